@@ -1,0 +1,172 @@
+"""Every exception treegauge raises on purpose.
+
+::
+
+    TreegaugeError                 exit code 5
+    ├── CheckFailed                1   a check that was asked for failed (--fail-under)
+    ├── UsageError                 2   the request itself is wrong
+    │   ├── UnknownName            2   no metric, preset, format ... of that name; lists the valid ones
+    │   └── MissingExtra           2   an optional dependency is not installed; names the extra
+    ├── InputError                 3   something cannot be read; carries file:line:column
+    │   ├── BracketError           3   brackets do not balance, or text stands outside them
+    │   ├── EncodingError          3   the bytes are not text in the declared encoding
+    │   ├── FormatError            3   a line or element does not follow its format
+    │   └── Discontinuous          3   a tree with crossing branches, which a bracketing cannot hold
+    ├── WriteError                 3   a tree that the output format cannot hold
+    └── MismatchError              4   gold and test do not fit together
+
+The command line prints the message and leaves with the exit code; a traceback means a bug.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BracketError",
+    "CheckFailed",
+    "Discontinuous",
+    "EncodingError",
+    "FormatError",
+    "InputError",
+    "MismatchError",
+    "MissingExtra",
+    "TreegaugeError",
+    "UnknownName",
+    "UsageError",
+    "WriteError",
+]
+
+
+class TreegaugeError(Exception):
+    """The base of all errors that treegauge raises on purpose."""
+
+    exit_code = 5
+
+
+class CheckFailed(TreegaugeError):
+    """A check the user asked for (such as ``--fail-under f1=0.9``) failed."""
+
+    exit_code = 1
+
+
+class UsageError(TreegaugeError):
+    """The request is wrong, whatever the data: an impossible option or combination."""
+
+    exit_code = 2
+
+
+class UnknownName(UsageError):
+    """There is no metric, preset, format ... of that name.
+
+    >>> raise UnknownName("preset", "colins", ["collins", "new"])
+    Traceback (most recent call last):
+    treegauge.errors.UnknownName: unknown preset 'colins'; did you mean 'collins'? Valid: collins, new
+    """
+
+    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
+        self.kind, self.name, self.valid = kind, name, sorted(valid)
+        close = difflib.get_close_matches(name, self.valid, n=1)
+        hint = f"; did you mean {close[0]!r}? Valid: " if close else "; valid: "
+        super().__init__(f"unknown {kind} {name!r}{hint}{', '.join(self.valid)}")
+
+
+class MissingExtra(UsageError):
+    """An optional dependency is missing; the message names the extra that brings it."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs the extra [{extra}]: pip install 'treegauge[{extra}]'")
+
+
+_MOST_TEXT_SHOWN = 100
+
+
+class InputError(TreegaugeError):
+    r"""Something that was to be read cannot be: where, what, the text with a caret, and what to do.
+
+    ``line`` and ``column`` are 1-based, columns in characters; either may be absent.
+
+    >>> error = InputError("closing bracket without an opening one", path="wsj.mrg", line=1, column=17,
+    ...                    text="(S (NP (NN a))) )", advice="Each tree needs as many '(' as ')'.")
+    >>> print(error)
+    wsj.mrg:1:17: closing bracket without an opening one
+      (S (NP (NN a))) )
+                      ^
+      Each tree needs as many '(' as ')'.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str = "",
+        line: int | None = None,
+        column: int | None = None,
+        text: str | None = None,
+        advice: str = "",
+    ) -> None:
+        self.problem, self.path, self.line, self.column, self.text, self.advice = (
+            problem,
+            path,
+            line,
+            column,
+            text,
+            advice,
+        )
+        super().__init__(self.message())
+
+    @property
+    def place(self) -> str:
+        """``file:line:column``, as far as known."""
+        return ":".join(str(part) for part in (self.path or "<input>", self.line, self.column) if part is not None)
+
+    def message(self) -> str:
+        lines = [f"{self.place}: {self.problem}"]
+        if self.text is not None and self.column is not None:
+            lines += [f"  {line}" for line in _excerpt(self.text, self.column)]
+        if self.advice:
+            lines.append(f"  {self.advice}")
+        return "\n".join(lines)
+
+
+def _excerpt(text: str, column: int) -> list[str]:
+    """The part of a line around a column, and a caret under it; control characters are shown as `?`."""
+    text = text.rstrip("\r\n").expandtabs(1)
+    first = max(0, min(column - 1 - _MOST_TEXT_SHOWN // 2, len(text) - _MOST_TEXT_SHOWN))
+    last = first + _MOST_TEXT_SHOWN
+    shown = "".join(c if c.isprintable() else "?" for c in text[first:last])
+    before = "..." if first else ""
+    after = "..." if last < len(text) else ""
+    return [before + shown + after, " " * (len(before) + column - 1 - first) + "^"]
+
+
+class BracketError(InputError):
+    """Brackets do not balance, or something stands where no bracketing can have it."""
+
+
+class EncodingError(InputError):
+    """The bytes are not text in the declared encoding."""
+
+
+class FormatError(InputError):
+    """A line, column or element does not follow its file format."""
+
+
+class Discontinuous(InputError):
+    """A constituent with a gap: treegauge measures continuous trees."""
+
+
+class WriteError(TreegaugeError):
+    """A tree that the output format cannot hold, such as a word with a space in bracketed text."""
+
+    exit_code = 3
+
+
+class MismatchError(TreegaugeError):
+    """Gold and test do not fit together: other sentences, another number of them, other words."""
+
+    exit_code = 4
