@@ -1,0 +1,59 @@
+"""To and from ``nltk.Tree``, without importing nltk until someone asks for one of its trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol, cast
+
+from treegauge.errors import UsageError
+from treegauge.trees.brackets import escape_label, escape_word, restore_label, restore_word
+from treegauge.trees.tree import Tree, from_flat, to_flat
+
+__all__ = ["NltkTree", "from_nltk", "is_nltk_tree", "to_nltk"]
+
+
+class NltkTree(Protocol):
+    """What we need of an ``nltk.Tree``: a label and iteration over children."""
+
+    def label(self) -> str: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __len__(self) -> int: ...
+
+
+def is_nltk_tree(value: object) -> bool:
+    """Whether ``value`` looks like an ``nltk.Tree`` (a list with a ``label()``)."""
+    return isinstance(value, list) and callable(getattr(cast(object, value), "label", None))
+
+
+def from_nltk(tree: NltkTree) -> Tree:
+    """The Tree with the labels and words of an ``nltk.Tree``; escaped brackets are restored as on reading a file."""
+    flat: list[Any] = []
+    stack: list[tuple[Any, bool]] = [(tree, False)]
+    while stack:
+        node, children_done = stack.pop()
+        if not is_nltk_tree(node):
+            flat.append(restore_word(str(node)))
+        elif children_done:
+            flat.append((restore_label(str(node.label())), len(node)))
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(list(node)))
+    return from_flat(flat)
+
+
+def to_nltk(tree: Tree) -> NltkTree:
+    """An ``nltk.Tree`` with the same labels and words, brackets escaped so that nltk can print and read it back."""
+    try:
+        import nltk.tree  # pyright: ignore[reportMissingTypeStubs]
+    except ImportError:
+        raise UsageError("to_nltk needs nltk: pip install nltk") from None
+    make = cast(Any, nltk.tree.Tree)
+    built: list[Any] = []
+    for item in to_flat(tree):
+        if isinstance(item, str):
+            built.append(escape_word(item))
+        else:
+            label, arity = item
+            first = len(built) - arity
+            built[first:] = [make(escape_label(label), built[first:])]
+    return built[0]

@@ -1,0 +1,341 @@
+"""Tree: one constituency tree as an immutable value.
+
+Nothing here recurses, so a tree 100,000 nodes deep can be built, compared, hashed, walked and printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from treegauge.trees.nltk import NltkTree
+
+__all__ = ["Child", "Production", "Span", "Tree"]
+
+
+class Span(NamedTuple):
+    """A labelled constituent (s, t, X) over the words ``[start, end)``."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Production(NamedTuple):
+    """A rule ``lhs -> rhs`` as used in a tree; a word in ``rhs`` is told from a label by ``words``.
+
+    >>> print(Production("NP", ("DT", "cat"), (False, True)))
+    NP -> DT "cat"
+    """
+
+    lhs: str
+    rhs: tuple[str, ...]
+    words: tuple[bool, ...]
+
+    def __str__(self) -> str:
+        right = (f'"{symbol}"' if word else symbol for symbol, word in zip(self.rhs, self.words, strict=True))
+        return " ".join([self.lhs, "->", *right])
+
+    @property
+    def is_lexical(self) -> bool:
+        """Whether a word stands on the right-hand side."""
+        return any(self.words)
+
+
+class Tree:
+    """A label and a tuple of children, each a Tree or a word (``str``).
+
+    A node without children spans no words: ``()`` is ``Tree("")``, a failed parse.
+
+    >>> tree = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
+    >>> tree.words
+    ('the', 'cat', 'sat')
+    >>> [str(span.label) for span in tree.spans() if span.end - span.start > 1]
+    ['S', 'NP']
+    >>> tree == Tree("S", [tree[0], tree[1]])
+    True
+    """
+
+    __slots__ = ("_hash", "_size", "_width", "children", "label")
+
+    label: str
+    children: tuple[Child, ...]
+    _hash: int
+    _size: int
+    _width: int
+
+    def __init__(self, label: str, children: Iterable[Tree | str] = ()) -> None:
+        children = tuple(children)
+        size, width = 1, 0
+        for child in children:
+            if isinstance(child, Tree):
+                size += child._size
+                width += child._width
+            elif isinstance(child, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                width += 1
+            else:
+                raise TypeError(f"a child of a Tree is a Tree or a str, not {type(child).__name__}")
+        put = object.__setattr__
+        put(self, "label", label)
+        put(self, "children", children)
+        put(self, "_size", size)
+        put(self, "_width", width)
+        # A child's hash is its own cached one, so this costs one level, not the whole subtree.
+        put(self, "_hash", hash((label, children)))
+
+    @classmethod
+    def parse(cls, text: str) -> Tree:
+        """The one tree written in a bracketed string; :class:`~treegauge.errors.BracketError` if there is not exactly one."""
+        from treegauge.trees.brackets import parse_one
+
+        return parse_one(text)
+
+    @classmethod
+    def from_nltk(cls, tree: NltkTree) -> Tree:
+        """The same tree as an ``nltk.Tree`` (nltk itself is not imported)."""
+        from treegauge.trees.nltk import from_nltk
+
+        return from_nltk(tree)
+
+    def to_nltk(self) -> NltkTree:
+        """The same tree as an ``nltk.Tree``; brackets inside words are escaped as ``-LRB-`` and ``-RRB-``."""
+        from treegauge.trees.nltk import to_nltk
+
+        return to_nltk(self)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Tree does not change; build another, e.g. tree.replace(label=...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a Tree does not change")
+
+    def replace(self, *, label: str | None = None, children: Iterable[Tree | str] | None = None) -> Tree:
+        """A copy with another label or other children."""
+        return Tree(self.label if label is None else label, self.children if children is None else children)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        stack: list[tuple[Tree, Tree]] = [(self, other)]
+        while stack:
+            a, b = stack.pop()
+            if a is b:
+                continue
+            if a._hash != b._hash or a.label != b.label or len(a.children) != len(b.children):
+                return False
+            for x, y in zip(a.children, b.children, strict=True):
+                if isinstance(x, Tree) and isinstance(y, Tree):
+                    stack.append((x, y))
+                elif isinstance(x, Tree) or isinstance(y, Tree) or x != y:
+                    return False
+        return True
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[list[Any]]]:
+        return from_flat, (list(to_flat(self)),)
+
+    def __copy__(self) -> Tree:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tree:
+        return self
+
+    def __len__(self) -> int:
+        """The number of children."""
+        return len(self.children)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Child]:
+        return iter(self.children)
+
+    def __getitem__(self, index: int) -> Child:
+        return self.children[index]
+
+    @property
+    def is_preterminal(self) -> bool:
+        """Whether this is a tag over its word: exactly one child, a word."""
+        return len(self.children) == 1 and isinstance(self.children[0], str)
+
+    @property
+    def size(self) -> int:
+        """The number of nodes, preterminals included, words not."""
+        return self._size
+
+    @property
+    def width(self) -> int:
+        """The number of words."""
+        return self._width
+
+    @property
+    def depth(self) -> int:
+        """The number of nodes on the longest path from here down to a word or an empty node."""
+        deepest = 0
+        stack = [(self, 1)]
+        while stack:
+            node, level = stack.pop()
+            deepest = max(deepest, level)
+            stack.extend((child, level + 1) for child in node.children if isinstance(child, Tree))
+        return deepest
+
+    def nodes(self) -> Iterator[Tree]:
+        """All nodes in pre-order; the position in this order is the node's id in drawings."""
+        stack: list[Tree] = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(child for child in reversed(node.children) if isinstance(child, Tree))
+
+    def nodes_with_spans(self) -> Iterator[tuple[Tree, int, int]]:
+        """All nodes in pre-order, each with the half-open range of words it covers."""
+        stack: list[tuple[Tree, int]] = [(self, 0)]
+        while stack:
+            node, start = stack.pop()
+            yield node, start, start + node._width
+            below: list[tuple[Tree, int]] = []
+            for child in node.children:
+                if isinstance(child, Tree):
+                    below.append((child, start))
+                    start += child._width
+                else:
+                    start += 1
+            stack.extend(reversed(below))
+
+    def spans(self, *, preterminals: bool = True) -> list[Span]:
+        """The labelled constituents in pre-order, empty ones included."""
+        return [
+            Span(start, end, node.label)
+            for node, start, end in self.nodes_with_spans()
+            if preterminals or not node.is_preterminal
+        ]
+
+    def productions(self) -> list[Production]:
+        """The rules used, one per node that has children, in pre-order."""
+        return [
+            Production(
+                node.label,
+                tuple(child if isinstance(child, str) else child.label for child in node.children),
+                tuple(isinstance(child, str) for child in node.children),
+            )
+            for node in self.nodes()
+            if node.children
+        ]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words from left to right."""
+        return tuple(word for word, _ in self.tagged())
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tag of each word; ``""`` for a word that has no preterminal of its own."""
+        return tuple(tag for _, tag in self.tagged())
+
+    def tagged(self) -> Iterator[tuple[str, str]]:
+        """(word, tag) from left to right."""
+        stack: list[Child] = [self]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, str):
+                yield node, ""
+            elif node.is_preterminal:
+                yield str(node.children[0]), node.label
+            else:
+                stack.extend(reversed(node.children))
+
+    def __str__(self) -> str:
+        from treegauge.trees.brackets import one_line
+
+        return one_line(self)
+
+    def __repr__(self) -> str:
+        return f"Tree.parse({str(self)!r})"
+
+    def pretty(self, width: int = 100) -> str:
+        """Bracketed text over several lines, each node on one line if it fits into ``width`` columns."""
+        from treegauge.trees.brackets import pretty
+
+        return pretty(self, width)
+
+    def draw(self) -> str:
+        """The tree drawn with lines, as text."""
+        from treegauge.trees.drawing import draw_text
+
+        return draw_text(self)
+
+    def svg(self) -> str:
+        """The tree drawn as an SVG picture whose nodes carry ids ``n0``, ``n1`` ... in pre-order."""
+        from treegauge.trees.drawing import draw_svg
+
+        return draw_svg(self)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+Child = Tree | str
+
+
+def to_flat(tree: Tree) -> Iterator[Any]:
+    """The tree in post-order as words and ``(label, number of children)``: what pickling stores."""
+    stack: list[tuple[Child, bool]] = [(tree, False)]
+    while stack:
+        node, children_done = stack.pop()
+        if isinstance(node, str):
+            yield node
+        elif children_done:
+            yield node.label, len(node.children)
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.children))
+
+
+def from_flat(items: Iterable[Any]) -> Tree:
+    """The inverse of :func:`to_flat`."""
+    built: list[Child] = []
+    for item in items:
+        if isinstance(item, str):
+            built.append(item)
+        else:
+            label, arity = item
+            first = len(built) - arity
+            built[first:] = [Tree(label, built[first:])]
+    (root,) = built
+    assert isinstance(root, Tree)
+    return root
+
+
+def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
+    """A tree made bottom-up: ``make(node, new_children)`` gives what stands in the node's place.
+
+    It may give nothing (the node goes), one thing, or several (the node is spliced out). Returns ``None`` if nothing is left of
+    the root; a root replaced by several keeps its own label above them.
+
+    >>> tree = Tree.parse("(S (X (NP (N a))) (VP (V b)))")
+    >>> print(rebuild(tree, lambda node, children: children if node.label == "X" else [node.replace(children=children)]))
+    (S (NP (N a)) (VP (V b)))
+    """
+    stack: list[tuple[Tree, list[Child], int]] = [(tree, [], 0)]
+    while True:
+        node, done, index = stack.pop()
+        while index < len(node.children):
+            child = node.children[index]
+            index += 1
+            if isinstance(child, Tree):
+                stack.append((node, done, index))
+                node, done, index = child, [], 0
+            else:
+                done.append(child)
+        made = list(make(node, done))
+        if stack:
+            stack[-1][1].extend(made)
+            continue
+        if not made:
+            return None
+        if len(made) == 1 and isinstance(made[0], Tree):
+            return made[0]
+        return Tree(tree.label, made)
