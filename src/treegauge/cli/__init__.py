@@ -37,9 +37,7 @@ class LazyGroup(click.Group):
             return None
         return importlib.import_module(f"treegauge.cli.{cmd_name.replace('-', '_')}").command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from treegauge.errors import UnknownName
 

@@ -189,8 +189,7 @@ def pretty(tree: Tree, width: int = 100) -> str:
             lines.append(blank + "(" + escape_label(node.label))
             last = len(node.children) - 1
             stack.extend(
-                (child, indent + 2, closing + 1 if i == last else 0)
-                for i, child in reversed(list(enumerate(node.children)))
+                (child, indent + 2, closing + 1 if i == last else 0) for i, child in reversed(list(enumerate(node.children)))
             )
     return "\n".join(lines)
 
@@ -202,8 +201,10 @@ def _lengths(tree: Tree) -> dict[int, int]:
     while stack:
         node, children_done = stack.pop()
         if children_done:
-            lengths[id(node)] = len(node.label) + 2 + sum(
-                1 + (len(child) if isinstance(child, str) else lengths[id(child)]) for child in node.children
+            lengths[id(node)] = (
+                len(node.label)
+                + 2
+                + sum(1 + (len(child) if isinstance(child, str) else lengths[id(child)]) for child in node.children)
             )
         else:
             stack.append((node, True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any, Protocol, cast
 
@@ -44,10 +45,9 @@ def from_nltk(tree: NltkTree) -> Tree:
 def to_nltk(tree: Tree) -> NltkTree:
     """An ``nltk.Tree`` with the same labels and words, brackets escaped so that nltk can print and read it back."""
     try:
-        import nltk.tree  # pyright: ignore[reportMissingTypeStubs]
+        make: Any = importlib.import_module("nltk.tree").Tree
     except ImportError:
         raise UsageError("to_nltk needs nltk: pip install nltk") from None
-    make = cast(Any, nltk.tree.Tree)
     built: list[Any] = []
     for item in to_flat(tree):
         if isinstance(item, str):

@@ -175,7 +175,7 @@ class Tree:
     def depth(self) -> int:
         """The number of nodes on the longest path from here down to a word or an empty node."""
         deepest = 0
-        stack = [(self, 1)]
+        stack: list[tuple[Tree, int]] = [(self, 1)]
         while stack:
             node, level = stack.pop()
             deepest = max(deepest, level)
@@ -208,9 +208,7 @@ class Tree:
     def spans(self, *, preterminals: bool = True) -> list[Span]:
         """The labelled constituents in pre-order, empty ones included."""
         return [
-            Span(start, end, node.label)
-            for node, start, end in self.nodes_with_spans()
-            if preterminals or not node.is_preterminal
+            Span(start, end, node.label) for node, start, end in self.nodes_with_spans() if preterminals or not node.is_preterminal
         ]
 
     def productions(self) -> list[Production]:

@@ -43,10 +43,10 @@ class Treebank(Sequence[Tree]):
     """A sequence of trees, stored as columns.
 
     Node columns, one row per node (preterminals included) in pre-order: ``label`` (an index into ``labels``), ``start`` and
-    ``end`` (half-open word positions in the sentence), ``parent`` (the parent's row counted from the tree's first row, -1 at the root).
-    Token columns: ``word`` (an index into ``vocabulary``), ``above`` (the row, in the tree, of the node directly above) and
-    ``tag`` (that node's label if it is a preterminal, else -1). Tree ``i`` owns the nodes ``node_offset[i]:node_offset[i+1]`` and the
-    tokens ``token_offset[i]:token_offset[i+1]``.
+    ``end`` (half-open word positions in the sentence), ``parent`` (the parent's row counted from the tree's first row; -1
+    at the root). Token columns: ``word`` (an index into ``vocabulary``), ``above`` (the row, in the tree, of the node directly
+    above) and ``tag`` (that node's label if it is a preterminal, else -1). Tree ``i`` owns the nodes
+    ``node_offset[i]:node_offset[i+1]`` and the tokens ``token_offset[i]:token_offset[i+1]``.
 
     >>> bank = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat))) (NP (NN rain))")
     >>> len(bank), bank.n_nodes, bank.n_tokens
@@ -175,7 +175,7 @@ class Treebank(Sequence[Tree]):
         digest = hashlib.sha256(f"treegauge-treebank-1 {len(self)}\n".encode())
         for strings, columns in ((self.labels, (self.label, self.tag)), (self.vocabulary, (self.word,))):
             order, canonical = _first_occurrence(columns[0], len(strings))
-            digest.update("\n".join(strings[i] for i in order.tolist()).encode("utf-8", "surrogatepass"))
+            digest.update("\n".join(strings[int(i)] for i in order).encode("utf-8", "surrogatepass"))
             for column in columns:
                 digest.update(np.ascontiguousarray(np.append(canonical, np.int32(-1))[column]).data)
         for column in (self.start, self.end, self.parent, self.above, self.node_offset, self.token_offset):
@@ -210,11 +210,14 @@ class Treebank(Sequence[Tree]):
         """Tree ``index``, built bottom-up: rows in reverse pre-order find their child nodes already made."""
         nodes = slice(self.node_offset[index], self.node_offset[index + 1])
         tokens = slice(self.token_offset[index], self.token_offset[index + 1])
-        labels = [self.labels[i] for i in self.label[nodes].tolist()]
-        starts, parents = self.start[nodes].tolist(), self.parent[nodes].tolist()
+        label: list[int] = self.label[nodes].tolist()
+        labels = [self.labels[i] for i in label]
+        starts: list[int] = self.start[nodes].tolist()
+        parents: list[int] = self.parent[nodes].tolist()
+        above: list[int] = self.above[tokens].tolist()
+        words: list[int] = self.word[tokens].tolist()
         children: list[list[tuple[int, int, Child]]] = [[] for _ in labels]
-        above = self.above[tokens].tolist()
-        for position, word in enumerate(self.word[tokens].tolist()):
+        for position, word in enumerate(words):
             children[above[position]].append((position, 1, self.vocabulary[word]))
         for row in range(len(labels) - 1, -1, -1):
             inside = children[row]
@@ -283,20 +286,25 @@ class _Columns:
         self.token_offset.append(len(self.word))
 
     def treebank(self) -> Treebank:
-        int32 = [
-            np.array(column, dtype=np.int32)
-            for column in (self.label, self.start, self.end, self.parent, self.word, self.tag, self.above)
-        ]
-        offsets = np.array(self.node_offset, np.int64), np.array(self.token_offset, np.int64)
-        return Treebank(tuple(self.labels), tuple(self.vocabulary), *int32, *offsets)
+        return Treebank(
+            tuple(self.labels),
+            tuple(self.vocabulary),
+            np.array(self.label, np.int32),
+            np.array(self.start, np.int32),
+            np.array(self.end, np.int32),
+            np.array(self.parent, np.int32),
+            np.array(self.word, np.int32),
+            np.array(self.tag, np.int32),
+            np.array(self.above, np.int32),
+            np.array(self.node_offset, np.int64),
+            np.array(self.token_offset, np.int64),
+        )
 
 
 def _merge(vocabularies: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Int32]]:
     """One vocabulary for several, and for each the new ids of its old ones."""
     ids: dict[str, int] = {}
-    maps = [
-        np.array([ids.setdefault(string, len(ids)) for string in strings], dtype=np.int32) for strings in vocabularies
-    ]
+    maps = [np.array([ids.setdefault(string, len(ids)) for string in strings], dtype=np.int32) for strings in vocabularies]
     return tuple(ids), maps
 
 
