@@ -1,0 +1,11 @@
+"""EVALB (Sekine & Collins 1997, as of 2008), reproduced byte for byte wherever its behaviour is defined.
+
+``evalb`` is the program; ``score_lines`` gives what it computes as values. Everything is bytes: EVALB knows no
+encoding. Above EVALB's fixed sizes, where its own output is undefined, sentences are scored properly and a remark
+says so.
+"""
+
+from treegauge.metrics.evalb.run import evalb
+from treegauge.metrics.evalb.sentences import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
+
+__all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "evalb", "score_lines"]

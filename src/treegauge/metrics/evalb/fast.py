@@ -1,0 +1,133 @@
+"""The quick way through a well-formed line within EVALB's limits; it gives up on any other.
+
+A line is split at its opening brackets. Each part (``NP``, ``NN dog)))``) means the same wherever it stands, so it is
+analysed once and remembered: corpora repeat their parts, and most of a line costs a dictionary look-up per bracket.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from treegauge.metrics.evalb import limits
+from treegauge.metrics.evalb.rules import Rules
+
+__all__ = ["FastReader", "FastSentence"]
+
+Terminal = tuple[bytes, bytes]
+"""Tag and word."""
+Constituent = tuple[int, int, bytes]
+"""Start, end, label."""
+
+_PART = re.compile(rb"([^\s()\0]*)(?:\s+(?:([^\s()\0]*)(\)[\s)]*))?|(\)[\s)]*))?")
+_MOST_PARTS = 500_000
+"""When more parts than this are remembered, all are forgotten, so that memory stays bounded."""
+
+
+class FastSentence(NamedTuple):
+    """A well-formed line: the kept words with their tags, the brackets that count (as they close), the length."""
+
+    terminals: list[Terminal]
+    brackets: list[Constituent]
+    length: int
+
+
+class _Irregular(Exception):
+    """A part that only the exact scanner should read."""
+
+
+class _Part(NamedTuple):
+    """What to do at an opening bracket."""
+
+    opens: bool
+    label: bytes | None
+    terminal: Terminal | None
+    length: int
+    closes: int
+
+
+class _Parts(dict[bytes, _Part]):
+    """Parts analysed so far; a new one is analysed when it is first asked for."""
+
+    def __init__(self, analyse: Callable[[bytes], _Part]) -> None:
+        super().__init__()
+        self._analyse = analyse
+
+    def __missing__(self, part: bytes) -> _Part:
+        self[part] = analysed = self._analyse(part)
+        return analysed
+
+
+class FastReader:
+    r"""Reads lines with one set of rules; ``read`` gives ``None`` for a line it does not understand.
+
+    >>> from treegauge.normalise.prm import Parameters
+    >>> reader = FastReader(Rules(Parameters(delete_labels=(b"TOP", b"."))), {})
+    >>> reader.read(b"(TOP (S (NP-SBJ (NN cats)) (VP (V sleep)) (. .)))\n").brackets
+    [(0, 1, b'NP'), (1, 2, b'VP'), (0, 2, b'S')]
+    >>> reader.read(b"(TOP (S (NP (NN cats)))\n") is None
+    True
+    """
+
+    def __init__(self, rules: Rules, label_classes: dict[bytes, bytes]) -> None:
+        self._rules = rules
+        self._classes = label_classes
+        self._parts = _Parts(self._analyse)
+        self._terminals: dict[Terminal, Terminal] = {}
+
+    def read(self, line: bytes) -> FastSentence | None:
+        """The sentence of a well-formed line, or ``None``."""
+        parts = line.split(b"(")
+        if len(line) > limits.LINE or len(parts) > limits.BRACKETS + 1 or (parts[0] and not parts[0].isspace()):
+            return None
+        del parts[0]
+        if len(self._parts) > _MOST_PARTS:
+            self._parts.clear()
+            self._terminals.clear()
+        try:
+            return self._assemble(parts)
+        except (_Irregular, IndexError):
+            return None
+
+    def _assemble(self, parts: list[bytes]) -> FastSentence | None:
+        """Put the parts together; IndexError where a bracket closes that was not open."""
+        terminals: list[Terminal] = []
+        brackets: list[Constituent] = []
+        stack: list[tuple[int, bytes | None]] = []
+        words = length = 0
+        for opens, label, terminal, counts, closes in map(self._parts.__getitem__, parts):
+            if opens:
+                stack.append((words, label))
+            else:
+                length += counts
+                if terminal is not None:
+                    terminals.append(terminal)
+                    words += 1
+            while closes:
+                start, closing = stack.pop()
+                if closing is not None and start != words:
+                    brackets.append((start, words, closing))
+                closes -= 1
+        return None if stack else FastSentence(terminals, brackets, length)
+
+    def _analyse(self, part: bytes) -> _Part:
+        found = _PART.fullmatch(part)
+        if found is None or len(found[1]) > limits.LABEL:
+            raise _Irregular
+        label = found[1]
+        closing = found[3] or found[4] or b""
+        closes = closing.count(b")")
+        if found[2] is None:
+            counted = self._rules.counted_label(label)
+            if counted is not None:
+                counted = self._classes.get(counted, counted) if self._rules.parameters.labelled else b""
+            return _Part(True, counted, None, 0, closes)
+        word = found[2]
+        if len(word) > limits.WORD or self._rules.is_quote(label, word):
+            raise _Irregular
+        # One object per distinct terminal makes equal sentences compare by identity.
+        terminal = None if label in self._rules.deleted_tags else (label, word)
+        if terminal is not None:
+            terminal = self._terminals.setdefault(terminal, terminal)
+        return _Part(False, None, terminal, label not in self._rules.not_in_length, closes - 1)

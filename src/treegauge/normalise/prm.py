@@ -1,0 +1,151 @@
+r"""What an EVALB parameter file says, as a value.
+
+A ``.prm`` file holds one directive a line, a keyword and its value (Sekine & Collins 1997; the keywords are listed in
+:data:`KEYWORDS`). Several files accumulate: lists grow, and of a number the last one counts.
+
+>>> parameters, messages = parse_prm(b"DELETE_LABEL TOP\nDELETE_LABEL .\nEQ_LABEL ADVP PRT\nCUTOFF_LEN 70\nfoo bar\n")
+>>> parameters.delete_labels, parameters.equal_labels, parameters.cutoff_length
+((b'TOP', b'.'), ((b'ADVP', b'PRT'),), 70)
+>>> messages[0].text
+b'Unknown keyword (foo bar) in parameter file'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+__all__ = ["KEYWORDS", "Parameters", "PrmMessage", "atoi", "cut_label", "parse_prm"]
+
+_RECORD = 499
+"""EVALB reads a parameter file in records of at most so many bytes; what is left of a line is the next record."""
+
+_WHITESPACE = b" \t\n\v\f\r"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The choices of an EVALB run; the defaults are EVALB's without any file: nothing deleted, so TOP counts.
+
+    ``delete_labels``: a terminal with such a tag is dropped with its word, a non-terminal with such a label (after
+    cutting, or by ``equal_labels``) does not count. ``delete_labels_for_length``: terminals left out of the sentence
+    length. ``quote_labels``: tags whose ``'``, ``"`` and ``/`` are put back when the two sides differ in length.
+    ``equal_labels`` and ``equal_words``: pairs that are the same in both directions, not transitively.
+    """
+
+    debug: int = 0
+    max_error: int = 10
+    cutoff_length: int = 40
+    labelled: bool = True
+    delete_labels: tuple[bytes, ...] = ()
+    delete_labels_for_length: tuple[bytes, ...] = ()
+    quote_labels: tuple[bytes, ...] = ()
+    equal_labels: tuple[tuple[bytes, bytes], ...] = ()
+    equal_words: tuple[tuple[bytes, bytes], ...] = ()
+
+
+class PrmMessage(NamedTuple):
+    """Something to say about a line of a parameter file.
+
+    ``undefined`` is false for what EVALB itself prints and true where EVALB would have read past the line's end.
+    """
+
+    line: int
+    text: bytes
+    undefined: bool = False
+
+
+def cut_label(label: bytes) -> bytes:
+    """The label up to its first ``-`` or ``=``.
+
+    >>> cut_label(b"NP-SBJ-1"), cut_label(b"NP=2"), cut_label(b"-LRB-"), cut_label(b"NP|x")
+    (b'NP', b'NP', b'', b'NP|x')
+    """
+    return label.partition(b"-")[0].partition(b"=")[0]
+
+
+def atoi(text: bytes) -> int:
+    """The integer at the start of a text, read as glibc's ``atoi`` does: 0 if there is none, 64 bits cut to 32.
+
+    >>> atoi(b" 12x"), atoi(b"-1"), atoi(b"yes"), atoi(b"4294967297")
+    (12, -1, 0, 1)
+    """
+    found = re.match(rb"[ \t-\r]*([+-]?)0*([0-9]*)", text)
+    if found is None or not found[2]:
+        return 0
+    # Twenty digits are past 64 bits already; strtol stays at the nearest limit.
+    size = int(found[2]) if len(found[2]) < 20 else 1 << 64
+    number = max(-size, -(1 << 63)) if found[1] == b"-" else min(size, (1 << 63) - 1)
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def parse_prm(data: bytes, before: Parameters | None = None) -> tuple[Parameters, tuple[PrmMessage, ...]]:
+    r"""The parameters after reading a file's bytes on top of ``before``, and what is to be said about its lines.
+
+    The value is everything after the keyword's blanks, inner blanks included; there are no trailing comments.
+
+    >>> parse_prm(b"DELETE_LABEL . # period\n")[0].delete_labels
+    (b'. # period',)
+    """
+    parameters = before or Parameters()
+    messages: list[PrmMessage] = []
+    for number, line in enumerate(_records(data), start=1):
+        text = line[:1] + line[1:].rstrip(_WHITESPACE)
+        if text.startswith(b"#") or len(text) < 3:
+            continue
+        keyword, *rest = re.split(rb"\s+", text, maxsplit=1)
+        value = rest[0] if rest else None
+        directive = KEYWORDS.get(keyword)
+        if directive is None:
+            messages.append(PrmMessage(number, b"Unknown keyword (%s) in parameter file" % text))
+        elif value is None and keyword not in _PAIRS:
+            messages.append(PrmMessage(number, b"%s has no value; the line is ignored" % keyword, undefined=True))
+        else:
+            changed = directive(parameters, value or b"")
+            if changed is None:
+                messages.append(PrmMessage(number, b"%s requires two values" % keyword))
+            else:
+                parameters = changed
+    return parameters, tuple(messages)
+
+
+def _records(data: bytes) -> Iterator[bytes]:
+    """The records EVALB reads: lines, in pieces of 499 bytes, each ending at a NUL as C strings do."""
+    for line in data.split(b"\n"):
+        line += b"\n"
+        for start in range(0, len(line), _RECORD):
+            yield line[start : start + _RECORD].partition(b"\0")[0]
+
+
+def _equal_labels(parameters: Parameters, value: bytes) -> Parameters | None:
+    match value.split():
+        case [first, second]:
+            return replace(parameters, equal_labels=(*parameters.equal_labels, (first, second)))
+        case _:
+            return None
+
+
+def _equal_words(parameters: Parameters, value: bytes) -> Parameters | None:
+    match value.split():
+        case [first, second]:
+            return replace(parameters, equal_words=(*parameters.equal_words, (first, second)))
+        case _:
+            return None
+
+
+KEYWORDS: dict[bytes, Callable[[Parameters, bytes], Parameters | None]] = {
+    b"DEBUG": lambda p, value: replace(p, debug=atoi(value)),
+    b"MAX_ERROR": lambda p, value: replace(p, max_error=atoi(value)),
+    b"CUTOFF_LEN": lambda p, value: replace(p, cutoff_length=atoi(value)),
+    b"LABELED": lambda p, value: replace(p, labelled=atoi(value) != 0),
+    b"DELETE_LABEL": lambda p, value: replace(p, delete_labels=(*p.delete_labels, value)),
+    b"DELETE_LABEL_FOR_LENGTH": lambda p, value: replace(p, delete_labels_for_length=(*p.delete_labels_for_length, value)),
+    b"QUOTE_LABEL": lambda p, value: replace(p, quote_labels=(*p.quote_labels, value)),
+    b"EQ_LABEL": _equal_labels,
+    b"EQ_WORD": _equal_words,
+}
+"""Keyword -> what a value does to the parameters; ``None`` if the keyword wants exactly two words and got other."""
+
+_PAIRS = frozenset({b"EQ_LABEL", b"EQ_WORD"})
