@@ -18,6 +18,9 @@ class ReadOptions:
     * ``comment``: lines that begin with this are left out.
     * ``functions``: grammatical functions of export and TIGER-XML become part of the label (``NP-SB``).
     * ``features``: their lemmas and morphology become SPMRL features (``NN##lem=Haus##``).
+    * ``attach_punctuation``: in the same two formats, punctuation that hangs from the root between the words of a constituent
+      becomes part of the smallest such constituent. NEGRA and TIGER attach all punctuation to the root, so that nearly every
+      sentence with a comma would be discontinuous by it alone.
     """
 
     format: str = "auto"
@@ -26,3 +29,4 @@ class ReadOptions:
     comment: str = ""
     functions: bool = True
     features: bool = False
+    attach_punctuation: bool = False
