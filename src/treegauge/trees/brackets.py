@@ -6,6 +6,9 @@ Whole files are read by :mod:`treegauge.io.bracketed`; this module defines what 
 * an atom right after ``(`` is the label, except that ``( word)``, a lone atom set off by a blank, is a word under the empty label;
 * ``-LRB-`` and ``-RRB-`` inside a word, and inside a label of more than that, stand for brackets: they are restored on
   reading and escaped on writing. A label that is exactly ``-LRB-`` or ``-RRB-`` is the Penn Treebank's tag and stays.
+
+So the one tree that is not read back as it was written is one built by hand with ``-LRB-`` inside a word, or with a bare bracket
+for a label: it comes back as the same text means it, with ``(`` in the word and the tag ``-LRB-``.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import re
 from treegauge.errors import BracketError, WriteError
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["escape_label", "escape_word", "one_line", "parse_one", "pretty", "restore_label", "restore_word"]
+__all__ = ["escape_label", "escape_word", "expression", "one_line", "parse_one", "pretty", "restore_label", "restore_word"]
 
 _SPACE = " \t\n\r\v\f"
 _ATOM_OR_BRACKET = re.compile(r"[()]|[^() \t\n\r\v\f]+")
@@ -164,6 +167,34 @@ def _refuse_hidden_label(node: Tree) -> None:
         )
 
 
+def expression(tree: Tree) -> str:
+    """A Python expression for the tree: ``Tree.parse`` of its text, or constructors where text would not give the same tree back.
+
+    >>> expression(Tree("NN", ["cat"])), expression(Tree("NN", ["two words"]))
+    ("Tree.parse('(NN cat)')", "Tree('NN', ['two words'])")
+    """
+    try:
+        text = one_line(tree)
+        if parse_one(text) == tree:
+            return f"Tree.parse({text!r})"
+    except WriteError:
+        pass
+    parts: list[str] = []
+    stack: list[Child | None] = [tree]
+    while stack:
+        node = stack.pop()
+        between = ", " if parts and not parts[-1].endswith("[") else ""
+        if node is None:
+            parts.append("])")
+        elif isinstance(node, str):
+            parts.append(between + repr(node))
+        else:
+            parts.append(f"{between}Tree({node.label!r}, [")
+            stack.append(None)
+            stack.extend(reversed(node.children))
+    return "".join(parts)
+
+
 def pretty(tree: Tree, width: int = 100) -> str:
     """The tree over several lines: a node that fits into ``width`` stays on one, else its children are indented by two.
 
@@ -201,11 +232,8 @@ def _lengths(tree: Tree) -> dict[int, int]:
     while stack:
         node, children_done = stack.pop()
         if children_done:
-            lengths[id(node)] = (
-                len(node.label)
-                + 2
-                + sum(1 + (len(child) if isinstance(child, str) else lengths[id(child)]) for child in node.children)
-            )
+            inside = sum(1 + (len(escape_word(child)) if isinstance(child, str) else lengths[id(child)]) for child in node.children)
+            lengths[id(node)] = len(escape_label(node.label)) + 2 + inside
         else:
             stack.append((node, True))
             stack.extend((child, False) for child in node.children if isinstance(child, Tree))

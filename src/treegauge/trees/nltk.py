@@ -27,19 +27,31 @@ def is_nltk_tree(value: object) -> bool:
 
 
 def from_nltk(tree: NltkTree) -> Tree:
-    """The Tree with the labels and words of an ``nltk.Tree``; escaped brackets are restored as on reading a file."""
+    """The Tree with the labels and words of an ``nltk.Tree``; escaped brackets are restored as on reading a file.
+
+    A leaf that is a pair ``(word, tag)``, as in nltk's chunked sentences, becomes a preterminal.
+    """
     flat: list[Any] = []
     stack: list[tuple[Any, bool]] = [(tree, False)]
     while stack:
         node, children_done = stack.pop()
         if not is_nltk_tree(node):
-            flat.append(restore_word(str(node)))
+            flat.extend(_leaf(node))
         elif children_done:
             flat.append((restore_label(str(node.label())), len(node)))
         else:
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(list(node)))
     return from_flat(flat)
+
+
+def _leaf(leaf: Any) -> list[Any]:
+    """A leaf in the form of :func:`to_flat`."""
+    if isinstance(leaf, tuple):
+        pair = cast(tuple[object, ...], leaf)
+        if len(pair) == 2 and all(isinstance(part, str) for part in pair):
+            return [restore_word(str(pair[0])), (restore_label(str(pair[1])), 1)]
+    return [restore_word(str(leaf))]
 
 
 def to_nltk(tree: Tree) -> NltkTree:

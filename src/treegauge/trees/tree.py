@@ -66,6 +66,10 @@ class Tree:
     _width: int
 
     def __init__(self, label: str, children: Iterable[Tree | str] = ()) -> None:
+        if not isinstance(label, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"the label of a Tree is a str, not {type(label).__name__}")
+        if isinstance(children, str):
+            raise TypeError(f"the children of a Tree are a sequence: Tree({label!r}, [{children!r}])")
         children = tuple(children)
         size, width = 1, 0
         for child in children:
@@ -251,7 +255,10 @@ class Tree:
         return one_line(self)
 
     def __repr__(self) -> str:
-        return f"Tree.parse({str(self)!r})"
+        """An expression for this tree, also for one that bracketed text cannot hold."""
+        from treegauge.trees.brackets import expression
+
+        return expression(self)
 
     def pretty(self, width: int = 100) -> str:
         """Bracketed text over several lines, each node on one line if it fits into ``width`` columns."""

@@ -13,29 +13,11 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.trees.columns import ColumnBuilder, Int32, Int64, canonical_ids, join, join_offsets, merge_strings, rows_of
+from treegauge.trees.origins import Origin, parts_of, pick_origins, place_of
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Int32", "Int64", "Origin", "Treebank"]
-
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a run of trees came from: the file, and for each tree its line (1-based) and, if the format has one, its id."""
-
-    path: str
-    line: Int64
-    ids: tuple[str, ...] | None = None
-
-    def place(self, index: int) -> str:
-        """``file:line`` of a tree, with the sentence id where there is one."""
-        identity = f" (sentence {self.ids[index]})" if self.ids is not None else ""
-        return f"{self.path or '<input>'}:{self.line[index]}{identity}"
-
-    def part(self, first: int, last: int) -> Origin:
-        return Origin(self.path, self.line[first:last], None if self.ids is None else self.ids[first:last])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,27 +62,40 @@ class Treebank(Sequence[Tree]):
     @classmethod
     def from_trees(cls, trees: Iterable[Tree]) -> Treebank:
         """The columns of trees given as values."""
-        return _Columns().add_all(trees).treebank()
+        built = ColumnBuilder().add_all(trees)
+        return cls(
+            tuple(built.labels),
+            tuple(built.vocabulary),
+            np.array(built.label, np.int32),
+            np.array(built.start, np.int32),
+            np.array(built.end, np.int32),
+            np.array(built.parent, np.int32),
+            np.array(built.word, np.int32),
+            np.array(built.tag, np.int32),
+            np.array(built.above, np.int32),
+            np.array(built.node_offset, np.int64),
+            np.array(built.token_offset, np.int64),
+        )
 
     @classmethod
     def concatenate(cls, parts: Sequence[Treebank]) -> Treebank:
         """The trees of several treebanks one after the other."""
         if len(parts) == 1:
             return parts[0]
-        labels, label_maps = _merge([part.labels for part in parts])
-        vocabulary, word_maps = _merge([part.vocabulary for part in parts])
+        labels, label_maps = merge_strings([part.labels for part in parts])
+        vocabulary, word_maps = merge_strings([part.vocabulary for part in parts])
         return cls(
             labels,
             vocabulary,
-            _join([m[part.label] for m, part in zip(label_maps, parts, strict=True)]),
-            _join([part.start for part in parts]),
-            _join([part.end for part in parts]),
-            _join([part.parent for part in parts]),
-            _join([m[part.word] for m, part in zip(word_maps, parts, strict=True)]),
-            _join([np.append(m, np.int32(-1))[part.tag] for m, part in zip(label_maps, parts, strict=True)]),
-            _join([part.above for part in parts]),
-            _join_offsets([part.node_offset for part in parts]),
-            _join_offsets([part.token_offset for part in parts]),
+            join([m[part.label] for m, part in zip(label_maps, parts, strict=True)]),
+            join([part.start for part in parts]),
+            join([part.end for part in parts]),
+            join([part.parent for part in parts]),
+            join([m[part.word] for m, part in zip(word_maps, parts, strict=True)]),
+            join([m[part.tag] for m, part in zip(label_maps, parts, strict=True)]),
+            join([part.above for part in parts]),
+            join_offsets([part.node_offset for part in parts]),
+            join_offsets([part.token_offset for part in parts]),
             tuple(origin for part in parts for origin in part._origins_or_blank()),
         )
 
@@ -122,10 +117,43 @@ class Treebank(Sequence[Tree]):
     def __getitem__(self, index: int | slice) -> Tree | Treebank:
         if isinstance(index, slice):
             return self._slice(*index.indices(len(self)))
+        return self._tree(self._position(index))
+
+    def _position(self, index: int) -> int:
+        """An index as it counts from the beginning."""
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"tree {index} of {len(self)}")
-        return self._tree(position)
+        return position
+
+    def take(self, indices: Sequence[int] | Int64) -> Treebank:
+        """The trees at ``indices``, in that order and as often as they are named; they keep their place in the file.
+
+        >>> bank = Treebank.parse("(A a) (B b) (C c)")
+        >>> [str(tree) for tree in bank.take([2, 0, 0])]
+        ['(C c)', '(A a)', '(A a)']
+        """
+        trees = np.asarray(indices, dtype=np.int64)
+        outside = (trees < -len(self)) | (trees >= len(self))
+        if outside.any():
+            raise IndexError(f"tree {trees[outside][0]} of {len(self)}")
+        trees = np.where(trees < 0, trees + len(self), trees)
+        nodes, node_offset = rows_of(self.node_offset, trees)
+        tokens, token_offset = rows_of(self.token_offset, trees)
+        return Treebank(
+            self.labels,
+            self.vocabulary,
+            self.label[nodes],
+            self.start[nodes],
+            self.end[nodes],
+            self.parent[nodes],
+            self.word[tokens],
+            self.tag[tokens],
+            self.above[tokens],
+            node_offset,
+            token_offset,
+            tuple(pick_origins(self.origins, trees)),
+        )
 
     def __iter__(self) -> Iterator[Tree]:
         return (self._tree(index) for index in range(len(self)))
@@ -144,13 +172,17 @@ class Treebank(Sequence[Tree]):
 
     def words(self, index: int) -> list[str]:
         """The words of one sentence."""
-        first, last = self.token_offset[index], self.token_offset[index + 1]
+        first, last = self._tokens(index)
         return [self.vocabulary[i] for i in self.word[first:last].tolist()]
 
     def tags(self, index: int) -> list[str]:
         """The tags of one sentence; ``""`` for a word without a preterminal of its own."""
-        first, last = self.token_offset[index], self.token_offset[index + 1]
+        first, last = self._tokens(index)
         return [self.labels[i] if i >= 0 else "" for i in self.tag[first:last].tolist()]
+
+    def _tokens(self, index: int) -> tuple[int, int]:
+        position = self._position(index)
+        return int(self.token_offset[position]), int(self.token_offset[position + 1])
 
     @property
     def is_preterminal(self) -> NDArray[np.bool_]:
@@ -163,23 +195,25 @@ class Treebank(Sequence[Tree]):
 
     def place(self, index: int) -> str:
         """Where a tree was read: ``file:line``, or ``tree N`` for one that was not read from a file."""
-        first = 0
-        for origin in self.origins:
-            if index - first < len(origin.line):
-                return origin.place(index - first) if origin.line[index - first] else f"tree {index + 1}"
-            first += len(origin.line)
-        return f"tree {index + 1}"
+        return place_of(self.origins, self._position(index))
 
     def sha256(self) -> str:
-        """A hash of the trees themselves: the same for the same trees from any file or format."""
+        """A hash of the trees themselves: the same for the same trees from any file, format, slice or machine.
+
+        Ids are renumbered by first use, and every part goes in with its length, so that no two treebanks share what is hashed.
+        """
         digest = hashlib.sha256(f"treegauge-treebank-1 {len(self)}\n".encode())
+        for offset in (self.node_offset, self.token_offset):
+            digest.update(np.ascontiguousarray(offset, dtype="<i8").data)
         for strings, columns in ((self.labels, (self.label, self.tag)), (self.vocabulary, (self.word,))):
-            order, canonical = _first_occurrence(columns[0], len(strings))
-            digest.update("\n".join(strings[int(i)] for i in order).encode("utf-8", "surrogatepass"))
+            used, canonical = canonical_ids(strings, columns[0])
+            encoded = [string.encode("utf-8", "surrogatepass") for string in used]
+            digest.update(np.array([len(encoded), *map(len, encoded)], dtype="<i8").data)
+            digest.update(b"".join(encoded))
             for column in columns:
-                digest.update(np.ascontiguousarray(np.append(canonical, np.int32(-1))[column]).data)
-        for column in (self.start, self.end, self.parent, self.above, self.node_offset, self.token_offset):
-            digest.update(np.ascontiguousarray(column).data)
+                digest.update(np.ascontiguousarray(canonical[column], dtype="<i4").data)
+        for column in (self.start, self.end, self.parent, self.above):
+            digest.update(np.ascontiguousarray(column, dtype="<i4").data)
         return digest.hexdigest()
 
     def _origins_or_blank(self) -> tuple[Origin, ...]:
@@ -187,7 +221,7 @@ class Treebank(Sequence[Tree]):
 
     def _slice(self, first: int, last: int, step: int) -> Treebank:
         if step != 1:
-            return Treebank.from_trees([self._tree(index) for index in range(first, last, step)])
+            return self.take(range(first, last, step))
         last = max(first, last)
         nodes = slice(self.node_offset[first], self.node_offset[last])
         tokens = slice(self.token_offset[first], self.token_offset[last])
@@ -203,7 +237,7 @@ class Treebank(Sequence[Tree]):
             self.above[tokens],
             self.node_offset[first : last + 1] - self.node_offset[first],
             self.token_offset[first : last + 1] - self.token_offset[first],
-            tuple(_parts_of(self.origins, first, last)),
+            tuple(parts_of(self.origins, first, last)),
         )
 
     def _tree(self, index: int) -> Tree:
@@ -234,104 +268,3 @@ class Treebank(Sequence[Tree]):
 
 def _by_position(item: tuple[int, int, Child]) -> tuple[int, int]:
     return item[0], item[1]
-
-
-class _Columns:
-    """Columns under construction, from Tree values."""
-
-    def __init__(self) -> None:
-        self.labels: dict[str, int] = {}
-        self.vocabulary: dict[str, int] = {}
-        self.label: list[int] = []
-        self.start: list[int] = []
-        self.end: list[int] = []
-        self.parent: list[int] = []
-        self.word: list[int] = []
-        self.tag: list[int] = []
-        self.above: list[int] = []
-        self.node_offset = [0]
-        self.token_offset = [0]
-
-    def add_all(self, trees: Iterable[Tree]) -> _Columns:
-        for tree in trees:
-            self.add(tree)
-        return self
-
-    def add(self, tree: Tree) -> None:
-        row = position = 0
-        stack: list[tuple[Child, int]] = [(tree, -1)]
-        while stack:
-            node, parent = stack.pop()
-            if isinstance(node, str):
-                self.word.append(self.vocabulary.setdefault(node, len(self.vocabulary)))
-                self.tag.append(-1)
-                self.above.append(parent)
-                position += 1
-                continue
-            label = self.labels.setdefault(node.label, len(self.labels))
-            self.label.append(label)
-            self.start.append(position)
-            self.end.append(position + node.width)
-            self.parent.append(parent)
-            if node.is_preterminal:
-                word = str(node.children[0])
-                self.word.append(self.vocabulary.setdefault(word, len(self.vocabulary)))
-                self.tag.append(label)
-                self.above.append(row)
-                position += 1
-            else:
-                stack.extend((child, row) for child in reversed(node.children))
-            row += 1
-        self.node_offset.append(len(self.label))
-        self.token_offset.append(len(self.word))
-
-    def treebank(self) -> Treebank:
-        return Treebank(
-            tuple(self.labels),
-            tuple(self.vocabulary),
-            np.array(self.label, np.int32),
-            np.array(self.start, np.int32),
-            np.array(self.end, np.int32),
-            np.array(self.parent, np.int32),
-            np.array(self.word, np.int32),
-            np.array(self.tag, np.int32),
-            np.array(self.above, np.int32),
-            np.array(self.node_offset, np.int64),
-            np.array(self.token_offset, np.int64),
-        )
-
-
-def _merge(vocabularies: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Int32]]:
-    """One vocabulary for several, and for each the new ids of its old ones."""
-    ids: dict[str, int] = {}
-    maps = [np.array([ids.setdefault(string, len(ids)) for string in strings], dtype=np.int32) for strings in vocabularies]
-    return tuple(ids), maps
-
-
-def _join(columns: Sequence[Int32]) -> Int32:
-    return np.concatenate(columns) if columns else np.zeros(0, np.int32)
-
-
-def _join_offsets(offsets: Sequence[Int64]) -> Int64:
-    lengths = [np.diff(offset) for offset in offsets]
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))])
-
-
-def _first_occurrence(column: Int32, size: int) -> tuple[Int64, Int32]:
-    """The ids used in a column in the order of their first use, and for each id its place in that order (-1: unused)."""
-    first = np.full(size, len(column), dtype=np.int64)
-    np.minimum.at(first, column, np.arange(len(column)))
-    order = np.argsort(first, kind="stable")[: int((first < len(column)).sum())]
-    canonical = np.full(size, -1, dtype=np.int32)
-    canonical[order] = np.arange(len(order), dtype=np.int32)
-    return order, canonical
-
-
-def _parts_of(origins: Sequence[Origin], first: int, last: int) -> Iterator[Origin]:
-    """The origins of the trees ``first:last``."""
-    seen = 0
-    for origin in origins:
-        low, high = max(first - seen, 0), min(last - seen, len(origin.line))
-        if low < high:
-            yield origin.part(low, high)
-        seen += len(origin.line)
