@@ -1,0 +1,88 @@
+"""Model archives: a zip of one JSON document and NumPy arrays; no pickle, bounded, and the same bytes for the same
+model."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import InputError
+
+__all__ = ["MOST_BYTES", "ModelError", "read_archive", "write_archive"]
+
+MOST_BYTES = 1 << 30
+"""A model whose parts unpack to more than this is refused."""
+_MOST_PARTS = 64
+_DOCUMENT = "model.json"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, NotImplementedError, ValueError, KeyError, EOFError,
+    IndexError, TypeError, MemoryError,
+)  # fmt: skip
+
+
+class ModelError(InputError):
+    """A file that is no model of ours, is damaged, or was written by another version."""
+
+
+def write_archive(path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write ``document`` and ``arrays``; the file appears whole or not at all."""
+    parts = {_DOCUMENT: json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()}
+    for name, array in arrays.items():
+        buffer = io.BytesIO()
+        np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
+        parts[f"{name}.npy"] = buffer.getvalue()
+    unfinished = Path(f"{path}.part")
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            member = zipfile.ZipInfo(name, _EPOCH)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, content)
+    os.replace(unfinished, path)
+
+
+def read_archive(path: str | Path, schema: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The document and the arrays of a model of this schema and version."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = _parts(archive, str(path))
+        document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode()))
+        arrays = {name.removesuffix(".npy"): np.load(io.BytesIO(content), allow_pickle=False) for name, content in parts.items()}
+    except _UNREADABLE as error:
+        raise ModelError(
+            f"not a readable model file ({error})", path=str(path), advice="The file is damaged or no model; write it again."
+        ) from None
+    found = document.get("schema"), document.get("version")
+    if found != (schema, version):
+        raise ModelError(
+            f"a model of schema {found[0]!r} version {found[1]!r}; this treegauge reads {schema!r} version {version}",
+            path=str(path),
+            advice="Make the model again with this version, or read it with the version that wrote it.",
+        )
+    return document, arrays
+
+
+def _parts(archive: zipfile.ZipFile, path: str) -> dict[str, bytes]:
+    members = archive.infolist()
+    if len(members) > _MOST_PARTS or sum(member.file_size for member in members) > MOST_BYTES:
+        raise ModelError(f"unpacks to more than {MOST_BYTES:,} bytes or {_MOST_PARTS} parts: refused", path=path)
+    parts: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for member in members:
+        # The declared size may lie, so what is read is bounded too.
+        with archive.open(member) as stream:
+            parts[member.filename] = stream.read(left + 1)
+        left -= len(parts[member.filename])
+        if left < 0:
+            raise ModelError(f"unpacks to more than {MOST_BYTES:,} bytes: refused", path=path)
+    return parts

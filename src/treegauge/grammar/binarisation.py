@@ -1,0 +1,250 @@
+"""Binarisation: any PCFG as lexical, unary and binary rules over integers, in the columns that the chart kernels
+read.
+
+Invisible from outside. Symbols 0 .. visible-1 are the grammar's own; after them come one symbol for each word that
+stands among other symbols, and one for each *rest* of a long right-hand side: A -> B C D becomes A -> B [C D] and [C
+D] -> C D. Rules that end alike share their rests; still the rule A -> B [C D] tells which rule it is the top of, so
+its posterior is that of the whole rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.grammar.unary import Closure, close, components
+
+if TYPE_CHECKING:
+    from treegauge.grammar.pcfg import PCFG
+
+__all__ = ["BinaryGrammar", "BinaryRules", "UnaryRules", "binarise"]
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+class BinaryRules(NamedTuple):
+    """Binary rules grouped by the pair (left child, right child).
+
+    Symbols that occur as left children have small numbers of their own (``left_id``, -1 for others), so have right
+    children. Left id b owns the pairs ``pair_first[b]:pair_first[b+1]``; pair q is (b, ``pair_right[q]``) and owns
+    the rules ``rule_first[q]:rule_first[q+1]``.
+    """
+
+    left_id: Int32
+    right_id: Int32
+    left_symbol: Int32
+    right_symbol: Int32
+    pair_first: Int64
+    pair_right: Int32
+    rule_first: Int64
+    parent: Int32
+    left: Int32
+    right: Int32
+    by_parent_first: Int64
+    by_parent: Int64
+
+
+class UnaryRules(NamedTuple):
+    """Unary rules, and the strongly connected components of the symbols in them, each after all it can reach.
+
+    Component c has the members ``member[member_first[c]:member_first[c+1]]`` and the rules
+    ``rule[rule_first[c]:rule_first[c+1]]`` of those members.
+    """
+
+    parent: Int32
+    child: Int32
+    member_first: Int64
+    member: Int32
+    rule_first: Int64
+    rule: Int64
+    component: Int32
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryGrammar:
+    """The columns of a binarised grammar. ``*_source`` is the index of the grammar's rule that a rule here is, or is
+    the top of, else -1."""
+
+    symbols: tuple[str, ...]
+    visible: int
+    start: int
+    binary: BinaryRules
+    binary_probability: Float64
+    binary_source: Int64
+    unary: UnaryRules
+    unary_probability: Float64
+    unary_source: Int64
+    closure: Closure
+    cyclic: NDArray[np.bool_]
+    lexicon: dict[str, tuple[Int32, Float64, Int64]]
+
+    @property
+    def n_symbols(self) -> int:
+        return len(self.symbols)
+
+
+class _Symbols:
+    """Symbols under construction: the grammar's own first, then words among symbols and rests of rules, as they come
+    up."""
+
+    def __init__(self, grammar: PCFG) -> None:
+        self.names = list(grammar.nonterminals)
+        self.ids: dict[object, int] = {name: i for i, name in enumerate(self.names)}
+
+    def of(self, symbol: str, is_word: bool) -> int:
+        return self._artificial(("word", symbol), f'"{symbol}"') if is_word else self.ids[symbol]
+
+    def rest(self, ids: tuple[int, ...]) -> int:
+        return self._artificial(ids, f"[{' '.join(self.names[i] for i in ids)}]")
+
+    def _artificial(self, key: object, name: str) -> int:
+        if key not in self.ids:
+            self.ids[key] = len(self.names)
+            self.names.append(name)
+        return self.ids[key]
+
+
+def binarise(grammar: PCFG) -> BinaryGrammar:
+    """The columns of a grammar.
+
+    >>> from treegauge.grammar.pcfg import PCFG
+    >>> binary = binarise(PCFG.parse('S -> "a" S "b" [0.5] | "a" "b" [0.5]'))
+    >>> binary.symbols
+    ('S', '"a"', '"b"', '[S "b"]')
+    """
+    symbols = _Symbols(grammar)
+    visible = len(symbols.names)
+    unary: list[tuple[int, int, float, int]] = []
+    lexical: list[tuple[str, int, float, int]] = []
+    binary: list[tuple[int, int, int, float, int]] = []
+    rests: set[int] = set()
+    for source, rule in enumerate(grammar.rules):
+        parent = symbols.ids[rule.lhs]
+        if rule.is_lexical:
+            lexical.append((rule.rhs[0], parent, rule.probability, source))
+        elif rule.is_unary:
+            unary.append((parent, symbols.ids[rule.rhs[0]], rule.probability, source))
+        else:
+            children = [symbols.of(x, word) for x, word in zip(rule.rhs, rule.words, strict=True)]
+            binary.extend(_steps(symbols, rests, parent, children, rule.probability, source))
+    words = dict.fromkeys(
+        x for rule in grammar.rules if len(rule.rhs) > 1 for x, word in zip(rule.rhs, rule.words, strict=True) if word
+    )
+    lexical.extend((word, symbols.of(word, True), 1.0, -1) for word in words)
+    n = len(symbols.names)
+    columns, order = _binary_columns(n, binary)
+    return BinaryGrammar(
+        symbols=tuple(symbols.names),
+        visible=visible,
+        start=symbols.ids[grammar.start],
+        binary=columns,
+        binary_probability=np.array([binary[i][3] for i in order], dtype=np.float64),
+        binary_source=np.array([binary[i][4] for i in order], dtype=np.int64),
+        unary=_unary_columns(n, unary),
+        unary_probability=np.array([rule[2] for rule in unary], dtype=np.float64),
+        unary_source=np.array([rule[3] for rule in unary], dtype=np.int64),
+        closure=close(n, [rule[:3] for rule in unary]),
+        cyclic=_cyclic(n, unary),
+        lexicon=_lexicon(lexical),
+    )
+
+
+def _steps(
+    symbols: _Symbols, rests: set[int], parent: int, children: list[int], probability: float, source: int
+) -> Iterator[tuple[int, int, int, float, int]]:
+    """The binary rules of one rule: its own top, and those of its rests that are not there yet."""
+    while len(children) > 2:
+        rest = symbols.rest(tuple(children[1:]))
+        yield parent, children[0], rest, probability, source
+        if rest in rests:
+            return
+        rests.add(rest)
+        parent, children, probability, source = rest, children[1:], 1.0, -1
+    yield parent, children[0], children[-1], probability, source
+
+
+def _binary_columns(n: int, rules: list[tuple[int, int, int, float, int]]) -> tuple[BinaryRules, list[int]]:
+    left_symbol = sorted({rule[1] for rule in rules})
+    right_symbol = sorted({rule[2] for rule in rules})
+    left_id, right_id = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    left_id[left_symbol] = np.arange(len(left_symbol))
+    right_id[right_symbol] = np.arange(len(right_symbol))
+    order = sorted(range(len(rules)), key=lambda i: (rules[i][1], rules[i][2], rules[i][0]))
+    parent, left, right = (np.array([rules[i][k] for i in order], dtype=np.int32) for k in range(3))
+    new_pair = np.ones(len(rules), np.bool_)
+    new_pair[1:] = (np.diff(left) != 0) | (np.diff(right) != 0)
+    starts = np.flatnonzero(new_pair)
+    pair_left = left_id[left[starts]]
+    pair_first = np.searchsorted(pair_left, np.arange(len(left_symbol) + 1)).astype(np.int64)
+    # A parent's rules in the order of the grammar, which decides ties.
+    by_parent = sorted(range(len(order)), key=lambda k: (int(parent[k]), order[k]))
+    columns = BinaryRules(
+        left_id=left_id,
+        right_id=right_id,
+        left_symbol=np.array(left_symbol, np.int32),
+        right_symbol=np.array(right_symbol, np.int32),
+        pair_first=pair_first,
+        pair_right=right_id[right[starts]].astype(np.int32),
+        rule_first=np.append(starts, len(rules)).astype(np.int64),
+        parent=parent,
+        left=left,
+        right=right,
+        by_parent_first=np.searchsorted(np.sort(parent), np.arange(n + 1)).astype(np.int64),
+        by_parent=np.array(by_parent, np.int64),
+    )
+    return columns, order
+
+
+def _unary_columns(n: int, rules: list[tuple[int, int, float, int]]) -> UnaryRules:
+    involved = {symbol for rule in rules for symbol in rule[:2]}
+    groups = [group for group in components(n, [rule[:2] for rule in rules]) if group[0] in involved]
+    by_parent: dict[int, list[int]] = {}
+    for index, rule in enumerate(rules):
+        by_parent.setdefault(rule[0], []).append(index)
+    component = np.full(n, -1, np.int32)
+    for number, group in enumerate(groups):
+        component[group] = number
+    inside = [[index for member in group for index in by_parent.get(member, [])] for group in groups]
+    return UnaryRules(
+        parent=np.array([rule[0] for rule in rules], np.int32),
+        child=np.array([rule[1] for rule in rules], np.int32),
+        member_first=_offsets([len(group) for group in groups]),
+        member=np.array([member for group in groups for member in group], np.int32),
+        rule_first=_offsets([len(indices) for indices in inside]),
+        rule=np.array([index for indices in inside for index in indices], np.int64),
+        component=component,
+    )
+
+
+def _cyclic(n: int, rules: list[tuple[int, int, float, int]]) -> NDArray[np.bool_]:
+    """Which symbols derive themselves by unary rules."""
+    mask = np.zeros(n, np.bool_)
+    for group in components(n, [rule[:2] for rule in rules]):
+        mask[group] = len(group) > 1
+    mask[[rule[0] for rule in rules if rule[0] == rule[1]]] = True
+    return mask
+
+
+def _lexicon(rules: list[tuple[str, int, float, int]]) -> dict[str, tuple[Int32, Float64, Int64]]:
+    """For each word its symbols, their probabilities, and the rules they come from."""
+    entries: dict[str, list[tuple[int, float, int]]] = {}
+    for word, symbol, probability, source in rules:
+        entries.setdefault(word, []).append((symbol, probability, source))
+    return {
+        word: (
+            np.array([entry[0] for entry in found], np.int32),
+            np.array([entry[1] for entry in found], np.float64),
+            np.array([entry[2] for entry in found], np.int64),
+        )
+        for word, found in entries.items()
+    }
+
+
+def _offsets(lengths: list[int]) -> Int64:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -1,0 +1,133 @@
+"""Grammars counted from trees: relative frequency, P(A -> rhs) = count(A -> rhs) / count(A)  (Goodman 1996, section
+4.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from treegauge.errors import MismatchError
+from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.trees.tree import Production, Tree
+
+__all__ = ["Statistics", "induce", "statistics", "tag_sequence_tree"]
+
+TOP = "TOP"
+"""The start symbol that is put above the roots of trees that do not all have the same label; it does not show in
+output."""
+
+
+def induce(trees: Iterable[Tree], *, tags: bool = False, top: str = TOP) -> PCFG:
+    """The relative-frequency PCFG of trees, its rules in order of first appearance.
+
+    With ``tags`` the sentences are the tags: a preterminal is read as a word. Where the roots differ, each becomes
+    the only child of an invisible start symbol ``top``.
+
+    >>> bank = [Tree.parse("(S (NP a) (VP b))"), Tree.parse("(S (NP c) (VP b))")]
+    >>> print(induce(bank))
+    S -> NP VP [1]
+    NP -> "a" [0.5]
+    VP -> "b" [1]
+    NP -> "c" [0.5]
+    """
+    counts: Counter[Production] = Counter()
+    roots: Counter[str] = Counter()
+    for number, tree in enumerate(trees, 1):
+        used = tag_sequence_tree(tree) if tags else tree
+        if not isinstance(used, Tree) or used.width == 0:
+            raise MismatchError(f"tree {number} has no rule to count: {tree}")
+        roots[used.label] += 1
+        counts.update(_checked(used, number))
+    if not roots:
+        raise MismatchError("no trees to count rules from")
+    if len(roots) == 1:
+        return _relative_frequency(counts, next(iter(roots)), {})
+    if any(top in (production.lhs, *production.rhs) for production in counts):
+        raise MismatchError(f"the roots differ, and {top!r} is taken: choose another name for the start symbol")
+    starts = Counter({Production(top, (root,), (False,)): count for root, count in roots.items()})
+    return _relative_frequency(starts + counts, top, {top: None})
+
+
+def _checked(tree: Tree, number: int) -> list[Production]:
+    for node in tree.nodes():
+        if not node.children:
+            raise MismatchError(f"tree {number} has an empty node {node.label!r}: remove empty nodes (traces) before counting")
+    return tree.productions()
+
+
+def _relative_frequency(counts: Counter[Production], start: str, labels: dict[str, str | None]) -> PCFG:
+    totals: Counter[str] = Counter()
+    for production, count in counts.items():
+        totals[production.lhs] += count
+    rules = [Rule(*production, count / totals[production.lhs]) for production, count in counts.items()]
+    return PCFG(tuple(rules), start, labels)
+
+
+def tag_sequence_tree(tree: Tree) -> Tree | str:
+    """The tree over its tags: each preterminal becomes a word; a word without one stays.
+
+    >>> print(tag_sequence_tree(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")))
+    (S (NP DT NN) (VP VBD))
+    """
+    done: list[list[Tree | str]] = [[]]
+    stack: list[tuple[Tree | str, bool]] = [(tree, False)]
+    while stack:
+        node, finished = stack.pop()
+        if isinstance(node, str):
+            done[-1].append(node)
+        elif node.is_preterminal:
+            done[-1].append(node.label)
+        elif finished:
+            made = Tree(node.label, done.pop())
+            done[-1].append(made)
+        else:
+            stack.append((node, True))
+            done.append([])
+            stack.extend((child, False) for child in reversed(node.children))
+    return done[0][0]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """How large a grammar is."""
+
+    rules: int
+    symbols: int
+    words: int
+    lexical: int
+    unary: int
+    binary: int
+    longer: int
+    longest: int
+    cyclic: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rules:,} rules: {self.lexical:,} lexical, {self.unary:,} unary, {self.binary:,} binary, {self.longer:,} longer"
+            f" (longest right-hand side {self.longest})\n"
+            f"{self.symbols:,} symbols ({self.cyclic:,} in unary cycles), {self.words:,} words"
+        )
+
+
+def statistics(grammar: PCFG) -> Statistics:
+    """The numbers of rules by kind, of symbols and words; ``cyclic`` counts symbols that derive themselves by unary
+    rules.
+
+    >>> print(statistics(PCFG.parse('S -> S S [0.5] | "a" [0.5]')))
+    2 rules: 1 lexical, 0 unary, 1 binary, 0 longer (longest right-hand side 2)
+    1 symbols (0 in unary cycles), 1 words
+    """
+    arity = Counter(len(rule.rhs) for rule in grammar.rules)
+    lexical = sum(rule.is_lexical for rule in grammar.rules)
+    return Statistics(
+        rules=len(grammar.rules),
+        symbols=len(grammar.nonterminals),
+        words=len(grammar.vocabulary),
+        lexical=lexical,
+        unary=arity[1] - lexical,
+        binary=arity[2],
+        longer=sum(count for length, count in arity.items() if length > 2),
+        longest=max(arity, default=0),
+        cyclic=int(grammar.binary.cyclic.sum()),
+    )

@@ -1,0 +1,106 @@
+"""PCFGs as model files: an archive of integer columns, with the hash of the data it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.grammar.archive import ModelError, read_archive, write_archive
+from treegauge.grammar.pcfg import PCFG, GrammarError, Rule
+
+__all__ = ["SCHEMA", "VERSION", "Model", "load_grammar", "load_model", "save_model"]
+
+SCHEMA = "treegauge-pcfg"
+VERSION = 1
+
+
+class Model(NamedTuple):
+    """A grammar, the sha256 of its training trees (``""`` if unknown), and whatever else was noted when it was
+    made."""
+
+    grammar: PCFG
+    trained_on: str
+    notes: Mapping[str, Any]
+
+
+def save_model(grammar: PCFG, path: str | Path, *, trained_on: str = "", notes: Mapping[str, Any] | None = None) -> None:
+    """Write a grammar as a model file.
+
+    >>> import tempfile, os
+    >>> grammar = PCFG.parse('S -> S S [0.4] | "a" [0.6]')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(grammar, os.path.join(folder, "s.model"), notes={"source": "a doctest"})
+    ...     model = load_model(os.path.join(folder, "s.model"))
+    >>> model.grammar == grammar, model.notes
+    (True, {'source': 'a doctest'})
+    """
+    symbols = {name: i for i, name in enumerate(grammar.nonterminals)}
+    words = {word: i for i, word in enumerate(grammar.vocabulary)}
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "start": grammar.start,
+        "symbols": list(symbols),
+        "words": list(words),
+        "labels": dict(grammar.labels),
+        "trained_on": trained_on,
+        "notes": dict(notes or {}),
+    }
+    is_word = [word for rule in grammar.rules for word in rule.words]
+    rhs = [(words if word else symbols)[x] for rule in grammar.rules for x, word in zip(rule.rhs, rule.words, strict=True)]
+    arrays: dict[str, NDArray[Any]] = {
+        "lhs": np.array([symbols[rule.lhs] for rule in grammar.rules], np.int32),
+        "arity": np.array([len(rule.rhs) for rule in grammar.rules], np.int32),
+        "rhs": np.array(rhs, np.int32),
+        "is_word": np.array(is_word, np.bool_),
+        "probability": np.array([rule.probability for rule in grammar.rules], np.float64),
+    }
+    write_archive(path, document, arrays)
+
+
+def load_model(path: str | Path) -> Model:
+    """The model in a file; :class:`~treegauge.grammar.archive.ModelError` if it is damaged or of another version."""
+    document, arrays = read_archive(path, SCHEMA, VERSION)
+    try:
+        grammar = PCFG(tuple(_rules(document, arrays)), str(document["start"]), _labels(document["labels"]))
+        return Model(grammar, str(document["trained_on"]), dict(document["notes"]))
+    except (KeyError, IndexError, TypeError, ValueError, GrammarError, AttributeError) as error:
+        raise ModelError(
+            f"the model's parts do not fit together ({type(error).__name__}: {error})",
+            path=str(path),
+            advice="The file is damaged; write it again.",
+        ) from None
+
+
+def load_grammar(path: str | Path, *, start: str | None = None, renormalise: bool = False) -> PCFG:
+    """The grammar in a file, be it a model or text."""
+    with open(path, "rb") as stream:
+        content = stream.read(4)
+    if content.startswith(b"PK"):
+        return load_model(path).grammar
+    from treegauge.grammar.text import read_file
+
+    return read_file(path, start=start, renormalise=renormalise)
+
+
+def _labels(found: Mapping[str, Any]) -> dict[str, str | None]:
+    return {symbol: None if label is None else str(label) for symbol, label in found.items()}
+
+
+def _rules(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[Rule]:
+    symbols, words = [str(x) for x in document["symbols"]], [str(x) for x in document["words"]]
+    lhs, arity, rhs, is_word, probability = (arrays[name].tolist() for name in ("lhs", "arity", "rhs", "is_word", "probability"))
+    if sum(arity) != len(rhs) or len(is_word) != len(rhs) or min([*lhs, *rhs, *arity], default=0) < 0:
+        raise ValueError("columns of different lengths")
+    rules: list[Rule] = []
+    at = 0
+    for parent, length, p in zip(lhs, arity, probability, strict=True):
+        kinds = tuple(bool(x) for x in is_word[at : at + length])
+        names = tuple((words if kind else symbols)[int(x)] for x, kind in zip(rhs[at : at + length], kinds, strict=True))
+        rules.append(Rule(symbols[parent], names, kinds, float(p)))
+        at += length
+    return rules

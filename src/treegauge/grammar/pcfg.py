@@ -1,0 +1,213 @@
+"""PCFG: a probabilistic context-free grammar as an immutable value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from treegauge.errors import UsageError
+from treegauge.trees.tree import Production
+
+if TYPE_CHECKING:
+    from treegauge.grammar.binarisation import BinaryGrammar
+
+__all__ = ["PCFG", "TOLERANCE", "GrammarError", "Rule"]
+
+TOLERANCE = 1e-6
+"""How far the probabilities of one left-hand side may sum from 1 before the grammar is refused."""
+
+
+class GrammarError(UsageError):
+    """Rules that make no probabilistic grammar: a probability out of range, or a sum that is not 1."""
+
+
+class Rule(NamedTuple):
+    """A rule ``lhs -> rhs [probability]``; ``words[i]`` says that ``rhs[i]`` is a word, not a symbol.
+
+    >>> print(Rule("NP", ("DT", "cat"), (False, True), 0.5))
+    NP -> DT "cat" [0.5]
+    """
+
+    lhs: str
+    rhs: tuple[str, ...]
+    words: tuple[bool, ...]
+    probability: float
+
+    @property
+    def production(self) -> Production:
+        """The rule without its probability."""
+        return Production(self.lhs, self.rhs, self.words)
+
+    @property
+    def is_lexical(self) -> bool:
+        """Whether it rewrites to one word: ``A -> "w"``."""
+        return self.words == (True,)
+
+    @property
+    def is_unary(self) -> bool:
+        """Whether it rewrites to one symbol: ``A -> B``."""
+        return self.words == (False,)
+
+    def __str__(self) -> str:
+        return f"{self.production} [{self.probability:g}]"
+
+
+@dataclass(frozen=True)
+class PCFG:
+    """Rules of any arity, words among them, with probabilities that sum to 1 for each left-hand side.
+
+    Rules of probability 0 are not rules and are dropped; a rule given twice is one rule with the sum. ``labels``
+    says how symbols show in output trees where that is not their own name: another label, or ``None`` for a symbol
+    (made by a binarisation) whose children take its place.
+
+    >>> grammar = PCFG.from_rules([("S", ["A", "A"], 1), ("A", ["a"], 0.25), ("A", ["b"], 0.75)], start="S")
+    >>> grammar.nonterminals, grammar.vocabulary
+    (('S', 'A'), ('a', 'b'))
+    >>> print(grammar)
+    S -> A A [1]
+    A -> "a" [0.25]
+    A -> "b" [0.75]
+    """
+
+    rules: tuple[Rule, ...]
+    start: str
+    labels: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+
+    def __post_init__(self) -> None:
+        for rule in self.rules:
+            _check(rule)
+        object.__setattr__(self, "rules", _merged(self.rules))
+        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+        for lhs, total in self.totals.items():
+            if abs(total - 1) > TOLERANCE:
+                raise GrammarError(
+                    f"the probabilities of {lhs!r} sum to {total:.9g}, not to 1 (tolerance {TOLERANCE:g}).\n"
+                    "  Correct the rules, or scale them with --renormalise (PCFG.from_rules(..., renormalise=True))."
+                )
+
+    @classmethod
+    def from_rules(
+        cls,
+        rules: Iterable[Rule | tuple[str, Sequence[str], float]],
+        *,
+        start: str | None = None,
+        nonterminals: Iterable[str] | None = None,
+        renormalise: bool = False,
+        labels: Mapping[str, str | None] | None = None,
+    ) -> PCFG:
+        """A grammar from ``Rule`` values or triples (lhs, rhs, probability).
+
+        In a triple every symbol that is in ``nonterminals`` (default: that is some rule's left-hand side) is a
+        symbol, any other a word. The start symbol is the first left-hand side unless given. ``renormalise`` divides
+        by the sum of each left-hand side first.
+        """
+        given = list(rules)
+        symbols = {rule[0] for rule in given} if nonterminals is None else set(nonterminals)
+        made = [rule if isinstance(rule, Rule) else _from_triple(rule, symbols) for rule in given]
+        if not made and start is None:
+            raise GrammarError("a grammar needs at least one rule, or a start symbol")
+        return cls(tuple(_renormalised(made) if renormalise else made), made[0].lhs if start is None else start, labels or {})
+
+    @classmethod
+    def parse(cls, text: str, *, start: str | None = None, renormalise: bool = False) -> PCFG:
+        """The grammar written in a string in NLTK's format; see :mod:`treegauge.grammar.text`.
+
+        >>> PCFG.parse('S -> "x" S [0.5] | "x" [0.5]').start
+        'S'
+        """
+        from treegauge.grammar.text import read_text
+
+        return read_text(text, start=start, renormalise=renormalise)
+
+    @cached_property
+    def totals(self) -> dict[str, float]:
+        """The sum of the probabilities of each left-hand side, in order of first appearance."""
+        parts: dict[str, list[float]] = {}
+        for rule in self.rules:
+            parts.setdefault(rule.lhs, []).append(rule.probability)
+        return {lhs: math.fsum(probabilities) for lhs, probabilities in parts.items()}
+
+    @cached_property
+    def nonterminals(self) -> tuple[str, ...]:
+        """The symbols, start symbol first, then in order of first appearance."""
+        seen = {self.start: None}
+        for rule in self.rules:
+            seen[rule.lhs] = None
+            seen.update((symbol, None) for symbol, word in zip(rule.rhs, rule.words, strict=True) if not word)
+        return tuple(seen)
+
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The words, in order of first appearance."""
+        words = (symbol for rule in self.rules for symbol, word in zip(rule.rhs, rule.words, strict=True) if word)
+        return tuple(dict.fromkeys(words))
+
+    @cached_property
+    def binary(self) -> BinaryGrammar:
+        """The same grammar in the form that charts need; made once."""
+        from treegauge.grammar.binarisation import binarise
+
+        return binarise(self)
+
+    def label(self, symbol: str) -> str | None:
+        """How a symbol shows in output trees; ``None`` if it does not show."""
+        return self.labels.get(symbol, symbol)
+
+    def relabelled(self, label: Callable[[str], str | None]) -> PCFG:
+        """The same grammar whose symbols show as ``label(symbol)`` in output trees.
+
+        >>> grammar = PCFG.parse('S -> A-1 A-2 [1]\\nA-1 -> "a" [1]\\nA-2 -> "a" [1]')
+        >>> grammar.relabelled(lambda symbol: symbol.split("-")[0]).label("A-2")
+        'A'
+        """
+        return PCFG(self.rules, self.start, {symbol: label(symbol) for symbol in self.nonterminals})
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rules))
+
+    def __repr__(self) -> str:
+        return f"<PCFG of {len(self.rules)} rules, {len(self.nonterminals)} symbols, {len(self.vocabulary)} words>"
+
+    def __getstate__(self) -> tuple[tuple[Rule, ...], str, dict[str, str | None]]:
+        return self.rules, self.start, dict(self.labels)
+
+    def __setstate__(self, state: tuple[tuple[Rule, ...], str, dict[str, str | None]]) -> None:
+        for name, value in zip(("rules", "start", "labels"), state, strict=True):
+            object.__setattr__(self, name, MappingProxyType(value) if isinstance(value, dict) else value)
+
+
+def _from_triple(triple: tuple[str, Sequence[str], float], symbols: set[str]) -> Rule:
+    lhs, rhs, probability = triple
+    return Rule(lhs, tuple(rhs), tuple(symbol not in symbols for symbol in rhs), float(probability))
+
+
+def _check(rule: Rule) -> None:
+    if not rule.rhs:
+        raise GrammarError(
+            f"the rule {rule} has an empty right-hand side; remove empty nodes from the treebank, or rewrite the grammar"
+        )
+    if not 0 <= rule.probability < math.inf:
+        raise GrammarError(f"the rule {rule} has a probability outside [0, 1]")
+
+
+def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules of positive probability, each once."""
+    totals: dict[Production, float] = {}
+    for rule in rules:
+        if rule.probability > 0:
+            totals[rule.production] = totals.get(rule.production, 0.0) + rule.probability
+    return tuple(Rule(*production, probability) for production, probability in totals.items())
+
+
+def _renormalised(rules: Sequence[Rule]) -> list[Rule]:
+    parts: dict[str, list[float]] = {}
+    for rule in rules:
+        _check(rule)
+        parts.setdefault(rule.lhs, []).append(rule.probability)
+    totals = {lhs: math.fsum(probabilities) for lhs, probabilities in parts.items()}
+    # Dividing one by one leaves out left-hand sides whose rules are all 0: they simply have no rules.
+    return [rule._replace(probability=rule.probability / totals[rule.lhs]) for rule in rules if totals[rule.lhs] > 0]

@@ -1,0 +1,255 @@
+r"""PCFGs as text, in NLTK's format: ``A -> B "word" C [0.3] | D [0.7]``.
+
+* one or several alternatives a line, each with its probability in brackets; ``#`` starts a comment line, a final
+  ``\`` continues a line;
+* words stand in double or single quotes; a word that has both kinds of quote, or a line break, is written ``@"..."``
+  with JSON's escapes;
+* symbols stand bare where NLTK can read them, else in backquotes (`` `PRP$` ``, `` `,` ``), a backquote inside
+  doubled: that is ours;
+* the first left-hand side is the start symbol, unless a line ``%start S`` names another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.errors import EncodingError, FormatError
+from treegauge.grammar.pcfg import PCFG, GrammarError, Rule
+
+__all__ = ["nltk_names", "read_file", "read_text", "write_nltk", "write_text"]
+
+_NLTK_SYMBOL = r"[\w/][\w/^<>-]*"
+_TOKEN = re.compile(
+    rf"""\s*(?:(?P<arrow>->)|(?P<bar>\|)|\[\s*(?P<probability>[^\]\s]*)\s*\]|(?P<json>@"(?:[^"\\]|\\.)*")
+    |(?P<word>"[^"]*"|'[^']*')|`(?P<quoted>(?:[^`]|``)*)`|(?P<symbol>{_NLTK_SYMBOL}))""",
+    re.VERBOSE,
+)
+_BARE = re.compile(_NLTK_SYMBOL)
+_ADVICE = 'A rule is written  A -> B "word" C [0.3] | D [0.7]  with other symbols in backquotes: `PRP$`.'
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    column: int
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+
+
+def read_text(text: str, *, path: str = "", start: str | None = None, renormalise: bool = False) -> PCFG:
+    """The grammar written in ``text``; a mistake is reported with its line and column.
+
+    >>> grammar = read_text('NP -> `PRP$` NN [1]\\n`PRP$` -> "its" [1]\\nNN -> "end" [1]')
+    >>> grammar.nonterminals
+    ('NP', 'PRP$', 'NN')
+    >>> read_text('S -> NP VP [0.9')
+    Traceback (most recent call last):
+    treegauge.errors.FormatError: <input>:1:12: this is neither a symbol, a word, nor a probability
+      S -> NP VP [0.9
+                 ^
+      A rule is written  A -> B "word" C [0.3] | D [0.7]  with other symbols in backquotes: `PRP$`.
+    """
+    rules: list[Rule] = []
+    for line in _lines(text):
+        if line.text.startswith("%"):
+            start = _start(line, path) if start is None else start
+        else:
+            rules.extend(_rules(line, path))
+    if not rules:
+        raise FormatError("no rules", path=path, line=1, column=1, text=text.split("\n", 1)[0], advice=_ADVICE)
+    try:
+        return PCFG.from_rules(rules, start=start, renormalise=renormalise)
+    except GrammarError as error:
+        raise FormatError(str(error), path=path) from None
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """The lines that say something, continued ones joined."""
+    pending, first = "", 0
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.rstrip()
+        if not pending and (not line.strip() or line.lstrip().startswith("#")):
+            continue
+        first = first if pending else number
+        if line.endswith("\\"):
+            pending += line[:-1] + " "
+        else:
+            yield _Line(first, pending + line)
+            pending = ""
+    if pending:
+        yield _Line(first, pending)
+
+
+def _start(line: _Line, path: str) -> str:
+    parts = line.text.split(None, 1)
+    tokens = list(_tokens(_Line(line.number, parts[1]), path)) if parts[0] == "%start" and len(parts) == 2 else []
+    if [token.kind for token in tokens] != ["symbol"]:
+        raise _error("expected '%start SYMBOL'", _Token("", "", 1), line, path)
+    return tokens[0].text
+
+
+def _tokens(line: _Line, path: str) -> Iterator[_Token]:
+    at, text = 0, line.text
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            column = at + len(text[at:]) - len(text[at:].lstrip()) + 1
+            raise _error("this is neither a symbol, a word, nor a probability", _Token("", "", column), line, path)
+        kind, column = str(match.lastgroup), match.start(str(match.lastgroup)) + 1
+        found = match.group(kind)
+        if kind == "word":
+            yield _Token("word", found[1:-1], column)
+        elif kind == "json":
+            yield _Token("word", _unescaped(found, column, line, path), column)
+        elif kind == "quoted":
+            yield _Token("symbol", found.replace("``", "`"), column)
+        else:
+            yield _Token(kind, found, column)
+        at = match.end()
+
+
+def _unescaped(found: str, column: int, line: _Line, path: str) -> str:
+    try:
+        return str(json.loads(found[1:]))
+    except ValueError:
+        raise _error('@"..." is not a JSON string', _Token("", "", column), line, path) from None
+
+
+def _rules(line: _Line, path: str) -> Iterator[Rule]:
+    tokens = list(_tokens(line, path))
+    if tokens[0].kind != "symbol":
+        raise _error("a rule starts with a symbol", tokens[0], line, path)
+    if len(tokens) < 2 or tokens[1].kind != "arrow":
+        raise _error("expected '->' after the left-hand side", tokens[min(1, len(tokens) - 1)], line, path)
+    rhs: list[_Token] = []
+    probability: float | None = None
+    for token in [*tokens[2:], _Token("bar", "", len(line.text) + 1)]:
+        if token.kind == "bar":
+            if probability is None:
+                raise _error("this alternative has no probability in brackets", token, line, path)
+            if not rhs:
+                raise _error("a right-hand side must not be empty", token, line, path)
+            yield Rule(tokens[0].text, tuple(t.text for t in rhs), tuple(t.kind == "word" for t in rhs), probability)
+            rhs, probability = [], None
+        elif token.kind == "arrow" or probability is not None:
+            raise _error("expected '|' or the end of the line", token, line, path)
+        elif token.kind == "probability":
+            probability = _probability(token, line, path)
+        else:
+            rhs.append(token)
+
+
+def _probability(token: _Token, line: _Line, path: str) -> float:
+    try:
+        value = float(token.text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise _error(f"[{token.text}] is not a probability between 0 and 1", token, line, path)
+    return value
+
+
+def _error(problem: str, token: _Token, line: _Line, path: str) -> FormatError:
+    return FormatError(problem, path=path, line=line.number, column=token.column, text=line.text, advice=_ADVICE)
+
+
+def write_text(grammar: PCFG) -> str:
+    """The grammar as text that :func:`read_text` reads back without loss; alternatives one a line.
+
+    >>> print(write_text(PCFG.from_rules([("NP", ["PRP$"], 1), ("PRP$", ["its"], 1)])), end="")
+    %start NP
+    NP -> `PRP$` [1]
+    `PRP$` -> "its" [1]
+    """
+    return _written(grammar, _symbol, [f"%start {_symbol(grammar.start)}"])
+
+
+def write_nltk(grammar: PCFG) -> str:
+    """The grammar as text that ``nltk.PCFG.fromstring`` reads: symbols NLTK cannot read get names, listed in
+    comments on top.
+
+    >>> print(write_nltk(PCFG.from_rules([("NP", ["PRP$"], 1), ("PRP$", ["its"], 1)])), end="")
+    # PRP_dollar stands for PRP$
+    %start NP
+    NP -> PRP_dollar [1]
+    PRP_dollar -> "its" [1]
+    """
+    names = nltk_names(grammar.nonterminals)
+    for word in grammar.vocabulary:
+        if "\n" in word or ('"' in word and "'" in word):
+            raise GrammarError(f"NLTK's format cannot hold the word {word!r}: it has both kinds of quotes, or a line break")
+    head = [f"# {name} stands for {symbol}" for symbol, name in names.items() if symbol != name]
+    return _written(grammar, names.__getitem__, [*head, f"%start {names[grammar.start]}"])
+
+
+def nltk_names(symbols: Iterable[str]) -> dict[str, str]:
+    """For each symbol a name that NLTK can read: itself if possible, else one made of its characters' names.
+
+    >>> nltk_names(["NP", ",", "-LRB-", "PRP$"])
+    {'NP': 'NP', ',': 'comma', '-LRB-': '_LRB-', 'PRP$': 'PRP_dollar'}
+    """
+    symbols = list(dict.fromkeys(symbols))
+    names = {symbol: symbol for symbol in symbols if _BARE.fullmatch(symbol)}
+    for symbol in symbols:
+        if symbol not in names:
+            name = base = _readable(symbol)
+            number = 2
+            while name in names.values():
+                name, number = f"{base}_{number}", number + 1
+            names[symbol] = name
+    return {symbol: names[symbol] for symbol in symbols}
+
+
+_CHARACTER_NAMES = {
+    "$": "dollar", ",": "comma", ".": "stop", ":": "colon", "`": "backquote", "'": "quote", "#": "hash",
+    "@": "at", "|": "bar", "+": "plus", "*": "star", "=": "equals", "(": "open", ")": "close", "?": "question", "!": "bang",
+}  # fmt: skip
+
+
+def _readable(symbol: str) -> str:
+    parts: list[str] = []
+    for character in symbol:
+        if re.match(r"[\w/^<>-]", character):
+            parts.append(character)
+        else:
+            parts.append(("_" if parts else "") + _CHARACTER_NAMES.get(character, f"u{ord(character):04x}"))
+    name = "".join(parts)
+    return name if _BARE.fullmatch(name) else f"_{name[1:]}"
+
+
+def _written(grammar: PCFG, symbol: Callable[[str], str], head: list[str]) -> str:
+    lines = head
+    for rule in grammar.rules:
+        right = (_word(x) if word else symbol(x) for x, word in zip(rule.rhs, rule.words, strict=True))
+        # Positional, because NLTK reads no exponents; the shortest digits that give back the same number.
+        probability = np.format_float_positional(rule.probability, trim="-")
+        lines.append(f"{symbol(rule.lhs)} -> {' '.join(right)} [{probability}]")
+    return "\n".join(lines) + "\n"
+
+
+def _symbol(symbol: str) -> str:
+    return symbol if _BARE.fullmatch(symbol) else "`" + symbol.replace("`", "``") + "`"
+
+
+def _word(word: str) -> str:
+    if "\n" in word or "\r" in word or ('"' in word and "'" in word):
+        return "@" + json.dumps(word)
+    return f"'{word}'" if '"' in word else f'"{word}"'
+
+
+def read_file(path: str | Path, *, start: str | None = None, renormalise: bool = False) -> PCFG:
+    """The grammar in a text file (UTF-8)."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
+    return read_text(text, path=str(path), start=start, renormalise=renormalise)
