@@ -1,0 +1,1 @@
+"""Metrics: gold and test trees in, rows of counts out."""

@@ -1,0 +1,87 @@
+"""What a metric is: rows of counts that add, and rates of their sum.
+
+A corpus is a sum of rows; so is a shard, a bootstrap sample, a length bucket. Nothing else in treegauge needs to know what a
+metric counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.metrics.preparation import Pair
+
+__all__ = ["Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"]
+
+Rows = NDArray[Any]
+"""One row a sentence, one column a count: integers, floats where a mean of sentences is defined, Python integers (object)
+where counts outgrow 64 bits."""
+
+Total = Sequence[Any]
+Rates = dict[str, float]
+
+
+class Metric(Protocol):
+    """A way of comparing test trees with gold trees.
+
+    * ``name``: what it is called on the command line; ``summary``: its definition in a line; ``reference``: a key of
+      :mod:`treegauge.metrics.references`.
+    * ``columns``: what the columns of ``rows`` count; ``headline``: the rate to show when only one is.
+    * ``mirrored``: rates that change places when gold and test do (``recall`` <-> ``precision``); a rate named with itself is
+      symmetric.
+    * ``options``: every setting that could change the score, for the signature.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def reference(self) -> str: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def headline(self) -> str: ...
+    @property
+    def mirrored(self) -> Mapping[str, str]: ...
+    @property
+    def options(self) -> Mapping[str, Any]: ...
+
+    def rows(self, pair: Pair) -> Rows:
+        """One row of counts for each sentence of the pair."""
+        ...
+
+    def rates(self, total: Total) -> Rates:
+        """The rates that a sum of rows stands for; 0/0 is nan."""
+        ...
+
+
+def total_of(rows: Rows) -> list[Any]:
+    """The sum of rows, exact: integers as integers, floats correctly rounded whatever the order."""
+    if rows.dtype.kind in "iub":
+        return [int(value) for value in rows.sum(axis=0, dtype=np.int64)]
+    if rows.dtype.kind == "O":
+        return [sum(column) for column in rows.T]
+    return [math.fsum(column) for column in rows.T]
+
+
+def ratio(part: float, whole: float) -> float:
+    """``part / whole``, and nan for 0/0.
+
+    >>> ratio(1, 4), ratio(0, 0)
+    (0.25, nan)
+    """
+    return part / whole if whole else math.nan
+
+
+def f1(matched: float, gold: float, test: float) -> float:
+    """The harmonic mean of recall and precision, 2m/(g+t).
+
+    >>> f1(3, 4, 6)
+    0.6
+    """
+    return ratio(2 * matched, gold + test)

@@ -1,0 +1,117 @@
+"""Which brackets of the test tree are right, and which cross the gold tree.
+
+Matching is EVALB's: each gold bracket takes the first unused test bracket with its span and an equal label, so brackets are a
+multiset. Crossing, half-open: (a, b) crosses (c, d) if c < a < d < b or a < c < b < d; sharing an edge is not crossing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.metrics.brackets import Brackets
+from treegauge.trees.treebank import Int32, Int64
+
+__all__ = ["crossing", "is_repeat", "partners"]
+
+Mask = NDArray[np.bool_]
+
+
+def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
+    """For each gold bracket the row of its test bracket, or -1; ``classes`` numbers equal labels alike, None ignores labels."""
+    keys = _keys(gold, test, classes)
+    gold_keys, test_keys = keys[: gold.n_brackets], keys[gold.n_brackets :]
+    gold_order, gold_rank = _ranks(gold_keys)
+    test_order, test_rank = _ranks(test_keys)
+    room = int(max(gold_rank.max(initial=0), test_rank.max(initial=0))) + 1
+    if int(keys.max(initial=0)) * room >= 1 << 62:
+        keys = np.unique(keys, return_inverse=True)[1]
+        gold_keys, test_keys = keys[: gold.n_brackets], keys[gold.n_brackets :]
+    wanted = gold_keys[gold_order] * room + gold_rank
+    offered = test_keys[test_order] * room + test_rank
+    found = np.full(gold.n_brackets, -1, dtype=np.int64)
+    if len(offered):
+        place = np.searchsorted(offered, wanted)
+        place[place == len(offered)] = 0
+        same = offered[place] == wanted
+        found[gold_order[same]] = test_order[place[same]]
+    return found
+
+
+def is_repeat(brackets: Brackets, classes: Int32 | None) -> Mask:
+    """Which brackets have the span and label of an earlier one in their sentence: what a *set* of brackets leaves out."""
+    keys = _keys(brackets, brackets, classes)[: brackets.n_brackets]
+    order = np.argsort(keys, kind="stable")
+    repeat = np.zeros(len(keys), dtype=np.bool_)
+    repeat[order[1:]] = keys[order[1:]] == keys[order[:-1]]
+    return repeat
+
+
+def _keys(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
+    """One integer per (sentence, start, end, label), gold then test, almost sorted in pre-order."""
+    longest = int(max(gold.end.max(initial=0), test.end.max(initial=0)))
+    sides = (gold, test)
+    keys = np.concatenate([side.sentence for side in sides])
+    columns: list[tuple[NDArray[np.integer], int]] = [
+        (np.concatenate([side.start for side in sides]), longest + 1),
+        (longest - np.concatenate([side.end for side in sides]), longest + 1),
+    ]
+    if classes is not None:
+        columns.append((classes[np.concatenate([side.label for side in sides])], len(classes)))
+    largest = max(len(gold), len(test), 1)
+    for column, size in columns:
+        if largest * size >= 1 << 62:
+            keys = np.unique(keys, return_inverse=True)[1]
+            largest = len(keys) + 1
+        keys = keys * size + column
+        largest *= size
+    return keys
+
+
+def _ranks(keys: Int64) -> tuple[Int64, Int64]:
+    """The order that sorts the keys, and in that order how many equal ones stand before each."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    first = np.flatnonzero(is_first)
+    return order, np.arange(len(ordered)) - np.repeat(first, np.diff(np.append(first, len(ordered))))
+
+
+def crossing(gold: Brackets, test: Brackets) -> Mask:
+    """Which test brackets cross some gold bracket.
+
+    A bracket crosses if at one of its edges the innermost gold bracket around that edge sticks out on the edge's own side only:
+    the gold brackets around an edge are nested, so the innermost one decides.
+    """
+    inner_start, inner_end = _innermost_around_edges(gold)
+    base = (gold.token_offset[:-1] + np.arange(len(gold)))[test.sentence]
+    left, right = base + test.start, base + test.end
+    ends_inside = inner_end[left] < test.end
+    starts_inside = inner_start[right] > test.start
+    return ends_inside | starts_inside
+
+
+def _innermost_around_edges(gold: Brackets) -> tuple[Int32, Int32]:
+    """Start and end of the innermost gold bracket strictly around each edge between tokens.
+
+    A sentence of n tokens has the edges 0 ... n. Where no bracket is around an edge, the values are such that nothing crosses.
+    """
+    n_edges = int(gold.token_offset[-1]) + len(gold)
+    first_edge = gold.token_offset[:-1] + np.arange(len(gold))
+    start = np.full(n_edges, -1, dtype=np.int32)
+    end = np.full(n_edges, np.iinfo(np.int32).max, dtype=np.int32)
+    # The token after the edge hangs from some bracket; the first (outermost) bracket that starts at the edge hangs from the
+    # innermost one around it, and if none starts there the token itself does.
+    token_sentence = np.repeat(np.arange(len(gold)), np.diff(gold.token_offset))
+    around = np.full(n_edges, -1, dtype=np.int64)
+    around[np.arange(len(gold.above)) + token_sentence] = gold.above
+    if gold.n_brackets:
+        opens = np.ones(gold.n_brackets, dtype=np.bool_)
+        opens[1:] = (gold.start[1:] != gold.start[:-1]) | (gold.sentence[1:] != gold.sentence[:-1])
+        first = np.flatnonzero(opens)
+        around[first_edge[gold.sentence[first]] + gold.start[first]] = gold.parent[first]
+        inside = np.flatnonzero(around >= 0)
+        start[inside] = gold.start[around[inside]]
+        end[inside] = gold.end[around[inside]]
+    return start, end

@@ -1,0 +1,98 @@
+"""PARSEVAL: labelled and unlabelled brackets, exact match, crossing brackets, tags.
+
+Black et al. 1991, as EVALB counts: brackets are a multiset, preterminals are not brackets, a test bracket crosses if it
+crosses any gold bracket. A sentence without brackets on both sides is an exact match and has no sentence F1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treegauge.metrics.base import Rates, Rows, Total, f1, ratio
+from treegauge.metrics.brackets import sum_within
+from treegauge.metrics.matching import crossing, partners
+from treegauge.metrics.preparation import Pair
+
+__all__ = ["Parseval"]
+
+
+@dataclass(frozen=True)
+class Parseval:
+    """Labelled recall m/g, precision m/t and F1 = 2m/(g+t) over the brackets of a corpus, and what EVALB prints beside them.
+
+    >>> import treegauge
+    >>> gold = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (NNS mats)))))"
+    >>> test = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (NNS mats))))"
+    >>> result = treegauge.score(gold, test, metric="parseval")
+    >>> result.counts["matched"], result.counts["gold"], result.counts["test"]
+    (4, 5, 5)
+    >>> round(result.rates["f1"], 3)
+    0.8
+    """
+
+    name: str = "parseval"
+    summary: str = "labelled and unlabelled bracket recall, precision and F1, exact match, crossing brackets, tagging accuracy"
+    reference: str = "black1991"
+    headline: str = "f1"
+
+    columns: tuple[str, ...] = (
+        *("sentences", "matched", "gold", "test", "unlabelled_matched"),
+        *("crossing", "no_crossing", "two_or_less_crossing", "exact", "words", "tags"),
+        *("recall_sum", "recall_defined", "precision_sum", "precision_defined", "f1_sum", "f1_defined"),
+    )
+
+    @property
+    def mirrored(self) -> Mapping[str, str]:
+        swaps = {f"{kind}recall": f"{kind}precision" for kind in ("", "unlabelled_", "mean_")}
+        same = ("f1", "unlabelled_f1", "mean_f1", "exact_match", "tagging_accuracy")
+        return {**swaps, **{b: a for a, b in swaps.items()}, **{name: name for name in same}}
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {}
+
+    def rows(self, pair: Pair) -> Rows:
+        gold, test = pair.gold, pair.test
+        matched = gold.per_sentence(partners(gold, test, pair.matching_classes) >= 0)
+        unlabelled = gold.per_sentence(partners(gold, test, None) >= 0)
+        crossed = test.per_sentence(crossing(gold, test))
+        in_gold, in_test = gold.counts, test.counts
+        tag_classes = np.append(pair.classes, np.int32(-1))
+        right_tag = (gold.tag >= 0) & (tag_classes[gold.tag] == tag_classes[test.tag]) & gold.counted
+        rows = np.zeros((len(pair), len(self.columns)))
+        columns = [
+            np.ones(len(pair)),
+            *(matched, in_gold, in_test, unlabelled, crossed, crossed == 0, crossed <= 2),
+            (matched == in_gold) & (matched == in_test),
+            sum_within(gold.counted, gold.token_offset),
+            sum_within(right_tag, gold.token_offset),
+        ]
+        for numerator, denominator in ((matched, in_gold), (matched, in_test), (2 * matched, in_gold + in_test)):
+            columns += [numerator / np.maximum(denominator, 1), denominator > 0]
+        for index, column in enumerate(columns):
+            rows[:, index] = column
+        return rows
+
+    def rates(self, total: Total) -> Rates:
+        n = dict(zip(self.columns, total, strict=True))
+        matched, gold, test, unlabelled = n["matched"], n["gold"], n["test"], n["unlabelled_matched"]
+        return {
+            "recall": ratio(matched, gold),
+            "precision": ratio(matched, test),
+            "f1": f1(matched, gold, test),
+            "unlabelled_recall": ratio(unlabelled, gold),
+            "unlabelled_precision": ratio(unlabelled, test),
+            "unlabelled_f1": f1(unlabelled, gold, test),
+            "mean_recall": ratio(n["recall_sum"], n["recall_defined"]),
+            "mean_precision": ratio(n["precision_sum"], n["precision_defined"]),
+            "mean_f1": ratio(n["f1_sum"], n["f1_defined"]),
+            "exact_match": ratio(n["exact"], n["sentences"]),
+            "average_crossing": ratio(n["crossing"], n["sentences"]),
+            "no_crossing": ratio(n["no_crossing"], n["sentences"]),
+            "two_or_less_crossing": ratio(n["two_or_less_crossing"], n["sentences"]),
+            "tagging_accuracy": ratio(n["tags"], n["words"]),
+        }

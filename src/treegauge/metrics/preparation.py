@@ -1,0 +1,98 @@
+"""From two treebanks to two sets of Brackets over the same tokens: what every metric compares.
+
+Deletion is decided by the gold tags, so a comma that the parser tagged as a noun cannot make a sentence incomparable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import MismatchError
+from treegauge.metrics.alignment import Alignment, Fit, align, word_numbers
+from treegauge.metrics.brackets import Brackets, LabelNumbers, brackets_of
+from treegauge.metrics.refinement import over_common_tokens
+from treegauge.normalise.preset import Preset
+from treegauge.trees.treebank import Int32, Int64, Treebank
+
+__all__ = ["Pair", "prepare"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Gold and test as Brackets over the same tokens, sentence by sentence.
+
+    ``index[i]`` is the gold sentence behind row ``i``: all of them, unless mismatching ones were skipped. ``classes`` numbers the
+    labels so that those the preset takes as equal have one number.
+    """
+
+    gold: Brackets
+    test: Brackets
+    index: Int64
+    alignment: Alignment
+    classes: Int32
+    preset: Preset
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def matching_classes(self) -> Int32 | None:
+        """What labels are matched by: None where the preset ignores labels."""
+        return self.classes if self.preset.labelled else None
+
+    def sentences(self, first: int, last: int) -> Pair:
+        """The rows ``first:last`` alone."""
+        return Pair(
+            self.gold.sentences(first, last),
+            self.test.sentences(first, last),
+            self.index[first:last],
+            self.alignment,
+            self.classes,
+            self.preset,
+        )
+
+
+def prepare(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", ignore_words: bool = False) -> Pair:
+    """Align two treebanks and reduce them to what counts.
+
+    ``on_mismatch``: ``align`` counts the gold brackets of a sentence that does not fit as missed, ``skip`` leaves it out,
+    ``error`` raises :class:`~treegauge.errors.MismatchError`.
+    """
+    alignment = align(gold, test, preset, ignore_words=ignore_words)
+    if on_mismatch == "error" and alignment.notes:
+        raise MismatchError(_refusal(alignment))
+    common = over_common_tokens(gold, test, alignment)
+    numbers = LabelNumbers()
+    keep = _kept_tokens(common.gold, preset)
+    gold_words, test_words = word_numbers(common.gold, common.test, preset)
+    gold_brackets = brackets_of(common.gold, preset, keep, numbers, gold_words, counted=common.counted)
+    test_brackets = brackets_of(
+        common.test,
+        preset,
+        keep,
+        numbers,
+        test_words,
+        counted=common.counted,
+        tags_comparable=common.tags_comparable,
+        keep_sentence=common.has_test,
+    )
+    gold_brackets = replace(gold_brackets, labels=numbers.strings)
+    test_brackets = replace(test_brackets, labels=numbers.strings, length=gold_brackets.length)
+    index = np.arange(len(gold))
+    if on_mismatch == "skip" and (alignment.fit >= Fit.TEXT_DIFFERS).any():
+        index = np.flatnonzero(alignment.fit < Fit.TEXT_DIFFERS)
+        gold_brackets, test_brackets = gold_brackets.take(index), test_brackets.take(index)
+    return Pair(gold_brackets, test_brackets, index, alignment, numbers.classes(preset.equal_labels), preset)
+
+
+def _refusal(alignment: Alignment) -> str:
+    more = len(alignment.notes) - 1
+    return f"gold and test do not fit: {alignment.notes[0].text}" + (f"\n  and {more} more such" if more else "")
+
+
+def _kept_tokens(bank: Treebank, preset: Preset) -> NDArray[np.bool_]:
+    deleted = np.array([label in preset.delete_tags for label in bank.labels] + [False], dtype=np.bool_)
+    return ~deleted[bank.tag]
