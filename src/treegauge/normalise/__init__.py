@@ -1,0 +1,95 @@
+"""Transforms of trees: pure functions from Tree to Tree, their inverses, and pipelines of them.
+
+A transform that may leave nothing of a tree returns ``None`` then. Transforms that can be undone keep what they need in the labels.
+"""
+
+from treegauge.normalise.binarise import (
+    annotate_parents,
+    binarise,
+    binarise_goodman,
+    remove_parents,
+    unbinarise,
+    unbinarise_goodman,
+)
+from treegauge.normalise.complements import complements
+from treegauge.normalise.fallback import fallback
+from treegauge.normalise.heads import HEAD_RULES, head_index, head_positions, head_rules, head_tag, head_word
+from treegauge.normalise.labels import (
+    ROOT_LABELS,
+    add_root,
+    base_label,
+    evalb_label,
+    function_tags,
+    relabel,
+    remove_added_root,
+    remove_redundant,
+    remove_root,
+    split_features,
+    strip_features,
+    strip_functions,
+)
+from treegauge.normalise.lengths import keep_short, sentence_length
+from treegauge.normalise.mh import mh, mrl, unmh, unmrl
+from treegauge.normalise.pipeline import Pipeline, pipeline
+from treegauge.normalise.punctuation import (
+    PUNCTUATION,
+    drop_double,
+    drop_empty,
+    drop_one_word,
+    drop_punctuation,
+    hogenhout,
+)
+from treegauge.normalise.rulefile import HeadRules
+from treegauge.normalise.steps import STEPS
+from treegauge.normalise.traces import TRACE_TAGS, remove_traces
+from treegauge.normalise.unaries import chain_labels, collapse_unaries, expand_unaries
+
+__all__ = [
+    "HEAD_RULES",
+    "PUNCTUATION",
+    "ROOT_LABELS",
+    "STEPS",
+    "TRACE_TAGS",
+    "HeadRules",
+    "Pipeline",
+    "add_root",
+    "annotate_parents",
+    "base_label",
+    "binarise",
+    "binarise_goodman",
+    "chain_labels",
+    "collapse_unaries",
+    "complements",
+    "drop_double",
+    "drop_empty",
+    "drop_one_word",
+    "drop_punctuation",
+    "evalb_label",
+    "expand_unaries",
+    "fallback",
+    "function_tags",
+    "head_index",
+    "head_positions",
+    "head_rules",
+    "head_tag",
+    "head_word",
+    "hogenhout",
+    "keep_short",
+    "mh",
+    "mrl",
+    "pipeline",
+    "relabel",
+    "remove_added_root",
+    "remove_parents",
+    "remove_redundant",
+    "remove_root",
+    "remove_traces",
+    "sentence_length",
+    "split_features",
+    "strip_features",
+    "strip_functions",
+    "unbinarise",
+    "unbinarise_goodman",
+    "unmh",
+    "unmrl",
+]

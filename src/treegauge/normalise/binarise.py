@@ -1,0 +1,178 @@
+"""Binarisation with horizontal and vertical markovisation, Goodman's ``X_Cont``, parent annotation, and their exact inverses.
+
+A node that binarisation makes has the label ``A|B|C``: made from a node A, after its children B and C were split off. Labels
+of the treebank that contain ``|``, ``^`` or a backslash are escaped (:mod:`treegauge.normalise.marks`): no label is mistaken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.normalise.heads import head_rules
+from treegauge.normalise.labels import relabel
+from treegauge.normalise.marks import escape, join, parts, splice, unescape
+from treegauge.normalise.rulefile import HeadRules
+from treegauge.normalise.walk import fold
+from treegauge.trees import Child, Tree
+
+__all__ = [
+    "Direction",
+    "annotate_parents",
+    "binarise",
+    "binarise_goodman",
+    "linearise",
+    "remove_parents",
+    "split_order",
+    "unbinarise",
+    "unbinarise_goodman",
+]
+
+Direction = Literal["right", "left", "head"]
+SIBLING, PARENT, CONT = "|", "^", "_Cont"
+_MARKS = SIBLING + PARENT
+
+
+def binarise(
+    tree: Tree, direction: Direction = "right", *, h: int | None = 2, v: int = 1, rules: str | HeadRules = "collins"
+) -> Tree:
+    """The tree with at most two children under each node; :func:`unbinarise` undoes it exactly.
+
+    Children are split off one at a time: from the left (``right`` branching), from the right (``left``), or from the outside of the
+    head child inwards, left before right (``head``; the head rules see the labels as they are). A new node remembers the ``h``
+    children split off last (``None``: all), a phrase its ``v - 1`` nearest ancestors (Klein & Manning 2003).
+
+    >>> tree = Tree.parse("(VP (VBD gave) (NP (PRP him)) (NP (DT a) (NN cat)) (NP (NN today)))")
+    >>> print(binarise(tree, h=1))
+    (VP (VBD gave) (VP|VBD (NP (PRP him)) (VP|NP (NP (DT a) (NN cat)) (NP (NN today)))))
+    >>> print(binarise(tree, "head", h=0, v=2))
+    (VP (VP| (VP| (VBD gave) (NP^VP (PRP him))) (NP^VP (DT a) (NN cat))) (NP^VP (NN today)))
+    """
+    if direction not in get_args(Direction):
+        raise UnknownName("direction of binarisation", direction, get_args(Direction))
+    if v < 1 or (h is not None and h < 0):
+        raise UsageError(f"binarisation remembers h >= 0 siblings and v >= 1 labels upwards, not h={h}, v={v}")
+    find_head = _find_head(direction, rules)
+
+    def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
+        label = _annotated(node, above, 1 if node.is_preterminal else v, _MARKS)
+        if len(children) < 3:
+            return Tree(label, children)
+        head = find_head(node)
+        split_off = [_name(node.children[i]) for i in split_order(len(children), head)]
+
+        def made(step: int) -> str:
+            remembered = split_off[0 if h is None else max(0, step - h) : step]
+            return join(SIBLING, [label, *(remembered or [""])])
+
+        return linearise(label, children, head, made)
+
+    return fold(tree, combine)
+
+
+def _find_head(direction: Direction, rules: str | HeadRules) -> Callable[[Tree], int]:
+    """The child that is split off last."""
+    if direction == "head":
+        return head_rules(rules).head_index
+    return (lambda node: len(node.children) - 1) if direction == "right" else (lambda node: 0)
+
+
+def _name(child: Child) -> str:
+    return escape(child if isinstance(child, str) else child.label, _MARKS)
+
+
+def unbinarise(tree: Tree) -> Tree:
+    """The tree that :func:`binarise` was given: made nodes are spliced out, ancestors cut from the labels.
+
+    >>> print(unbinarise(Tree.parse("(VP (VBD gave) (VP|VBD (NP^VP (PRP him)) (NP^VP (DT a) (NN cat))))")))
+    (VP (VBD gave) (NP (PRP him)) (NP (DT a) (NN cat)))
+    """
+    return splice(tree, SIBLING, _own)
+
+
+def binarise_goodman(tree: Tree) -> Tree:
+    """The tree with X -> A B C D as X -> A X_Cont, X_Cont -> B X_Cont, X_Cont -> C D (Goodman 1996, Figure 3).
+
+    >>> print(binarise_goodman(Tree.parse("(X (A a) (B b) (C c) (D d))")))
+    (X (A a) (X_Cont (B b) (X_Cont (C c) (D d))))
+    """
+
+    def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
+        label = escape(node.label, [CONT])
+        made = join(CONT, [label, ""])
+        return linearise(label, children, len(children) - 1, lambda step: made)
+
+    return fold(tree, combine)
+
+
+def unbinarise_goodman(tree: Tree) -> Tree:
+    """The tree that :func:`binarise_goodman` was given, or what a parser's tree with ``X_Cont`` in it stands for.
+
+    >>> print(unbinarise_goodman(Tree.parse("(X (A a) (X_Cont (B b) (X_Cont (C c) (D d))))")))
+    (X (A a) (B b) (C c) (D d))
+    """
+    return splice(tree, CONT, unescape)
+
+
+def annotate_parents(tree: Tree, v: int = 2, *, tags: bool = False) -> Tree:
+    """The tree with each phrase's ``v - 1`` nearest ancestors in its label; ``tags`` annotates preterminals too.
+
+    >>> print(annotate_parents(Tree.parse("(S (NP (PRP it)) (VP (VBD rained)))")))
+    (S (NP^S (PRP it)) (VP^S (VBD rained)))
+    """
+    if v < 1:
+        raise UsageError(f"vertical markovisation remembers v >= 1 labels, not v={v}")
+
+    def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
+        return Tree(_annotated(node, above, 1 if node.is_preterminal and not tags else v, PARENT), children)
+
+    return fold(tree, combine)
+
+
+def remove_parents(tree: Tree) -> Tree:
+    """The tree that :func:`annotate_parents` was given.
+
+    >>> print(remove_parents(Tree.parse("(S (NP^S (PRP it)) (VP^S (VBD rained)))")))
+    (S (NP (PRP it)) (VP (VBD rained)))
+    """
+    return relabel(tree, _own)
+
+
+def linearise(label: str, children: Sequence[Child], head: int, made: Callable[[int], str]) -> Tree:
+    """A binary tree over the children: those left of the head are split off from the left, then the others from the right.
+
+    ``made(step)`` is the label of the node that is left when ``step`` children are gone.
+
+    >>> print(linearise("A", ["L2", "L1", "H", "R1", "R2"], 2, lambda step: f"@{step}"))
+    (A L2 (@1 L1 (@2 (@3 H R1) R2)))
+    """
+    if len(children) < 3:
+        return Tree(label, children)
+    order = split_order(len(children), head)
+    rest = children[head]
+    for step in range(len(order) - 1, -1, -1):
+        child = children[order[step]]
+        rest = Tree(made(step) if step else label, (child, rest) if order[step] < head else (rest, child))
+    assert isinstance(rest, Tree)
+    return rest
+
+
+def split_order(n: int, head: int) -> list[int]:
+    """The order in which :func:`linearise` splits off all of ``n`` children but the head.
+
+    >>> split_order(5, 2)
+    [0, 1, 4, 3]
+    """
+    return [*range(head), *range(n - 1, head, -1)]
+
+
+def _annotated(node: Tree, above: Sequence[Tree], v: int, marks: str) -> str:
+    """The node's label and those of its ``v - 1`` nearest ancestors, the nearest first."""
+    ancestors = reversed(above[-(v - 1) :]) if v > 1 else ()
+    return join(PARENT, [escape(each.label, marks) for each in (node, *ancestors)])
+
+
+def _own(label: str) -> str:
+    """The label without its ancestors."""
+    return unescape(parts(label, PARENT)[0])

@@ -1,0 +1,170 @@
+"""Pipelines of normalising steps, written as text: ``traces,functions,unaries:joined,binarise:right:h=2:v=1``.
+
+Steps are separated by commas; after a step's name come its parameters, each after a colon, by position or as ``name=value``.
+A value in double quotes may hold commas, colons and blanks: ``punctuation:"$, $."``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.normalise.steps import ALIASES, STEPS, Step, Transform
+from treegauge.trees import Tree
+
+__all__ = ["BoundStep", "Pipeline", "pipeline"]
+
+_PIECE = re.compile(r'"[^"]*"|[^"]')
+_PLAIN = re.compile(r"[^,:=\"\s]+")
+
+
+@dataclass(frozen=True)
+class BoundStep:
+    """A step with the values of its parameters."""
+
+    step: Step
+    values: Mapping[str, str]
+    forward: Transform
+    backward: Transform | None
+
+    def __str__(self) -> str:
+        """The step as text, with the parameters that differ from their defaults."""
+        given = [
+            f"{p.name}={self.values[p.name]}" if _PLAIN.fullmatch(self.values[p.name]) else f'{p.name}="{self.values[p.name]}"'
+            for p in self.step.parameters
+            if self.values[p.name] != p.default
+        ]
+        return ":".join([self.step.name, *given])
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Steps one after the other: a function from a tree to a tree, or to ``None`` where nothing of it is left.
+
+    >>> clean = pipeline("traces,functions,redundant")
+    >>> print(clean(Tree.parse("(S (NP-SBJ (NP (NN rain))) (VP (VBD fell) (NP (-NONE- *T*-1))))")))
+    (S (NP (NN rain)) (VP (VBD fell)))
+    >>> print(clean)
+    traces,functions,redundant
+    """
+
+    steps: tuple[BoundStep, ...]
+    undoing: bool = False
+
+    def __str__(self) -> str:
+        written = ",".join(str(step) for step in (reversed(self.steps) if self.undoing else self.steps))
+        return f"undo of {written}" if self.undoing else written
+
+    def __call__(self, tree: Tree) -> Tree | None:
+        return self.trace(tree)[0]
+
+    def trace(self, tree: Tree) -> tuple[Tree | None, BoundStep | None]:
+        """What becomes of a tree; if nothing, the step that took it away."""
+        current = tree
+        for step in self.steps:
+            transform = step.backward if self.undoing else step.forward
+            assert transform is not None
+            made = transform(current)
+            if made is None:
+                return None, step
+            current = made
+        return current, None
+
+    def apply(self, trees: Iterable[Tree], gone: Counter[str] | None = None) -> Iterator[Tree]:
+        """The normalised trees in order.
+
+        A tree that a filter rejects is left out; one of which a step leaves nothing becomes the empty parse ``()``, so that later
+        trees keep their numbers. ``gone`` counts both by step.
+
+        >>> gone = Counter()
+        >>> trees = [Tree.parse("(S (NN rain) (. .))"), Tree.parse("(X (. .))"), Tree.parse("(S (A a) (B b) (C c))")]
+        >>> for tree in pipeline("punctuation,length:2").apply(trees, gone):
+        ...     print(tree)
+        (S (NN rain))
+        ()
+        >>> dict(gone)
+        {'punctuation': 1, 'length:longest=2': 1}
+        """
+        for tree in trees:
+            made, step = self.trace(tree)
+            if step is not None and gone is not None and tree.width:
+                gone[str(step)] += 1
+            if made is not None:
+                yield made
+            elif step is not None and not step.step.filters:
+                yield Tree("")
+
+    def inverse(self) -> Pipeline:
+        """The pipeline that undoes this one; :class:`~treegauge.errors.UsageError` names the steps that cannot be undone.
+
+        >>> undo = pipeline("unaries:joined,binarise").inverse()
+        >>> print(undo(Tree.parse("(S+VP (A a) (S+VP|A (B b) (C c)))")))
+        (S (VP (A a) (B b) (C c)))
+        """
+        if self.undoing:
+            return Pipeline(self.steps[::-1])
+        lossy = [str(step) for step in self.steps if step.backward is None]
+        if lossy:
+            raise UsageError(
+                f"cannot be undone: {', '.join(lossy)} (what it removes is not in the tree any more)\n"
+                "  Give only the steps that can be; treegauge normalise --list shows which."
+            )
+        return Pipeline(self.steps[::-1], undoing=True)
+
+
+def pipeline(text: str) -> Pipeline:
+    """The pipeline that a text describes.
+
+    >>> print(pipeline("traces, unaries:bottom, binarise:left:h=inf"))
+    traces,unaries:keep=bottom,binarise:direction=left:h=inf
+    >>> pipeline("trace")
+    Traceback (most recent call last):
+    treegauge.errors.UnknownName: unknown normalising step 'trace'; did you mean 'traces'? Valid: ...
+    """
+    if text.count('"') % 2:
+        raise UsageError(f"a double quote is not closed in the steps {text!r}")
+    steps: list[BoundStep] = []
+    for written in _split(text, ","):
+        name, *arguments = _split(written, ":")
+        name = name.strip()
+        if name in ALIASES and arguments:
+            raise UsageError(f"{name} stands for {ALIASES[name][0]} and takes no parameters: {written.strip()!r}")
+        steps += pipeline(ALIASES[name][0]).steps if name in ALIASES else [_bind(name, arguments)]
+    return Pipeline(tuple(steps))
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The text between separators outside double quotes."""
+    pieces = [""]
+    for match in _PIECE.finditer(text):
+        if match.group() == separator:
+            pieces.append("")
+        else:
+            pieces[-1] += match.group()
+    return pieces
+
+
+def _bind(name: str, arguments: Iterable[str]) -> BoundStep:
+    if name not in STEPS:
+        if not name:
+            raise UsageError("a step without a name: commas separate steps, as in traces,functions")
+        raise UnknownName("normalising step", name, [*STEPS, *ALIASES])
+    step = STEPS[name]
+    values = {parameter.name: parameter.default for parameter in step.parameters}
+    positional = iter(step.parameters)
+    for argument in arguments:
+        key, given, value = argument.partition("=") if not argument.lstrip().startswith('"') else ("", "", argument)
+        if not given:
+            parameter = next(positional, None)
+            if parameter is None:
+                raise UsageError(f"too many parameters for {name}: {argument!r} is one more than {step.signature} has")
+            key, value = parameter.name, argument
+        key = key.strip()
+        if key not in values:
+            raise UnknownName(f"parameter of {name}", key, values)
+        values[key] = value.strip().strip('"')
+    meant = {parameter.name: parameter.value(name, values[parameter.name]) for parameter in step.parameters}
+    return BoundStep(step, values, step.do(meant), step.undo(meant) if step.undo else None)

@@ -1,0 +1,250 @@
+"""The normalising steps by name: what each does, its parameters, and how it is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, get_args
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.normalise.binarise import (
+    Direction,
+    annotate_parents,
+    binarise,
+    binarise_goodman,
+    remove_parents,
+    unbinarise,
+    unbinarise_goodman,
+)
+from treegauge.normalise.heads import head_rules
+from treegauge.normalise.labels import (
+    ROOT_LABELS,
+    add_root,
+    remove_added_root,
+    remove_redundant,
+    remove_root,
+    strip_features,
+    strip_functions,
+)
+from treegauge.normalise.lengths import keep_short
+from treegauge.normalise.mh import mh, mrl, unmh, unmrl
+from treegauge.normalise.punctuation import (
+    PUNCTUATION,
+    drop_double,
+    drop_empty,
+    drop_one_word,
+    drop_punctuation,
+    hogenhout,
+)
+from treegauge.normalise.traces import TRACE_TAGS, remove_traces
+from treegauge.normalise.unaries import Keep, collapse_unaries, expand_unaries
+from treegauge.trees import Tree
+
+__all__ = ["ALIASES", "STEPS", "Parameter", "Step", "Transform"]
+
+Transform = Callable[[Tree], Tree | None]
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a step: its name, its default as text, what it means, and how text becomes a value."""
+
+    name: str
+    default: str
+    help: str
+    read: Callable[[str], Any]
+
+    def value(self, step: str, text: str) -> Any:
+        """The value of a text given for this parameter of ``step``."""
+        try:
+            return self.read(text)
+        except ValueError:
+            raise UsageError(f"{step}:{self.name}={text} makes no sense; {self.name} is {self.help}") from None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A named transform: ``do(values)`` is the function for values of its parameters, ``undo(values)`` its inverse, if any.
+
+    A step that filters rejects whole trees and changes none.
+    """
+
+    name: str
+    help: str
+    do: Callable[[Values], Transform]
+    undo: Callable[[Values], Transform | None] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    filters: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The step as it is written with all its parameters at their defaults."""
+        return ":".join([self.name, *(f"{parameter.name}={parameter.default}" for parameter in self.parameters)])
+
+
+def _choice(*choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise UnknownName("value", text, choices)
+        return text
+
+    return read
+
+
+def _yes_or_no(text: str) -> bool:
+    return _choice("yes", "no")(text) == "yes"
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        number = int(text)
+        if number < least:
+            raise ValueError(text)
+        return number
+
+    return read
+
+
+def _siblings(text: str) -> int | None:
+    return None if text == "inf" else _at_least(0)(text)
+
+
+def _tags(named: Mapping[str, Collection[str]]) -> Callable[[str], Collection[str]]:
+    def read(text: str) -> Collection[str]:
+        if not text.split():
+            raise ValueError(text)
+        return named.get(text) or frozenset(text.split())
+
+    return read
+
+
+_PUNCTUATION_TAGS = Parameter(
+    "tags", "ptb", f"{' or '.join(PUNCTUATION)}, or tags in quotes with blanks between", _tags(PUNCTUATION)
+)
+_RULES = Parameter("rules", "collins", "the head rules: collins, left, right or a rule file", head_rules)
+_UPWARDS = "how many labels upwards a phrase remembers, itself included (a number from 1)"
+
+_ALL = (
+    Step(
+        "traces",
+        "remove traces and the brackets they empty",
+        lambda values: partial(remove_traces, tags=values["tags"]),
+        parameters=(
+            Parameter("tags", "-NONE-", "the tags of traces, in quotes with blanks between", _tags({"-NONE-": TRACE_TAGS})),
+        ),
+    ),
+    Step(
+        "functions",
+        "cut function tags and indices from labels: NP-SBJ-1 becomes NP",
+        lambda values: partial(strip_functions, tags=values["tags"], evalb=values["evalb"]),
+        parameters=(
+            Parameter("tags", "yes", "yes or no: whether preterminals are cut too", _yes_or_no),
+            Parameter("evalb", "no", "yes or no: whether -LRB- is cut to the empty label, as EVALB does", _yes_or_no),
+        ),
+    ),
+    Step("features", "cut SPMRL features, ##...##, from labels", lambda values: strip_features),
+    Step("redundant", "remove X -> X, a node over one child of its own label", lambda values: remove_redundant),
+    Step(
+        "root",
+        "remove a root that only holds the sentence together",
+        lambda values: partial(remove_root, labels=values["labels"]),
+        parameters=(
+            Parameter(
+                "labels",
+                "usual",
+                "usual (empty, TOP, ROOT, S1, VROOT), or labels in quotes with blanks between",
+                _tags({"usual": ROOT_LABELS}),
+            ),
+        ),
+    ),
+    Step(
+        "add-root",
+        "put a root on top",
+        lambda values: partial(add_root, label=values["label"]),
+        lambda values: partial(remove_added_root, label=values["label"]),
+        (Parameter("label", "TOP", "the new root's label", str),),
+    ),
+    Step(
+        "punctuation",
+        "drop punctuation by its tags, and the brackets this empties",
+        lambda values: partial(drop_punctuation, tags=values["tags"]),
+        parameters=(_PUNCTUATION_TAGS,),
+    ),
+    Step("empty", "drop brackets over no word, recursively", lambda values: drop_empty),
+    Step(
+        "double",
+        "one bracket for each span, with all its labels: NP over NX becomes NP+NX",
+        lambda values: drop_double,
+        lambda values: expand_unaries,
+    ),
+    Step("one-word", "drop brackets over one word (tags stay)", lambda values: drop_one_word),
+    Step(
+        "hogenhout",
+        "punctuation, empty, double, one-word, as Hogenhout & Matsumoto 1996",
+        lambda values: partial(hogenhout, tags=values["tags"], one_word=values["one-word"]),
+        parameters=(_PUNCTUATION_TAGS, Parameter("one-word", "yes", "yes or no: whether one-word brackets go", _yes_or_no)),
+    ),
+    Step(
+        "unaries",
+        "collapse unary chains; a joined label (S+VP) can be undone",
+        lambda values: partial(collapse_unaries, keep=values["keep"], tags=values["tags"]),
+        lambda values: expand_unaries if values["keep"] == "joined" else None,
+        (
+            Parameter("keep", "top", "the label that is kept: top, bottom or joined", _choice(*get_args(Keep))),
+            Parameter("tags", "yes", "yes or no: whether a chain over one word collapses into its tag", _yes_or_no),
+        ),
+    ),
+    Step(
+        "parents",
+        "annotate phrases with the labels above them: NP^S",
+        lambda values: partial(annotate_parents, v=values["v"], tags=values["tags"]),
+        lambda values: remove_parents,
+        (
+            Parameter("v", "2", _UPWARDS, _at_least(1)),
+            Parameter("tags", "no", "yes or no: whether preterminals are annotated too", _yes_or_no),
+        ),
+    ),
+    Step(
+        "binarise",
+        "at most two children to a node: (VP a b c) becomes (VP a (VP|a b c))",
+        lambda values: partial(binarise, **values),
+        lambda values: unbinarise,
+        (
+            Parameter("direction", "right", "right, left or head", _choice(*get_args(Direction))),
+            Parameter("h", "2", "how many siblings a new node remembers (a number from 0, or inf)", _siblings),
+            Parameter("v", "1", _UPWARDS, _at_least(1)),
+            _RULES,
+        ),
+    ),
+    Step(
+        "xcont",
+        "Goodman's binarisation: (X a b c) becomes (X a (X_Cont b c))",
+        lambda values: binarise_goodman,
+        lambda values: unbinarise_goodman,
+    ),
+    Step("mrl", "Sima'an's right linearisation (MRL parser), the same as xcont", lambda values: mrl, lambda values: unmrl),
+    Step(
+        "mh",
+        "Sima'an's MH parser: no unaries, labels with mother and head tag, linearised around heads; undone to the unary-free tree",
+        lambda values: partial(mh, rules=values["rules"]),
+        lambda values: unmh,
+        (_RULES,),
+    ),
+    Step(
+        "length",
+        "keep only sentences of at most so many words, traces not counted",
+        lambda values: partial(keep_short, longest=values["longest"]),
+        parameters=(Parameter("longest", "40", "a number of words (from 0)", _at_least(0)),),
+        filters=True,
+    ),
+)
+STEPS: dict[str, Step] = {step.name: step for step in _ALL}
+"""Every step by name, in the order in which one usually wants them."""
+
+ALIASES: dict[str, tuple[str, str]] = {
+    "goodman": ("traces,unaries:top,xcont", "Goodman 1996, section 5.2.1"),
+    "freval": ("traces,functions,redundant", "the cleaning of Bastings & Sima'an 2014, section 4"),
+}
+"""Name -> the pipeline it stands for, and where that comes from."""
