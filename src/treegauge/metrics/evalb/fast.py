@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from treegauge.metrics.evalb import limits
 from treegauge.metrics.evalb.rules import Rules
 
-__all__ = ["FastReader", "FastSentence"]
+__all__ = ["Bracket", "FastReader", "FastSentence"]
 
 Terminal = tuple[bytes, bytes]
 """Tag and word."""
-Constituent = tuple[int, int, bytes]
+Bracket = tuple[int, int, bytes]
 """Start, end, label."""
 
 _PART = re.compile(rb"([^\s()\0]*)(?:\s+(?:([^\s()\0]*)(\)[\s)]*))?|(\)[\s)]*))?")
@@ -26,10 +26,10 @@ _MOST_PARTS = 500_000
 
 
 class FastSentence(NamedTuple):
-    """A well-formed line: the kept words with their tags, the brackets that count (as they close), the length."""
+    """A well-formed line: the kept words with their tags, the brackets that count (in the order they close), the length."""
 
     terminals: list[Terminal]
-    brackets: list[Constituent]
+    brackets: list[Bracket]
     length: int
 
 
@@ -37,14 +37,11 @@ class _Irregular(Exception):
     """A part that only the exact scanner should read."""
 
 
-class _Part(NamedTuple):
-    """What to do at an opening bracket."""
+_KEPT, _OPENS, _DROPPED, _KEPT_FREE, _DROPPED_FREE = range(5)
+"""What a part is: a terminal that stays, a non-terminal, a deleted terminal; the last two add nothing to the length."""
 
-    opens: bool
-    label: bytes | None
-    terminal: Terminal | None
-    length: int
-    closes: int
+_Part = tuple[int, Any, int]
+"""Its kind; the terminal that stays, or the label if it counts, or ``None``; how many brackets close after it."""
 
 
 class _Parts(dict[bytes, _Part]):
@@ -93,41 +90,49 @@ class FastReader:
     def _assemble(self, parts: list[bytes]) -> FastSentence | None:
         """Put the parts together; IndexError where a bracket closes that was not open."""
         terminals: list[Terminal] = []
-        brackets: list[Constituent] = []
+        brackets: list[Bracket] = []
         stack: list[tuple[int, bytes | None]] = []
         words = length = 0
-        for opens, label, terminal, counts, closes in map(self._parts.__getitem__, parts):
-            if opens:
-                stack.append((words, label))
-            else:
-                length += counts
-                if terminal is not None:
-                    terminals.append(terminal)
-                    words += 1
+        # The order of the branches is that of their frequency.
+        for kind, what, closes in map(self._parts.__getitem__, parts):
+            if kind == _KEPT:
+                terminals.append(what)
+                words += 1
+            elif kind == _OPENS:
+                stack.append((words, what))
+            elif kind == _DROPPED:
+                length += 1
+            elif kind == _KEPT_FREE:
+                terminals.append(what)
+                words += 1
+                length -= 1
             while closes:
-                start, closing = stack.pop()
-                if closing is not None and start != words:
-                    brackets.append((start, words, closing))
+                start, label = stack.pop()
+                if label is not None and start != words:
+                    brackets.append((start, words, label))
                 closes -= 1
-        return None if stack else FastSentence(terminals, brackets, length)
+        return None if stack else FastSentence(terminals, brackets, words + length)
 
     def _analyse(self, part: bytes) -> _Part:
         found = _PART.fullmatch(part)
         if found is None or len(found[1]) > limits.LABEL:
             raise _Irregular
-        label = found[1]
-        closing = found[3] or found[4] or b""
-        closes = closing.count(b")")
-        if found[2] is None:
-            counted = self._rules.counted_label(label)
-            if counted is not None:
-                counted = self._classes.get(counted, counted) if self._rules.parameters.labelled else b""
-            return _Part(True, counted, None, 0, closes)
-        word = found[2]
+        label, word, after_word, after_label = found.groups()
+        if word is None:
+            return _OPENS, self._label_class(label), (after_label or b"").count(b")")
         if len(word) > limits.WORD or self._rules.is_quote(label, word):
             raise _Irregular
-        # One object per distinct terminal makes equal sentences compare by identity.
-        terminal = None if label in self._rules.deleted_tags else (label, word)
-        if terminal is not None:
-            terminal = self._terminals.setdefault(terminal, terminal)
-        return _Part(False, None, terminal, label not in self._rules.not_in_length, closes - 1)
+        free = label in self._rules.not_in_length
+        closes = after_word.count(b")") - 1
+        if label in self._rules.deleted_tags:
+            return (_DROPPED_FREE if free else _DROPPED), None, closes
+        # One object for equal terminals, so that equal sentences compare by identity.
+        terminal = self._terminals.setdefault((label, word), (label, word))
+        return (_KEPT_FREE if free else _KEPT), terminal, closes
+
+    def _label_class(self, label: bytes) -> bytes | None:
+        """What stands for a label in a bracket: the same for equal labels, ``None`` if it does not count."""
+        counted = self._rules.counted_label(label)
+        if counted is None:
+            return None
+        return self._classes.get(counted, counted) if self._rules.parameters.labelled else b""

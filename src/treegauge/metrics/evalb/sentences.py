@@ -9,7 +9,7 @@ from typing import NamedTuple
 from treegauge.metrics.evalb import limits
 from treegauge.metrics.evalb.counting import Comparison, compare, side_of
 from treegauge.metrics.evalb.crossing import count_crossing
-from treegauge.metrics.evalb.fast import FastReader, FastSentence
+from treegauge.metrics.evalb.fast import Bracket, FastReader, FastSentence
 from treegauge.metrics.evalb.log import Log
 from treegauge.metrics.evalb.quotes import repair_quotes
 from treegauge.metrics.evalb.reading import Sentence, read_sentence
@@ -188,7 +188,7 @@ def _score_fast(number: int, gold: FastSentence, test: FastSentence, rules: Rule
     return SentenceResult(number, gold.length, VALID, matched, len(gold.brackets), len(test.brackets), crossing, words, tags)
 
 
-def _match_fast(gold: list[tuple[int, int, bytes]], test: list[tuple[int, int, bytes]]) -> tuple[int, int]:
+def _match_fast(gold: list[Bracket], test: list[Bracket]) -> tuple[int, int]:
     """The number of matched and of crossing brackets of two trees.
 
     Brackets of one tree do not cross, so a test bracket on the span of a gold bracket crosses nothing.
@@ -197,9 +197,13 @@ def _match_fast(gold: list[tuple[int, int, bytes]], test: list[tuple[int, int, b
         return len(gold), 0
     gold_set, test_set = set(gold), set(test)
     if len(gold_set) == len(gold) and len(test_set) == len(test):
-        matched = len(gold_set & test_set)
+        unmatched = test_set - gold_set
+        matched = len(test_set) - len(unmatched)
     else:
+        unmatched = test
         matched = (Counter(gold) & Counter(test)).total()
+    if not unmatched:
+        return matched, 0
     spans = {(start, end) for start, end, _ in gold}
-    others = [span for start, end, _ in test if (span := (start, end)) not in spans]
+    others = [span for start, end, _ in unmatched if (span := (start, end)) not in spans]
     return matched, count_crossing(spans, others) if others else 0
