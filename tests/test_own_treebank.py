@@ -1,4 +1,4 @@
-"""Our treebank keeps its annotation guide: checked with a bracket reader of this file, so that a bug in ours cannot hide one here."""
+"""Our treebank keeps its annotation guide: checked with a reader of this file, so that a bug in ours cannot hide one here."""
 
 from __future__ import annotations
 
