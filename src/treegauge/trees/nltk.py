@@ -45,13 +45,13 @@ def from_nltk(tree: NltkTree) -> Tree:
     return from_flat(flat)
 
 
-def _leaf(leaf: Any) -> list[Any]:
+def _leaf(leaf: object) -> list[Any]:
     """A leaf in the form of :func:`to_flat`."""
-    if isinstance(leaf, tuple):
-        pair = cast(tuple[object, ...], leaf)
-        if len(pair) == 2 and all(isinstance(part, str) for part in pair):
-            return [restore_word(str(pair[0])), (restore_label(str(pair[1])), 1)]
-    return [restore_word(str(leaf))]
+    match leaf:
+        case (str() as word, str() as tag):
+            return [restore_word(word), (restore_label(tag), 1)]
+        case _:
+            return [restore_word(str(leaf))]
 
 
 def to_nltk(tree: Tree) -> NltkTree:

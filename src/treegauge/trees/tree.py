@@ -5,7 +5,7 @@ Nothing here recurses, so a tree 100,000 nodes deep can be built, compared, hash
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -266,20 +266,26 @@ class Tree:
 
         return pretty(self, width)
 
-    def draw(self) -> str:
-        """The tree drawn with lines, as text."""
+    def draw(self, marks: Mapping[int, str] | None = None, **options: Any) -> str:
+        """The tree drawn with lines, as text; options as in :func:`treegauge.trees.drawing.draw_text`."""
         from treegauge.trees.drawing import draw_text
 
-        return draw_text(self)
+        return draw_text(self, marks, **options)
 
-    def svg(self) -> str:
-        """The tree drawn as an SVG picture whose nodes carry ids ``n0``, ``n1`` ... in pre-order."""
+    def svg(self, marks: Mapping[int, str] | None = None, **options: Any) -> str:
+        """The tree drawn as an SVG picture whose nodes carry ids ``n0``, ``n1`` ... in pre-order.
+
+        Options as in :func:`treegauge.trees.drawing.draw_svg`.
+        """
         from treegauge.trees.drawing import draw_svg
 
-        return draw_svg(self)
+        return draw_svg(self, marks, **options)
 
     def _repr_svg_(self) -> str:
-        return self.svg()
+        """For notebooks: on paper of its own, since they show pictures apart from the page, and large trees with folded parts."""
+        from treegauge.trees.drawing import draw_svg, fold_to
+
+        return draw_svg(self, theme="auto", folded=fold_to(self))
 
 
 Child = Tree | str

@@ -1,0 +1,29 @@
+"""Trees as pictures: text for a terminal, SVG for everything else.
+
+Nodes are named by their place in pre-order (:meth:`Tree.nodes <treegauge.trees.Tree.nodes>`), and a comparison can mark them:
+``{3: "crossing", 5: "matched focus"}``. Every mark has a symbol, a shape and a line of its own beside its colour.
+"""
+
+from treegauge.trees.drawing.folding import fold_settled, fold_to
+from treegauge.trees.drawing.layout import Item, Layout, place, tree_items
+from treegauge.trees.drawing.legend import legend_svg
+from treegauge.trees.drawing.marks import MARKS, Mark, legend_text
+from treegauge.trees.drawing.sheet import STYLESHEET
+from treegauge.trees.drawing.svg import draw_svg
+from treegauge.trees.drawing.text import draw_text
+
+__all__ = [
+    "MARKS",
+    "STYLESHEET",
+    "Item",
+    "Layout",
+    "Mark",
+    "draw_svg",
+    "draw_text",
+    "fold_settled",
+    "fold_to",
+    "legend_svg",
+    "legend_text",
+    "place",
+    "tree_items",
+]

@@ -1,0 +1,186 @@
+"""Where everything stands: each node above the middle of its children, each subtree in a strip of its own, words in one row.
+
+A strip is as wide as its words or its labels need, whichever is wider, so nothing can overlap, and the work is linear in the
+number of nodes. Numbers are integers: columns for a terminal, pixels for a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.trees.drawing.measure import columns
+from treegauge.trees.tree import Child, Tree
+
+__all__ = ["Item", "Layout", "check_choice", "place", "tree_items"]
+
+_LONGEST_ROOF = 30
+_WORDS_OF_LONG_ROOF = 3
+
+Kind = Literal["phrase", "tag", "word", "empty", "folded", "roof"]
+
+
+class Item(NamedTuple):
+    """Something to be drawn, in pre-order.
+
+    ``number`` is the node's id in pre-order, or the position of a (first) word; ``parent`` is an index into the items, -1 at the
+    root; ``start`` and ``end`` are the words it covers. A ``folded`` node is drawn with all its words in one ``roof`` below it;
+    an ``empty`` node has no children.
+    """
+
+    kind: Kind
+    number: int
+    text: str
+    parent: int
+    depth: int
+    start: int
+    end: int
+
+    @property
+    def is_node(self) -> bool:
+        return self.kind not in ("word", "roof")
+
+
+def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
+    """The nodes and words of a tree in pre-order.
+
+    >>> [(item.kind, item.text) for item in tree_items(Tree.parse("(S (NP (DT the) (NN cat)) (VP))"), folded=[1])]
+    [('phrase', 'S'), ('folded', 'NP'), ('roof', 'the cat'), ('empty', 'VP')]
+    """
+    _check_folded(tree, folded)
+    items: list[Item] = []
+    stack: list[tuple[Child, int, int]] = [(tree, -1, 0)]
+    number = position = 0
+    while stack:
+        node, parent, depth = stack.pop()
+        if isinstance(node, str):
+            items.append(Item("word", position, node, parent, depth, position, position + 1))
+            position += 1
+            continue
+        kind = _kind(node, number in folded)
+        items.append(Item(kind, number, node.label, parent, depth, position, position + node.width))
+        if kind == "folded":
+            items.append(Item("roof", position, _roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
+            number += node.size
+            position += node.width
+            continue
+        number += 1
+        me = len(items) - 1
+        stack.extend((child, me, depth + 1) for child in reversed(node.children))
+    return items
+
+
+def _kind(node: Tree, is_folded: bool) -> Kind:
+    if not node.children:
+        return "empty"
+    if node.is_preterminal:
+        return "tag"
+    return "folded" if is_folded and node.width else "phrase"
+
+
+def _roof_text(words: Sequence[str]) -> str:
+    """The words under a roof: all of them if they are few, else the first ones and the last.
+
+    >>> _roof_text("the withdrawal of the company 's poison pill rights plan".split())
+    'the withdrawal of … plan'
+    """
+    room = _LONGEST_ROOF
+    for count, word in enumerate(words):
+        room -= columns(word) + 1
+        if room < 0:
+            return " ".join([*words[: max(min(count - 1, _WORDS_OF_LONG_ROOF), 1)], "…", *words[-1:]])
+    return " ".join(words)
+
+
+def _check_folded(tree: Tree, folded: Collection[int]) -> None:
+    for node in folded:
+        if not 0 <= node < tree.size:
+            raise UsageError(f"folded node {node}: this tree's nodes are numbered from 0 to {tree.size - 1}, in pre-order")
+
+
+def check_choice(kind: str, name: str, valid: Collection[str]) -> None:
+    """Refuse a name that is not one of the valid ones."""
+    if name not in valid:
+        raise UnknownName(kind, name, valid)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Items and their places.
+
+    ``centre`` and ``left`` are where an item's text has its middle and begins; ``size`` is how wide it is. Phrases stand in the
+    rows ``0`` to ``levels - 1`` by their depth, tags in row ``levels``, words in row ``levels + 1``.
+    """
+
+    items: list[Item]
+    size: list[int]
+    centre: list[int]
+    left: list[int]
+    width: int
+    levels: int
+
+    def row(self, index: int) -> int:
+        kind = self.items[index].kind
+        if kind in ("word", "roof"):
+            return self.levels + 1
+        return self.levels if kind == "tag" else self.items[index].depth
+
+
+def place(items: list[Item], size: list[int], gap: int, *, snap: int = 0, mirrored: bool = False) -> Layout:
+    """The layout of items whose texts are as wide as ``size`` says, with at least ``gap`` between neighbours.
+
+    A parent whose middle is at most ``snap`` away from a child stands right above that child.
+
+    >>> items = tree_items(Tree.parse("(S (A aaa) (B bb))"))
+    >>> layout = place(items, [len(item.text) for item in items], gap=2)
+    >>> [(item.text, left) for item, left in zip(items, layout.left)]
+    [('S', 3), ('A', 1), ('aaa', 0), ('B', 6), ('bb', 5)]
+    """
+    strip, middle, offset = _strips(items, size, gap, snap)
+    begin = [0] * len(items)
+    for index, item in enumerate(items):
+        if item.parent >= 0:
+            begin[index] = begin[item.parent] + offset[index]
+    centre = [first + at for first, at in zip(begin, middle, strict=True)]
+    left = [at - own // 2 for at, own in zip(centre, size, strict=True)]
+    width = strip[0]
+    if mirrored:
+        left = [width - first - own for first, own in zip(left, size, strict=True)]
+        centre = [width - 1 - at for at in centre]
+    deepest = max((item.depth for item in items if item.kind in ("phrase", "folded", "empty")), default=-1)
+    return Layout(items, size, centre, left, width, deepest + 1)
+
+
+def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[list[int], list[int], list[int]]:
+    """Bottom-up, for each item: the width of its strip, its own middle in it, and where the strip begins in its parent's."""
+    strip, middle, offset = size.copy(), [own // 2 for own in size], [0] * len(items)
+    children: list[list[int]] = [[] for _ in items]
+    for index, item in enumerate(items):
+        if item.parent >= 0:
+            children[item.parent].append(index)
+    for index in range(len(items) - 1, -1, -1):
+        below = children[index]
+        if not below:
+            continue
+        total = -gap
+        for child in below:
+            offset[child] = total + gap
+            total += gap + strip[child]
+        at = _snapped((middle[below[0]] + offset[below[-1]] + middle[below[-1]]) // 2, below, middle, offset, snap)
+        first = min(0, at - size[index] // 2)
+        strip[index] = max(total, at - size[index] // 2 + size[index]) - first
+        middle[index] = at - first
+        if first:
+            for child in below:
+                offset[child] -= first
+    return strip, middle, offset
+
+
+def _snapped(at: int, below: list[int], middle: list[int], offset: list[int], snap: int) -> int:
+    """The place of the child nearest to ``at`` if it is near enough, else ``at``."""
+    if len(below) < 3 or not snap:
+        return at
+    nearest = min((offset[child] + middle[child] for child in below), key=lambda place: abs(place - at))
+    return nearest if abs(nearest - at) <= snap else at

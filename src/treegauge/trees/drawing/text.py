@@ -1,0 +1,163 @@
+"""Trees drawn with lines in a terminal: top-down, or as an indented outline where that would be too wide or too deep."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from treegauge.trees.drawing.layout import Item, Layout, check_choice, place, tree_items
+from treegauge.trees.drawing.marks import NodeMark, Symbols, legend_text, node_marks, used_marks
+from treegauge.trees.drawing.measure import clean, columns, embedded
+from treegauge.trees.drawing.outline import outline_lines
+from treegauge.trees.tree import Tree
+
+__all__ = ["draw_text"]
+
+_LONGEST_TEXT = 60
+_MOST_CELLS = 1_000_000
+
+
+class Lines(NamedTuple):
+    """The characters lines are made of; a corner is named by the sides it connects."""
+
+    across: str
+    down: str
+    right_down: str
+    left_down: str
+    sides_down: str
+    sides_up: str
+    all_sides: str
+    down_up_right: str
+    down_up_left: str
+
+
+_UNICODE = Lines("─", "│", "┌", "┐", "┬", "┴", "┼", "├", "┤")
+_ASCII = Lines("-", "|", "+", "+", "+", "+", "+", "+", "+")
+
+
+def draw_text(
+    tree: Tree,
+    marks: Mapping[int, str] | None = None,
+    *,
+    style: Literal["tree", "outline"] = "tree",
+    width: int | None = 100,
+    charset: Literal["unicode", "ascii"] = "unicode",
+    direction: Literal["ltr", "rtl"] = "ltr",
+    folded: Collection[int] = (),
+    legend: bool = True,
+) -> str:
+    """The tree drawn with lines, words in one row at the bottom.
+
+    A tree wider than ``width`` columns (``None``: no limit) is drawn as an outline, one node a line. ``marks`` says of nodes, by
+    their place in pre-order, what a comparison found, in the names of :data:`~treegauge.trees.drawing.MARKS`. ``folded`` nodes are
+    drawn closed, with their words in one piece. ``direction="rtl"`` has the first word on the right.
+
+    >>> tree = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
+    >>> print(draw_text(tree, {1: "matched"}))
+           S
+       ┌───┴───┐
+     NP ✓     VP
+     ┌─┴──┐    │
+    DT   NN   VBD
+    the  cat  sat
+    <BLANKLINE>
+    ✓ matched
+    >>> print(draw_text(tree, style="outline"))
+    S
+    ├─ NP
+    │  ├─ DT the
+    │  └─ NN cat
+    └─ VP
+       └─ VBD sat
+    """
+    check_choice("style", style, ("outline", "tree"))
+    check_choice("charset", charset, ("ascii", "unicode"))
+    check_choice("direction", direction, ("ltr", "rtl"))
+    marked = node_marks(tree, marks)
+    picture = _TextPicture(tree_items(tree, folded), marked, charset == "ascii")
+    layout = picture.fitting(width, direction == "rtl") if style == "tree" else None
+    drawn = picture.lines(layout) if layout else outline_lines(picture.items, picture.texts, width, charset == "ascii")
+    if legend and marked:
+        drawn += ["", legend_text((mark.name for mark in used_marks(marked.values())), charset=charset)]
+    return "\n".join(drawn)
+
+
+class _TextPicture:
+    """What is to be drawn, as text of known width."""
+
+    def __init__(self, items: list[Item], marks: Mapping[int, NodeMark], ascii_only: bool) -> None:
+        self.items = items
+        self.draw = _ASCII if ascii_only else _UNICODE
+        symbols = Symbols(ascii_only)
+        point = "*" if ascii_only else "•"
+        self.texts = [_shown(item, marks, symbols, point) for item in items]
+        self.sizes = [columns(text) for text in self.texts]
+
+    def fitting(self, width: int | None, mirrored: bool) -> Layout | None:
+        """A layout that fits into the width, loose or tight."""
+        for gap in (2, 1):
+            layout = place(self.items, self.sizes, gap, snap=1, mirrored=mirrored)
+            if (width is None or layout.width <= width) and layout.width * (2 * layout.levels + 2) <= _MOST_CELLS:
+                return layout
+        return None
+
+    def lines(self, layout: Layout) -> list[str]:
+        """The rows of the drawing: a row of labels and a row of branches for each level, then tags, then words."""
+        rows: list[list[tuple[int, str, int]]] = [[] for _ in range(2 * layout.levels + 2)]
+        children: dict[int, list[int]] = {}
+        for index, item in enumerate(self.items):
+            children.setdefault(item.parent, []).append(layout.centre[index])
+            row = self._row(layout, index)
+            rows[row].append((layout.left[index], embedded(self.texts[index]), layout.size[index]))
+            if item.parent >= 0 and self.items[item.parent].kind in ("phrase", "folded"):
+                for between in range(2 * item.depth, row):
+                    rows[between].append((layout.centre[index], self.draw.down, 1))
+        for index, below in children.items():
+            if index >= 0 and self.items[index].kind in ("phrase", "folded"):
+                branches = self._branches(layout.centre[index], below)
+                rows[2 * self.items[index].depth + 1].append((min(below), branches, len(branches)))
+        drawn = [_joined(sorted(row)) for row in rows]
+        return drawn if drawn[-1] else [line for line in drawn if line]
+
+    def _row(self, layout: Layout, index: int) -> int:
+        row = layout.row(index)
+        return 2 * row if row <= layout.levels else 2 * layout.levels + 1
+
+    def _branches(self, parent: int, children: list[int]) -> str:
+        """The line from a parent's column to those of its children."""
+        draw = self.draw
+        low, high = min(children), max(children)
+        if low == high:
+            return draw.down
+        line = [draw.across] * (high - low + 1)
+        for child in children:
+            line[child - low] = draw.sides_down
+        line[0], line[-1] = draw.right_down, draw.left_down
+        at = parent - low
+        if parent in children:
+            line[at] = draw.down_up_right if parent == low else draw.down_up_left if parent == high else draw.all_sides
+        else:
+            line[at] = draw.sides_up
+        return "".join(line)
+
+
+def _shown(item: Item, marks: Mapping[int, NodeMark], symbols: Symbols, point: str) -> str:
+    """An item's text: a node without a label is a point, one without children has ``()`` behind it."""
+    if not item.is_node:
+        return clean(item.text, _LONGEST_TEXT) or '""'
+    text = clean(item.text, _LONGEST_TEXT)
+    if item.kind == "empty":
+        text += "()"
+    fold = (" ^" if symbols.ascii_only else " △") if item.kind == "folded" else ""
+    return (text or point) + fold + symbols.behind(marks.get(item.number))
+
+
+def _joined(pieces: list[tuple[int, str, int]]) -> str:
+    """Pieces at their columns as one line."""
+    if not pieces:
+        return ""
+    line = [" " * pieces[0][0], pieces[0][1]]
+    for (left, _, size), (next_left, text, _) in pairwise(pieces):
+        line += [" " * (next_left - left - size), text]
+    return "".join(line)
