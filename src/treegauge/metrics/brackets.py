@@ -200,6 +200,8 @@ def brackets_of(
     if not preset.trivial_spans:
         n_words = position[bank.token_offset[1:]] - position[bank.token_offset[:-1]]
         keep &= (end - start > 1) & (end - start < n_words[tree_of_node])
+    if not preset.redundant_nodes:
+        keep &= ~_redundant(bank, preset, first_token, label, parent)
     if not preset.duplicate_spans:
         keep &= ~_repeats(start, end, label if preset.labelled else None, parent, keep)
 
@@ -227,10 +229,23 @@ def brackets_of(
     )
 
 
+def _redundant(bank: Treebank, preset: Preset, first_token: Int64, label: Int32, parent: Int64) -> Mask:
+    """Which nodes are the only child, traces apart, of a node with their own label."""
+    position = np.append(0, np.cumsum(_in_length(bank, preset)))
+    start, end = position[first_token + bank.start], position[first_token + bank.end]
+    same = (start == start[parent]) & (end == end[parent]) & (label == label[parent])
+    return same & (parent >= 0) & ~bank.is_preterminal
+
+
+def _in_length(bank: Treebank, preset: Preset) -> Mask:
+    """Which tokens count in the sentence length."""
+    left_out = np.array([label in preset.delete_tags_for_length for label in bank.labels] + [False], dtype=np.bool_)
+    return ~left_out[bank.tag]
+
+
 def _lengths(bank: Treebank, preset: Preset, counted: Mask | None) -> Int64:
     """The length of each sentence, words with ``delete_tags_for_length`` left out."""
-    left_out = np.array([label in preset.delete_tags_for_length for label in bank.labels] + [False], dtype=np.bool_)
-    in_length = ~left_out[bank.tag]
+    in_length = _in_length(bank, preset)
     return sum_within(in_length if counted is None else in_length & counted, bank.token_offset)
 
 

@@ -14,6 +14,7 @@ from treegauge.errors import MismatchError
 from treegauge.metrics.alignment import Alignment, Fit, align, word_numbers
 from treegauge.metrics.brackets import Brackets, LabelNumbers, brackets_of
 from treegauge.metrics.refinement import over_common_tokens
+from treegauge.metrics.traces import without_traces
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
@@ -61,6 +62,7 @@ def prepare(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str 
     ``on_mismatch``: ``align`` counts the gold brackets of a sentence that does not fit as missed, ``skip`` leaves it out,
     ``error`` raises :class:`~treegauge.errors.MismatchError`.
     """
+    gold, test = without_traces(gold, preset), without_traces(test, preset)
     alignment = align(gold, test, preset, ignore_words=ignore_words)
     if on_mismatch == "error" and alignment.notes:
         raise MismatchError(_refusal(alignment))

@@ -15,6 +15,7 @@ __all__ = ["METRICS", "find_metric", "metric_names"]
 
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
+    "freval": "treegauge.metrics.freval:Freval",
 }
 """Name -> ``module:class``. The class, called with no arguments, is the metric with its defaults; if it takes options after
 colons it has a class method ``with_options(*words)``."""

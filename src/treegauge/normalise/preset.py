@@ -40,6 +40,7 @@ class Preset:
     * ``cut_labels_at``, ``cut_tags_at``: characters at whose first occurrence a phrase label or a tag is cut.
     * ``trivial_spans``: whether one-word spans and the whole sentence count.
     * ``duplicate_spans``: whether a bracket that stands twice counts twice (PARSEVAL) or once.
+    * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
     """
 
     name: str = "none"
@@ -54,6 +55,7 @@ class Preset:
     cut_tags_at: str = ""
     trivial_spans: bool = True
     duplicate_spans: bool = True
+    redundant_nodes: bool = True
     ignored: tuple[str, ...] = ()
 
     def cut_label(self, label: str) -> str:

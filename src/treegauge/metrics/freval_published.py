@@ -1,0 +1,153 @@
+"""FREVAL as its authors' program computes it: line by line, with its own cleaning and its own printing.
+
+Known from its behaviour: a blank gold line ends the evaluation, a malformed gold line shifts the pairs by one, a malformed test
+line drops its pair, labels *and tags* are cut, deletion looks at the uncut label, a node without children counts as a word.
+Matched fragments are fragments of the gold tree all of whose nodes are matched; the test tree's edges are never looked at. Where
+that program crashes (a pair without brackets) or never ends (a line that stops inside a label), this one goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from treegauge.metrics.evalb.crossing import count_crossing
+from treegauge.metrics.evalb.log import Log
+from treegauge.metrics.evalb.quotes import repair_quotes
+from treegauge.metrics.evalb.reading import Sentence, read_sentence
+from treegauge.metrics.evalb.rules import Rules
+from treegauge.metrics.fragments import BySize, count_fragments
+from treegauge.normalise.prm import Parameters, cut_label
+
+__all__ = ["PUBLISHED", "PublishedSentence", "published_sentences"]
+
+_DELETED = (b"TOP", b"S1", b"-NONE-", b",", b":", b"``", b"''", b".", b"?", b"!", b"ROOT")
+
+PUBLISHED = Parameters(
+    delete_labels=_DELETED,
+    delete_labels_for_length=(b"-NONE-",),
+    quote_labels=(b"``", b"''", b"POS", b"NN", b"CD", b"VBZ", b":"),
+    equal_labels=((b"ADVP", b"PRT"),),
+)
+"""The settings that program comes with, as EVALB parameters."""
+
+
+_NONE = BySize()
+
+
+@dataclass(frozen=True)
+class PublishedSentence:
+    """What the program says of one pair of lines: ``status`` is OK, Error or Skip; only OK ones count."""
+
+    number: int
+    length: int
+    status: str
+    gold: BySize = _NONE
+    test: BySize = _NONE
+    matched: BySize = _NONE
+    crossing: int = 0
+    words: int = 0
+    tags: int = 0
+
+    @property
+    def largest(self) -> int:
+        return max(self.gold.largest, self.test.largest)
+
+    @property
+    def is_complete_match(self) -> bool:
+        return self.gold.at(1) == self.test.at(1) == self.matched.at(1)
+
+
+def published_sentences(gold: Iterable[bytes], test: Iterable[bytes]) -> Iterator[PublishedSentence]:
+    r"""The pairs the program counts, in its order.
+
+    >>> [sentence] = published_sentences([b"(S (NP (N a)) (VP (V b)))\n"], [b"(S (NP (N a)) (XP (V b)))\n"])
+    >>> sentence.gold.counts, sentence.matched.counts
+    ((3, 2, 1), (2, 1))
+    """
+    rules, test_lines = Rules(PUBLISHED), iter(test)
+    for number, gold_line in enumerate(gold, start=1):
+        if not gold_line.strip():
+            return
+        log = Log()
+        gold_sentence = read_sentence(gold_line, rules, log)
+        if log.messages:
+            continue
+        test_line = next(test_lines, b"")
+        if not test_line.strip():
+            yield PublishedSentence(number, gold_sentence.length, "Skip")
+            continue
+        test_sentence = read_sentence(test_line, rules, log)
+        if not log.messages:
+            yield _scored(number, gold_sentence, test_sentence, rules)
+
+
+def _scored(number: int, gold: Sentence, test: Sentence, rules: Rules) -> PublishedSentence:
+    length = gold.length
+    if len(gold.words) != len(test.words):
+        gold, test = repair_quotes(gold, test, rules, Log())
+    if gold.words != test.words or _childless(gold) or _childless(test):
+        return PublishedSentence(number, length, "Error")
+    gold_nodes, test_nodes = _nodes(gold), _nodes(test)
+    matched = _matched(gold_nodes, test_nodes, rules)
+    gold_parents, test_parents = _parents(gold_nodes), _parents(test_nodes)
+    return PublishedSentence(
+        number,
+        length,
+        "OK",
+        count_fragments(gold_parents),
+        count_fragments(test_parents),
+        count_fragments(gold_parents, nodes=matched),
+        count_crossing([node[:2] for node in gold_nodes], [node[:2] for node in test_nodes]),
+        len(gold.words),
+        sum(rules.same_label(_cut(ours), _cut(theirs)) for ours, theirs in zip(gold.tags, test.tags, strict=True)),
+    )
+
+
+class _Node(NamedTuple):
+    start: int
+    end: int
+    label: bytes
+
+
+def _childless(sentence: Sentence) -> bool:
+    """Whether some bracket has nothing in it: the program takes it for a word, and no word is like it."""
+    return any(not sentence.text(bracket).strip() for bracket in range(len(sentence.labels)))
+
+
+def _nodes(sentence: Sentence) -> list[_Node]:
+    """The nodes that count, in pre-order: not deleted by their uncut label, and not without words."""
+    triples = zip(sentence.starts, sentence.ends, sentence.labels, strict=True)
+    return [_Node(start, end, _cut(label)) for start, end, label in triples if start < end and label not in _DELETED]
+
+
+def _cut(label: bytes) -> bytes:
+    return label if label == b"-NONE-" else cut_label(label)
+
+
+def _matched(gold: list[_Node], test: list[_Node], rules: Rules) -> list[bool]:
+    """Each gold node takes the first unused test node with its span and an equal label."""
+    unused: dict[tuple[int, int], list[bytes]] = {}
+    for start, end, label in test:
+        unused.setdefault((start, end), []).append(label)
+    matched: list[bool] = []
+    for start, end, label in gold:
+        candidates = unused.get((start, end), [])
+        partner = next((index for index, other in enumerate(candidates) if rules.same_label(label, other)), None)
+        if partner is not None:
+            del candidates[partner]
+        matched.append(partner is not None)
+    return matched
+
+
+def _parents(nodes: list[_Node]) -> list[int]:
+    """The parent of each node, from spans in pre-order."""
+    parents: list[int] = []
+    open_nodes: list[int] = []
+    for index, node in enumerate(nodes):
+        while open_nodes and nodes[open_nodes[-1]].end <= node.start:
+            open_nodes.pop()
+        parents.append(open_nodes[-1] if open_nodes else -1)
+        open_nodes.append(index)
+    return parents

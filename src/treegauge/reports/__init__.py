@@ -1,0 +1,1 @@
+"""What people show and read: tables, plots, printouts."""

@@ -1,0 +1,57 @@
+"""Fragments counted by the polynomial against fragments enumerated one by one."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treegauge.metrics.fragments import BySize, count_fragments
+
+
+@st.composite
+def parents(draw: st.DrawFn, most: int = 9) -> list[int]:
+    """The parents of a forest's nodes in pre-order."""
+    found: list[int] = []
+    for node in range(draw(st.integers(0, most))):
+        path = [node - 1]
+        while path[-1] >= 0:
+            path.append(found[path[-1]])
+        found.append(draw(st.sampled_from(path)))
+    return found
+
+
+def is_connected(nodes: tuple[int, ...], parent: list[int], edges: list[bool]) -> bool:
+    tops = [node for node in nodes if parent[node] not in nodes or not edges[node]]
+    return len(tops) == 1
+
+
+def enumerated(parent: list[int], nodes: list[bool], edges: list[bool]) -> BySize:
+    allowed = [node for node in range(len(parent)) if nodes[node]]
+    counts = [
+        sum(is_connected(chosen, parent, edges) for chosen in combinations(allowed, size)) for size in range(1, len(allowed) + 1)
+    ]
+    while counts and not counts[-1]:
+        counts.pop()
+    return BySize(tuple(counts))
+
+
+@given(parents(), st.data())
+def test_counts_are_those_of_enumeration(parent: list[int], data: st.DataObject) -> None:
+    marks = st.lists(st.booleans(), min_size=len(parent), max_size=len(parent))
+    nodes, edges = data.draw(marks), data.draw(marks)
+    everything = [True] * len(parent)
+    assert count_fragments(parent) == enumerated(parent, everything, everything)
+    assert count_fragments(parent, nodes=nodes, edges=edges) == enumerated(parent, nodes, edges)
+
+
+def test_a_star_has_every_subset_of_its_leaves() -> None:
+    star = [-1] + [0] * 200
+    counts = count_fragments(star).counts
+    assert sum(counts) == 2**200 + 200
+    assert counts[200] == 1
+
+
+def test_a_chain_of_a_thousand() -> None:
+    assert count_fragments([-1, *range(999)]).counts == tuple(range(1000, 0, -1))

@@ -1,0 +1,107 @@
+"""FREVAL through the public way in: cases with exact answers, the paper's example, symmetry, weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.base import total_of
+from treegauge.metrics.freval import Freval
+from treegauge.metrics.preparation import Pair, prepare
+from treegauge.metrics.registry import find_metric
+from treegauge.normalise.preset import load_preset
+from treegauge.trees import Tree, Treebank
+
+CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "freval.json"
+LOADED: list[dict[str, Any]] = json.loads(CASES.read_text())["cases"] if CASES.is_file() else []
+PRESET = replace(load_preset("none"), delete_labels=frozenset({"TOP", "ROOT", "S1"}))
+
+
+def tree(nested: list[Any]) -> Tree:
+    return Tree(nested[0], [child if isinstance(child, str) else tree(child) for child in nested[1:]])
+
+
+def pair_of(case: dict[str, Any]) -> Pair:
+    gold = Treebank.from_trees([tree(gold) for gold, _ in case["pairs"]])
+    test = Treebank.from_trees([tree(test) for _, test in case["pairs"]])
+    return prepare(gold, test, PRESET)
+
+
+def without_zeros(counts: list[int]) -> tuple[int, ...]:
+    while counts and not counts[-1]:
+        counts = counts[:-1]
+    return tuple(counts)
+
+
+@pytest.mark.skipif(not LOADED, reason="../shared/cases is not here")
+@pytest.mark.parametrize("case", LOADED, ids=lambda case: case["id"])
+def test_exact_cases(case: dict[str, Any]) -> None:
+    pair, expected = pair_of(case), case["expected"]
+    for matching, key, side in (("edges", "match", "gold"), ("published", "match_tool", "both")):
+        metric = Freval(matching, ranges=(1, 3, 0))
+        rows = metric.rows(pair)
+        for row, counts in zip(rows, expected["per_pair"], strict=True):
+            assert row[1].counts == tuple(counts["gold"])
+            assert row[2].counts == tuple(counts["guess"])
+            assert row[3].counts == without_zeros(counts[key])
+        total = total_of(rows)
+        assert_rates(metric.rates(total), "", expected[f"{key}_{side}"])
+        if matching == "edges" and "sizes_1_3" in expected:
+            assert_rates(metric.rates(total), "_1-3", expected["sizes_1_3"])
+            assert_rates(metric.rates(total), "_1", expected["alpha_1"])
+            assert_rates(Freval(alpha="halving").rates(total), "", expected["alpha_halving"])
+            largest = expected["match_gold"]["M"]
+            only_largest = Freval(alpha=(*[0.0] * (largest - 1), 1.0))
+            assert_rates(only_largest.rates(total), "", expected["alpha_max"])
+
+
+def assert_rates(rates: dict[str, float], suffix: str, expected: dict[str, str]) -> None:
+    for name in ("FLR", "FLP", "F1"):
+        assert rates[name.lower() + suffix] == pytest.approx(float(Fraction(expected[name])), abs=1e-12)
+
+
+GOLD = "(S (NP (N a)) (VP (V b) (NP (N c))))"
+TEST = "(S (NP (N a)) (XP (V b) (NP (N c))))"
+
+
+def score(gold: str, test: str, metric: Freval) -> dict[str, float]:
+    return metric.rates(total_of(metric.rows(prepare(Treebank.parse(gold), Treebank.parse(test), load_preset("freval")))))
+
+
+def test_one_wrong_label_spoils_every_fragment_through_it() -> None:
+    pair = prepare(Treebank.parse(GOLD), Treebank.parse(TEST), load_preset("freval"))
+    sizes = Freval().by_size(total_of(Freval().rows(pair)))
+    assert [(size.gold, size.test, size.matched) for size in sizes] == [(4, 4, 3), (3, 3, 1), (2, 2, 0), (1, 1, 0)]
+
+
+def test_edges_are_symmetric_and_published_is_not() -> None:
+    flat = "(S (A (N a)) (B (N b)) (C (N c)) (D (N d)))"
+    deep = "(S (A (N a)) (X (B (N b)) (X (C (N c)) (D (N d)))))"
+    edges, published = Freval("edges"), Freval("published")
+    assert score(flat, deep, edges)["flr"] == pytest.approx((1 + 1 / 4) / 5)
+    assert score(flat, deep, edges)["f1_1-15"] == pytest.approx(score(deep, flat, edges)["f1_1-15"])
+    assert score(flat, deep, published)["f1"] > 3 * score(deep, flat, published)["f1"]
+
+
+def test_redundant_nodes_do_not_count_in_the_papers_cleaning() -> None:
+    assert score("(S (NP (NP (N a))) (VP (V b)))", "(S (NP (N a)) (VP (V b)))", Freval())["f1"] == 1
+    assert score("(S (NP (NP (-NONE- *)) (NP (N a))) (VP (V b)))", "(S (NP (N a)) (VP (V b)))", Freval())["f1"] == 1
+
+
+def test_geometric_mean_is_zero_as_soon_as_one_size_is() -> None:
+    assert score(GOLD, TEST, Freval(mean="geometric"))["f1"] == 0
+    assert score(GOLD, TEST, Freval(mean="geometric", ranges=(2,)))["flr_1-2"] == pytest.approx((3 / 4 * 1 / 3) ** 0.5)
+
+
+def test_options_by_name_and_their_errors() -> None:
+    assert find_metric("freval:published:1-10").options["ranges"] == (10,)
+    with pytest.raises(UnknownName, match="edges"):
+        find_metric("freval:edge")
+    with pytest.raises(UsageError, match="sum to 1"):
+        Freval(alpha=(0.5, 0.4))
