@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from treegauge.io.bracketed import stream_bracketed
+from treegauge.io.bracketed import bracketed_parts, stream_bracketed
+from treegauge.io.columns import Names, join_parts
 from treegauge.io.options import ReadOptions
 from treegauge.io.sources import find_sources
 from treegauge.trees.treebank import Treebank
@@ -21,4 +22,5 @@ def stream(path: str | os.PathLike[str], options: ReadOptions = ReadOptions()) -
 
 def read(path: str | os.PathLike[str], options: ReadOptions = ReadOptions()) -> Treebank:
     """All trees of a file, directory or glob as one treebank."""
-    return Treebank.concatenate(list(stream(path, options)) or [Treebank.from_trees([])])
+    names = Names()
+    return join_parts([part for source in find_sources(path) for part in bracketed_parts(source, options, names)], names)

@@ -1,115 +1,252 @@
-"""Equal byte slices get equal numbers: the vocabulary of a whole block at NumPy speed.
+"""Equal byte slices get equal numbers: the vocabulary of a treebank at NumPy speed.
 
-Each slice is read eight bytes at a time into one 64-bit word; a slice of at most eight bytes *is* its word, a longer one is a
-hash of its words. Slices with equal hashes are then compared word by word, so the result is exact, not probable.
+Each slice is read eight bytes at a time into one 64-bit word; a slice of at most eight bytes *is* its word, a longer one has a
+hash of its words. A table of slots, looked up for all slices of a block at once, leads from there to the number. Slices of more
+than eight bytes are then compared with the string they were taken for, so the result is exact, not probable.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import hashlib
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["Interned", "intern_slices"]
+__all__ = ["Interner"]
 
+Bytes = NDArray[np.uint8]
 UInt64 = NDArray[np.uint64]
+Number = TypeVar("Number", bound=np.generic)
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _REHASH = np.uint64(0xD6E8FEB86659FD93)
 _MASKS = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], dtype=np.uint64)
+_SMALLEST_TABLE = 1 << 10
+_GIANT_BYTES = 1 << 10
 
 
-class Interned(NamedTuple):
-    """``ids[i]`` is the number of slice ``i``; ``first[k]`` is the first slice with number ``k``."""
+class Interner:
+    """Numbers for the distinct slices of the blocks it has seen, in the order of their first occurrence.
 
-    ids: Int32
-    first: Int64
-
-
-def intern_slices(data: NDArray[np.uint8], start: Int64, end: Int64) -> Interned:
-    """Number the distinct slices ``data[start:end]`` by first occurrence; ``data`` holds no zero byte.
-
+    >>> interner = Interner()
     >>> text = np.frombuffer(b"NP VP NP", dtype=np.uint8)
-    >>> intern_slices(text, np.array([0, 3, 6]), np.array([2, 5, 8])).ids.tolist()
-    [0, 1, 0]
+    >>> interner.ids(text, np.array([0, 3, 6]), np.array([2, 5, 8])).tolist(), interner.strings
+    ([0, 1, 0], ['NP', 'VP'])
     """
-    if not len(start):
-        return Interned(np.zeros(0, np.int32), np.zeros(0, np.int64))
-    words = _words_at_every_byte(data)
-    length = end - start
-    hashes = words[start] & _MASKS[np.minimum(length, 8)]
-    long = np.flatnonzero(length > 8)
-    if len(long):
-        hashes[long] = _hash_long(words, start[long], length[long])
-    representative = _group(hashes)
-    if len(long):
-        _separate_collisions(data, words, start, end, long, representative)
-    return _number(representative)
+
+    def __init__(self) -> None:
+        self.strings: list[str] = []
+        self._table = np.zeros(_SMALLEST_TABLE, dtype=np.int64)  # slot -> number + 1; 0 is free
+        self._keys = np.zeros(_SMALLEST_TABLE + 1, dtype=np.uint64)  # number + 1 -> key
+        self._pool = _Pool()
+        self._namesakes: dict[bytes, int] = {}  # strings whose hash another string had first
+
+    def ids(self, data: Bytes, start: Int64, end: Int64) -> Int32:
+        """The number of each slice ``data[start:end]``; slices are not empty, hold no blank and no zero byte.
+
+        Raises UnicodeDecodeError if one that was not there before is not UTF-8.
+        """
+        length = end - start
+        keys = _words_at(data, start)
+        keys &= _MASKS.take(length, mode="clip")
+        long = np.flatnonzero(length > 8)
+        if len(long):
+            keys[long] = _hash_long(data, start.take(long), length.take(long))
+        numbers, new = self._look_up(keys)
+        self.strings += self._pool.add(data, start.take(new), end.take(new))
+        if len(long):
+            self._separate_namesakes(data, start, length, long, numbers)
+        return numbers
+
+    def _look_up(self, keys: UInt64) -> tuple[Int32, Int64]:
+        """The number of each key, and the indices of the first occurrences of new ones, which are numbered in that order."""
+        known = count = len(self.strings)
+        slot = self._home(keys)
+        holder = self._table.take(slot)
+        pending = np.flatnonzero(self._keys.take(holder) != keys)
+        numbers = holder.astype(np.int32)
+        new: list[Int64] = []
+        slot = slot.take(pending)
+        while len(pending):
+            pending_keys = keys.take(pending)
+            free = np.flatnonzero(self._table.take(slot) == 0)
+            if len(free):
+                settled = self._settle(slot, free, pending_keys, count)
+                new.append(pending.take(settled))
+                count += len(settled)
+            holder = self._table.take(slot)
+            same = self._keys.take(holder) == pending_keys
+            numbers[pending] = holder  # right for those with the same key, and for the others not the last word
+            others = np.flatnonzero(~same)
+            pending = pending.take(others)
+            if 2 * count > len(self._table):
+                self._grow(count)
+                slot = self._home(keys.take(pending))
+            else:
+                slot = (slot.take(others) + 1) & (len(self._table) - 1)
+        numbers -= 1
+        if len(new) > 1:
+            self._renumber(numbers, known, np.concatenate(new))
+        return numbers, np.sort(np.concatenate(new)) if new else np.zeros(0, np.int64)
+
+    def _home(self, keys: UInt64) -> Int64:
+        """The slot where the search for a key begins."""
+        shift = np.uint64(65 - len(self._table).bit_length())
+        return ((keys ^ (keys >> np.uint64(31))) * _MULTIPLIER >> shift).view(np.int64)
+
+    def _settle(self, slot: Int64, free: Int64, keys: UInt64, count: int) -> Int64:
+        """Give each free slot to the first key that asks for it; the indices of those keys."""
+        wanted = slot.take(free)
+        # Of several writes to one slot the last stays: written in reverse, the first in the order of the text.
+        self._table[wanted[::-1]] = np.arange(len(free), 0, -1)
+        winners = np.flatnonzero(self._table.take(wanted) == np.arange(1, len(free) + 1))
+        settled = free.take(winners)
+        self._table[wanted.take(winners)] = np.arange(count + 1, count + 1 + len(winners))
+        self._keys[count + 1 : count + 1 + len(winners)] = keys.take(settled)
+        return settled
+
+    def _grow(self, count: int) -> None:
+        """A table four times as large, with the same keys in it."""
+        keys = self._keys[1 : count + 1]
+        size = 4 * len(self._table)
+        self._table = np.zeros(size, dtype=np.int64)
+        self._keys = np.zeros(size + 1, dtype=np.uint64)
+        self._keys[1 : count + 1] = keys
+        pending, slot = np.arange(1, count + 1), self._home(keys)
+        while len(pending):
+            free = np.flatnonzero(self._table.take(slot) == 0)
+            self._table[slot.take(free)] = pending.take(free)
+            left = np.flatnonzero(self._table.take(slot) != pending)
+            pending, slot = pending.take(left), (slot.take(left) + 1) & (size - 1)
+
+    def _renumber(self, numbers: Int32, known: int, first: Int64) -> None:
+        """New keys were numbered round by round; number them by their first occurrence, whatever the size of the table was."""
+        order = np.argsort(first)
+        rank = np.empty(len(order) + known + 1, dtype=np.int64)
+        rank[: known + 1] = np.arange(known + 1)
+        rank[order + known + 1] = np.arange(known + 1, known + 1 + len(order))
+        numbers[:] = rank.take(numbers + 1) - 1
+        self._table = rank.take(self._table)
+        self._keys[known + 1 : known + 1 + len(order)] = self._keys.take(order + known + 1)
+
+    def _separate_namesakes(self, data: Bytes, start: Int64, length: Int64, long: Int64, numbers: Int32) -> None:
+        """Give a long slice that only shares its hash with the string it was taken for a number of its own."""
+        number = numbers.take(long)
+        for index in long.take(self._pool.differing(data, start.take(long), length.take(long), number)).tolist():
+            name = data[start[index] : start[index] + length[index]].tobytes()
+            if name not in self._namesakes:
+                self._namesakes[name] = self.add(name.decode("utf-8"))
+            numbers[index] = self._namesakes[name]
+
+    def add(self, string: str) -> int:
+        """A number for a string that no slice is looked up by: the empty one, say."""
+        self.strings.append(string)
+        name = np.frombuffer(string.encode("utf-8"), dtype=np.uint8)
+        self._pool.add(name, np.array([0]), np.array([len(name)]))
+        if len(self.strings) >= len(self._keys):
+            self._grow(len(self.strings) - 1)
+        return len(self.strings) - 1
 
 
-def _words_at_every_byte(data: NDArray[np.uint8]) -> UInt64:
-    """The little-endian 64-bit word that begins at each byte; the data is padded with zeros."""
+class _Pool:
+    """The bytes of all strings, one after the other."""
+
+    def __init__(self) -> None:
+        self.data = np.zeros(1 << 12, dtype=np.uint8)
+        self.size = 0
+        self.start = np.zeros(1 << 8, dtype=np.int64)
+        self.length = np.zeros(1 << 8, dtype=np.int64)
+        self.count = 0
+
+    def add(self, data: Bytes, start: Int64, end: Int64) -> list[str]:
+        """Store slices, and give them as strings."""
+        if not len(start):
+            return []
+        length = end - start
+        behind = np.cumsum(length + 1)
+        offset = behind - length - 1
+        where: Int64 = np.repeat(start - offset, length + 1)
+        where += np.arange(len(where))
+        joined = data.take(where, mode="clip")
+        joined[behind - 1] = ord(" ")
+        first, last = self.count, self.count + len(start)
+        self.start, self.length = _room(self.start, last), _room(self.length, last)
+        self.start[first:last], self.length[first:last] = offset + self.size, length
+        # Eight bytes more than needed, so that a word can be read at the beginning of every stored byte.
+        self.data = _room(self.data, self.size + len(joined) + 8)
+        self.data[self.size : self.size + len(joined)] = joined
+        self.size, self.count = self.size + len(joined), last
+        return joined[:-1].tobytes().decode("utf-8").split(" ")
+
+    def differing(self, data: Bytes, start: Int64, length: Int64, number: Int32) -> Int64:
+        """Which slices are not the string with their number."""
+        words, own = _words_at_every_byte(data), _words_at_every_byte(self.data[: self.size])
+        own_start = self.start.take(number)
+        equal = self.length.take(number) == length
+        for index in np.flatnonzero(equal & (length > _GIANT_BYTES)).tolist():
+            here, there, size = start[index], own_start[index], length[index]
+            equal[index] = np.array_equal(data[here : here + size], self.data[there : there + size])
+        done, live = 0, np.flatnonzero(equal & (length <= _GIANT_BYTES))
+        while len(live):
+            mask = _MASKS.take(length.take(live) - done, mode="clip")
+            same = (words[start.take(live) + done] & mask) == (own[own_start.take(live) + done] & mask)
+            equal[live[~same]] = False
+            done += 8
+            live = live[same & (length.take(live) > done)]
+        return np.flatnonzero(~equal)
+
+
+def _room(array: NDArray[Number], size: int) -> NDArray[Number]:
+    """The array, or a copy at least twice as long if ``size`` does not fit."""
+    if size <= len(array):
+        return array
+    longer = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _words_at(data: Bytes, start: Int64) -> UInt64:
+    """The little-endian 64-bit word that begins at each of some bytes, made of the two aligned words it lies in.
+
+    NumPy is slow to gather what is not aligned.
+    """
+    aligned = np.zeros(len(data) // 8 + 2, dtype="<u8")
+    aligned.view(np.uint8)[: len(data)] = data
+    index = start >> 3
+    bits = ((start & 7) << 3).view(np.uint64)
+    word = aligned.take(index)
+    word >>= bits
+    index += 1
+    rest = aligned.take(index)
+    rest <<= np.uint64(63) - bits
+    rest <<= np.uint64(1)
+    word |= rest
+    return word
+
+
+def _words_at_every_byte(data: Bytes) -> UInt64:
+    """The little-endian 64-bit words that begin at each byte of the data, which zeros follow."""
     padded = np.concatenate([data, np.zeros(8, np.uint8)])
     return np.ndarray(shape=(len(data) + 1,), dtype="<u8", buffer=padded.data, strides=(1,))
 
 
-def _hash_long(words: UInt64, start: Int64, length: Int64) -> UInt64:
-    """A hash of each slice of more than eight bytes."""
+def _hash_long(data: Bytes, start: Int64, length: Int64) -> UInt64:
+    """A hash of each slice of more than eight bytes, which no slice of at most eight bytes has as its word."""
+    words = _words_at_every_byte(data)
     hashes = words[start] ^ (length.astype(np.uint64) * _MULTIPLIER)
-    done, live = 8, np.arange(len(start))
+    done, live = 8, np.flatnonzero(length <= _GIANT_BYTES)
     while len(live):
-        word = words[start[live] + done] & _MASKS[np.minimum(length[live] - done, 8)]
-        mixed = (hashes[live] ^ (hashes[live] >> np.uint64(29))) * _MULTIPLIER
+        word = words[start.take(live) + done] & _MASKS.take(length.take(live) - done, mode="clip")
+        mixed = hashes.take(live)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * _MULTIPLIER
         hashes[live] = mixed ^ word
         done += 8
-        live = live[length[live] > done]
-    # Set the top bit pattern apart from short slices, whose hash is their own bytes (at most eight, none zero).
-    return (hashes ^ (hashes >> np.uint64(32))) * _REHASH
-
-
-def _group(hashes: UInt64) -> Int64:
-    """For each hash the index of the first equal one, through a table of slots that is refilled until none are left over."""
-    bits = max(10, len(hashes).bit_length() - 3)
-    shift = np.uint64(64 - min(bits, 22))
-    table = np.zeros(1 << min(bits, 22), dtype=np.int64)
-    representative = np.arange(len(hashes))
-    pending, multiplier = representative, int(_MULTIPLIER)
-    while len(pending):
-        key = hashes[pending]
-        slot = ((key ^ (key >> np.uint64(31))) * np.uint64(multiplier)) >> shift
-        table[slot[::-1]] = pending[::-1]  # of several in one slot the last written stays: the first in order
-        candidate = table[slot]
-        same = hashes[candidate] == key
-        representative[pending[same]] = candidate[same]
-        pending = pending[~same]
-        multiplier = (multiplier * int(_REHASH)) % (1 << 64) | 1
-    return representative
-
-
-def _separate_collisions(
-    data: NDArray[np.uint8], words: UInt64, start: Int64, end: Int64, long: Int64, representative: Int64
-) -> None:
-    """Give a slice that only shares its hash with its representative, not its bytes, a representative of its own."""
-    other = representative[long]
-    length = end[long] - start[long]
-    equal = length == (end[other] - start[other])
-    done, live = 0, np.flatnonzero(equal & (other != long))
-    while len(live):
-        mask = _MASKS[np.minimum(length[live] - done, 8)]
-        same = (words[start[long[live]] + done] & mask) == (words[start[other[live]] + done] & mask)
-        equal[live[~same]] = False
-        done += 8
-        live = live[same & (length[live] > done)]
-    seen: dict[bytes, int] = {}
-    for index in long[~equal].tolist():
-        representative[index] = seen.setdefault(data[start[index] : end[index]].tobytes(), index)
-
-
-def _number(representative: Int64) -> Interned:
-    first = np.flatnonzero(representative == np.arange(len(representative)))
-    number = np.empty(len(representative), dtype=np.int32)
-    number[first] = np.arange(len(first), dtype=np.int32)
-    return Interned(number[representative], first)
+        live = live.take(np.flatnonzero(length.take(live) > done))
+    for index in np.flatnonzero(length > _GIANT_BYTES).tolist():
+        digest = hashlib.blake2b(data[start[index] : start[index] + length[index]].tobytes(), digest_size=8).digest()
+        hashes[index] = int.from_bytes(digest, "little")
+    # The first byte of a word is not zero; that of a hash is.
+    return ((hashes ^ (hashes >> np.uint64(32))) * _REHASH) & ~np.uint64(0xFF)

@@ -25,7 +25,7 @@ from treegauge.io.options import ReadOptions
 
 __all__ = ["CHUNK_BYTES", "Source", "find_sources", "text_chunks"]
 
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = 1 << 20
 
 
 def _gunzip(raw: BinaryIO) -> BinaryIO:
