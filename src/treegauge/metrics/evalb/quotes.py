@@ -6,6 +6,7 @@ what EVALB prints, and is kept.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
 from treegauge.metrics.evalb.log import Log
@@ -24,54 +25,56 @@ def repair_quotes(gold: Sentence, test: Sentence, rules: Rules, log: Log) -> tup
     """
     if log.tracing:
         _trace_quotes(gold, test, log)
-    if not gold.quotes or not test.quotes:
-        return gold, test
-    gold, test = _copy(gold), _copy(test)
-    for i in range(len(test.quotes)):
-        index = test.quotes[i].words
-        for j in range(len(gold.quotes)):
-            ours, theirs = gold.quotes[j], test.quotes[i]
-            if ours.words != index or ours.tag == theirs.tag:
-                continue
-            ours_deleted, theirs_deleted = ours.tag in rules.deleted_tags, theirs.tag in rules.deleted_tags
-            if ours_deleted and not theirs_deleted:
-                _put_back(gold, j, log)
-            elif theirs_deleted and not ours_deleted:
-                _put_back(test, i, log)
-    return gold, test
+    ours, theirs = _Repair(gold, log), _Repair(test, log)
+    for i, test_quote in enumerate(test.quotes):
+        index = theirs.indices[i]
+        # Indices never decrease along the list, so the gold quotes at one index stand together; once one of them is
+        # put back, it and the rest have moved on.
+        for j in range(bisect_left(ours.indices, index), bisect_right(ours.indices, index)):
+            gold_quote = gold.quotes[j]
+            gold_deleted, test_deleted = gold_quote.tag in rules.deleted_tags, test_quote.tag in rules.deleted_tags
+            if gold_deleted and not test_deleted:
+                ours.put_back(j)
+                break
+            if test_deleted and not gold_deleted:
+                theirs.put_back(i)
+    return ours.sentence, theirs.sentence
 
 
-def _copy(sentence: Sentence) -> Sentence:
-    """A sentence whose words, spans and quotes can change without the original."""
-    return replace(
-        sentence,
-        words=list(sentence.words),
-        tags=list(sentence.tags),
-        starts=list(sentence.starts),
-        ends=list(sentence.ends),
-        quotes=list(sentence.quotes),
-    )
+class _Repair:
+    """A copy of a sentence that quotes can be put back into, and the word index of each of its quotes."""
+
+    def __init__(self, sentence: Sentence, log: Log) -> None:
+        self.sentence = replace(
+            sentence,
+            words=list(sentence.words),
+            tags=list(sentence.tags),
+            starts=list(sentence.starts),
+            ends=list(sentence.ends),
+        )
+        self.indices = [quote.words for quote in sentence.quotes]
+        self._log = log
+
+    def put_back(self, number: int) -> None:
+        """Insert a quote among the words: later brackets move on, brackets open around it grow, later quotes follow."""
+        sentence, quote, index = self.sentence, self.sentence.quotes[number], self.indices[number]
+        sentence.words.insert(index, quote.word)
+        sentence.tags.insert(index, quote.tag)
+        around = [bracket for bracket in range(quote.brackets) if _is_open(sentence, bracket, quote)]
+        if self._log.tracing:
+            self._log.trace(b"bra=%d, ind=%d\n" % (quote.brackets, index))
+            for bracket, span in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
+                self._log.trace(b"bracket[%d]={%d,%d}\n" % (bracket, *span))
+            self._log.trace(b"endslen=%d\n" % len(around))
+        _move_on(sentence.starts, quote.brackets)
+        _move_on(sentence.ends, quote.brackets)
+        for bracket in around:
+            sentence.ends[bracket] += 1
+        _move_on(self.indices, number)
 
 
-def _put_back(sentence: Sentence, number: int, log: Log) -> None:
-    """Insert a quote among the words: later brackets move on, brackets open around it grow."""
-    quote = sentence.quotes[number]
-    sentence.words.insert(quote.words, quote.word)
-    sentence.tags.insert(quote.words, quote.tag)
-    around = [bracket for bracket in range(quote.brackets) if _is_open(sentence, bracket, quote)]
-    if log.tracing:
-        log.trace(b"bra=%d, ind=%d\n" % (quote.brackets, quote.words))
-        for bracket, span in enumerate(zip(sentence.starts, sentence.ends, strict=True)):
-            log.trace(b"bracket[%d]={%d,%d}\n" % (bracket, *span))
-        log.trace(b"endslen=%d\n" % len(around))
-    for bracket in range(quote.brackets, len(sentence.labels)):
-        sentence.starts[bracket] += 1
-        sentence.ends[bracket] += 1
-    for bracket in around:
-        sentence.ends[bracket] += 1
-    for later in range(number, len(sentence.quotes)):
-        moved = sentence.quotes[later]
-        sentence.quotes[later] = moved._replace(words=moved.words + 1)
+def _move_on(numbers: list[int], first: int) -> None:
+    numbers[first:] = [number + 1 for number in numbers[first:]]
 
 
 def _is_open(sentence: Sentence, bracket: int, quote: Quote) -> bool:
