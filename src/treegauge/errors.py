@@ -14,6 +14,7 @@
     │   └── Discontinuous          3   a tree with crossing branches, which a bracketing cannot hold
     ├── WriteError                 3   a tree that the output format cannot hold
     └── MismatchError              4   gold and test do not fit together
+        └── NoParse                4   the grammar has no parse for a sentence
 
 The command line prints the message and leaves with the exit code; a traceback means a bug.
 """
@@ -32,6 +33,7 @@ __all__ = [
     "InputError",
     "MismatchError",
     "MissingExtra",
+    "NoParse",
     "TreegaugeError",
     "UnknownName",
     "UsageError",
@@ -86,7 +88,8 @@ _MOST_TEXT_SHOWN = 100
 class InputError(TreegaugeError):
     r"""Something that was to be read cannot be: where, what, the text with a caret, and what to do.
 
-    ``line`` and ``column`` are 1-based, columns in characters; either may be absent.
+    ``line`` and ``column`` are 1-based, columns in characters; either may be absent. ``text`` is the line, or of a very long one
+    the part that begins at ``first_column``.
 
     >>> error = InputError("closing bracket without an opening one", path="wsj.mrg", line=1, column=17,
     ...                    text="(S (NP (NN a))) )", advice="Each tree needs as many '(' as ')'.")
@@ -107,16 +110,11 @@ class InputError(TreegaugeError):
         line: int | None = None,
         column: int | None = None,
         text: str | None = None,
+        first_column: int = 1,
         advice: str = "",
     ) -> None:
-        self.problem, self.path, self.line, self.column, self.text, self.advice = (
-            problem,
-            path,
-            line,
-            column,
-            text,
-            advice,
-        )
+        self.problem, self.path, self.line, self.column = problem, path, line, column
+        self.text, self.first_column, self.advice = text, first_column, advice
         super().__init__(self.message())
 
     @property
@@ -127,19 +125,19 @@ class InputError(TreegaugeError):
     def message(self) -> str:
         lines = [f"{self.place}: {self.problem}"]
         if self.text is not None and self.column is not None:
-            lines += [f"  {line}" for line in _excerpt(self.text, self.column)]
+            lines += [f"  {line}" for line in _excerpt(self.text, self.column - self.first_column + 1, self.first_column > 1)]
         if self.advice:
             lines.append(f"  {self.advice}")
         return "\n".join(lines)
 
 
-def _excerpt(text: str, column: int) -> list[str]:
+def _excerpt(text: str, column: int, is_cut: bool) -> list[str]:
     """The part of a line around a column, and a caret under it; control characters are shown as `?`."""
     text = text.rstrip("\r\n").expandtabs(1)
     first = max(0, min(column - 1 - _MOST_TEXT_SHOWN // 2, len(text) - _MOST_TEXT_SHOWN))
     last = first + _MOST_TEXT_SHOWN
     shown = "".join(c if c.isprintable() else "?" for c in text[first:last])
-    before = "..." if first else ""
+    before = "..." if first or is_cut else ""
     after = "..." if last < len(text) else ""
     return [before + shown + after, " " * (len(before) + column - 1 - first) + "^"]
 
@@ -170,3 +168,7 @@ class MismatchError(TreegaugeError):
     """Gold and test do not fit together: other sentences, another number of them, other words."""
 
     exit_code = 4
+
+
+class NoParse(MismatchError):
+    """The grammar has no parse for a sentence, so there is no best one either."""

@@ -10,8 +10,8 @@ its posterior is that of the whole rule.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,8 @@ class BinaryGrammar:
     closure: Closure
     cyclic: NDArray[np.bool_]
     lexicon: dict[str, tuple[Int32, Float64, Int64]]
+    derived: dict[object, Any] = field(default_factory=dict[object, Any])
+    """What parsing makes of these columns once and keeps."""
 
     @property
     def n_symbols(self) -> int:

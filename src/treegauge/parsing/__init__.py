@@ -1,0 +1,8 @@
+"""Parsing: forests and their posteriors, the best tree for an objective, k-best, samples, span charts from
+elsewhere."""
+
+from treegauge.parsing.forest import Forest, Parse
+from treegauge.parsing.objectives import OBJECTIVES, Best, Objective, consensus
+from treegauge.parsing.posteriors import Anchored, Constituent, Frame, Link
+
+__all__ = ["OBJECTIVES", "Anchored", "Best", "Constituent", "Forest", "Frame", "Link", "Objective", "Parse", "consensus"]

@@ -1,0 +1,183 @@
+"""Charts of one sentence: words to leaves, scaling against underflow, and inside and outside in the numbers that
+serve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import MismatchError
+from treegauge.grammar.binarisation import BinaryGrammar
+from treegauge.parsing.derivations import Grid
+from treegauge.parsing.kernels import (
+    LARGEST,
+    LOG_SUM,
+    MAX,
+    MODULAR,
+    SMALLEST,
+    SUM,
+    Chart,
+    Leaves,
+    Outer,
+    Weights,
+    find,
+    inside,
+    outside,
+)
+
+__all__ = ["Filled", "Tags", "fill", "leaves_of", "outer_of", "weights_of"]
+
+Float64 = NDArray[np.float64]
+Tags = Sequence[Collection[str] | Mapping[str, float] | None]
+"""For each word the tags it may have (a mapping: with weights that replace the grammar's), or ``None`` for all."""
+
+NO_LIMIT = np.zeros((0, 0), np.bool_)
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """A chart in one mode, with what it was made from. In mode SUM values are scaled: ``log_scale`` is to be added
+    to their logarithm."""
+
+    mode: int
+    n: int
+    grid: Grid
+    weights: Weights
+    root: int
+    log_scale: float
+
+    @property
+    def chart(self) -> Chart:
+        return self.grid.chart
+
+    @property
+    def log_value(self) -> float:
+        """The logarithm of the start symbol's value over the whole sentence; -inf if it has none."""
+        if self.root < 0:
+            return -math.inf
+        value = float(self.chart.value[self.root])
+        return self.log_scale + (math.log(value) if self.mode == SUM else value)
+
+
+def leaves_of(grammar: BinaryGrammar, words: Sequence[str], tags: Tags | None = None) -> Leaves:
+    """What the grammar puts over each word, as probabilities; ``tags`` limits it.
+
+    A word that the grammar knows under none of its allowed tags gets each of them, with weight 1.
+    """
+    if tags is not None and len(tags) != len(words):
+        raise MismatchError(f"{len(words)} words but tags for {len(tags)}")
+    nothing = np.zeros(0, np.int32), np.zeros(0)
+    found: list[tuple[NDArray[np.int32], Float64]] = []
+    for i, word in enumerate(words):
+        symbols, weights = grammar.lexicon.get(word, (*nothing, None))[:2]
+        allowed = None if tags is None else tags[i]
+        if allowed is not None:
+            symbols, weights = _limited(grammar, symbols, weights, allowed)
+        found.append((symbols, weights))
+    first = np.zeros(len(words) + 1, np.int64)
+    np.cumsum([len(symbols) for symbols, _ in found], out=first[1:])
+    return Leaves(first, *(np.concatenate([nothing[k], *(f[k] for f in found)]) for k in (0, 1)))
+
+
+def _limited(
+    grammar: BinaryGrammar, symbols: NDArray[np.int32], weights: Float64, allowed: Collection[str] | Mapping[str, float]
+) -> tuple[NDArray[np.int32], Float64]:
+    artificial = symbols >= grammar.visible
+    if "index" not in grammar.derived:
+        grammar.derived["index"] = {name: i for i, name in enumerate(grammar.symbols[: grammar.visible])}
+    index: dict[str, int] = grammar.derived["index"]
+    ids = {name: index[name] for name in allowed if name in index}
+    if isinstance(allowed, Mapping):
+        given: dict[str, float] = dict(allowed)
+        chosen = {i: given[name] for name, i in ids.items() if given[name] > 0}
+    else:
+        known = {i: w for i, w in zip(symbols.tolist(), weights.tolist(), strict=True) if i in ids.values()}
+        chosen = known or dict.fromkeys(ids.values(), 1.0)
+    return (
+        np.concatenate([np.array(list(chosen), np.int32), symbols[artificial]]).astype(np.int32),
+        np.concatenate([np.array(list(chosen.values()), np.float64), weights[artificial]]),
+    )
+
+
+def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple[Weights, Float64]:
+    """The weights of binary rules, of chains, and of single unary rules in a mode's numbers; kept with the
+    grammar."""
+    key = "weights", mode, modulus
+    if key not in grammar.derived:
+        closure, binary, unary = grammar.closure, grammar.binary_probability, grammar.unary_probability
+        chain = {SUM: closure.total, MAX: closure.best}.get(mode)
+        if mode == LOG_SUM:
+            chain = np.log(closure.total)
+        elif mode == MODULAR:
+            binary, unary = np.ones_like(binary), np.ones_like(unary)
+            chain = np.array([count % int(modulus) if modulus else count for count in closure.chains], np.float64)
+        if mode in (LOG_SUM, MAX):
+            binary, unary = np.log(binary), np.log(unary)
+        assert chain is not None
+        grammar.derived[key] = Weights(binary, closure.first, closure.top, chain), unary
+    return grammar.derived[key]
+
+
+def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, allowed: NDArray[np.bool_] = NO_LIMIT, modulus: float = 0.0) -> Filled:
+    """The inside chart of a sentence. SUM is tried first with one factor per word, and again with another where
+    numbers leave the range of exact products; if that does not help the chart is of mode LOG_SUM instead."""
+    n = len(leaves.first) - 1
+    if mode == SUM:
+        scaled = _fill_scaled(grammar, leaves, allowed)
+        if scaled is not None:
+            return scaled
+        mode = LOG_SUM
+    if mode in (LOG_SUM, MAX):
+        leaves = leaves._replace(weight=np.log(leaves.weight))
+    elif mode == MODULAR:
+        leaves = leaves._replace(weight=np.ones_like(leaves.weight))
+    weights, unary = weights_of(grammar, mode, modulus)
+    chart, *_ = inside(mode, n, leaves, grammar.binary, weights, allowed, grammar.visible, modulus)
+    return _filled(grammar, mode, n, chart, leaves, weights, unary, 0.0)
+
+
+def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, allowed: NDArray[np.bool_]) -> Filled | None:
+    """A chart in probabilities, each word's multiplied by a factor: every derivation of a span gets the same product
+    of factors."""
+    n = len(leaves.first) - 1
+    weights, unary = weights_of(grammar, SUM)
+    length = np.diff(leaves.first)
+    if not length.all():
+        log_factor = np.zeros(n)
+    else:
+        log_factor = -np.log(np.maximum.reduceat(leaves.weight, leaves.first[:-1]))
+    for _ in range(_ATTEMPTS):
+        scaled = leaves._replace(weight=np.exp(np.log(leaves.weight) + np.repeat(log_factor, length)))
+        chart, width, low, high = inside(SUM, n, scaled, grammar.binary, weights, allowed, grammar.visible, 0.0)
+        if width == n and not (low < SMALLEST or high > LARGEST):
+            return _filled(grammar, SUM, n, chart, scaled, weights, unary, -float(log_factor.sum()))
+        if low <= 0 or width == 1 or high == math.inf or math.log(high) - math.log(low) > math.log(LARGEST / SMALLEST):
+            return None
+        # The middle of what came out at this width, spread over its words, brings that width back to about 1.
+        log_factor = log_factor - (math.log(low) + math.log(high)) / 2 / width
+    return None
+
+
+def _filled(
+    grammar: BinaryGrammar,
+    mode: int,
+    n: int,
+    chart: Chart,
+    leaves: Leaves,
+    weights: Weights,
+    unary: Float64,
+    log_scale: float,
+) -> Filled:
+    root = find(chart, 0, n, grammar.start) if n else -1
+    grid = Grid(chart, leaves, grammar.binary, weights.binary, grammar.unary, unary)
+    return Filled(mode, n, grid, weights, root, log_scale)
+
+
+def outer_of(filled: Filled) -> Outer:
+    """The outside of a chart that has a parse."""
+    return outside(filled.mode, filled.n, filled.chart, filled.grid.binary, filled.weights, filled.root)

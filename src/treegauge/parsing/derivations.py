@@ -1,0 +1,196 @@
+"""Derivations read off a chart: the alternatives of a node, the best parse, samples; and the trees they stand for.
+
+A derivation is the list of its *steps*, leftmost first: step X < symbols is the symbol X over a word; the next
+numbers are unary rules, then binary ones. A sentence and its steps determine the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
+from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.kernels import LOG_SUM, SUM, Chart, Leaves, find, zero_of
+from treegauge.trees.tree import Child, Tree
+
+__all__ = ["Alternatives", "Grid", "alternatives", "best_derivation", "sampled_derivation", "steps_to_tree"]
+
+TIE = 1e-11
+"""Logarithms nearer than this are equal: then the first split wins, then the first rule."""
+
+
+class Grid(NamedTuple):
+    """A chart with the grammar and the words it was made from, weights in the numbers of its mode."""
+
+    chart: Chart
+    leaves: Leaves
+    binary: BinaryRules
+    binary_weight: Floats
+    unary: UnaryRules
+    unary_weight: Floats
+
+
+class Alternatives(NamedTuple):
+    """The ways to derive a node: a step, the split of its two children (-1 if there is one or none), and the
+    value."""
+
+    step: Ints
+    split: Ints
+    value: Floats
+
+
+@kernel
+def count_alternatives(grid: Grid, s: int, t: int, X: int) -> int:
+    """An upper bound for the number of alternatives of a node."""
+    size = 1 + len(grid.unary.parent)
+    for i in range(grid.binary.by_parent_first[X], grid.binary.by_parent_first[X + 1]):
+        k = grid.binary.by_parent[i]
+        slot = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
+        C = grid.binary.right_id[grid.binary.right[k]]
+        if slot >= 0 and grid.chart.rights[t, C, 0] >= 0:
+            lo = max(grid.chart.lefts[s, slot, 2], grid.chart.rights[t, C, 1])
+            hi = min(grid.chart.lefts[s, slot, 3], grid.chart.rights[t, C, 2])
+            size += max(0, hi - lo + 1)
+    return size
+
+
+@kernel
+def alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternatives:
+    """All ways to derive X over [s, t) and their values: the word itself, binary rules in the grammar's order, unary
+    rules."""
+    zero, n_symbols = zero_of(mode), len(grid.binary.left_id)
+    size = count_alternatives(grid, s, t, X)
+    found = Alternatives(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
+    m = 0
+    if t == s + 1:
+        for i in range(grid.leaves.first[s], grid.leaves.first[s + 1]):
+            if grid.leaves.symbol[i] == X:
+                found.step[m], found.split[m], found.value[m] = X, -1, grid.leaves.weight[i]
+                m += 1
+    for i in range(grid.binary.by_parent_first[X], grid.binary.by_parent_first[X + 1]):
+        k = grid.binary.by_parent[i]
+        slot = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
+        C = grid.binary.right_id[grid.binary.right[k]]
+        if slot < 0 or grid.chart.rights[t, C, 0] < 0:
+            continue
+        a, b = grid.chart.left_row[grid.chart.lefts[s, slot, 1]], grid.chart.right_row[grid.chart.rights[t, C, 0]]
+        lo = max(grid.chart.lefts[s, slot, 2], grid.chart.rights[t, C, 1], s + 1)
+        hi = min(grid.chart.lefts[s, slot, 3], grid.chart.rights[t, C, 2], t - 1)
+        for r in range(lo, hi + 1):
+            if a[r] == zero or b[r] == zero:
+                continue
+            value = grid.binary_weight[k] * a[r] * b[r] if mode == SUM else grid.binary_weight[k] + (a[r] + b[r])
+            found.step[m], found.split[m], found.value[m] = n_symbols + len(grid.unary.parent) + k, r, value
+            m += 1
+    c = grid.unary.component[X]
+    if c >= 0:
+        for i in range(grid.unary.rule_first[c], grid.unary.rule_first[c + 1]):
+            u = grid.unary.rule[i]
+            if grid.unary.parent[u] != X:
+                continue
+            below = find(grid.chart, s, t, int(grid.unary.child[u]))
+            if below >= 0:
+                value = grid.chart.value[below]
+                value = grid.unary_weight[u] * value if mode == SUM else grid.unary_weight[u] + value
+                found.step[m], found.split[m], found.value[m] = n_symbols + u, -1, value
+                m += 1
+    return Alternatives(found.step[:m], found.split[:m], found.value[:m])
+
+
+@kernel
+def push_children(grid: Grid, step: int, s: int, r: int, t: int, stack: Ints, depth: int) -> int:
+    """Put the children of a step on the stack, left one on top; the new depth."""
+    n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
+    if step >= n_symbols + n_unary:
+        k = step - n_symbols - n_unary
+        stack[depth, 0], stack[depth, 1], stack[depth, 2] = r, t, grid.binary.right[k]
+        stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = s, r, grid.binary.left[k]
+        return depth + 2
+    if step >= n_symbols:
+        stack[depth, 0], stack[depth, 1], stack[depth, 2] = s, t, grid.unary.child[step - n_symbols]
+        return depth + 1
+    return depth
+
+
+@kernel
+def first_of_best(found: Alternatives) -> int:
+    """The best alternative; among equals the one with the first split, then the first rule."""
+    best = found.value.max()
+    chosen = -1
+    for i in range(len(found.value)):
+        if found.value[i] >= best - TIE and (chosen < 0 or found.split[i] < found.split[chosen]):
+            chosen = i
+    return chosen
+
+
+@kernel
+def drawn(mode: int, found: Alternatives, u: float) -> int:
+    """The alternative at the point u in [0, 1) of their total."""
+    total = 0.0
+    high = found.value.max()
+    for value in found.value:
+        total += np.exp(value - high) if mode == LOG_SUM else value
+    reached = 0.0
+    for i in range(len(found.value)):
+        reached += np.exp(found.value[i] - high) if mode == LOG_SUM else found.value[i]
+        if reached > u * total:
+            return i
+    return len(found.value) - 1
+
+
+@kernel
+def walk(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random.Generator) -> Ints:
+    """The steps of the best derivation (a chart of mode MAX), or of one drawn at random (SUM or LOG_SUM)."""
+    stack = np.empty((2 * n + 2, 3), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, start
+    depth = 1
+    steps, size = np.empty(4 * n, np.int64), 0
+    while depth > 0:
+        depth -= 1
+        s, t, X = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+        found = alternatives(mode, grid, s, t, X)
+        i = drawn(mode, found, rng.random()) if draw else first_of_best(found)
+        if size == len(steps):
+            bigger = np.empty(2 * size, np.int64)
+            bigger[:size] = steps
+            steps = bigger
+        steps[size] = found.step[i]
+        size += 1
+        depth = push_children(grid, found.step[i], s, found.split[i], t, stack, depth)
+    return steps[:size]
+
+
+def best_derivation(mode: int, grid: Grid, n: int, start: int) -> Ints:
+    """The steps of the likeliest derivation, from a chart of mode MAX."""
+    return walk(mode, grid, n, start, False, np.random.default_rng(0))
+
+
+def sampled_derivation(mode: int, grid: Grid, n: int, start: int, rng: np.random.Generator) -> Ints:
+    """The steps of a derivation drawn with its probability, from a chart of mode SUM or LOG_SUM."""
+    return walk(mode, grid, n, start, True, rng)
+
+
+def steps_to_tree(grammar: BinaryGrammar, labels: Sequence[str | None], steps: Sequence[int], words: Sequence[str]) -> Tree:
+    """The tree of a derivation; ``labels`` are the symbols' names in it, ``None`` for those whose children take
+    their place."""
+    n_symbols, n_unary = grammar.n_symbols, len(grammar.unary_probability)
+    built: list[list[Child]] = []
+    position = len(words)
+    for step in reversed(steps):
+        if step < n_symbols:
+            position -= 1
+            parent, children = step, list[Child]([words[position]])
+        elif step < n_symbols + n_unary:
+            parent, children = int(grammar.unary.parent[step - n_symbols]), built.pop()
+        else:
+            parent = int(grammar.binary.parent[step - n_symbols - n_unary])
+            children = built.pop() + built.pop()
+        label = labels[parent]
+        built.append(children if label is None else [Tree(label, children)])
+    (root,) = built
+    if len(root) == 1 and isinstance(root[0], Tree):
+        return root[0]
+    return Tree(grammar.symbols[grammar.start], root)

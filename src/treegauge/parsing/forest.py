@@ -1,0 +1,290 @@
+"""Forest: all parses of one sentence, and what they know together."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from treegauge.errors import NoParse, UsageError
+from treegauge.grammar.binarisation import BinaryGrammar
+from treegauge.grammar.pcfg import PCFG
+from treegauge.parsing.chart import NO_LIMIT, Filled, Tags, fill, leaves_of, outer_of
+from treegauge.parsing.counts import goes_round, number_of_parses
+from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
+from treegauge.parsing.kbest import best_derivations
+from treegauge.parsing.kernels import LOG_SUM, MAX, SUM, Outer, find
+from treegauge.parsing.posteriors import (
+    Anchored,
+    Constituent,
+    Frame,
+    Link,
+    anchored_rules,
+    constituents,
+    frames,
+    links,
+    rule_posteriors,
+)
+from treegauge.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from treegauge.parsing.objectives import Best
+
+__all__ = ["Forest", "Parse"]
+
+Float64 = NDArray[np.float64]
+
+
+class Parse(NamedTuple):
+    """A tree and the logarithm of its probability."""
+
+    tree: Tree
+    log_probability: float
+
+
+class Forest:
+    """All parses of a sentence under a grammar, in a chart; nothing is pruned, and nothing computed before it is
+    asked for.
+
+    ``tags`` limits what may stand over each word (see :data:`treegauge.parsing.chart.Tags`). ``brackets`` are spans
+    that no constituent may cross (Pereira & Schabes 1992); ``allowed`` is an (n, n+1) array of the spans that
+    constituents may have. Symbols of internal binarisation are limited by neither.
+
+    Goodman's example of a sentence with four parses (1996, section 2.3):
+
+    >>> grammar = PCFG.parse('''S -> A C [.25] | A D [.25] | E B [.25] | F B [.25]
+    ... A -> "x" "x" [1]
+    ... B -> "x" "x" [1]
+    ... C -> "x" "x" [1]
+    ... D -> "x" "x" [1]
+    ... E -> "x" "x" [1]
+    ... F -> "x" "x" [1]''')
+    >>> forest = Forest(grammar, "x x x x".split())
+    >>> forest.n_parses, round(math.exp(forest.log_partition), 12)
+    (4, 1.0)
+    >>> [round(forest.expected_score(parse.tree), 2) for parse in forest.kbest(4)]
+    [1.75, 1.75, 1.75, 1.75]
+    >>> best = forest.argmax("labelled-recall")
+    >>> print(best.tree, round(best.score, 12), forest.log_probability(best.tree))
+    (S (A x x) (B x x)) 2.0 -inf
+    """
+
+    def __init__(
+        self,
+        grammar: PCFG,
+        words: Sequence[str],
+        *,
+        tags: Tags | None = None,
+        brackets: Sequence[tuple[int, int]] | None = None,
+        allowed: ArrayLike | None = None,
+    ) -> None:
+        self.grammar = grammar
+        self.words = tuple(words)
+        self.leaves = leaves_of(self.binary, self.words, tags)
+        self.allowed = _allowed(self.n, brackets, allowed)
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.words)
+
+    @property
+    def binary(self) -> BinaryGrammar:
+        """The grammar's columns."""
+        return self.grammar.binary
+
+    @cached_property
+    def filled(self) -> Filled:
+        """The inside chart."""
+        return fill(self.binary, self.leaves, SUM, self.allowed)
+
+    @cached_property
+    def viterbi(self) -> Filled:
+        """The chart of the best derivations."""
+        return fill(self.binary, self.leaves, MAX, self.allowed)
+
+    @cached_property
+    def outer(self) -> Outer:
+        """The outside of the inside chart."""
+        self._require_parse()
+        return outer_of(self.filled)
+
+    @cached_property
+    def posterior(self) -> Float64:
+        """g of each entry of the inside chart, symbols of internal binarisation included."""
+        return _product(self.filled, self.outer.value)
+
+    @cached_property
+    def top_posterior(self) -> Float64:
+        """How probable it is that an entry is the top of a chain of unary rules."""
+        return _product(self.filled, self.outer.top)
+
+    @cached_property
+    def rule_posteriors(self) -> tuple[NDArray[np.int64], Float64]:
+        """Rows (s, t, binary rule) and their posteriors."""
+        return rule_posteriors(self.filled.mode, self.n, self.filled.grid, self.outer)
+
+    @property
+    def has_parse(self) -> bool:
+        return self.filled.root >= 0
+
+    @property
+    def log_partition(self) -> float:
+        """The logarithm of the sentence's probability; -inf if it has no parse."""
+        return self.filled.log_value
+
+    @cached_property
+    def n_parses(self) -> int | float:
+        """How many parses there are: exact, however many; infinity if one can go round a cycle of unary rules."""
+        if not self.has_parse:
+            return 0
+        cyclic = goes_round(self.filled, self.posterior, self.binary.cyclic)
+        return number_of_parses(self.binary, self.leaves, self.allowed, cyclic)
+
+    def entry(self, start: int, end: int, symbol: int) -> int:
+        """Where the inside chart holds a symbol over a span; -1 if nowhere."""
+        return int(find(self.filled.chart, start, end, symbol))
+
+    def leaf_posteriors(self, position: int) -> Iterator[tuple[int, float]]:
+        """(symbol, posterior) of each symbol right above a word."""
+        leaves, log = self.filled.grid.leaves, self.filled.mode == LOG_SUM
+        for i in range(int(leaves.first[position]), int(leaves.first[position + 1])):
+            X = int(leaves.symbol[i])
+            k = self.entry(position, position + 1, X)
+            if k >= 0:
+                f, w = self.outer.value[k], leaves.weight[i]
+                yield X, float(np.exp(f + w) if log else f * w)
+
+    def constituents(self) -> list[Constituent]:
+        """g(s, t, X) of all constituents, by start, end, and the grammar's order of symbols."""
+        return constituents(self) if self.has_parse else []
+
+    def links(self) -> list[Link]:
+        """The posteriors of all parent-child links."""
+        return links(self) if self.has_parse else []
+
+    def frames(self) -> list[Frame]:
+        """The posteriors of all productions over all spans, the places where children meet summed out."""
+        return frames(self) if self.has_parse else []
+
+    def anchored_rules(self) -> list[Anchored]:
+        """The posteriors of all productions with the places where their children meet."""
+        return list(anchored_rules(self)) if self.has_parse else []
+
+    def expected_counts(self) -> Float64:
+        """How often each rule of the grammar is used in a parse, on average."""
+        index = {rule.production: i for i, rule in enumerate(self.grammar.rules)}
+        counts = np.zeros(len(index))
+        for frame in self.frames():
+            counts[index[frame.production]] += frame.posterior
+        return counts
+
+    def entropy(self) -> float:
+        """The entropy of the parse given the sentence, in nats: log P(words) less the expected log P(words, parse).
+
+        >>> Forest(PCFG.parse('S -> S S [.5] | "a" [.5]'), "a a a".split()).entropy() / math.log(2)  # doctest: +ELLIPSIS
+        1.000000000000...
+        """
+        self._require_parse()
+        where, posterior = self.rule_posteriors
+        expected = math.fsum(np.log(self.binary.binary_probability[where[:, 2]]) * posterior)
+        for s in range(self.n):
+            weights = {int(self.leaves.symbol[i]): float(self.leaves.weight[i]) for i in self._leaf_range(s)}
+            expected += math.fsum(p * math.log(weights[X]) for X, p in self.leaf_posteriors(s))
+        probabilities = {rule.production: rule.probability for rule in self.grammar.rules if rule.is_unary}
+        if probabilities:
+            unary = (frame for frame in self.frames() if frame.production in probabilities)
+            expected += math.fsum(frame.posterior * math.log(probabilities[frame.production]) for frame in unary)
+        return max(0.0, self.log_partition - expected)
+
+    def argmax(self, objective: str = "viterbi", **options: Any) -> Best:
+        """The tree that is best for an objective, and its expected score; see :mod:`treegauge.parsing.objectives`."""
+        from treegauge.parsing.objectives import decode_forest
+
+        self._require_parse()
+        return decode_forest(self, objective, **options)
+
+    def best(self) -> Parse:
+        """The likeliest parse."""
+        self._require_parse()
+        steps = best_derivation(MAX, self.viterbi.grid, self.n, self.binary.start)
+        return Parse(self.tree(steps.tolist()), self.viterbi.log_value)
+
+    def parses(self) -> Iterator[Parse]:
+        """All parses, best first; endless where a parse can go round a cycle of unary rules."""
+        for value, steps in best_derivations(self.viterbi, self.binary.start):
+            yield Parse(self.tree(steps), value)
+
+    def kbest(self, k: int) -> list[Parse]:
+        """The k likeliest parses, or all if there are fewer.
+
+        >>> forest = Forest(PCFG.parse('S -> S S [.5] | "a" [.5]'), "a a a".split())
+        >>> [str(parse.tree) for parse in forest.kbest(5)]
+        ['(S (S a) (S (S a) (S a)))', '(S (S (S a) (S a)) (S a))']
+        """
+        return list(itertools.islice(self.parses(), k))
+
+    def sample(self, size: int, seed: int) -> list[Tree]:
+        """Trees drawn with their probabilities given the sentence."""
+        self._require_parse()
+        rng = np.random.default_rng(seed)
+        draw = (sampled_derivation(self.filled.mode, self.filled.grid, self.n, self.binary.start, rng) for _ in range(size))
+        return [self.tree(steps.tolist()) for steps in draw]
+
+    def tree(self, steps: Sequence[int]) -> Tree:
+        """The tree of a derivation, symbols shown as the grammar says."""
+        return steps_to_tree(self.binary, self.output_labels, steps, self.words)
+
+    @cached_property
+    def output_labels(self) -> list[str | None]:
+        """How each symbol shows in trees."""
+        own = [self.grammar.label(symbol) for symbol in self.binary.symbols[: self.binary.visible]]
+        return own + [None] * (self.binary.n_symbols - self.binary.visible)
+
+    def log_probability(self, tree: Tree) -> float:
+        """The logarithm of the probability that the grammar's rules give a tree of its own symbols; -inf if it does
+        not license it."""
+        known = {rule.production: math.log(rule.probability) for rule in self.grammar.rules}
+        if tree.label != self.grammar.start or tree.words != self.words:
+            return -math.inf
+        return math.fsum(known.get(production, -math.inf) for production in tree.productions())
+
+    def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
+        """How many labelled constituents of a tree are right on average: the sum of g; with ``pre`` preterminals
+        count too."""
+        g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
+        return math.fsum(g.get(span, 0.0) for span in set(tree.spans(preterminals=pre)))
+
+    def _leaf_range(self, position: int) -> range:
+        return range(int(self.leaves.first[position]), int(self.leaves.first[position + 1]))
+
+    def _require_parse(self) -> None:
+        if not self.has_parse:
+            raise NoParse(f"the grammar has no parse for: {' '.join(self.words) or '(no words)'}")
+
+    def __repr__(self) -> str:
+        return f"<Forest over {self.n} words, log probability {self.log_partition:.6g}>"
+
+
+def _product(filled: Filled, outer: Float64) -> Float64:
+    if filled.mode == LOG_SUM:
+        return np.exp(filled.chart.value + outer)
+    return filled.chart.value * outer
+
+
+def _allowed(n: int, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayLike | None) -> NDArray[np.bool_]:
+    """Which spans constituents may have; of size 0 if there is no limit."""
+    if brackets is None and allowed is None:
+        return NO_LIMIT
+    mask = np.ones((n, n + 1), np.bool_) if allowed is None else np.array(allowed, np.bool_)
+    if mask.shape != (n, n + 1):
+        raise UsageError(f"allowed spans of {n} words must be an array of shape ({n}, {n + 1}), not {mask.shape}")
+    s, t = np.arange(n)[:, None], np.arange(n + 1)[None, :]
+    for i, j in brackets or ():
+        mask &= ~(((i < s) & (s < j) & (j < t)) | ((s < i) & (i < t) & (t < j)))
+    return mask

@@ -1,0 +1,407 @@
+"""Inside and outside: the two passes over a chart that everything else reads.
+
+Letters, after Goodman 1996: n words; a span is [s, t), split at r; X, A, B, C are symbols, A -> B C a rule; e
+inside, f outside, g = e f.
+
+Layout. For every start s and left child B there is a *row* over the splits r that holds e(s, r, B); for every end t
+and right child C a row over r that holds e(r, t, C). A span then takes each pair (B, C) that heads some rule and
+whose rows overlap, makes one dot product of two contiguous rows, and applies the pair's rules to it once, not once
+per split.
+
+One code for several kinds of numbers, chosen by ``mode``:
+
+* SUM: probabilities, added. Fast; the caller scales the words so that numbers stay near 1, and repeats in LOG_SUM
+  where they do not.
+* LOG_SUM: their logarithms: slow, never underflows.
+* MAX: logarithms, of which the largest is taken: the best parse.
+* MODULAR: whole numbers modulo a prime: counts of parses.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.grammar.binarisation import BinaryRules
+from treegauge.parsing.jit import Bools, Floats, Ints, kernel
+
+__all__ = ["LOG_SUM", "MAX", "MODULAR", "SUM", "Chart", "Leaves", "Weights", "dot", "find", "inside", "outside"]
+
+
+SUM, LOG_SUM, MAX, MODULAR = 0, 1, 2, 3
+SMALLEST, LARGEST = 1e-150, 1e150
+"""Between these the product of any two numbers is exact to rounding, so no sum has lost a part."""
+
+
+class Leaves(NamedTuple):
+    """What may stand over each word: word i owns the entries ``first[i]:first[i+1]``."""
+
+    first: Ints
+    symbol: Ints
+    weight: Floats
+
+
+class Weights(NamedTuple):
+    """The weights of binary rules, and the closure of the unary ones (see :class:`treegauge.grammar.unary.Closure`),
+    in the numbers of a mode."""
+
+    binary: Floats
+    chain_first: Ints
+    chain_top: Ints
+    chain: Floats
+
+
+class Chart(NamedTuple):
+    """What :func:`inside` found. The cell of a span holds the entries ``first[s, t]:last[s, t]``: a symbol and its
+    value.
+
+    ``lefts[s, i]`` = (left id, row, first split, last split) of the i-th left child that starts at s, which is the
+    ``slot[s, left id]``-th; ``rights[t, right id]`` = (row, first split, last split); rows are those of ``left_row``
+    and ``right_row``.
+    """
+
+    first: Ints
+    last: Ints
+    symbol: Ints
+    value: Floats
+    n_lefts: Ints
+    lefts: Ints
+    slot: Ints
+    rights: Ints
+    left_row: Floats
+    right_row: Floats
+
+
+@kernel
+def zero_of(mode: int) -> float:
+    """The number that means "none" in a mode."""
+    return -np.inf if mode in (LOG_SUM, MAX) else 0.0
+
+
+@kernel
+def dot(mode: int, a: Floats, b: Floats, lo: int, hi: int, modulus: float) -> float:
+    """The sum over splits lo .. hi of the products of two rows."""
+    if mode == SUM:
+        x = 0.0
+        for r in range(np.uint64(lo), np.uint64(hi + 1)):
+            x += a[r] * b[r]
+        return x
+    if mode == MODULAR:
+        x = 0.0
+        for r in range(lo, hi + 1):
+            x = (x + a[r] * b[r]) % modulus
+        return x
+    x = -np.inf
+    for r in range(np.uint64(lo), np.uint64(hi + 1)):
+        x = max(x, a[r] + b[r])
+    if mode == LOG_SUM and x > -np.inf:
+        y = 0.0
+        for r in range(lo, hi + 1):
+            y += np.exp(a[r] + b[r] - x)
+        x += np.log(y)
+    return x
+
+
+@kernel
+def plus(mode: int, x: float, y: float, modulus: float) -> float:
+    if mode == SUM:
+        return x + y
+    if mode == MODULAR:
+        return (x + y) % modulus
+    if mode == MAX:
+        return max(x, y)
+    high, low = max(x, y), min(x, y)
+    return high if low == -np.inf else high + np.log1p(np.exp(low - high))
+
+
+@kernel
+def times(mode: int, x: float, y: float, modulus: float) -> float:
+    if mode == SUM:
+        return x * y
+    if mode == MODULAR:
+        return (x * y) % modulus
+    return x + y
+
+
+@kernel
+def find(chart: Chart, s: int, t: int, X: int) -> int:
+    """The entry of a symbol in the cell of a span, or -1."""
+    for k in range(chart.first[s, t], chart.last[s, t]):
+        if chart.symbol[k] == X:
+            return k
+    return -1
+
+
+@kernel
+def longer(values: Floats, size: int) -> Floats:
+    """``values`` with room for ``size``, at least doubled."""
+    bigger = np.empty(max(size, 2 * len(values)), values.dtype)
+    bigger[: len(values)] = values
+    return bigger
+
+
+@kernel
+def more_rows(rows: Floats) -> Floats:
+    """Twice as many rows, the old ones first."""
+    bigger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
+    bigger[: rows.shape[0]] = rows
+    return bigger
+
+
+class Scratch(NamedTuple):
+    """A cell under construction: the symbols found so far (``symbol[:count[0]]``) and for every symbol its value, if
+    ``found``."""
+
+    found: Bools
+    symbol: Ints
+    value: Floats
+    count: Ints
+
+
+@kernel
+def scratch(n_symbols: int) -> Scratch:
+    return Scratch(np.zeros(n_symbols, np.bool_), np.empty(n_symbols, np.int32), np.empty(n_symbols), np.zeros(1, np.int64))
+
+
+@kernel
+def add(mode: int, cell: Scratch, X: int, value: float, modulus: float) -> None:
+    """Add a value to a symbol's."""
+    if cell.found[X]:
+        cell.value[X] = plus(mode, cell.value[X], value, modulus)
+    else:
+        cell.found[X] = True
+        cell.symbol[cell.count[0]] = X
+        cell.count[0] += 1
+        cell.value[X] = value
+
+
+@kernel
+def clear(cell: Scratch) -> None:
+    for i in range(cell.count[0]):
+        cell.found[cell.symbol[i]] = False
+    cell.count[0] = 0
+
+
+@kernel
+def sum_over_splits(
+    mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, cell: Scratch, modulus: float
+) -> None:
+    """The values of all symbols that binary rules make over [s, t)."""
+    for i in range(chart.n_lefts[s]):
+        B = chart.lefts[s, i, 0]
+        a = chart.left_row[chart.lefts[s, i, 1]]
+        first, last = chart.lefts[s, i, 2], chart.lefts[s, i, 3]
+        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
+            C = rules.pair_right[q]
+            lo = max(first, chart.rights[t, C, 1])
+            hi = min(last, chart.rights[t, C, 2])
+            if lo > hi:
+                continue
+            x = dot(mode, a, chart.right_row[chart.rights[t, C, 0]], lo, hi, modulus)
+            if x == zero_of(mode):
+                continue
+            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
+                add(mode, cell, rules.parent[k], times(mode, binary[k], x, modulus), modulus)
+
+
+@kernel
+def close_chains(mode: int, below: Scratch, cell: Scratch, weights: Weights, modulus: float) -> None:
+    """``cell`` from ``below`` by all chains of unary rules: e = C b."""
+    for i in range(below.count[0]):
+        X = below.symbol[i]
+        for c in range(weights.chain_first[X], weights.chain_first[X + 1]):
+            value = times(mode, weights.chain[c], below.value[X], modulus)
+            if value != zero_of(mode):
+                add(mode, cell, weights.chain_top[c], value, modulus)
+
+
+@kernel
+def inside(
+    mode: int,
+    n: int,
+    leaves: Leaves,
+    rules: BinaryRules,
+    weights: Weights,
+    allowed: Bools,
+    visible: int,
+    modulus: float,
+) -> tuple[Chart, int, float, float]:
+    """e(s, t, X) for all spans and symbols (Goodman 1996, Figure 2).
+
+    ``allowed[s, t]`` says which spans the symbols below ``visible`` may have (an array of size 0: all). In mode SUM
+    the pass ends after the first width that has a value outside [SMALLEST, LARGEST]. Returns the chart, the last
+    width that was finished, and the smallest and largest value of that width.
+    """
+    zero = zero_of(mode)
+    n_symbols, n_left, n_right = len(rules.left_id), len(rules.left_symbol), len(rules.right_symbol)
+    first, last = np.zeros((n, n + 1), np.int64), np.zeros((n, n + 1), np.int64)
+    symbol, value, size = np.empty(64 * n, np.int32), np.empty(64 * n), 0
+    n_lefts, lefts = np.zeros(n, np.int32), np.empty((n, n_left, 4), np.int32)
+    slot, rights = np.full((n, n_left), -1, np.int32), np.full((n + 1, n_right, 3), -1, np.int32)
+    left_row, right_row = np.empty((8 * n, n + 1)), np.empty((8 * n, n + 1))
+    n_left_rows, n_right_rows = 0, 0
+    below, closed = scratch(n_symbols), scratch(n_symbols)
+    has_chains = len(weights.chain_top) > n_symbols
+    d, low, high = 0, np.inf, -np.inf
+    for d in range(1, n + 1):
+        low, high = np.inf, -np.inf
+        for s in range(n - d + 1):
+            t = s + d
+            clear(below)
+            if d == 1:
+                for i in range(leaves.first[s], leaves.first[s + 1]):
+                    add(mode, below, leaves.symbol[i], leaves.weight[i], modulus)
+            else:
+                chart = Chart(first, last, symbol, value, n_lefts, lefts, slot, rights, left_row, right_row)
+                sum_over_splits(mode, s, t, chart, rules, weights.binary, below, modulus)
+            cell = below
+            if has_chains:
+                clear(closed)
+                close_chains(mode, below, closed, weights, modulus)
+                cell = closed
+            if size + cell.count[0] > len(symbol):
+                symbol, value = longer(symbol, size + cell.count[0]), longer(value, size + cell.count[0])
+            first[s, t] = size
+            for i in range(cell.count[0]):
+                X = cell.symbol[i]
+                v = cell.value[X]
+                if allowed.size > 0 and visible > X and not allowed[s, t]:
+                    continue
+                if v == zero and mode != SUM:
+                    continue
+                low, high = min(low, v), max(high, v)
+                symbol[size], value[size] = X, v
+                size += 1
+                B, C = rules.left_id[X], rules.right_id[X]
+                if B >= 0 and d < n:
+                    i_left = slot[s, B]
+                    if i_left < 0:
+                        if n_left_rows == left_row.shape[0]:
+                            left_row = more_rows(left_row)
+                        i_left = n_lefts[s]
+                        slot[s, B] = i_left
+                        n_lefts[s] += 1
+                        lefts[s, i_left, 0], lefts[s, i_left, 1], lefts[s, i_left, 2] = B, n_left_rows, t
+                        n_left_rows += 1
+                    else:
+                        left_row[lefts[s, i_left, 1], lefts[s, i_left, 3] + 1 : t] = zero
+                    left_row[lefts[s, i_left, 1], t] = v
+                    lefts[s, i_left, 3] = t
+                if C >= 0 and d < n:
+                    if rights[t, C, 0] < 0:
+                        if n_right_rows == right_row.shape[0]:
+                            right_row = more_rows(right_row)
+                        rights[t, C, 0], rights[t, C, 2] = n_right_rows, s
+                        n_right_rows += 1
+                    else:
+                        right_row[rights[t, C, 0], s + 1 : rights[t, C, 1]] = zero
+                    right_row[rights[t, C, 0], s] = v
+                    rights[t, C, 1] = s
+            last[s, t] = size
+        if mode == SUM and size > 0 and (low < SMALLEST or high > LARGEST):
+            break
+    chart = Chart(
+        first, last, symbol[:size], value[:size], n_lefts, lefts, slot, rights, left_row[:n_left_rows], right_row[:n_right_rows]
+    )
+    return chart, d, low, high
+
+
+@kernel
+def outside_of_cell(
+    mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, weights: Weights, outer: Outer, dense: Floats
+) -> bool:
+    """Read off o and f of one cell, f also into ``dense`` by symbol; whether anything there has a parse above it.
+
+    o is the outside of a symbol as the top of a chain of unary rules, f = C' o that of the symbol anywhere in one.
+    """
+    any_found = False
+    zero = zero_of(mode)
+    for k in range(chart.first[s, t], chart.last[s, t]):
+        X = chart.symbol[k]
+        B, C = rules.left_id[X], rules.right_id[X]
+        o = outer.top[k]
+        if B >= 0 and chart.slot[s, B] >= 0:
+            i = chart.slot[s, B]
+            if chart.lefts[s, i, 3] >= t:
+                o = plus(mode, o, outer.left_row[chart.lefts[s, i, 1], t], 0.0)
+        if C >= 0 and chart.rights[t, C, 0] >= 0 and chart.rights[t, C, 1] <= s:
+            o = plus(mode, o, outer.right_row[chart.rights[t, C, 0], s], 0.0)
+        outer.top[k] = o
+        dense[X] = o
+        any_found = any_found or o != zero
+    if not any_found:
+        return False
+    for k in range(chart.first[s, t], chart.last[s, t]):
+        below, f = chart.symbol[k], zero
+        for c in range(weights.chain_first[below], weights.chain_first[below + 1]):
+            f = plus(mode, f, times(mode, weights.chain[c], dense[weights.chain_top[c]], 0.0), 0.0)
+        outer.value[k] = f
+    for k in range(chart.first[s, t], chart.last[s, t]):
+        dense[chart.symbol[k]] = outer.value[k]
+    return True
+
+
+class Outer(NamedTuple):
+    """The outside of a chart's entries (``top``: as top of a chain; ``value``: anywhere in one), and of its rows."""
+
+    top: Floats
+    value: Floats
+    left_row: Floats
+    right_row: Floats
+
+
+@kernel
+def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats) -> None:
+    """Give the outside of the parents over [s, t) to the children of all their binary rules."""
+    zero = zero_of(mode)
+    for i in range(chart.n_lefts[s]):
+        B, row = chart.lefts[s, i, 0], chart.lefts[s, i, 1]
+        first, last = chart.lefts[s, i, 2], min(chart.lefts[s, i, 3], t - 1)
+        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
+            C = rules.pair_right[q]
+            lo = max(first, chart.rights[t, C, 1], s + 1)
+            hi = min(last, chart.rights[t, C, 2])
+            if lo > hi:
+                continue
+            y = zero
+            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
+                y = plus(mode, y, times(mode, binary[k], dense[rules.parent[k]], 0.0), 0.0)
+            if y == zero:
+                continue
+            row_c = chart.rights[t, C, 0]
+            a, b = chart.left_row[row], chart.right_row[row_c]
+            outer_a, outer_b = outer.left_row[row], outer.right_row[row_c]
+            if mode == SUM:
+                for r in range(np.uint64(lo), np.uint64(hi + 1)):
+                    outer_a[r] += y * b[r]
+                    outer_b[r] += y * a[r]
+            else:
+                for r in range(lo, hi + 1):
+                    outer_a[r] = plus(mode, outer_a[r], y + b[r], 0.0)
+                    outer_b[r] = plus(mode, outer_b[r], y + a[r], 0.0)
+
+
+@kernel
+def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+    """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, Figure 3).
+
+    ``root`` is the entry of the start symbol over the whole sentence; mode SUM or LOG_SUM.
+    """
+    zero = zero_of(mode)
+    outer = Outer(
+        np.full(len(chart.symbol), zero),
+        np.full(len(chart.symbol), zero),
+        np.full(chart.left_row.shape, zero),
+        np.full(chart.right_row.shape, zero),
+    )
+    outer.top[root] = -chart.value[root] if mode == LOG_SUM else 1.0 / chart.value[root]
+    dense = np.full(len(rules.left_id), zero)
+    for d in range(n, 0, -1):
+        for s in range(n - d + 1):
+            t = s + d
+            if outside_of_cell(mode, s, t, chart, rules, weights, outer, dense) and d > 1:
+                hand_down(mode, s, t, chart, rules, weights.binary, outer, dense)
+            for k in range(chart.first[s, t], chart.last[s, t]):
+                dense[chart.symbol[k]] = zero
+    return outer

@@ -1,0 +1,229 @@
+"""The best tree among those the grammar generates, for any parts that its nodes and productions may count as.
+
+M_LR counts nodes (s, t, X), M_PCh parent-child links, M_CFP productions with the split summed out (Sima'an 2003,
+section 4). The caller numbers the parts; here the worth of a part in a span is its posterior, the sum over all nodes
+and productions there that count as it, and best(s, t, A) = worth of the node + max over productions and splits of
+(worth of the production + best of the children), over the part of the chart that has a parse above it.
+
+Where unary rules form cycles a tree may repeat a node, and each (s, t, X) counts once: a chain that enters a cycle
+can go round and collect all of it, so a component of the unary rules is worth the sum of its parts, and its way out
+the best of its members'.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.parsing.derivations import Grid
+from treegauge.parsing.jit import Bools, Floats, Ints, kernel
+from treegauge.parsing.kernels import LOG_SUM, Outer, dot
+
+__all__ = ["Licensed", "Parts", "best_licensed"]
+
+
+TIE = 1e-12
+
+
+class Parts(NamedTuple):
+    """Numbers of the parts that things count as, -1 for none. Binary rule k counts as
+    ``binary[binary_first[k]:binary_first[k+1]]``.
+
+    ``node[X]`` is for a node, ``leaf[X]`` for the production of a word by X, ``unary[u]`` for a unary rule. Without
+    ``preterminals`` a node right above a word is no node. ``cyclic`` are the symbols that derive themselves by unary
+    rules.
+    """
+
+    size: int
+    node: Ints
+    leaf: Ints
+    unary: Ints
+    binary_first: Ints
+    binary: Ints
+    preterminals: bool
+    cyclic: Bools
+
+
+class Licensed(NamedTuple):
+    """For every entry of a chart: the best value; the binary rule (-1: the word) and split of it if no unary rule
+    follows; and where its chain of unary rules leaves its component: at which entry, by which unary rule (-1: none
+    follows)."""
+
+    best: Floats
+    rule: Ints
+    split: Ints
+    exit: Ints
+    exit_rule: Ints
+
+
+@kernel
+def posterior(mode: int, outer: float, weight: float, inner: float) -> float:
+    return np.exp(outer + weight + inner) if mode == LOG_SUM else outer * weight * inner
+
+
+@kernel
+def one_of(mode: int) -> float:
+    return 0.0 if mode == LOG_SUM else 1.0
+
+
+@kernel
+def rows_of(grid: Grid, k: int, s: int, t: int) -> tuple[int, int, int, int]:
+    """The rows of a binary rule's children over [s, t), and the range of splits that both have (empty if none)."""
+    i = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
+    C = grid.binary.right_id[grid.binary.right[k]]
+    if i < 0 or grid.chart.rights[t, C, 0] < 0:
+        return 0, 0, 1, 0
+    lo = max(grid.chart.lefts[s, i, 2], grid.chart.rights[t, C, 1], s + 1)
+    hi = min(grid.chart.lefts[s, i, 3], grid.chart.rights[t, C, 2], t - 1)
+    return grid.chart.lefts[s, i, 1], grid.chart.rights[t, C, 0], lo, hi
+
+
+@kernel
+def leaf_weight(grid: Grid, s: int, X: int) -> float:
+    """The weight of X over word s in the chart's numbers; +inf if X cannot stand there."""
+    for i in range(grid.leaves.first[s], grid.leaves.first[s + 1]):
+        if grid.leaves.symbol[i] == X:
+            return grid.leaves.weight[i]
+    return np.inf
+
+
+@kernel
+def add_worth(mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, place: Ints, worth: Floats) -> None:
+    """Add the posteriors of one entry's node and productions to the parts they count as."""
+    X, f = grid.chart.symbol[e], outer.value[e]
+    over_word = leaf_weight(grid, s, X) if t == s + 1 else np.inf
+    if parts.node[X] >= 0:
+        worth[parts.node[X]] += posterior(mode, f, one_of(mode), grid.chart.value[e])
+        if over_word < np.inf and not parts.preterminals:
+            worth[parts.node[X]] -= posterior(mode, f, one_of(mode), over_word)
+    if over_word < np.inf and parts.leaf[X] >= 0:
+        worth[parts.leaf[X]] += posterior(mode, f, one_of(mode), over_word)
+    for i in range(grid.binary.by_parent_first[X], grid.binary.by_parent_first[X + 1]):
+        k = grid.binary.by_parent[i]
+        if parts.binary_first[k] == parts.binary_first[k + 1]:
+            continue
+        row_b, row_c, lo, hi = rows_of(grid, k, s, t)
+        if lo <= hi:
+            x = dot(mode, grid.chart.left_row[row_b], grid.chart.right_row[row_c], lo, hi, 0.0)
+            p = posterior(mode, f, grid.binary_weight[k], x)
+            for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
+                worth[parts.binary[j]] += p
+    c = grid.unary.component[X]
+    if c >= 0:
+        for i in range(grid.unary.rule_first[c], grid.unary.rule_first[c + 1]):
+            u = grid.unary.rule[i]
+            below = place[grid.unary.child[u]]
+            if grid.unary.parent[u] == X and below >= 0 and parts.unary[u] >= 0:
+                worth[parts.unary[u]] += posterior(mode, f, grid.unary_weight[u], grid.chart.value[below])
+
+
+@kernel
+def best_production(
+    grid: Grid, A: int, s: int, t: int, parts: Parts, worth: Floats, left_best: Floats, right_best: Floats
+) -> tuple[float, int, int]:
+    """The best binary rule of A over [s, t) and its split; among equals the first split, then the first rule."""
+    value, rule, split = -np.inf, -1, -1
+    for i in range(grid.binary.by_parent_first[A], grid.binary.by_parent_first[A + 1]):
+        k = grid.binary.by_parent[i]
+        row_b, row_c, lo, hi = rows_of(grid, k, s, t)
+        if lo > hi:
+            continue
+        weight = 0.0
+        for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
+            weight += worth[parts.binary[j]]
+        a, b = left_best[row_b], right_best[row_c]
+        for r in range(lo, hi + 1):
+            x = weight + (a[r] + b[r])
+            if x > value + TIE or (r < split and x >= value - TIE):
+                value, rule, split = x, k, r
+    return value, rule, split
+
+
+@kernel
+def best_below(
+    e: int, s: int, t: int, grid: Grid, parts: Parts, worth: Floats, left_best: Floats, right_best: Floats, made: Licensed
+) -> None:
+    """The best way to derive an entry without a unary rule at its top; its own node not counted."""
+    X = grid.chart.symbol[e]
+    value, rule, split = best_production(grid, X, s, t, parts, worth, left_best, right_best)
+    if t == s + 1 and leaf_weight(grid, s, X) < np.inf:
+        over_word = worth[parts.leaf[X]] if parts.leaf[X] >= 0 else 0.0
+        # A preterminal that does not count takes back its node's worth; in a cycle the node can be passed before.
+        if parts.node[X] >= 0 and not parts.preterminals and not parts.cyclic[X]:
+            over_word -= worth[parts.node[X]]
+        if over_word >= value:
+            value, rule, split = over_word, -1, -1
+    made.best[e], made.rule[e], made.split[e] = value, rule, split
+
+
+@kernel
+def close_components(grid: Grid, parts: Parts, worth: Floats, place: Ints, made: Licensed) -> None:
+    """Chains of unary rules over one span: each component after those below it; ``place[X]`` is the entry of X, or
+    -1."""
+    unary = grid.unary
+    for c in range(len(unary.member_first) - 1):
+        total, value, way_out, way_rule = 0.0, -np.inf, -1, -1
+        for i in range(unary.member_first[c], unary.member_first[c + 1]):
+            X = unary.member[i]
+            if place[X] >= 0:
+                total += worth[parts.node[X]] if parts.node[X] >= 0 else 0.0
+                if way_out < 0 or made.best[place[X]] > value + TIE:
+                    value, way_out = made.best[place[X]], place[X]
+        if way_out < 0:
+            continue
+        for i in range(unary.rule_first[c], unary.rule_first[c + 1]):
+            u = unary.rule[i]
+            above, below = place[unary.parent[u]], place[unary.child[u]]
+            if above < 0 or below < 0:
+                continue
+            weight = worth[parts.unary[u]] if parts.unary[u] >= 0 else 0.0
+            if unary.component[unary.child[u]] == c:
+                total += weight
+            elif weight + made.best[below] > value + TIE:
+                value, way_out, way_rule = weight + made.best[below], above, u
+        for i in range(unary.member_first[c], unary.member_first[c + 1]):
+            e = place[unary.member[i]]
+            if e >= 0:
+                made.best[e], made.exit[e], made.exit_rule[e] = total + value, way_out, way_rule
+
+
+@kernel
+def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: Parts) -> Licensed:
+    """The best value of every entry of the chart that has a parse above it, and how to reach it."""
+    chart, size = grid.chart, len(grid.chart.symbol)
+    nothing = np.full(size, -1, np.int64)
+    made = Licensed(np.full(size, -np.inf), nothing, nothing.copy(), np.arange(size), nothing.copy())
+    left_best, right_best = np.full(chart.left_row.shape, -np.inf), np.full(chart.right_row.shape, -np.inf)
+    place, worth = np.full(len(grid.binary.left_id), -1, np.int64), np.zeros(parts.size)
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            found = False
+            for e in range(chart.first[s, t], chart.last[s, t]):
+                if posterior(mode, outer.value[e], one_of(mode), chart.value[e]) > 0:
+                    place[chart.symbol[e]] = e
+                    found = True
+            if not found:
+                continue
+            worth[:] = 0.0
+            for e in range(chart.first[s, t], chart.last[s, t]):
+                if place[chart.symbol[e]] >= 0:
+                    add_worth(mode, e, s, t, grid, outer, parts, place, worth)
+            for e in range(chart.first[s, t], chart.last[s, t]):
+                if place[chart.symbol[e]] >= 0:
+                    best_below(e, s, t, grid, parts, worth, left_best, right_best, made)
+            close_components(grid, parts, worth, place, made)
+            for e in range(chart.first[s, t], chart.last[s, t]):
+                X = chart.symbol[e]
+                if place[X] < 0:
+                    continue
+                place[X] = -1
+                if grid.unary.component[X] < 0 and parts.node[X] >= 0:
+                    made.best[e] += worth[parts.node[X]]
+                B, C = grid.binary.left_id[X], grid.binary.right_id[X]
+                if B >= 0 and d < n:
+                    left_best[chart.lefts[s, chart.slot[s, B], 1], t] = made.best[e]
+                if C >= 0 and d < n:
+                    right_best[chart.rights[t, C, 0], s] = made.best[e]
+    return made
