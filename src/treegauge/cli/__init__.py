@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "evalb": "Score as the C program EVALB does, byte for byte.",
     "validate": "List everything wrong with a treebank file.",
     "convert": "Translate treebanks between formats.",
+    "freval": "Score connected fragments of every size.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
 }
 """Command name -> one line of help; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""

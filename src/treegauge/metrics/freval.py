@@ -159,6 +159,11 @@ class Freval:
             rates["f1"] = rates[self._named("f1", self.ranges[-1])]
         return rates
 
+    @property
+    def rate_names(self) -> tuple[str, ...]:
+        """The rates of each range of sizes, in order."""
+        return tuple(self._named(name, largest) for largest in self.ranges for name in ("flr", "flp", "f1"))
+
     @staticmethod
     def _named(name: str, largest: int) -> str:
         return name if largest == 0 else f"{name}_1" if largest == 1 else f"{name}_1-{largest}"

@@ -93,13 +93,13 @@ def _as_csv(table: Table, digits: int) -> str:
 
 
 _LATEX = {
+    **{character: "\\" + character for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
-_LATEX |= {character: "\\" + character for character in "&%$#_{}"}
 
 
 def latex_text(text: str) -> str:

@@ -1,0 +1,103 @@
+"""FREVAL of whole files: every system's counts and rates, by our alignment or by the published program's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from treegauge import io
+from treegauge.io.options import ReadOptions
+from treegauge.io.sources import find_sources
+from treegauge.metrics.base import total_of
+from treegauge.metrics.fragments import BySize
+from treegauge.metrics.freval import Freval, SizeScore
+from treegauge.metrics.freval_published import published_sentences
+from treegauge.metrics.preparation import prepare
+from treegauge.metrics.tables import Table
+from treegauge.normalise.preset import load_preset
+
+__all__ = ["FrevalScores", "lines_of", "score_fragments", "score_published"]
+
+
+@dataclass(frozen=True)
+class FrevalScores:
+    """One system's fragments: rates by range of sizes, scores by size, and what there is to say about it."""
+
+    system: str
+    rates: Mapping[str, float]
+    sizes: tuple[SizeScore, ...]
+    sentences: int
+    signature: str
+    notes: tuple[str, ...] = ()
+
+    def by_size_table(self) -> Table:
+        rows = tuple((s.size, s.gold, s.test, s.matched, s.recall, s.precision, s.f1) for s in self.sizes)
+        columns = ("size", "gold", "test", "matched", "LR", "LP", "F1")
+        return Table(self.system, columns, rows, percent=("LR", "LP", "F1"))
+
+    def to_dict(self) -> dict[str, Any]:
+        sizes = [
+            {
+                "size": s.size,
+                "gold": s.gold,
+                "test": s.test,
+                "matched": s.matched,
+                "recall": s.recall,
+                "precision": s.precision,
+                "f1": s.f1,
+            }
+            for s in self.sizes
+        ]
+        return {
+            "system": self.system,
+            "sentences": self.sentences,
+            "rates": dict(self.rates),
+            "by_size": sizes,
+            "signature": self.signature,
+        }
+
+
+def score_fragments(gold: str, systems: Mapping[str, str], metric: Freval, preset: str, options: ReadOptions) -> list[FrevalScores]:
+    """Every system against the gold file, tokens aligned and no sentence lost."""
+    chosen = load_preset(preset)
+    paths = [gold, *systems.values()]
+    with ThreadPoolExecutor(2) as pool:
+        gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
+    results: list[FrevalScores] = []
+    for system, bank in zip(systems, banks, strict=True):
+        pair = prepare(gold_bank, bank, chosen)
+        total = total_of(metric.rows(pair))
+        signature = _signature(metric, chosen.name, len(pair))
+        notes = tuple(f"{system}: {note.text}" for note in pair.alignment.notes)
+        results.append(FrevalScores(system, metric.rates(total), tuple(metric.by_size(total)), len(pair), signature, notes))
+    return results
+
+
+def score_published(system: str, gold: str, test: str, metric: Freval) -> FrevalScores:
+    """One system line by line, with the conventions of the authors' program."""
+    sentences = list(published_sentences(lines_of(gold), lines_of(test)))
+    valid = [sentence for sentence in sentences if sentence.status == "OK"]
+    total = [
+        len(valid),
+        sum((sentence.gold for sentence in valid), BySize()),
+        sum((sentence.test for sentence in valid), BySize()),
+        sum((sentence.matched for sentence in valid), BySize()),
+    ]
+    left_out = len(sentences) - len(valid)
+    notes = (f"{system}: {left_out} sentences left out, as the published program does",) if left_out else ()
+    signature = _signature(metric, "published", len(valid))
+    return FrevalScores(system, metric.rates(total), tuple(metric.by_size(total)), len(valid), signature, notes)
+
+
+def _signature(metric: Freval, preset: str, sentences: int) -> str:
+    alpha = metric.alpha if isinstance(metric.alpha, str) else ",".join(f"{weight:g}" for weight in metric.alpha)
+    return f"freval|matching:{metric.matching}|alpha:{alpha}|mean:{metric.mean}|preset:{preset}|sentences:{sentences}"
+
+
+def lines_of(path: str) -> Iterator[bytes]:
+    """The lines of a file, with their newlines."""
+    for source in find_sources(path):
+        with source.open() as stream:
+            yield from stream
