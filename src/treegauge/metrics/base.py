@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,16 +69,21 @@ def total_of(rows: Rows) -> list[Any]:
     return [math.fsum(column) for column in rows.T]
 
 
-def ratio(part: float, whole: float) -> float:
-    """``part / whole``, and nan for 0/0.
+def ratio(part: Any, whole: Any) -> Any:
+    """``part / whole``, and nan for 0/0; element by element for arrays, so that one call rates all samples of a bootstrap.
 
     >>> ratio(1, 4), ratio(0, 0)
     (0.25, nan)
+    >>> ratio(np.array([1, 0]), np.array([4, 0])).tolist()
+    [0.25, nan]
     """
+    if isinstance(whole, np.ndarray):
+        wholes = cast("NDArray[np.float64]", whole)
+        return np.divide(part, wholes, out=np.full(wholes.shape, math.nan), where=wholes != 0)
     return part / whole if whole else math.nan
 
 
-def f1(matched: float, gold: float, test: float) -> float:
+def f1(matched: Any, gold: Any, test: Any) -> Any:
     """The harmonic mean of recall and precision, 2m/(g+t).
 
     >>> f1(3, 4, 6)

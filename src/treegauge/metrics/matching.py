@@ -82,8 +82,10 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     """Which test brackets cross some gold bracket.
 
     A bracket crosses if at one of its edges the innermost gold bracket around that edge sticks out on the edge's own side only:
-    the gold brackets around an edge are nested, so the innermost one decides.
+    the gold brackets around an edge are nested, so the innermost one decides. Empty brackets cross nothing.
     """
+    if (gold.start >= gold.end).any():
+        gold = gold.select(gold.start < gold.end)
     inner_start, inner_end = _innermost_around_edges(gold)
     base = (gold.token_offset[:-1] + np.arange(len(gold)))[test.sentence]
     left, right = base + test.start, base + test.end

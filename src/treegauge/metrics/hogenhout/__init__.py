@@ -1,0 +1,43 @@
+"""Hogenhout & Matsumoto 1996: brackets counted with care, with and without a person's judgement.
+
+    >>> import treegauge
+    >>> from treegauge.metrics.preparation import prepare
+    >>> from treegauge.normalise.preset import load_preset
+    >>> from treegauge.trees.treebank import Treebank
+
+The paper's example, two sentences and a parser:
+
+    >>> treebank = Treebank.parse('''
+    ... (S (W He) (S (W walks) (W to) (S (W the) (W house))))
+    ... (S (S (W The) (W president)) (S (W gave) (S (W a) (W long) (W speech))))''')
+    >>> parser = Treebank.parse('''
+    ... (S (W He) (S (W walks) (S (W to) (S (W the) (W house)))))
+    ... (S (W The) (S (S (W president) (W gave)) (S (W a) (S (W long) (W speech)))))''')
+    >>> pair = prepare(treebank, parser, load_preset("default"))
+    >>> metric = Hogenhout()
+    >>> {name: int(count) for name, count in zip(metric.columns, metric.rows(pair).sum(axis=0))}
+    {'TTB': 7, 'TPB': 9, 'EM': 5, 'CE': 2, 'SP': 2, 'PINH': 1, 'PNINH': 1, 'TINH': 1, 'TNINH': 4}
+"""
+
+from treegauge.metrics.hogenhout.comparative import COMPARATIVE, comparative_rows
+from treegauge.metrics.hogenhout.items import crossing_histogram
+from treegauge.metrics.hogenhout.judgements import BracketKey, Judgements, Question, Verdict
+from treegauge.metrics.hogenhout.measures import MEASURES, measures
+from treegauge.metrics.hogenhout.metric import Hogenhout, questions
+from treegauge.metrics.hogenhout.parse_base import ParseBase, parse_base
+
+__all__ = [
+    "COMPARATIVE",
+    "MEASURES",
+    "BracketKey",
+    "Hogenhout",
+    "Judgements",
+    "ParseBase",
+    "Question",
+    "Verdict",
+    "comparative_rows",
+    "crossing_histogram",
+    "measures",
+    "parse_base",
+    "questions",
+]

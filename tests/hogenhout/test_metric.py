@@ -1,0 +1,225 @@
+"""What the exact cases leave open: structures, steps left out, missing verdicts, other tokens, the questions for a person."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.metrics.hogenhout import (
+    BracketKey,
+    Hogenhout,
+    Judgements,
+    Verdict,
+    comparative_rows,
+    crossing_histogram,
+    measures,
+    parse_base,
+    questions,
+)
+from treegauge.metrics.preparation import Pair, prepare
+from treegauge.metrics.registry import find_metric
+from treegauge.normalise.preset import load_preset
+from treegauge.trees.treebank import Treebank
+
+
+def pair(gold: str, test: str, metric: Hogenhout, preset: str = "default") -> Pair:
+    return prepare(Treebank.parse(gold), Treebank.parse(test), metric.adapted(load_preset(preset)))
+
+
+def items(gold: str, test: str, metric: Hogenhout, preset: str = "default") -> dict[str, int]:
+    rows = metric.rows(pair(gold, test, metric, preset))
+    return dict(zip(metric.columns, rows.sum(axis=0).tolist(), strict=True))
+
+
+GOLD = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e)) (PP (P f) (NP (D g) (N h)))))"
+TEST = "(S (NP (D a) (N b)) (VP (V c) (NP (NP (D d) (N e)) (VP (P f) (NP (D g) (N h))))))"
+
+
+def test_structure_goes_by_gold_label_for_the_treebank_and_by_test_label_for_the_parser() -> None:
+    found = items(GOLD, TEST, Hogenhout(structure=("PP",)))
+    # The gold PP was reproduced, but the parser calls it VP: it counts in the treebank's items only.
+    assert found == {"TTB": 1, "TPB": 0, "EM": 0, "CE": 0, "SP": 0, "PINH": 0, "PNINH": 0, "TINH": 1, "TNINH": 0}
+    rates = Hogenhout(structure=("PP",)).rates(list(found.values()))
+    assert rates["recall_hard"] == 1
+    assert math.isnan(rates["precision_hard"])
+    # The parser's additional NP is spurious, as an NP; all four NPs of the parser are counted, three of the treebank.
+    found = items(GOLD, TEST, Hogenhout(structure=("NP",)))
+    assert (found["TTB"], found["TPB"], found["EM"], found["SP"]) == (3, 4, 3, 1)
+
+
+def test_a_collapsed_chain_keeps_all_its_labels() -> None:
+    gold = "(S (VP (V go) (ADVP (SBAR (A far) (B away)))))"
+    for label in ("S", "VP", "ADVP", "SBAR"):
+        found = items(gold, gold, Hogenhout(structure=(label,)))
+        assert (found["TTB"], found["TPB"], found["EM"]) == (1, 1, 1), label
+    assert items(gold, gold, Hogenhout(structure=("S", "VP")))["TTB"] == 1
+    assert items(gold, gold, Hogenhout())["TTB"] == 2
+
+
+def test_inheritance_looks_at_parents_outside_the_structure() -> None:
+    gold = "(S (A a) (X (B b) (Y (C c) (Z (D d) (E e)))))"
+    found = items(gold, gold, Hogenhout(structure=("Z",)))
+    assert (found["TTB"], found["TINH"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("keep", "brackets"),
+    [
+        ((), 2),  # S over a b c, and the VP chain as one
+        (("one-word",), 3),  # and the NP over a
+        (("double",), 3),  # VP twice
+        (("double", "one-word"), 4),
+        (("empty",), 3),  # and the PRN over a comma
+        (("punctuation",), 3),  # the NP over a comma and a word has two words now
+    ],
+)
+def test_each_step_can_be_left_out(keep: tuple[str, ...], brackets: int) -> None:
+    tree = "(S (NP (, ,) (N a)) (PRN (, ,)) (VP (VP (V b) (N c))))"
+    metric = Hogenhout(keep=keep)
+    found = items(tree, tree, metric)
+    assert (found["TTB"], found["TPB"], found["EM"], found["CE"], found["SP"]) == (brackets, brackets, brackets, 0, 0)
+
+
+def test_an_empty_bracket_crosses_nothing_and_hides_no_crossing() -> None:
+    gold = "(S (X (A a) (B b) (E (, ,))) (Y (C c) (D d)))"
+    test = "(S (A a) (Z (B b) (C c)) (E (, ,)) (D d))"
+    metric = Hogenhout(keep=("empty",))
+    found = items(gold, test, metric)
+    assert (found["CE"], found["TTB"], found["TPB"]) == (1, 4, 3)
+    swapped = items("(S (X (A a) (B b)) (E (, ,)) (Y (C c) (D d)))", "(S (A a) (B b) (W (E (, ,)) (C c) (D d)))", metric)
+    assert swapped["CE"] == 0
+
+
+def test_the_parsers_pieces_of_one_word_are_one_word() -> None:
+    gold = "(S (NP (N we)) (VP (MD cannot) (VP (V go))))"
+    test = "(S (NP (N we)) (VP (X (MD can) (RB not)) (VP (V go))))"
+    found = items(gold, test, Hogenhout())
+    assert (found["TTB"], found["TPB"], found["EM"], found["SP"]) == (2, 2, 2, 0)
+
+
+def test_questions_are_the_crossing_and_spurious_brackets() -> None:
+    metric = Hogenhout()
+    prepared = pair(GOLD, TEST.replace("(D a) (N b)", "(D a)", 1).replace("(V c)", "(N b) (V c)", 1), metric)
+    asked = questions(prepared, metric)
+    assert [(question.bracket, question.kind) for question in asked] == [
+        (BracketKey(0, 1, 8, "VP"), "CE"),
+        (BracketKey(0, 3, 8, "NP"), "SP"),
+    ]
+    assert [question.kind for question in questions(prepared, metric, exact=True)] == ["EM", "CE", "SP", "EM", "EM", "EM"]
+    assert [q.bracket.label for q in questions(prepared, Hogenhout(structure=("VP",)))] == ["VP"]
+    chain = "(S (A a) (VP (NP (B b) (C c))) (D d))"
+    assert questions(pair("(S (A a) (B b) (C c) (D d))", chain, metric), metric)[0].bracket.label == "VP+NP"
+
+
+def test_verdicts_by_label_come_before_verdicts_on_any_label() -> None:
+    judged = Judgements({BracketKey(0, 3, 8, "NP"): Verdict.ACCEPTED, BracketKey(0, 3, 8): Verdict.REJECTED})
+    metric = Hogenhout(judgements=judged)
+    found = items(GOLD, TEST, metric)
+    assert (found["EMA"], found["SPA"], found["SPR"], found["unjudged"]) == (6, 1, 0, 0)
+
+
+def test_measures_that_need_every_verdict_wait_for_it() -> None:
+    metric = Hogenhout(judgements=Judgements({}))
+    rows = metric.rows(pair(GOLD, TEST, metric))
+    rates = metric.rates(rows.sum(axis=0).tolist())
+    waiting = {name for name, rate in rates.items() if math.isnan(rate)}
+    assert waiting >= {"recall_soft", "precision_soft", "test_noise", "problem_rate"}
+    assert (rates["recall_hard"], rates["precision_hard"], rates["spuriousness"]) == (1, 6 / 7, 1 / 7)
+
+
+def test_rejected_exact_matches_leave_recall_and_the_comparison() -> None:
+    metric = Hogenhout()
+    prepared = pair(GOLD, GOLD, metric)
+    rejecting = Hogenhout(judgements=Judgements({BracketKey(0, 0, 2): Verdict.REJECTED}))
+    assert comparative_rows(prepared, prepared, rejecting, metric).tolist() == [[5, 0, 1, 0]]
+    assert rejecting.rates(rejecting.rows(prepared).sum(axis=0).tolist())["recall_hard"] == 5 / 6
+
+
+def test_items_are_a_partition() -> None:
+    metric = Hogenhout(structure=("NP", "VP"))
+    found = items(GOLD, TEST, metric)
+    assert found["EM"] + found["CE"] + found["SP"] == found["TPB"]
+    assert found["PINH"] + found["PNINH"] == found["CE"]
+
+
+def test_signature_changes_with_every_option() -> None:
+    judged = Judgements({BracketKey(0, 1, 2): Verdict.ACCEPTED})
+    options = [
+        Hogenhout(),
+        Hogenhout(structure=("NP",)),
+        Hogenhout(reading="both"),
+        Hogenhout(keep=("double",)),
+        Hogenhout(judgements=judged),
+        Hogenhout(judgements=judged, with_emr=True),
+        Hogenhout(judgements=Judgements({BracketKey(0, 1, 2): Verdict.REJECTED})),
+        Hogenhout(judgements=Judgements({BracketKey(0, 1, 2): Verdict.ACCEPTED}, otherwise=Verdict.REJECTED)),
+    ]
+    assert len({repr(dict(metric.options)) for metric in options}) == len(options)
+
+
+def test_options_on_the_command_line() -> None:
+    metric = find_metric("hogenhout:structure=PP,NP:parse:keep-one-word:with-emr")
+    assert isinstance(metric, Hogenhout)
+    assert (metric.structure, metric.reading, metric.keep, metric.with_emr) == (("PP", "NP"), "parse", ("one-word",), True)
+    for wrong in ("hogenhout:nontopp", "hogenhout:keep-all", "hogenhout:one-word"):
+        with pytest.raises(UnknownName):
+            find_metric(wrong)
+    with pytest.raises(UnknownName):
+        Hogenhout(reading="liberal")
+    with pytest.raises(UnknownName):
+        Hogenhout(keep=("doubles",))
+
+
+def test_systems_on_other_sentences_cannot_be_compared() -> None:
+    bank = Treebank.parse(GOLD + GOLD)
+    short = Treebank.parse("(S (N x) (N y))" + GOLD)
+    preset = load_preset("default")
+    whole, part = prepare(bank, bank, preset), prepare(bank, short, preset, on_mismatch="skip")
+    assert len(part) == 1
+    with pytest.raises(MismatchError, match="same sentences"):
+        comparative_rows(whole, part, Hogenhout())
+
+
+def test_an_empty_treebank_has_no_brackets() -> None:
+    empty = Treebank.from_trees([])
+    prepared = prepare(empty, empty, load_preset("default"))
+    assert Hogenhout().rows(prepared).shape == (0, 9)
+    assert comparative_rows(prepared, prepared, Hogenhout()).shape == (0, 4)
+    assert crossing_histogram(np.zeros(0, dtype=np.int64)).tolist() == []
+    assert all(math.isnan(rate) for rate in Hogenhout().rates([0] * 9).values())
+
+
+def test_measures_work_on_whole_columns() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 4, size=(50, 9))
+    metric = Hogenhout()
+    together = metric.rates([table[:, column] for column in range(9)])
+    for index, row in enumerate(table.tolist()):
+        for name, rate in metric.rates(row).items():
+            assert together[name][index] == pytest.approx(rate, nan_ok=True, abs=0)
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 10**40)), min_size=1, max_size=20))
+def test_parse_base_is_between_the_smallest_and_the_largest_root(sentences: list[tuple[int, int]]) -> None:
+    roots = [math.exp(math.log(p) / n) for n, p in sentences]
+    value = parse_base(sentences).value
+    assert min(roots) * (1 - 1e-9) <= value <= max(roots) * (1 + 1e-9)
+
+
+def test_parse_base_at_its_edges() -> None:
+    assert math.isnan(parse_base([]).value)
+    assert parse_base([(3, 0), (0, 1)])[1:] == (0, 2)
+    assert parse_base([(3, math.inf), (4, 2)]).value == math.inf
+    assert parse_base([(400, 10**300)]).value == pytest.approx(10 ** (300 / 400))
+    with pytest.raises(UsageError):
+        parse_base([(3, -1)])
+
+
+def test_measures_of_incomplete_items() -> None:
+    rates = measures({"TTB": 10, "TPB": 5, "EM": 4, "SP": 1, "PINH": 0, "PNINH": 0, "TINH": 1, "TNINH": 3})
+    assert set(rates) == {"generation_rate", "recall_hard", "precision_hard", "spuriousness", "p_inheritance", "t_inheritance"}
