@@ -15,6 +15,11 @@ __all__ = ["METRICS", "find_metric", "metric_names"]
 
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
+    "goodman": "treegauge.metrics.goodman:Goodman",
+    "parent-child": "treegauge.metrics.simaan:ParentChild",
+    "frames": "treegauge.metrics.simaan:Frames",
+    "leaf-ancestor": "treegauge.metrics.leaf_ancestor:LeafAncestor",
+    "hogenhout": "treegauge.metrics.hogenhout:Hogenhout",
     "freval": "treegauge.metrics.freval:Freval",
 }
 """Name -> ``module:class``. The class, called with no arguments, is the metric with its defaults; if it takes options after

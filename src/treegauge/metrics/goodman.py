@@ -1,0 +1,147 @@
+"""Goodman's six rates: labelled, bracketed and consistent, each by constituent and by tree.
+
+Goodman 1996, Parsing Algorithms and Metrics, section 2. A tree is a *set* of triples (s, t, X): a bracket that stands twice counts
+once (PARSEVAL counts it twice).
+
+* ``N_C``, ``N_G``: constituents of the gold ("correct") and of the test ("guessed") tree
+* ``L``: triples of the guess that are in the gold tree
+* ``B``: triples of the guess whose span is in the gold tree, whatever the label
+* ``C``: triples of the guess that cross no gold constituent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.base import Rates, Rows, Total, ratio
+from treegauge.metrics.brackets import Brackets
+from treegauge.metrics.matching import crossing
+from treegauge.metrics.parts import codes, is_in
+from treegauge.metrics.preparation import Pair
+from treegauge.metrics.structure import token_positions
+from treegauge.trees.treebank import Int32, Int64
+
+__all__ = ["Goodman"]
+
+
+class _Triples(NamedTuple):
+    sentence: Int64
+    start: Int64
+    end: Int64
+    label: Int64
+
+
+@dataclass(frozen=True)
+class Goodman:
+    """Labelled Recall L/N_C, Bracketed Recall B/N_C, Consistent Brackets Recall C/N_G; and the shares of trees where they are 1.
+
+    Rates of constituents are pooled; ``mean_...`` are means over the sentences that have constituents (N_C or N_G > 0).
+    Preterminals count only with ``goodman:pre``; a phrase over one word counts always. Where trees are not binary, B can exceed
+    N_C: two guessed labels on one gold span are both right by their span.
+
+    >>> from treegauge.metrics.preparation import prepare
+    >>> from treegauge.normalise.preset import load_preset
+    >>> from treegauge.trees import Treebank
+    >>> gold = Treebank.parse("(S (A (a x) (a x)) (B (b x) (b x)))")
+    >>> test = Treebank.parse("(S (A (a x) (a x)) (C (b x) (b x)))")
+    >>> metric = Goodman()
+    >>> rows = metric.rows(prepare(gold, test, load_preset("none")))
+    >>> rates = metric.rates(rows.sum(axis=0).tolist())
+    >>> round(rates["labelled_recall"], 3), rates["labelled_tree"], rates["bracketed_tree"]
+    (0.667, 0.0, 1.0)
+    """
+
+    preterminals: bool = False
+    name: str = "goodman"
+    summary: str = "Labelled, Bracketed and Consistent Brackets Recall and Tree rates, on sets of constituents"
+    reference: str = "goodman1996"
+    headline: str = "labelled_recall"
+
+    columns: tuple[str, ...] = (
+        *("sentences", "N_C", "N_G", "L", "B", "C", "labelled_tree", "bracketed_tree", "consistent_brackets_tree"),
+        *("labelled_recall_sum", "bracketed_recall_sum", "recall_defined"),
+        *("consistent_brackets_recall_sum", "consistent_brackets_defined"),
+    )
+
+    @classmethod
+    def with_options(cls, *words: str) -> Goodman:
+        """``goodman:pre`` counts preterminals as constituents, ``goodman:nopre`` (the default) does not."""
+        if len(words) != 1:
+            raise UsageError(f"goodman takes one option, pre or nopre, not {':'.join(words)!r}")
+        if words[0] not in ("pre", "nopre"):
+            raise UnknownName("option of goodman", words[0], ["pre", "nopre"])
+        return cls(preterminals=words[0] == "pre")
+
+    @property
+    def mirrored(self) -> Mapping[str, str]:
+        return {}
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {"preterminals": self.preterminals}
+
+    def rows(self, pair: Pair) -> Rows:
+        n = len(pair)
+        gold = self._triples(pair.gold, pair.matching_classes)
+        test = self._triples(pair.test, pair.matching_classes)
+        both = _Triples(*(np.concatenate(columns) for columns in zip(gold, test, strict=True)))
+        code, n_gold = codes(both), len(gold.sentence)
+        span = codes(both[:3])
+        in_gold = np.unique(code[:n_gold], return_index=True)[1]
+        in_test = np.unique(code[n_gold:], return_index=True)[1]
+
+        # A preterminal covers one word and crosses nothing.
+        crosses = np.zeros(len(test.sentence), dtype=np.bool_)
+        crosses[: pair.test.n_brackets] = crossing(pair.gold, pair.test)
+
+        def count(triples: Int64, right: NDArray[np.bool_]) -> Int64:
+            return np.bincount(test.sentence[triples[right]], minlength=n)
+
+        N_C = np.bincount(gold.sentence[in_gold], minlength=n)
+        N_G = np.bincount(test.sentence[in_test], minlength=n)
+        L = count(in_test, is_in(code[n_gold:][in_test], code[:n_gold]))
+        B = count(in_test, is_in(span[n_gold:][in_test], span[:n_gold]))
+        C = count(in_test, ~crosses[in_test])
+        columns: list[NDArray[Any]] = [
+            *(np.ones(n), N_C, N_G, L, B, C, L == N_C, B == N_C, C == N_G),
+            *(L / np.maximum(N_C, 1), B / np.maximum(N_C, 1), N_C > 0),
+            *(C / np.maximum(N_G, 1), N_G > 0),
+        ]
+        return np.stack([column.astype(np.float64) for column in columns], axis=1)
+
+    def _triples(self, brackets: Brackets, classes: Int32 | None) -> _Triples:
+        """The constituents as columns, phrases first; a repeated one is still in."""
+        classes = np.zeros(len(brackets.labels), dtype=np.int32) if classes is None else classes
+        phrases = _Triples(
+            brackets.sentence,
+            brackets.start.astype(np.int64),
+            brackets.end.astype(np.int64),
+            classes[brackets.label].astype(np.int64),
+        )
+        if not self.preterminals:
+            return phrases
+        sentence, position = token_positions(brackets)
+        tagged = np.flatnonzero((brackets.tag >= 0) & brackets.counted)
+        place = position[tagged]
+        tags = _Triples(sentence[tagged], place, place + 1, classes[brackets.tag[tagged]].astype(np.int64))
+        return _Triples(*(np.concatenate(columns) for columns in zip(phrases, tags, strict=True)))
+
+    def rates(self, total: Total) -> Rates:
+        n = dict(zip(self.columns, total, strict=True))
+        return {
+            "labelled_recall": ratio(n["L"], n["N_C"]),
+            "labelled_tree": ratio(n["labelled_tree"], n["sentences"]),
+            "bracketed_recall": ratio(n["B"], n["N_C"]),
+            "bracketed_tree": ratio(n["bracketed_tree"], n["sentences"]),
+            "consistent_brackets_recall": ratio(n["C"], n["N_G"]),
+            "consistent_brackets_tree": ratio(n["consistent_brackets_tree"], n["sentences"]),
+            "mean_labelled_recall": ratio(n["labelled_recall_sum"], n["recall_defined"]),
+            "mean_bracketed_recall": ratio(n["bracketed_recall_sum"], n["recall_defined"]),
+            "mean_consistent_brackets_recall": ratio(n["consistent_brackets_recall_sum"], n["consistent_brackets_defined"]),
+        }

@@ -1,0 +1,134 @@
+"""Lineages: the labels between a word and the root, with marks where constituents begin and end; and how alike two of them are.
+
+Sampson & Babarczy 2003. Read from the word upwards, ``[`` stands before the label of the highest constituent that begins with the
+word, and ``]`` after the label of the highest one that ends with it: without the marks, [A x] [A y] and [A x y] would be the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treegauge.metrics.brackets import Brackets
+from treegauge.metrics.parts import codes
+from treegauge.metrics.structure import depths
+from treegauge.trees.treebank import Int32, Int64
+
+__all__ = ["Lineages", "chunks", "edit_costs", "lineages", "path_codes", "spelled"]
+
+_CELLS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Lineages:
+    """One lineage a token: ``bracket`` it hangs from (-1: none), ``begins`` and ``ends``: the depths of the marked brackets (-1:
+    no mark), ``length``, marks included."""
+
+    bracket: Int64
+    begins: Int64
+    ends: Int64
+    length: Int64
+
+
+def lineages(brackets: Brackets) -> Lineages:
+    """The lineage of each kept token."""
+    depth = np.append(depths(brackets), -1)
+    begins = np.full(len(brackets.tag), -1, dtype=np.int64)
+    ends = begins.copy()
+    # Pre-order meets the highest bracket with a given start, and with a given end, first: writing backwards, it is written last.
+    backwards = np.arange(brackets.n_brackets - 1, -1, -1)
+    base = brackets.token_offset[:-1][brackets.sentence]
+    begins[(base + brackets.start)[backwards]] = depth[:-1][backwards]
+    ends[(base + brackets.end - 1)[backwards]] = depth[:-1][backwards]
+    length = depth[brackets.above] + 1 + (begins >= 0) + (ends >= 0)
+    return Lineages(brackets.above, begins, ends, length)
+
+
+def path_codes(gold: Brackets, test: Brackets, classes: Int32) -> tuple[Int64, Int64]:
+    """A number for the labels from the root down to each bracket, equal on both sides where the labels are."""
+    depth = np.concatenate([depths(gold), depths(test)])
+    parent = np.concatenate([gold.parent, np.where(test.parent < 0, -1, test.parent + gold.n_brackets)])
+    label = classes[np.concatenate([gold.label, test.label])]
+    code = np.zeros(len(depth) + 1, dtype=np.int64)
+    order = np.argsort(depth, kind="stable")
+    edges = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
+    used = 1
+    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        level = order[first:last]
+        numbers = np.unique(codes([code[parent[level]], label[level]]), return_inverse=True)[1]
+        code[level] = numbers + used
+        used += int(numbers.max()) + 1
+    return code[: gold.n_brackets], code[gold.n_brackets : -1]
+
+
+def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, width: int) -> Int32:
+    """Lineages from the root down as rows of symbols, filled up with -1 to ``width``.
+
+    A symbol is a class of labels; with ``n`` classes, ``n`` is the mark ``[`` and ``n + 1`` is ``]``.
+
+    >>> from treegauge.metrics.preparation import prepare
+    >>> from treegauge.normalise.preset import load_preset
+    >>> from treegauge.trees import Treebank
+    >>> bank = Treebank.parse("(S (NP (D the) (N cat)) (V sat))")
+    >>> brackets = prepare(bank, bank, load_preset("none")).gold
+    >>> names = [*brackets.labels, "[", "]", ""]
+    >>> rows = spelled(brackets, lineages(brackets), np.arange(3), np.arange(5), 3)
+    >>> [" ".join(names[symbol] for symbol in row) for row in rows.tolist()]
+    ['S [ NP', 'S ] NP', '] S ']
+    """
+    symbols = np.full((len(tokens), width), -1, dtype=np.int32)
+    place, row = of.length[tokens] - 1, of.bracket[tokens]
+    begins, ends = of.begins[tokens], of.ends[tokens]
+    depth = place - (begins >= 0) - (ends >= 0)
+
+    def write(rows: Int64, symbol: Int32 | int) -> None:
+        symbols[rows, place[rows]] = symbol
+        place[rows] -= 1
+
+    alive = np.flatnonzero(row >= 0)
+    while len(alive):
+        write(alive[begins[alive] == depth[alive]], len(classes))
+        write(alive, classes[brackets.label[row[alive]]])
+        write(alive[ends[alive] == depth[alive]], len(classes) + 1)
+        row[alive] = brackets.parent[row[alive]]
+        depth[alive] -= 1
+        alive = alive[row[alive] >= 0]
+    return symbols
+
+
+def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int32:
+    """Twice the cheapest way to edit rows of ``a`` into rows of ``b``.
+
+    Inserting and deleting a symbol cost 1, replacing one 2, or ``alike``/2 if the two share their ``letter``.
+
+    >>> a, b = np.array([[0, 1, 2]], np.int32), np.array([[0, 3, -1]], np.int32)
+    >>> edit_costs(a, b, np.array([3]), np.array([2]), np.array([0, 7, 7, 7], np.int32), 1).tolist()
+    [3]
+    """
+    width = b.shape[1]
+    steps = np.cumsum(np.full(width + 1, 2, dtype=np.int32), dtype=np.int32) - np.int32(2)
+    previous = np.repeat(steps[np.newaxis], len(a), axis=0)
+    result = steps[b_length]
+    letters_b = letter[b]
+    same, kin, unlike = np.int32(0), np.int32(alike), np.int32(4)
+    for i in range(a.shape[1]):
+        symbol = a[:, i : i + 1]
+        replace: Int32 = np.where(symbol == b, same, np.where(letter[symbol] == letters_b, kin, unlike))
+        current = previous + np.int32(2)
+        current[:, 1:] = np.minimum(current[:, 1:], previous[:, :-1] + replace)
+        # Insertions run along the row: the best start of such a run is a running minimum of what the run has not cost yet.
+        current = np.minimum.accumulate(current - steps, axis=1) + steps
+        done = a_length == i + 1
+        result[done] = current[done, b_length[done]]
+        previous = current
+    return result
+
+
+def chunks(a_length: Int64, b_length: Int64) -> list[Int64]:
+    """The pairs in groups of like length, each small enough to be compared at once."""
+    order = np.lexsort((b_length, a_length))
+    cells = (a_length[order] + b_length[order] + 1).astype(np.int64)
+    group = np.cumsum(cells) // _CELLS_AT_ONCE
+    cuts = np.flatnonzero(np.diff(group)) + 1
+    return [part for part in np.split(order, cuts) if len(part)]

@@ -1,0 +1,151 @@
+"""Parent-child and frame match: relations inside trees instead of single constituents.
+
+Sima'an 2003, On Maximizing Metrics for Syntactic Disambiguation, section 5. Both are *sets* of tuples; the paper's binary trees
+are widened to any: the side of a child is its place among its siblings, and an only child is on the side ``only``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.base import Rates, Rows, Total
+from treegauge.metrics.brackets import Brackets
+from treegauge.metrics.parts import OVERLAP_COLUMNS, OVERLAP_MIRRORED, Column, Parts, overlap_rates, overlap_rows, sequence_codes
+from treegauge.metrics.preparation import Pair
+from treegauge.metrics.structure import Children, children_of, symbols, token_positions
+from treegauge.trees.treebank import Int32, Int64
+
+__all__ = ["Frames", "ParentChild"]
+
+_ONLY = -1
+
+
+@dataclass(frozen=True)
+class ParentChild:
+    """PC: recall, precision and F1 of links (parent's span, parent's label, side, child's label).
+
+    The child's span does not matter. Preterminals are children, words are not.
+
+    >>> from treegauge.metrics.preparation import prepare
+    >>> from treegauge.normalise.preset import load_preset
+    >>> from treegauge.trees import Treebank
+    >>> gold = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (ADVP (RB up))))")
+    >>> test = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PRT (RB up))))")
+    >>> rows = ParentChild().rows(prepare(gold, test, load_preset("none")))
+    >>> dict(zip(ParentChild().columns[1:4], rows[0, 1:4].tolist()))
+    {'matched': 5.0, 'gold': 7.0, 'test': 7.0}
+    """
+
+    name: str = "parent-child"
+    summary: str = "PC: links of a parent (span and label) to the label of its child at a side"
+    reference: str = "simaan2003"
+    headline: str = "f1"
+    columns: tuple[str, ...] = OVERLAP_COLUMNS
+
+    @property
+    def mirrored(self) -> Mapping[str, str]:
+        return OVERLAP_MIRRORED
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {}
+
+    def rows(self, pair: Pair) -> Rows:
+        classes = pair.matching_classes
+        parts = Parts.of(len(pair), _links(pair.gold, classes), _links(pair.test, classes))
+        return overlap_rows(*parts.overlap())
+
+    def rates(self, total: Total) -> Rates:
+        return overlap_rates(total)
+
+
+def _links(brackets: Brackets, classes: Int32 | None) -> list[Column]:
+    children = children_of(brackets, classes)
+    side = np.where(children.arity[children.parent] == 1, _ONLY, children.index)
+    labelled = ~children.is_word
+    parent = children.parent[labelled]
+    label = symbols(brackets, classes)[0]
+    return [
+        *(brackets.sentence[parent], brackets.start[parent], brackets.end[parent]),
+        *(label[parent], side[labelled], children.symbol[labelled]),
+    ]
+
+
+@dataclass(frozen=True)
+class Frames:
+    """CF: recall, precision and F1 of frames (span of a node, its production), wherever the production's splits are.
+
+    ``bin`` (the default): productions with two children or more, words among them or not. ``strict``: only those without words
+    (a preterminal is no word). ``all``: unary and lexical productions too.
+
+    >>> Frames.with_options("strict").options
+    {'productions': 'strict'}
+    """
+
+    productions: str = "bin"
+    name: str = "frames"
+    summary: str = "CF: productions with the span of their node, splits left open"
+    reference: str = "simaan2003"
+    headline: str = "f1"
+    columns: tuple[str, ...] = OVERLAP_COLUMNS
+
+    @classmethod
+    def with_options(cls, *words: str) -> Frames:
+        """``frames:strict``, ``frames:bin``, ``frames:all``."""
+        if len(words) != 1:
+            raise UsageError(f"frames takes one option, strict, bin or all, not {':'.join(words)!r}")
+        if words[0] not in ("strict", "bin", "all"):
+            raise UnknownName("option of frames", words[0], ["strict", "bin", "all"])
+        return cls(productions=words[0])
+
+    @property
+    def mirrored(self) -> Mapping[str, str]:
+        return OVERLAP_MIRRORED
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return {"productions": self.productions}
+
+    def rows(self, pair: Pair) -> Rows:
+        sides = (pair.gold, pair.test)
+        children = [children_of(side, pair.matching_classes) for side in sides]
+        right_hand = _right_hand_sides(*children)
+        frames = [
+            self._frames(side, pair.matching_classes, below, right)
+            for side, below, right in zip(sides, children, right_hand, strict=True)
+        ]
+        return overlap_rows(*Parts.of(len(pair), frames[0], frames[1]).overlap())
+
+    def _frames(self, brackets: Brackets, classes: Int32 | None, children: Children, right_hand: Int64) -> list[Column]:
+        label, token_symbol = symbols(brackets, classes)
+        counts = children.arity >= (1 if self.productions == "all" else 2)
+        if self.productions == "strict":
+            counts &= np.bincount(children.parent[children.is_word], minlength=len(counts)) == 0
+        row = np.flatnonzero(counts)
+        frames: list[Column] = [brackets.sentence[row], brackets.start[row], brackets.end[row], label[row], right_hand[row]]
+        if self.productions != "all":
+            return frames
+        # A preterminal's production is its word; it gets a number below zero, which no sequence of symbols has.
+        sentence, position = token_positions(brackets)
+        tagged = np.flatnonzero((brackets.tag >= 0) & brackets.counted)
+        lexical = [
+            *(sentence[tagged], position[tagged], position[tagged] + 1, token_symbol[tagged]),
+            -1 - brackets.word[tagged].astype(np.int64),
+        ]
+        return [np.concatenate(columns) for columns in zip(frames, lexical, strict=True)]
+
+    def rates(self, total: Total) -> Rates:
+        return overlap_rates(total)
+
+
+def _right_hand_sides(gold: Children, test: Children) -> tuple[Int64, Int64]:
+    """A number for the right-hand side of each bracket's production, the same on both sides."""
+    symbol = np.concatenate([gold.symbol, test.symbol])
+    first = np.concatenate([gold.first, test.first + len(gold.symbol)])
+    code = sequence_codes(symbol, first, np.concatenate([gold.arity, test.arity]))
+    return code[: len(gold.first)], code[len(gold.first) :]
