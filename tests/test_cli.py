@@ -1,0 +1,56 @@
+"""The command line as a whole: help, versions, errors, exit codes, start-up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from treegauge.cli import COMMANDS, treegauge
+
+
+def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "treegauge", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, input=text, check=False)
+
+
+def test_help_lists_every_command() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name: str) -> None:
+    command = treegauge.get_command(click.Context(treegauge), name)
+    assert command is not None
+    text = command.get_help(click.Context(command, info_name=name))
+    assert f"treegauge {name}" in text.replace(f"Usage: treegauge {name}", ""), "an example says more than a list of options"
+
+
+def test_an_unknown_command_names_the_nearest() -> None:
+    done = run("scores")
+    assert done.returncode == 2
+    assert "did you mean 'score'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_version() -> None:
+    assert run("--version").stdout.startswith("treegauge, version ")
+
+
+def test_an_unknown_option_is_a_usage_error() -> None:
+    assert run("demo", "--no-such-option").returncode == 2
+
+
+def test_scoring_imports_neither_numba_nor_scipy() -> None:
+    code = "import sys, treegauge.cli.score; print([m for m in ('numba', 'scipy', 'matplotlib', 'nltk') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    command = f"{sys.executable} -m treegauge --help | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
