@@ -1,22 +1,29 @@
-"""Which test sentence belongs to which gold sentence, and which of its tokens to which.
+"""Which test sentence belongs to which gold sentence, and how their tokens fit.
 
-Escapes and quotation marks are normalised. Sentences pair by order where their text agrees, else by finding the same text
-elsewhere. Within a pair, equal tokens align one to one; other tokens over the same text align by character offsets; where
+Sentences pair by order. Where that cannot be right, because their numbers differ or a text turns up in another place, they pair by
+text (:mod:`treegauge.metrics.pairing`). Within a pair, equal tokens align one to one; failing that, the tokens that each side
+keeps by its own tags do (a parser may leave out punctuation); other tokens over the same text align by character offsets; where
 the text itself differs or there is no parse, nothing aligns, and the sentence is listed.
 """
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
+from treegauge.metrics.pairing import pair_in_order
+from treegauge.metrics.tokens import has_tag
+from treegauge.metrics.words import letters, plain_word, sentence_text, word_numbers
 from treegauge.normalise.preset import Preset
-from treegauge.trees.treebank import Int32, Int64, Treebank
+from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["Alignment", "Fit", "Note", "align", "plain_word", "word_numbers"]
+__all__ = ["Alignment", "Fit", "Note", "align", "align_in_order", "differing_texts", "is_displaced"]
+
+Mask = NDArray[np.bool_]
 
 
 class Fit(IntEnum):
@@ -31,7 +38,10 @@ class Fit(IntEnum):
 
 @dataclass(frozen=True)
 class Note:
-    """Something to tell about one sentence (numbered from 0; -1 for a test sentence without a gold one)."""
+    """Something to tell about one sentence (numbered from 0; -1 for a test sentence without a gold one).
+
+    ``kind`` is ``characters``, ``text-differs``, ``no-parse``, ``missing`` or ``extra``.
+    """
 
     sentence: int
     kind: str
@@ -40,37 +50,23 @@ class Note:
 
 @dataclass(frozen=True)
 class Alignment:
-    """For each gold sentence its test sentence (-1: none) and how the two fit; test sentences that belong to none."""
+    """For each gold sentence its test sentence (-1: none) and how the two fit; test sentences that belong to none.
+
+    ``gold_aside`` and ``test_aside`` mark tokens that are no part of the comparison, as only one side has them; None: none are.
+    """
 
     test: Int64
     fit: Int64
-    extra: tuple[int, ...]
-    notes: tuple[Note, ...] = field(default=())
+    extra: tuple[int, ...] = ()
+    notes: tuple[Note, ...] = field(default=(), repr=False)
+    gold_aside: Mask | None = field(default=None, repr=False)
+    test_aside: Mask | None = field(default=None, repr=False)
 
     @property
     def is_identity(self) -> bool:
-        """Whether sentence i belongs to sentence i and all tokens are the same."""
-        return not self.fit.any() and bool((self.test == np.arange(len(self.test))).all())
-
-
-_PLAIN = {
-    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
-    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'",
-}  # fmt: skip
-
-
-def plain_word(word: str) -> str:
-    r"""A word without the escapes and quotation styles in which treebanks and parsers differ.
-
-    >>> plain_word("-LCB-"), plain_word(r"1\/2"), plain_word("``"), plain_word("don’t")
-    ('{', '1/2', '"', "don't")
-    """
-    if word.isalnum():
-        return word
-    for written, plain in _PLAIN.items():
-        if written in word:
-            word = word.replace(written, plain)
-    return word.replace("\\/", "/").replace("\\*", "*")
+        """Whether sentence i belongs to sentence i and all tokens that are compared are the same."""
+        in_order = bool((self.test == np.arange(len(self.test))).all())
+        return in_order and not self.fit.any()
 
 
 def align(gold: Treebank, test: Treebank, preset: Preset, *, ignore_words: bool = False) -> Alignment:
@@ -78,114 +74,154 @@ def align(gold: Treebank, test: Treebank, preset: Preset, *, ignore_words: bool 
 
     With ``ignore_words``, sentences of equally many tokens fit whatever their words are.
     """
-    gold_words, test_words = word_numbers(gold, test, preset)
     if len(gold) == len(test):
-        pairs = np.arange(len(gold))
-        fit = _fits(gold, test, pairs, gold_words, test_words, ignore_words)
-        if not (fit == Fit.TEXT_DIFFERS).any():
-            return _alignment(gold, test, pairs, fit)
-    pairs = _pair_by_text(gold, test)
-    fit = _fits(gold, test, pairs, gold_words, test_words, ignore_words)
-    return _alignment(gold, test, pairs, fit)
+        alignment = align_in_order(gold, test, preset, ignore_words=ignore_words)
+        if not is_displaced(differing_texts(gold, test, alignment)):
+            return alignment
+    keys = [[letters(sentence_text(bank.words(i))) for i in range(len(bank))] for bank in (gold, test)]
+    return _Aligner(gold, test, preset, ignore_words).align(np.array(pair_in_order(*keys), dtype=np.int64))
 
 
-def word_numbers(gold: Treebank, test: Treebank, preset: Preset) -> tuple[Int32, Int32]:
-    """Numbers for both vocabularies, equal where the plain words are."""
-    equal = dict(preset.equal_words)
-    numbers: dict[str, int] = {}
-
-    def number(word: str) -> int:
-        plain = plain_word(word)
-        return numbers.setdefault(equal.get(plain, plain), len(numbers))
-
-    gold_words = np.array([number(word) for word in gold.vocabulary] or [0], dtype=np.int32)
-    if test.vocabulary is gold.vocabulary:
-        return gold_words, gold_words
-    return gold_words, np.array([number(word) for word in test.vocabulary] or [0], dtype=np.int32)
+def align_in_order(gold: Treebank, test: Treebank, preset: Preset, *, ignore_words: bool = False) -> Alignment:
+    """Pair sentence i with sentence i, for treebanks of equally many."""
+    return _Aligner(gold, test, preset, ignore_words).align(np.arange(len(gold)))
 
 
-def _fits(gold: Treebank, test: Treebank, pairs: Int64, gold_words: Int32, test_words: Int32, ignore_words: bool) -> Int64:
-    fit = np.full(len(gold), int(Fit.MISSING), dtype=np.int64)
-    paired = np.flatnonzero(pairs >= 0)
-    n_gold = np.diff(gold.token_offset)[paired]
-    n_test = np.diff(test.token_offset)[pairs[paired]]
-    equally_many = n_gold == n_test
-    same = equally_many.copy()
-    if not ignore_words:
-        candidates = paired[equally_many]
-        gold_tokens = _token_rows(gold, candidates)
-        test_tokens = _token_rows(test, pairs[candidates])
-        differs = gold_words[gold.word[gold_tokens]] != test_words[test.word[test_tokens]]
-        ends = np.cumsum(n_gold[equally_many])
-        wrong = np.append(0, np.cumsum(differs))
-        same[equally_many] = wrong[ends] == wrong[ends - n_gold[equally_many]]
-    fit[paired[same]] = Fit.TOKENS
-    for index in np.flatnonzero(~same).tolist():
-        sentence = int(paired[index])
-        if n_test[index] == 0:
-            fit[sentence] = Fit.NO_PARSE
-        elif _text(gold, sentence) == _text(test, int(pairs[sentence])):
-            fit[sentence] = Fit.CHARACTERS
-        else:
-            fit[sentence] = Fit.TEXT_DIFFERS
-    return fit
+def differing_texts(gold: Treebank, test: Treebank, alignment: Alignment) -> list[tuple[str, str]]:
+    """What the sentences of another text than their partner's are recognised by, gold and test."""
+    return [
+        (letters(sentence_text(gold.words(i))), letters(sentence_text(test.words(int(alignment.test[i])))))
+        for i in np.flatnonzero(alignment.fit == Fit.TEXT_DIFFERS).tolist()
+    ]
 
 
-def _token_rows(bank: Treebank, sentences: Int64) -> Int64:
-    """The token rows of some sentences, one after the other."""
+def is_displaced(texts: Sequence[tuple[str, str]]) -> bool:
+    """Whether some gold text stands against another one, while its own is elsewhere in test.
+
+    >>> is_displaced([("Itrained", "Goaway"), ("Goaway", "Hello")]), is_displaced([("Itrained", "Itrains")])
+    (True, False)
+    """
+    different = [(ours, theirs) for ours, theirs in texts if ours != theirs]
+    return not {ours for ours, _ in different}.isdisjoint(theirs for _, theirs in different)
+
+
+class _Aligner:
+    """Two treebanks, prepared for asking how their sentences fit."""
+
+    def __init__(self, gold: Treebank, test: Treebank, preset: Preset, ignore_words: bool) -> None:
+        self.gold, self.test, self.ignore_words = gold, test, ignore_words
+        self.gold_words, self.test_words = word_numbers(gold, test, preset)
+        self.gold_deleted, self.test_deleted = has_tag(gold, preset.delete_tags), has_tag(test, preset.delete_tags)
+        self.gold_aside = np.zeros(gold.n_tokens, dtype=np.bool_)
+        self.test_aside = np.zeros(test.n_tokens, dtype=np.bool_)
+
+    def align(self, pairs: Int64) -> Alignment:
+        """The alignment of each gold sentence with test sentence ``pairs[i]``."""
+        fit = self._fits(pairs)
+        used = np.zeros(len(self.test), dtype=np.bool_)
+        used[pairs[pairs >= 0]] = True
+        extra: tuple[int, ...] = tuple(np.flatnonzero(~used).tolist())
+        notes = [self._note(i, int(pairs[i]), Fit(int(fit[i]))) for i in np.flatnonzero(fit).tolist()]
+        notes += [self._extra(i) for i in extra]
+        if self.gold_aside.any() or self.test_aside.any():
+            return Alignment(pairs, fit, extra, tuple(notes), self.gold_aside, self.test_aside)
+        return Alignment(pairs, fit, extra, tuple(notes))
+
+    def _fits(self, pairs: Int64) -> Int64:
+        fit = np.full(len(pairs), int(Fit.MISSING), dtype=np.int64)
+        paired = np.flatnonzero(pairs >= 0)
+        same = self._same_tokens(paired, pairs[paired], with_deleted=True)
+        fit[paired[same]] = Fit.TOKENS
+        rest = paired[~same]
+        if len(rest):
+            parsed = np.diff(self.test.token_offset)[pairs[rest]] > 0
+            fit[rest[~parsed]] = Fit.NO_PARSE
+            rest = rest[parsed]
+            same = self._same_tokens(rest, pairs[rest], with_deleted=False)
+            self._put_aside(rest[same], pairs[rest[same]])
+            fit[rest[same]] = Fit.TOKENS
+            for sentence in rest[~same].tolist():
+                fit[sentence] = self._fit_of_text(sentence, int(pairs[sentence]))
+        return fit
+
+    def _same_tokens(self, gold: Int64, test: Int64, *, with_deleted: bool) -> Mask:
+        """Whether sentences have the same tokens, one to one; without the deleted ones, those that each side's tags delete."""
+        gold_tokens, n_gold = _token_rows(self.gold, gold, None if with_deleted else self.gold_deleted)
+        test_tokens, n_test = _token_rows(self.test, test, None if with_deleted else self.test_deleted)
+        same = n_gold == n_test
+        if self.ignore_words:
+            return same
+        if not same.all():
+            gold_tokens = gold_tokens[np.repeat(same, n_gold)]
+            test_tokens = test_tokens[np.repeat(same, n_test)]
+        differs = self.gold_words[self.gold.word[gold_tokens]] != self.test_words[self.test.word[test_tokens]]
+        wrong = np.flatnonzero(differs)
+        if len(wrong):
+            last = np.cumsum(n_gold[same])
+            same[np.flatnonzero(same)[np.searchsorted(last, wrong, side="right")]] = False
+        return same
+
+    def _fit_of_text(self, sentence: int, partner: int) -> Fit:
+        """How two sentences of different tokens fit: by all their characters, or by those of the tokens that are kept."""
+        ours, theirs = self.gold.words(sentence), self.test.words(partner)
+        if sentence_text(ours) == sentence_text(theirs):
+            return Fit.CHARACTERS
+        if sentence_text(self._kept(self.gold, sentence)) == sentence_text(self._kept(self.test, partner)) != "":
+            self._put_aside(np.array([sentence]), np.array([partner]))
+            return Fit.CHARACTERS
+        return Fit.TEXT_DIFFERS
+
+    def _kept(self, bank: Treebank, sentence: int) -> list[str]:
+        deleted = self.gold_deleted if bank is self.gold else self.test_deleted
+        first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
+        return [word for word, left_out in zip(bank.words(sentence), deleted[first:last].tolist(), strict=True) if not left_out]
+
+    def _put_aside(self, gold: Int64, test: Int64) -> None:
+        """Leave the deleted tokens of these sentences out of the comparison."""
+        for bank, sentences, deleted, aside in (
+            (self.gold, gold, self.gold_deleted, self.gold_aside),
+            (self.test, test, self.test_deleted, self.test_aside),
+        ):
+            rows, _ = _token_rows(bank, sentences, ~deleted)
+            aside[rows] = True
+
+    def _note(self, sentence: int, partner: int, fit: Fit) -> Note:
+        where = self.gold.place(sentence)
+        if fit == Fit.CHARACTERS:
+            return Note(sentence, "characters", f"{where}: other tokens over the same text, aligned by characters")
+        if fit == Fit.NO_PARSE:
+            return Note(sentence, "no-parse", f"{where}: no parse; its brackets count as missed")
+        if fit == Fit.MISSING:
+            shown = _shown(self.gold, sentence)
+            return Note(sentence, "missing", f"{where}: no test sentence; its brackets count as missed: {shown}")
+        ours, theirs = _first_difference(self.gold.words(sentence), self.test.words(partner))
+        text = f"{where}: the words differ ({ours} in gold, {theirs} at {self.test.place(partner)}); its brackets count as missed"
+        return Note(sentence, "text-differs", text)
+
+    def _extra(self, sentence: int) -> Note:
+        where, shown = self.test.place(sentence), _shown(self.test, sentence)
+        return Note(-1, "extra", f"{where}: this test sentence has no gold sentence and is left out: {shown}")
+
+
+def _token_rows(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int64, Int64]:
+    """The token rows of some sentences, one after the other, without those left out; and how many each has."""
+    if left_out is None and len(sentences) == len(bank) and bool((sentences == np.arange(len(bank))).all()):
+        return np.arange(bank.n_tokens), np.diff(bank.token_offset)
     first = bank.token_offset[sentences]
     count = bank.token_offset[sentences + 1] - first
-    return np.repeat(first - np.append(0, np.cumsum(count)[:-1]), count) + np.arange(int(count.sum()))
+    end = np.cumsum(count)
+    rows = np.repeat(first - (end - count), count) + np.arange(int(count.sum()))
+    if left_out is None:
+        return rows, count
+    stays = ~left_out[rows]
+    total = np.append(0, np.cumsum(stays))
+    return rows[stays], total[end] - total[end - count]
 
 
-def _text(bank: Treebank, sentence: int) -> str:
-    return "".join(plain_word(word) for word in bank.words(sentence))
-
-
-def _pair_by_text(gold: Treebank, test: Treebank) -> Int64:
-    """For each gold sentence the test sentence with its text, in order; equally long runs between pair up too."""
-    gold_texts = [_text(gold, i) for i in range(len(gold))]
-    test_texts = [_text(test, i) for i in range(len(test))]
-    pairs = np.full(len(gold), -1, dtype=np.int64)
-    matcher = difflib.SequenceMatcher(None, gold_texts, test_texts, autojunk=False)
-    for _, gold_first, gold_last, test_first, test_last in matcher.get_opcodes():
-        if gold_last - gold_first == test_last - test_first:
-            pairs[gold_first:gold_last] = np.arange(test_first, test_last)
-    return pairs
-
-
-def _alignment(gold: Treebank, test: Treebank, pairs: Int64, fit: Int64) -> Alignment:
-    used = np.zeros(len(test), dtype=np.bool_)
-    used[pairs[pairs >= 0]] = True
-    extra = tuple(np.flatnonzero(~used).tolist())
-    notes = [_note(gold, test, i, int(pairs[i]), Fit(int(fit[i]))) for i in np.flatnonzero(fit).tolist()]
-    notes += [
-        Note(-1, "extra", f"{test.place(i)}: this test sentence has no gold sentence and is left out: {_shown(test, i)}")
-        for i in extra
-    ]
-    return Alignment(pairs, fit, extra, tuple(notes))
-
-
-def _note(gold: Treebank, test: Treebank, sentence: int, partner: int, fit: Fit) -> Note:
-    where = gold.place(sentence)
-    if fit == Fit.CHARACTERS:
-        return Note(sentence, "characters", f"{where}: other tokens over the same text, aligned by characters")
-    if fit == Fit.NO_PARSE:
-        return Note(sentence, "no-parse", f"{where}: no parse; its brackets count as missed")
-    if fit == Fit.MISSING:
-        text = f"{where}: no test sentence; its brackets count as missed: {_shown(gold, sentence)}"
-        return Note(sentence, "missing", text)
-    gold_words, test_words = gold.words(sentence), test.words(partner)
-    first = next(
-        (i for i, (g, t) in enumerate(zip(gold_words, test_words, strict=False)) if plain_word(g) != plain_word(t)),
-        min(len(gold_words), len(test_words)),
-    )
-    ours, theirs = _word_at(gold_words, first), _word_at(test_words, first)
-    return Note(
-        sentence,
-        "text-differs",
-        f"{where}: the words differ ({ours} in gold, {theirs} at {test.place(partner)}); its brackets count as missed",
-    )
+def _first_difference(gold: list[str], test: list[str]) -> tuple[str, str]:
+    pairs = enumerate(zip(gold, test, strict=False))
+    first = next((i for i, (ours, theirs) in pairs if plain_word(ours) != plain_word(theirs)), min(len(gold), len(test)))
+    return _word_at(gold, first), _word_at(test, first)
 
 
 def _word_at(words: list[str], index: int) -> str:

@@ -8,24 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
-from treegauge.metrics.alignment import Alignment, Fit, align, word_numbers
-from treegauge.metrics.brackets import Brackets, LabelNumbers, brackets_of
+from treegauge.metrics.alignment import Alignment, Fit, align
+from treegauge.metrics.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths
 from treegauge.metrics.refinement import over_common_tokens
+from treegauge.metrics.tokens import has_tag
 from treegauge.metrics.traces import without_traces
+from treegauge.metrics.words import word_numbers
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
-__all__ = ["Pair", "prepare"]
+__all__ = ["Pair", "pair_of", "prepare"]
 
 
 @dataclass(frozen=True)
 class Pair:
     """Gold and test as Brackets over the same tokens, sentence by sentence.
 
-    ``index[i]`` is the gold sentence behind row ``i``: all of them, unless mismatching ones were skipped. ``classes`` numbers the
+    ``index[i]`` is the gold sentence behind row ``i``: all of them, unless some were left out. ``classes`` numbers the
     labels so that those the preset takes as equal have one number.
     """
 
@@ -63,29 +64,39 @@ def prepare(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str 
     ``error`` raises :class:`~treegauge.errors.MismatchError`.
     """
     gold, test = without_traces(gold, preset), without_traces(test, preset)
-    alignment = align(gold, test, preset, ignore_words=ignore_words)
+    return pair_of(gold, test, align(gold, test, preset, ignore_words=ignore_words), preset, on_mismatch=on_mismatch)
+
+
+def pair_of(gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset, *, on_mismatch: str = "align") -> Pair:
+    """What counts of two treebanks without traces that are aligned already."""
     if on_mismatch == "error" and alignment.notes:
         raise MismatchError(_refusal(alignment))
     common = over_common_tokens(gold, test, alignment)
     numbers = LabelNumbers()
-    keep = _kept_tokens(common.gold, preset)
+    keep = ~has_tag(common.gold, preset.delete_tags)
     gold_words, test_words = word_numbers(common.gold, common.test, preset)
-    gold_brackets = brackets_of(common.gold, preset, keep, numbers, gold_words, counted=common.counted)
+    length = sentence_lengths(gold, preset)
+    gold_brackets = brackets_of(common.gold, preset, keep, numbers, gold_words, length=length, counted=common.counted)
     test_brackets = brackets_of(
         common.test,
         preset,
         keep,
         numbers,
         test_words,
+        length=length,
         counted=common.counted,
         tags_comparable=common.tags_comparable,
         keep_sentence=common.has_test,
     )
     gold_brackets = replace(gold_brackets, labels=numbers.strings)
-    test_brackets = replace(test_brackets, labels=numbers.strings, length=gold_brackets.length)
-    index = np.arange(len(gold))
-    if on_mismatch == "skip" and (alignment.fit >= Fit.TEXT_DIFFERS).any():
-        index = np.flatnonzero(alignment.fit < Fit.TEXT_DIFFERS)
+    test_brackets = replace(test_brackets, labels=numbers.strings)
+    stays = np.ones(len(gold), dtype=np.bool_)
+    if on_mismatch == "skip":
+        stays &= alignment.fit < Fit.TEXT_DIFFERS
+    if not preset.empty_gold:
+        stays &= gold_brackets.counts > 0
+    index = np.flatnonzero(stays)
+    if len(index) < len(gold):
         gold_brackets, test_brackets = gold_brackets.take(index), test_brackets.take(index)
     return Pair(gold_brackets, test_brackets, index, alignment, numbers.classes(preset.equal_labels), preset)
 
@@ -93,8 +104,3 @@ def prepare(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str 
 def _refusal(alignment: Alignment) -> str:
     more = len(alignment.notes) - 1
     return f"gold and test do not fit: {alignment.notes[0].text}" + (f"\n  and {more} more such" if more else "")
-
-
-def _kept_tokens(bank: Treebank, preset: Preset) -> NDArray[np.bool_]:
-    deleted = np.array([label in preset.delete_tags for label in bank.labels] + [False], dtype=np.bool_)
-    return ~deleted[bank.tag]

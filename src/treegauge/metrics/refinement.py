@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.metrics.alignment import Alignment, Fit, plain_word
+from treegauge.metrics.alignment import Alignment, Fit
+from treegauge.metrics.tokens import without_tokens
+from treegauge.metrics.words import plain_word
 from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = ["Common", "over_common_tokens"]
@@ -38,6 +40,8 @@ class Common:
 
 def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> Common:
     """Bring both treebanks over common tokens; where all sentences fit token by token they are returned as they are."""
+    if alignment.gold_aside is not None and alignment.test_aside is not None:
+        gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
     if alignment.is_identity:
         return Common(gold, test)
     gold_parts: list[Treebank] = []
@@ -46,11 +50,12 @@ def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> 
     comparable: list[Mask] = []
     for run in _runs(alignment):
         gold_run = gold[run.first : run.last]
+        everything = np.ones(gold_run.n_tokens, dtype=np.bool_)
         if run.fit == Fit.TOKENS:
             gold_parts.append(gold_run)
             test_parts.append(test[run.test : run.test + run.last - run.first])
-            counted.append(np.ones(gold_run.n_tokens, dtype=np.bool_))
-            comparable.append(np.ones(gold_run.n_tokens, dtype=np.bool_))
+            counted.append(everything)
+            comparable.append(everything)
         elif run.fit == Fit.CHARACTERS:
             pieces = _Pieces(gold.words(run.first), test.words(run.test))
             gold_parts.append(_cut(gold_run, pieces.gold))
@@ -60,13 +65,14 @@ def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> 
         else:
             gold_parts.append(gold_run)
             test_parts.append(gold_run)
-            counted.append(np.ones(gold_run.n_tokens, dtype=np.bool_))
-            comparable.append(np.zeros(gold_run.n_tokens, dtype=np.bool_))
+            counted.append(everything)
+            comparable.append(~everything)
+    nothing = [np.zeros(0, dtype=np.bool_)]
     return Common(
         Treebank.concatenate(gold_parts),
         Treebank.concatenate(test_parts),
-        np.concatenate(counted),
-        np.concatenate(comparable),
+        np.concatenate(counted or nothing),
+        np.concatenate(comparable or nothing),
         alignment.fit <= Fit.CHARACTERS,
     )
 

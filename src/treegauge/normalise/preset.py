@@ -41,6 +41,8 @@ class Preset:
     * ``trivial_spans``: whether one-word spans and the whole sentence count.
     * ``duplicate_spans``: whether a bracket that stands twice counts twice (PARSEVAL) or once.
     * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
+    * ``empty_gold``: whether a sentence without gold brackets counts, or is left out.
+    * ``empty_brackets``: whether a phrase without words, or all of whose words are left out, counts.
     """
 
     name: str = "none"
@@ -56,6 +58,8 @@ class Preset:
     trivial_spans: bool = True
     duplicate_spans: bool = True
     redundant_nodes: bool = True
+    empty_gold: bool = True
+    empty_brackets: bool = False
     ignored: tuple[str, ...] = ()
 
     def cut_label(self, label: str) -> str:
