@@ -49,6 +49,7 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
     >>> [(item.kind, item.text) for item in tree_items(Tree.parse("(S (NP (DT the) (NN cat)) (VP))"), folded=[1])]
     [('phrase', 'S'), ('folded', 'NP'), ('roof', 'the cat'), ('empty', 'VP')]
     """
+    folded = frozenset(folded)
     _check_folded(tree, folded)
     items: list[Item] = []
     stack: list[tuple[Child, int, int]] = [(tree, -1, 0)]

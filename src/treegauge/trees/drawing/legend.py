@@ -8,7 +8,7 @@ from typing import NamedTuple
 from treegauge.trees.drawing.layout import check_choice
 from treegauge.trees.drawing.marks import MARKS, Mark
 from treegauge.trees.drawing.measure import ems
-from treegauge.trees.drawing.sheet import Frame, Theme, shape
+from treegauge.trees.drawing.sheet import Frame, Theme, shapes
 
 __all__ = ["Legend", "legend_at", "legend_svg"]
 
@@ -49,7 +49,7 @@ def legend_at(marks: Sequence[Mark], left: int, top: int, width: int, font: int)
         y = top + font + number // across * 2 * font
         baseline = y + round(0.35 * font)
         elements.append(
-            f'<g class="key {mark.name}">{shape(mark, x, y, round(1.1 * font), round(0.7 * font))}'
+            f'<g class="key {mark.name}">{shapes([mark], x, y, round(1.1 * font), round(0.7 * font))}'
             f'<text class="sign" fill="{mark.colour}" font-weight="600" x="{x}" y="{baseline}">{mark.symbol}</text>'
             f'<text text-anchor="start" x="{x + 2 * font}" y="{baseline}">{mark.name}</text></g>'
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape as escape_html
 from typing import Literal, NamedTuple
 
 from treegauge.trees.drawing.marks import MARKS, Mark
 
-__all__ = ["STYLESHEET", "Frame", "Theme", "escape", "shape"]
+__all__ = ["STYLESHEET", "Frame", "Theme", "escape", "shapes"]
 
 Theme = Literal["inherit", "light", "dark", "auto"]
 _FONTS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
@@ -73,8 +73,18 @@ def escape(text: str) -> str:
     return escape_html(text, quote=True)
 
 
-def shape(mark: Mark, x: int, y: int, half_width: int, half_height: int) -> str:
-    """The outline of a mark around a label whose middle is ``x, y``."""
+def shapes(marks: Sequence[Mark], x: int, y: int, half_width: int, half_height: int) -> str:
+    """The outlines of a node's marks around the label whose middle is ``x, y``; the ring goes around another shape."""
+    apart = 4 if len(marks) > 1 else 0
+    return "".join(
+        _shape(mark, x, y, half_width + apart, half_height + apart)
+        if mark.shape == "ring"
+        else _shape(mark, x, y, half_width, half_height)
+        for mark in marks
+    )
+
+
+def _shape(mark: Mark, x: int, y: int, half_width: int, half_height: int) -> str:
     w, h, corner = half_width, half_height, half_height // 2
     left, right, top, bottom = x - w, x + w, y - h, y + h
     outline = {
@@ -84,7 +94,7 @@ def shape(mark: Mark, x: int, y: int, half_width: int, half_height: int) -> str:
         "octagon": f"M{left + corner} {top}h{2 * (w - corner)}l{corner} {corner}v{2 * (h - corner)}l{-corner} {corner}"
         f"h{-2 * (w - corner)}l{-corner} {-corner}v{-2 * (h - corner)}z",
         "slanted": f"M{left + corner} {top}H{right}L{right - corner} {bottom}H{left}z",
-        "ring": f"M{left - 4} {top - 4}H{right + 4}V{bottom + 4}H{left - 4}z",
+        "ring": f"M{left} {top}H{right}V{bottom}H{left}z",
     }[mark.shape]
     paint = 'class="ring" fill="none"' if mark.shape == "ring" else f'class="shape" fill="{mark.colour}" fill-opacity=".12"'
     dash = f' stroke-dasharray="{mark.dash}"' if mark.dash else ""

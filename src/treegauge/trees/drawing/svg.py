@@ -16,7 +16,7 @@ from treegauge.trees.drawing.layout import Item, check_choice, place, tree_items
 from treegauge.trees.drawing.legend import legend_at
 from treegauge.trees.drawing.marks import NodeMark, Symbols, node_marks, used_marks
 from treegauge.trees.drawing.measure import clean, ems
-from treegauge.trees.drawing.sheet import Frame, Theme, escape, shape
+from treegauge.trees.drawing.sheet import Frame, Theme, escape, shapes
 from treegauge.trees.tree import Tree
 
 __all__ = ["draw_svg"]
@@ -119,9 +119,9 @@ class _Drawing:
 
     def _size(self, item: Item, text: str) -> int:
         font, mark = self.metrics.font, self._mark(item)
-        if mark is None:
-            return ems(text) * font // 100
-        return ems(text + _SYMBOLS.behind(mark)) * font // 100 + 2 * font
+        bold = 108 if item.kind in ("phrase", "folded", "empty") else 100
+        width = ems(text + _SYMBOLS.behind(mark)) * font * bold // 10_000
+        return width if mark is None else width + 2 * font
 
     def _height_of(self, row: int) -> int:
         """The middle of a row of text."""
@@ -206,7 +206,7 @@ class _Drawing:
         if mark is None:
             return f"{head}{label}</text></g>"
         half = self.layout.size[index] // 2
-        shapes = "".join(shape(one, x, y, half, self.metrics.half) for one in mark.marks)
+        outline = shapes(mark.marks, x, y, half, self.metrics.half)
         space = self.metrics.font // 3
         signs = "".join(
             f'<tspan class="{"pointer" if one.shape == "ring" else "sign"}" dx="{space}" fill="{one.colour}" fill-opacity="1"'
@@ -214,7 +214,7 @@ class _Drawing:
             for one in mark.marks
         )
         words = f"words {item.start + 1} to {item.end}" if item.end > item.start else "no words"
-        return f"{head}<title>{escape(self.texts[index])}, {words}: {mark.names}</title>{shapes}{label}{signs}</text></g>"
+        return f"{head}<title>{escape(self.texts[index])}, {words}: {mark.names}</title>{outline}{label}{signs}</text></g>"
 
     def _word(self, index: int) -> str:
         item = self.items[index]
