@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Cell", "Table"]
+__all__ = ["Cell", "Table", "cell_text"]
 
 Cell = str | int | float | None
 """What stands in a table: text, a count, a rate (nan: undefined) or nothing."""
@@ -21,6 +23,10 @@ class Table:
     >>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75),), percent=("recall",))
     >>> table.to_records()
     [{'label': 'NP', 'gold': 4, 'recall': 0.75}]
+    >>> print(table)
+    By label
+    label  gold  recall
+    NP        4   75.00
     """
 
     title: str
@@ -38,6 +44,70 @@ class Table:
         index = self.columns.index(name)
         return [row[index] for row in self.rows]
 
+    def texts(self, digits: int = 2) -> list[list[str]]:
+        """The cells of each row as people read them."""
+        shares = [column in self.percent for column in self.columns]
+        cells = [list(zip(row, shares, strict=True)) for row in self.rows]
+        return [[cell_text(cell, percent=share, digits=digits) for cell, share in row] for row in cells]
+
+    @property
+    def is_numeric(self) -> list[bool]:
+        """Which columns hold numbers only, and so are aligned to the right."""
+        return [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def as_text(self, digits: int = 2) -> str:
+        """The table with its columns aligned by blanks."""
+        grid = [list(self.columns), *self.texts(digits)]
+        widths = [max(_width(row[index]) for row in grid) for index in range(len(self.columns))]
+        numeric = self.is_numeric
+
+        def line(row: Sequence[str]) -> str:
+            padded = [
+                " " * (width - _width(text)) + text if right else text + " " * (width - _width(text))
+                for text, width, right in zip(row, widths, numeric, strict=True)
+            ]
+            return "  ".join(padded).rstrip()
+
+        return "\n".join([*([self.title] if self.title else []), *map(line, grid), *self.notes])
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+    def as_html(self, digits: int = 2) -> str:
+        """The table for a notebook or a page, all text escaped."""
+        from html import escape
+
+        style = [' style="text-align: right"' if right else ' style="text-align: left"' for right in self.is_numeric]
+
+        def row(kind: str, cells: Sequence[str]) -> str:
+            inside = (f"<{kind}{look}>{escape(cell)}</{kind}>" for cell, look in zip(cells, style, strict=True))
+            return f"<tr>{''.join(inside)}</tr>"
+
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        body = "".join(row("td", cells) for cells in self.texts(digits))
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<table>{caption}<thead>{row('th', self.columns)}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
+    """A cell as people read it: rates times 100, undefined values as ``-``."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return "-"
+    if isinstance(cell, float):
+        return f"{100 * cell:.{digits}f}" if percent else f"{cell:.{digits}f}"
+    return str(cell)
+
 
 def _plain(cell: Cell) -> Cell:
     return None if isinstance(cell, float) and cell != cell else cell
+
+
+def _width(text: str) -> int:
+    """The number of terminal columns a text takes."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)

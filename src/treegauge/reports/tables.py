@@ -16,12 +16,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
-import unicodedata
 from collections.abc import Callable, Sequence
 
 from treegauge.errors import UnknownName
-from treegauge.metrics.tables import Cell, Table
+from treegauge.metrics.tables import Table, cell_text
 
 __all__ = ["TABLE_FORMATS", "cell_text", "render"]
 
@@ -33,52 +31,16 @@ def render(table: Table, form: str, *, digits: int = 2) -> str:
     return TABLE_FORMATS[form](table, digits)
 
 
-def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
-    """A cell as people read it: rates times 100, undefined values as ``-``."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return "-"
-    if isinstance(cell, float):
-        return f"{100 * cell:.{digits}f}" if percent else f"{cell:.{digits}f}"
-    return str(cell)
-
-
-def _texts(table: Table, digits: int) -> list[list[str]]:
-    shares = [column in table.percent for column in table.columns]
-    return [[cell_text(cell, percent=share, digits=digits) for cell, share in zip(row, shares, strict=True)] for row in table.rows]
-
-
-def _is_numeric(table: Table) -> list[bool]:
-    """Which columns hold numbers only, and so are aligned to the right."""
-    return [all(not isinstance(row[index], str) for row in table.rows) for index in range(len(table.columns))]
-
-
-def _width(text: str) -> int:
-    """The number of terminal columns a text takes."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
-
-
 def _as_text(table: Table, digits: int) -> str:
-    grid = [list(table.columns), *_texts(table, digits)]
-    numeric = _is_numeric(table)
-    widths = [max(_width(row[index]) for row in grid) for index in range(len(table.columns))]
-
-    def line(row: Sequence[str]) -> str:
-        padded = [
-            " " * (width - _width(text)) + text if right else text + " " * (width - _width(text))
-            for text, width, right in zip(row, widths, numeric, strict=True)
-        ]
-        return "  ".join(padded).rstrip()
-
-    return "\n".join([*([table.title] if table.title else []), *map(line, grid), *table.notes])
+    return table.as_text(digits)
 
 
 def _as_markdown(table: Table, digits: int) -> str:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
-    rule = line(["---:" if right else "---" for right in _is_numeric(table)])
-    lines = [line(table.columns), rule, *map(line, _texts(table, digits))]
+    rule = line(["---:" if right else "---" for right in table.is_numeric])
+    lines = [line(table.columns), rule, *map(line, table.texts(digits))]
     heading = [f"**{table.title}**", ""] if table.title else []
     notes = ["", *(f"*{note}*" for note in table.notes)] if table.notes else []
     return "\n".join([*heading, *lines, *notes])
@@ -115,14 +77,14 @@ def _as_latex(table: Table, digits: int) -> str:
     def line(cells: Sequence[str]) -> str:
         return " & ".join(map(latex_text, cells)) + r" \\"
 
-    layout = "".join("r" if right else "l" for right in _is_numeric(table))
+    layout = "".join("r" if right else "l" for right in table.is_numeric)
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{layout}}}",
             r"\toprule",
             line(table.columns),
             r"\midrule",
-            *(line(["--" if cell == "-" else cell for cell in row]) for row in _texts(table, digits)),
+            *(line(["--" if cell == "-" else cell for cell in row]) for row in table.texts(digits)),
             r"\bottomrule",
             r"\end{tabular}",
             *(f"% {note}" for note in (table.title, *table.notes) if note),
