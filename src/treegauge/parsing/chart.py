@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,8 +94,8 @@ def _limited(
     index: dict[str, int] = grammar.derived["index"]
     ids = {name: index[name] for name in allowed if name in index}
     if isinstance(allowed, Mapping):
-        given: dict[str, float] = dict(allowed)
-        chosen = {i: given[name] for name, i in ids.items() if given[name] > 0}
+        given = cast("Mapping[str, float]", allowed)
+        chosen = {i: float(given[name]) for name, i in ids.items() if given[name] > 0}
     else:
         known = {i: w for i, w in zip(symbols.tolist(), weights.tolist(), strict=True) if i in ids.values()}
         chosen = known or dict.fromkeys(ids.values(), 1.0)

@@ -69,9 +69,17 @@ def best_spans(weight: Floats, optional: bool) -> tuple[float, Ints]:
     return value[0, n], split
 
 
-def build(words: Sequence[str], split: Ints, label: Callable[[int, int], str | None], tag: Callable[[int], str | None]) -> Tree:
-    """The tree over ``words`` with these splits; a span whose label is ``None`` gives its children to the span
-    above."""
+def build(
+    words: Sequence[str],
+    split: Ints,
+    label: Callable[[int, int], str | None],
+    tag: Callable[[int], str | None],
+    root: str,
+) -> Tree:
+    """The tree over ``words`` with these splits; a span whose label is ``None`` gives its children to the span above.
+
+    ``root`` is the label of the root if it has no other.
+    """
     done: list[list[Child]] = [[]]
     n = len(words)
     stack: list[tuple[int, int, bool]] = [(0, n, False)]
@@ -88,6 +96,5 @@ def build(words: Sequence[str], split: Ints, label: Callable[[int, int], str | N
             r = int(split[s, t])
             stack += [(s, t, True), (r, t, False), (s, r, False)]
             done.append([])
-    (root,) = done[0]
-    assert isinstance(root, Tree)
-    return root
+    top = done[0]
+    return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(root, top)

@@ -97,10 +97,10 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
 
     def name(s: int, t: int) -> str | None:
         if labels == "argmax" and label[s, t] >= 0:
-            return names[label[s, t]]
+            return names[int(label[s, t])]
         return (forest.grammar.label(forest.grammar.start) or DUMMY) if t - s == forest.n else DUMMY
 
-    return Best(build(forest.words, split, name, _tagger(label, names)), float(value))
+    return Best(build(forest.words, split, name, _tagger(label, names), DUMMY), float(value))
 
 
 def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike]) -> Best:
@@ -330,14 +330,15 @@ def _free(
 
     def name(s: int, t: int) -> str | None:
         if label[s, t] >= 0:
-            return names[label[s, t]]
+            return names[int(label[s, t])]
         return None if optional else DUMMY
 
-    return Best(build(forest.words, split, name, _tagger(label if tags is None else tags, names)), float(value))
+    tag = _tagger(label if tags is None else tags, names)
+    return Best(build(forest.words, split, name, tag, forest.grammar.start), float(value))
 
 
 def _tagger(label: NDArray[np.int32], names: Sequence[str | None]) -> Callable[[int], str | None]:
-    return lambda s: names[label[s, s + 1]] if label[s, s + 1] >= 0 else None
+    return lambda s: names[int(label[s, s + 1])] if label[s, s + 1] >= 0 else None
 
 
 def _metric(name: str) -> Score:
