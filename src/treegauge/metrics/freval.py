@@ -179,13 +179,14 @@ class Freval:
         if largest and self.matching == "published":
             largest = min(largest, len(scores))
         n_sizes = largest or len(scores)
-        weights = self._weights(n_sizes)
+        weights = self.weights(n_sizes)
         used = scores[:n_sizes]
         recalls = [score.recall for score in used] + [0.0] * (n_sizes - len(used))
         precisions = [score.precision for score in used] + [0.0] * (n_sizes - len(used))
         return self._mean(weights, recalls), self._mean(weights, precisions)
 
-    def _weights(self, n_sizes: int) -> list[float]:
+    def weights(self, n_sizes: int) -> list[float]:
+        """alpha for the sizes 1 ... ``n_sizes``."""
         if self.alpha == "uniform":
             return [1 / max(n_sizes, 1)] * n_sizes
         if self.alpha == "halving":
