@@ -14,17 +14,24 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from treegauge.errors import FormatError, InputError, UnknownName
 from treegauge.normalise.prm import Parameters, parse_prm
 
-__all__ = ["Preset", "load_preset", "preset_names", "preset_text"]
+__all__ = ["EvalbFile", "Preset", "load_preset", "preset_names", "preset_text"]
 
 _FOLDER = Path(__file__).parent / "presets"
+
+
+class EvalbFile(NamedTuple):
+    """What an EVALB parameter file says, under its name."""
+
+    name: str
+    parameters: Parameters
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class Preset:
     * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
     * ``empty_gold``: whether a sentence without gold brackets counts, or is left out.
     * ``empty_brackets``: whether a phrase without words, or all of whose words are left out, counts.
+
+    ``ignored`` is what a parameter file set in vain; ``parameters`` is the file with which EVALB measures most nearly the same.
     """
 
     name: str = "none"
@@ -61,6 +70,7 @@ class Preset:
     empty_gold: bool = True
     empty_brackets: bool = False
     ignored: tuple[str, ...] = ()
+    parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
 
     def cut_label(self, label: str) -> str:
         """A phrase label as it is compared: cut at the first of ``cut_labels_at``."""
@@ -79,10 +89,13 @@ class Preset:
     def options(self) -> dict[str, Any]:
         """Every setting as plain data, for signatures."""
         return {
-            field.name: sorted(cast("frozenset[str]", value)) if isinstance(value, frozenset) else value
-            for field in fields(self)
-            if field.name != "ignored" and (value := getattr(self, field.name)) is not None
+            item.name: sorted(cast("frozenset[str]", value)) if isinstance(value, frozenset) else value
+            for item in fields(self)
+            if item.name not in _NOT_SETTINGS and (value := getattr(self, item.name)) is not None
         }
+
+
+_NOT_SETTINGS = frozenset({"ignored", "parameters"})
 
 
 def _cut(label: str, at: str) -> str:
@@ -130,7 +143,8 @@ def _from_prm(data: bytes, name: str, path: str) -> Preset:
     parameters, messages = parse_prm(data)
     said = tuple(f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages)
     preset = from_parameters(parameters, name)
-    return replace(preset, ignored=(*preset.ignored, *said))
+    file = EvalbFile(name if name.endswith(".prm") else f"{name}.prm", parameters)
+    return replace(preset, ignored=(*preset.ignored, *said), parameters=file)
 
 
 def from_parameters(parameters: Parameters, name: str) -> Preset:
@@ -165,13 +179,15 @@ def _from_toml(data: bytes, name: str, path: str) -> Preset:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"not a TOML file: {error}", path=path) from None
     base = load_preset(str(table.pop("base"))) if "base" in table else Preset()
-    known = {field.name for field in fields(Preset)} - {"name", "ignored"}
-    settings: dict[str, Any] = {field: getattr(base, field) for field in known}
+    known = {item.name for item in fields(Preset)} - {"name"} - _NOT_SETTINGS
+    settings: dict[str, Any] = {name: getattr(base, name) for name in known}
     for key, value in table.items():
         if key not in known:
             raise UnknownName(f"setting in {path}", key, [*known, "base"])
         settings[key] = _setting(key, value, settings[key], path)
-    return Preset(name=name, **settings)
+    # Which labels are roots is all that may differ for EVALB's number to be worth a look.
+    parameters = base.parameters if set(table) <= {"delete_labels"} else None
+    return Preset(name=name, parameters=parameters, **settings)
 
 
 def _setting(key: str, value: Any, before: Any, path: str) -> Any:
