@@ -1,0 +1,79 @@
+"""Hypothesis strategies for two trees over the same words: what a metric compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from treegauge.errors import MissingExtra
+from treegauge.trees import Child, Tree, Treebank
+
+try:
+    from hypothesis import strategies as st
+except ImportError:
+    raise MissingExtra("treegauge.testing.pairs (it builds on hypothesis)", "test") from None
+
+__all__ = ["tree_pairs", "treebank_pairs", "trees_over"]
+
+_PHRASES = ("S", "NP", "VP", "PP", "SBAR", "ADVP", "PRT", "NX")
+_TAGS = ("NN", "DT", "IN", "VBD", "CC", "RB", "S")
+
+Draw = Callable[[st.SearchStrategy[int]], int]
+
+
+def trees_over(words: Sequence[str], *, bare_words: bool = False, binary: bool = False) -> st.SearchStrategy[Tree]:
+    """Trees over given words, unary chains and repeated brackets included.
+
+    ``bare_words`` lets words stand without a tag; ``binary`` gives every phrase two children and each word a tag.
+    """
+    return st.composite(_draw_tree)(tuple(words), bare_words, binary)
+
+
+def _draw_tree(draw: Draw, words: tuple[str, ...], bare_words: bool, binary: bool) -> Tree:
+    def label() -> str:
+        return _PHRASES[draw(st.integers(0, len(_PHRASES) - 1))]
+
+    def leaf(word: str) -> Child:
+        if bare_words and draw(st.integers(0, 4)) == 4:
+            return word
+        return Tree(_TAGS[draw(st.integers(0, len(_TAGS) - 1))], [word])
+
+    def over(first: int, last: int) -> Child:
+        if last - first == 1:
+            made: Child = leaf(words[first])
+        else:
+            cuts = [first, *_cuts(draw, first, last, binary), last]
+            made = Tree(label(), [over(a, b) for a, b in pairwise(cuts)])
+        while not binary and draw(st.integers(0, 4)) == 4:
+            made = Tree(label(), [made])
+        return made
+
+    made = over(0, len(words))
+    return made if isinstance(made, Tree) else Tree(label(), [made])
+
+
+def _cuts(draw: Draw, first: int, last: int, binary: bool) -> list[int]:
+    if binary:
+        return [draw(st.integers(first + 1, last - 1))]
+    chosen = draw(st.integers(1, (1 << (last - first - 1)) - 1))
+    return [first + 1 + bit for bit in range(last - first - 1) if chosen >> bit & 1]
+
+
+def tree_pairs(max_words: int = 7, *, bare_words: bool = False, binary: bool = False) -> st.SearchStrategy[tuple[Tree, Tree]]:
+    """A gold and a test tree over the same words, neither like the other except by chance."""
+
+    def pair(n: int) -> st.SearchStrategy[tuple[Tree, Tree]]:
+        tree = trees_over([f"w{i}" for i in range(n)], bare_words=bare_words, binary=binary)
+        return st.tuples(tree, tree)
+
+    return st.integers(1, max_words).flatmap(pair)
+
+
+def treebank_pairs(max_size: int = 5, max_words: int = 6) -> st.SearchStrategy[tuple[Treebank, Treebank]]:
+    """Gold and test treebanks over the same words, empty ones included; now and then the test tree is the gold tree."""
+    pair = tree_pairs(max_words) | tree_pairs(max_words).map(lambda trees: (trees[0], trees[0]))
+
+    def columns(pairs: list[tuple[Tree, Tree]]) -> tuple[Treebank, Treebank]:
+        return Treebank.from_trees([gold for gold, _ in pairs]), Treebank.from_trees([test for _, test in pairs])
+
+    return st.lists(pair, max_size=max_size).map(columns)

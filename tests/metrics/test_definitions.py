@@ -1,0 +1,224 @@
+"""The columnar metrics against their definitions on sets and multisets of Tree objects, and against the exact cases."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.base import total_of
+from treegauge.metrics.leaf_ancestor import LeafAncestor
+from treegauge.metrics.preparation import Pair, prepare
+from treegauge.metrics.registry import find_metric
+from treegauge.normalise.preset import load_preset
+from treegauge.testing import definitions
+from treegauge.testing.pairs import tree_pairs
+from treegauge.trees import Tree, Treebank
+
+
+def pair_of(gold: Tree, test: Tree) -> Pair:
+    return prepare(Treebank.from_trees([gold]), Treebank.from_trees([test]), load_preset("none"))
+
+
+def counts(metric: str, pair: Pair) -> dict[str, float]:
+    found = find_metric(metric)
+    return dict(zip(found.columns, total_of(found.rows(pair)), strict=True))
+
+
+def rates(metric: str, pair: Pair) -> dict[str, float]:
+    found = find_metric(metric)
+    return found.rates(total_of(found.rows(pair)))
+
+
+def overlap(metric: str, pair: Pair) -> tuple[float, float, float]:
+    found = counts(metric, pair)
+    return found["matched"], found["gold"], found["test"]
+
+
+@settings(max_examples=40)
+@given(tree_pairs(bare_words=True))
+def test_goodman_counts_sets_of_triples(trees: tuple[Tree, Tree]) -> None:
+    pair = pair_of(*trees)
+    for option in ("pre", "nopre"):
+        expected = definitions.goodman_counts(*trees, preterminals=option == "pre")
+        found = counts(f"goodman:{option}", pair)
+        assert {name: found[name] for name in expected} == expected
+
+
+@settings(max_examples=40)
+@given(tree_pairs(bare_words=True))
+def test_parseval_counts_multisets(trees: tuple[Tree, Tree]) -> None:
+    expected = definitions.shared(*map(definitions.constituents, trees))
+    assert overlap("parseval", pair_of(*trees)) == expected
+
+
+@settings(max_examples=40)
+@given(tree_pairs(bare_words=True))
+def test_parent_child_counts_sets_of_links(trees: tuple[Tree, Tree]) -> None:
+    assert overlap("parent-child", pair_of(*trees)) == definitions.shared(*map(definitions.pc_links, trees))
+
+
+@pytest.mark.parametrize("which", ["strict", "bin", "all"])
+@settings(max_examples=40)
+@given(trees=tree_pairs(bare_words=True))
+def test_frames_count_sets_of_productions(which: str, trees: tuple[Tree, Tree]) -> None:
+    expected = definitions.shared(*(definitions.productions(tree, which) for tree in trees))
+    assert overlap(f"frames:{which}", pair_of(*trees)) == expected
+
+
+@settings(max_examples=40)
+@given(tree_pairs(max_words=9, binary=True))
+def test_binary_trees_have_the_papers_numbers_of_parts(trees: tuple[Tree, Tree]) -> None:
+    n, pair = trees[0].width, pair_of(*trees)
+    assert counts("goodman:pre", pair)["N_C"] == 2 * n - 1
+    assert overlap("parent-child", pair)[1:] == (2 * n - 2, 2 * n - 2)
+    assert overlap("frames", pair)[1:] == (n - 1, n - 1)
+
+
+@pytest.mark.parametrize("option", ["letters", "plain"])
+@settings(max_examples=40)
+@given(trees=tree_pairs(bare_words=True))
+def test_leaf_ancestor_compares_lineages(option: str, trees: tuple[Tree, Tree]) -> None:
+    gold, test = map(definitions.lineages, trees)
+    found = LeafAncestor.with_options(option).similarities(pair_of(*trees)).tolist()
+    for a, b, similarity in zip(gold, test, found, strict=True):
+        if a or b:
+            assert similarity == pytest.approx(float(definitions.lineage_similarity(a, b, first_letter=option == "letters")))
+        else:
+            assert math.isnan(similarity)
+
+
+def test_leaf_ancestor_of_the_papers_example() -> None:
+    """Sampson & Babarczy 2003: the scores of the six words, as printed there to three digits."""
+    gold = Tree.parse("(S (N1 (w two) (N1 (w tax) (w revision)) (w bills)) (w were) (w passed))")
+    test = Tree.parse("(S (NP (w two) (w tax) (w revision) (w bills)) (w were) (w passed))")
+    pair = pair_of(gold, test)
+    assert [f"{value:.3f}" for value in LeafAncestor().similarities(pair)] == ["0.917", "0.583", "0.583", "0.917", "1.000", "1.000"]
+    assert rates("leaf-ancestor", pair)["leaf_ancestor"] == pytest.approx(5 / 6)
+    # Without credit for the shared N, replacing N1 by NP costs 2 of 6.
+    assert LeafAncestor(first_letter=False).similarities(pair)[0] == pytest.approx(1 - 2 / 6)
+
+
+def test_a_mark_is_never_like_a_label() -> None:
+    gold = Tree.parse("([ ([x (w a) (w b)) (w c))")
+    test = Tree.parse("([ (w a) ([y (w b) (w c)))")
+    # By its strings alone the definition would take the label for the mark; rename it there.
+    renamed = [Tree.parse(str(tree).replace("[", "B")) for tree in (gold, test)]
+    expected = [float(definitions.lineage_similarity(a, b)) for a, b in zip(*map(definitions.lineages, renamed), strict=True)]
+    assert LeafAncestor().similarities(pair_of(gold, test)).tolist() == pytest.approx(expected)
+
+
+def test_deep_trees_are_compared_without_recursion() -> None:
+    deep = "(A " * 20_000 + "(w a)" + ")" * 20_000
+    bank = Treebank.parse(f"(S {deep} (w b))")
+    pair = prepare(bank, bank, load_preset("none"))
+    for name in ("goodman", "parent-child", "frames", "leaf-ancestor"):
+        metric = find_metric(name)
+        found = metric.rates(total_of(metric.rows(pair)))
+        assert found[metric.headline] == 1, name
+
+
+def test_goodmans_four_trees() -> None:
+    """Goodman 1996, section 3: each tree of the grammar gets 1.75 expected labelled constituents, S(A B) gets 2."""
+    grammars = {rhs: f"(S ({rhs[0]} (x x) (x x)) ({rhs[1]} (x x) (x x)))" for rhs in ("AC", "AD", "EB", "FB", "AB")}
+    banks = {rhs: Treebank.parse(text) for rhs, text in grammars.items()}
+
+    def expected_right(guess: str) -> float:
+        pairs = (prepare(banks[gold], banks[guess], load_preset("none")) for gold in ("AC", "AD", "EB", "FB"))
+        return sum(counts("goodman", pair)["L"] for pair in pairs) / 4
+
+    assert [expected_right(guess) for guess in ("AC", "AD", "EB", "FB")] == [1.75] * 4
+    assert expected_right("AB") == 2
+
+
+def test_means_leave_out_sentences_without_constituents() -> None:
+    gold = Treebank.parse("(N a) (S (N a) (N b))")
+    test = Treebank.parse("(V a) (X (N a) (N b))")
+    found = rates("goodman", prepare(gold, test, load_preset("none")))
+    assert found["mean_labelled_recall"] == 0
+    assert found["mean_bracketed_recall"] == found["mean_consistent_brackets_recall"] == 1
+    assert found["labelled_tree"] == 0.5  # the tree without constituents has all of them right
+    only_words = rates("goodman", prepare(gold[:1], test[:1], load_preset("none")))
+    assert math.isnan(only_words["labelled_recall"])
+    assert math.isnan(only_words["mean_labelled_recall"])
+    assert only_words["labelled_tree"] == 1
+
+
+def test_equal_labels_and_unlabelled_presets_are_honoured() -> None:
+    gold = Treebank.parse("(S (NP (N a) (N b)) (ADVP (R c) (R d)))")
+    test = Treebank.parse("(S (VP (N a) (N b)) (PRT (R c) (R d)))")
+    equal = prepare(gold, test, load_preset("collins"))
+    assert counts("goodman", equal)["L"] == 2
+    assert counts("parent-child", equal)["matched"] == 3
+    unlabelled = prepare(gold, test, load_preset("induction"))
+    assert rates("leaf-ancestor", unlabelled)["leaf_ancestor"] == 1
+    assert rates("frames", unlabelled)["f1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("goodman:prep", UnknownName),
+        ("goodman:pre:nopre", UsageError),
+        ("frames:binary", UnknownName),
+        ("frames:bin:all", UsageError),
+        ("leaf-ancestor:fuzzy", UnknownName),
+        ("leaf-ancestor:plain:letters", UsageError),
+        ("parent-child:left", UsageError),
+    ],
+)
+def test_wrong_options_are_refused(name: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        find_metric(name)
+
+
+def as_tree(nested: Any) -> Tree:
+    return Tree(nested[0], [child if isinstance(child, str) else as_tree(child) for child in nested[1:]])
+
+
+def value(text: str | None) -> float:
+    return math.nan if text is None else float(Fraction(text))
+
+
+def test_exact_cases(shared: Path) -> None:
+    """Every case of cases/trees.json: Goodman's counts and rates, PARSEVAL, PC, CF in three readings, exact match."""
+    cases = json.loads((shared / "cases" / "trees.json").read_text("utf-8"))["cases"]
+    assert len(cases) >= 70
+    for case in cases:
+        gold, guess, expected = as_tree(case["gold"]), as_tree(case["guess"]), case["expected"]
+        pair = pair_of(gold, guess)
+        for option in ("pre", "nopre"):
+            check_goodman(pair, option, expected[option], case["id"])
+        assert list(overlap("parseval", pair)) == expected["nopre"]["parseval_multiset"], case["id"]
+        assert (gold == guess) == expected["exact_match"], case["id"]
+        if "PC" in expected:
+            names = {"PC": "parent-child", "CF_strict": "frames:strict", "CF_bin": "frames:bin", "CF_all": "frames:all"}
+            for key, metric in names.items():
+                assert list(overlap(metric, pair)) == expected[key], (case["id"], key)
+
+
+def check_goodman(pair: Pair, option: str, expected: dict[str, Any], case: str) -> None:
+    found, found_rates = counts(f"goodman:{option}", pair), rates(f"goodman:{option}", pair)
+    for name in ("N_C", "N_G", "L", "B", "C"):
+        assert found[name] == expected[name], (case, option, name)
+    assert [found["L"], found["N_C"], found["N_G"]] == expected["parseval_set"], (case, option)
+    for ours, theirs in {
+        "labelled_recall": "labelled_recall",
+        "bracketed_recall": "bracketed_recall",
+        "consistent_brackets_recall": "consistent_recall",
+    }.items():
+        for rate in (ours, f"mean_{ours}"):
+            np.testing.assert_allclose(found_rates[rate], value(expected[theirs]), rtol=1e-15, err_msg=f"{case} {option} {rate}")
+    for ours, theirs in {
+        "labelled_tree": "labelled_tree",
+        "bracketed_tree": "bracketed_tree",
+        "consistent_brackets_tree": "consistent_tree",
+    }.items():
+        assert found_rates[ours] == expected[theirs], (case, option, ours)

@@ -1,0 +1,192 @@
+"""What must hold for every metric there is or will be: a new one in the registry is tested here without a further line."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pkgutil
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treegauge.metrics
+from treegauge.metrics.base import Metric, total_of
+from treegauge.metrics.preparation import Pair, prepare
+from treegauge.metrics.registry import METRICS, find_metric, metric_names
+from treegauge.normalise.preset import load_preset
+from treegauge.testing.pairs import treebank_pairs
+from treegauge.trees import Treebank
+
+WITH_OPTIONS = ["goodman:pre", "frames:strict", "frames:all", "leaf-ancestor:plain", "freval:published"]
+
+SIZES_WITHOUT_PARTS_SCORE_0 = {"freval"}
+"""Their definition says so: a size of which there are no fragments keeps its weight, so small trees cannot reach 1 everywhere."""
+
+every_metric = pytest.mark.parametrize("name", [*METRICS, *WITH_OPTIONS])
+few_examples = settings(max_examples=10)
+Banks = tuple[Treebank, Treebank]
+
+
+def pair_for(metric: Metric, gold: Treebank, test: Treebank) -> Pair:
+    """Trees as they stand; a metric may have preprocessing of its own that the preset must leave to it."""
+    adapted = getattr(metric, "adapted", lambda preset: preset)
+    return prepare(gold, test, adapted(load_preset("none")))
+
+
+def rates_of(metric: Metric, gold: Treebank, test: Treebank) -> dict[str, float]:
+    return metric.rates(total_of(metric.rows(pair_for(metric, gold, test))))
+
+
+def same_rates(a: dict[str, float], b: dict[str, float]) -> None:
+    assert list(a) == list(b)
+    np.testing.assert_allclose(list(a.values()), list(b.values()), rtol=1e-12, atol=1e-15)
+
+
+@every_metric
+def test_is_described(name: str) -> None:
+    metric = find_metric(name)
+    assert metric.name == name.partition(":")[0]
+    assert metric.summary
+    assert metric.reference
+    assert inspect.getdoc(type(metric))
+    assert metric.columns
+    assert len(set(metric.columns)) == len(metric.columns)
+    bank = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat)))")
+    rates = rates_of(metric, bank, bank)
+    assert metric.headline in rates
+    assert all(isinstance(rate, float) for rate in rates.values())
+    assert set(metric.mirrored) | set(metric.mirrored.values()) <= set(rates)
+    assert all(isinstance(option, str) for option in metric.options)
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs())
+def test_one_row_a_sentence(name: str, banks: Banks) -> None:
+    metric = find_metric(name)
+    assert metric.rows(pair_for(metric, *banks)).shape == (len(banks[0]), len(metric.columns))
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs())
+def test_a_tree_matches_itself(name: str, banks: Banks) -> None:
+    metric = find_metric(name)
+    rates = rates_of(metric, banks[0], banks[0])
+    if metric.name in SIZES_WITHOUT_PARTS_SCORE_0:
+        has_phrases = not banks[0].is_preterminal.all()
+        assert rates[metric.headline] == pytest.approx(1 if has_phrases else 0)
+        return
+    for rate in {metric.headline, *metric.mirrored}:
+        assert rates[rate] == 1 or math.isnan(rates[rate]), rate
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs())
+def test_declared_symmetries_hold(name: str, banks: Banks) -> None:
+    metric = find_metric(name)
+    there, back = rates_of(metric, *banks), rates_of(metric, *reversed(banks))
+    for rate, mirror in metric.mirrored.items():
+        assert there[rate] == pytest.approx(back[mirror], nan_ok=True), rate
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs(), st.randoms(use_true_random=False))
+def test_order_does_not_matter(name: str, banks: Banks, random: Any) -> None:
+    metric = find_metric(name)
+    order = list(range(len(banks[0])))
+    random.shuffle(order)
+    rows = metric.rows(pair_for(metric, *banks))
+    shuffled = metric.rows(pair_for(metric, *(bank.take(order) for bank in banks)))
+    same_rates(metric.rates(total_of(shuffled)), metric.rates(total_of(rows)))
+    assert metric.rates(total_of(shuffled)) == pytest.approx(metric.rates(total_of(rows[order])), nan_ok=True)
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs(), st.integers(0, 5))
+def test_shards_add_up(name: str, banks: Banks, cut: int) -> None:
+    metric = find_metric(name)
+    gold, test = banks
+    whole = pair_for(metric, gold, test)
+    cut = min(cut, len(whole))
+    expected = metric.rates(total_of(metric.rows(whole)))
+    cut_before = [pair_for(metric, gold[:cut], test[:cut]), pair_for(metric, gold[cut:], test[cut:])]
+    cut_after = [whole.sentences(0, cut), whole.sentences(cut, len(whole))]
+    for parts in (cut_before, cut_after):
+        same_rates(metric.rates(total_of(np.concatenate([metric.rows(part) for part in parts]))), expected)
+        totals = [total_of(metric.rows(part)) for part in parts if len(part)]
+        same_rates(metric.rates(added(totals, len(metric.columns))), expected)
+
+
+def added(totals: Sequence[Sequence[Any]], n_columns: int) -> list[Any]:
+    return [sum(column) for column in zip(*totals, strict=True)] if totals else [0] * n_columns
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs())
+def test_doubling_a_corpus_changes_no_rate(name: str, banks: Banks) -> None:
+    metric = find_metric(name)
+    doubled = rates_of(metric, *(Treebank.concatenate([bank, bank]) for bank in banks))
+    once = rates_of(metric, *banks)
+    same_rates(doubled, once)
+
+
+@every_metric
+def test_nothing_scores_nothing(name: str) -> None:
+    metric = find_metric(name)
+    empty = Treebank.from_trees([])
+    rows = metric.rows(pair_for(metric, empty, empty))
+    assert rows.shape == (0, len(metric.columns))
+    rates = metric.rates(total_of(rows))
+    assert rates
+    if metric.name in SIZES_WITHOUT_PARTS_SCORE_0:
+        assert set(rates.values()) == {0.0}
+    else:
+        assert all(math.isnan(rate) for rate in rates.values()), rates
+
+
+@every_metric
+def test_a_missing_parse_is_a_row_without_test_parts(name: str) -> None:
+    metric = find_metric(name)
+    gold = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat) (R down))) (S (NP (N rain)) (VP (V fell) (R down)))")
+    test = Treebank.parse("() (S (NP (N rain)) (VP (V fell) (R down)))")
+    rates = rates_of(metric, gold, test)
+    assert rates[metric.headline] < 1
+
+
+def modules() -> Iterator[str]:
+    for module in pkgutil.walk_packages(treegauge.metrics.__path__, "treegauge.metrics."):
+        yield module.name
+
+
+def looks_like_a_metric(found: object, module: str) -> bool:
+    if not inspect.isclass(found) or found.__module__ != module or found is Metric:
+        return False
+    return all(hasattr(found, attribute) for attribute in ("rows", "rates", "options", "mirrored"))
+
+
+def test_no_metric_is_forgotten() -> None:
+    registered = set(METRICS.values())
+    found = {
+        f"{module}:{name}"
+        for module in modules()
+        for name, value in vars(importlib.import_module(module)).items()
+        if looks_like_a_metric(value, module)
+    }
+    assert len(found) >= 5
+
+    def home(target: str) -> object:
+        module, _, attribute = target.partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+    assert set(map(home, found)) == set(map(home, registered))
+    assert metric_names() == list(METRICS)
