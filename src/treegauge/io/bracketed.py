@@ -7,121 +7,224 @@ What the text means is defined in :mod:`treegauge.trees.brackets`. Text whose br
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
 
 from treegauge.errors import BracketError, InputError
 from treegauge.io.columns import Names, Part, join_parts, part_of
-from treegauge.io.diagnosis import first_error
-from treegauge.io.events import find_events
+from treegauge.io.diagnosis import Scanner, first_error, is_nested_at_margin
+from treegauge.io.events import Events, find_events
 from treegauge.io.options import ReadOptions
-from treegauge.io.sources import Source, text_chunks
+from treegauge.io.text import Text
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["bracketed_parts", "stream_bracketed"]
+__all__ = ["bracketed_parts", "check_bracketed", "stream_bracketed"]
 
-_SUSPICIOUS_TREE_BYTES = 64 << 20
-_LARGEST_TREE_BYTES = 1 << 30
-
-
-def stream_bracketed(source: Source, options: ReadOptions) -> Iterator[Treebank]:
-    """The trees of a source, a block at a time, in memory that does not grow with the file."""
-    names = Names()
-    for part in bracketed_parts(source, options, names):
-        yield join_parts([part], names)
+_SUSPICIOUS_TREE_BYTES = 16 << 20
+_LARGEST_TREE_BYTES = 64 << 20
+_MOST_NAMES = 1 << 18
+_GOOD_BYTES = 1 << 20
+_BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
 
 
-def bracketed_parts(source: Source, options: ReadOptions, names: Names) -> Iterator[Part]:
-    """The trees of a source as columns, a block at a time."""
-    pieces: list[bytes] = []
-    line, enough = 1, 0
-    for chunk, is_last in text_chunks(source, options):
-        pieces.append(chunk)
-        if not is_last and sum(map(len, pieces)) < enough:
-            continue
-        block = _Block(b"".join(pieces), is_last, source.name, line, options)
-        part, used = block.read(names)
-        if len(part.n_nodes):
-            yield part
-        line += block.text.count(b"\n", 0, used)
-        rest = block.text[used:]
-        pieces = [rest]
-        # A tree larger than a chunk: wait until there is twice as much, so that the work stays linear.
-        enough = 0 if used else 2 * len(rest)
+def stream_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank]:
+    """The trees of a text, a block at a time, in memory that does not grow with it."""
+    return _Reader(text, options, Names()).treebanks()
 
 
-class _Block:
-    """Text that begins at the beginning of a tree, and ends anywhere unless it is the last."""
+def bracketed_parts(text: Text, options: ReadOptions, names: Names) -> Iterator[Part]:
+    """The trees of a text as columns, a block at a time."""
+    return _Reader(text, options, names).parts()
 
-    def __init__(self, text: bytes, is_last: bool, path: str, first_line: int, options: ReadOptions) -> None:
-        self.text, self.is_last, self.path, self.first_line, self.options = text, is_last, path, first_line, options
 
-    def read(self, names: Names) -> tuple[Part, int]:
-        """The trees that are complete in this block, and how many bytes they take."""
-        if self.options.lines:
-            used = len(self.text) if self.is_last else self.text.rfind(b"\n") + 1
-            text = self._one_tree_a_line(self.text[:used])
-            events = find_events(text)
+def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """All errors of a text, and all its trees that are whole: from the fast reader up to the first error, then from the careful."""
+    reader = _Reader(text, options, Names())
+    try:
+        yield from reader.treebanks()
+    except InputError as error:
+        if reader.failed_block is None:
+            yield error
         else:
-            text = _blank_comments(self.text, self.options.comment)
-            events = find_events(text)
-            complete = len(events) if self.is_last else events.complete()
-            used = len(self.text) if self.is_last else int(events.position[complete - 1]) + 1 if complete else 0
-            events = events.first(complete)
+            yield from _check_on(reader, reader.failed_block)
+
+
+def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
+    """The errors and trees from the block on in which the fast reader failed."""
+    path, options = reader.path, reader.options
+    scanner = Scanner(path, reader.line, reader.begins_line, options, is_nested_at_margin(block))
+    try:
+        for line in _lines(block, reader.chunks):
+            yield from scanner.scan(line)
+            if scanner.good_bytes > _GOOD_BYTES and not scanner.depth:
+                yield _good_trees(scanner, path, options)
+            elif scanner.good_bytes > _LARGEST_TREE_BYTES:
+                raise _too_large(path, scanner.number)
+        yield from scanner.end()
+    except InputError as error:
+        yield error
+    yield _good_trees(scanner, path, options)
+
+
+def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes]:
+    *lines, rest = first.split(b"\n")
+    yield from lines
+    for chunk, _ in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+    if rest:
+        yield rest
+
+
+def _good_trees(scanner: Scanner, path: str, options: ReadOptions) -> Treebank:
+    names = Names()
+    good = scanner.take_good()
+    part, _ = _Block(good.text, path, good.first_line, good.begins_line, True, options, good.bad_lines).read(names)
+    return join_parts([] if part is None else [part], names)
+
+
+class _Reader:
+    """Cuts a text into blocks that end where a tree ends, and reads them."""
+
+    def __init__(self, text: Text, options: ReadOptions, names: Names) -> None:
+        self.path, self.options, self.names = text.name, options, names
+        self.chunks = text.chunks()
+        self.line = 1  # where the present block begins
+        self.begins_line: bool = True
+        self.failed_block: bytes | None = None
+
+    def treebanks(self) -> Iterator[Treebank]:
+        for part in self.parts():
+            yield join_parts([part], self.names)
+            if len(self.names) > _MOST_NAMES:
+                self.names = Names()
+
+    def parts(self) -> Iterator[Part]:
+        pieces: list[bytes] = []
+        enough = 0
+        for chunk, is_last in self.chunks:
+            pieces.append(chunk)
+            if not is_last and sum(map(len, pieces)) < enough:
+                continue
+            block = _Block(b"".join(pieces), self.path, self.line, self.begins_line, is_last, self.options)
+            self.failed_block = block.text
+            part, used = block.read(self.names)
+            self.failed_block = None
+            if part is not None:
+                yield part
+            self.line += block.text.count(b"\n", 0, used)
+            if used:
+                self.begins_line = block.text.startswith(b"\n", used - 1)
+            pieces = [block.text[used:]]
+            # A tree larger than a chunk: wait until there is twice as much, so that the work stays linear.
+            enough = 0 if used else 2 * len(block.text)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Text that begins between trees, and ends anywhere unless it is the last."""
+
+    text: bytes
+    path: str
+    first_line: int
+    begins_line: bool
+    is_last: bool
+    options: ReadOptions
+    bad_lines: AbstractSet[int] = frozenset()
+
+    def read(self, names: Names) -> tuple[Part | None, int]:
+        """The trees that are complete in this block, and how many bytes they take."""
+        text, comment_lines = _without_comments(self.text, self.options.comment, self.begins_line)
+        if self.options.lines:
+            used = len(text) if self.is_last else text.rfind(b"\n") + 1
+            left_out = comment_lines | {line - self.first_line for line in self.bad_lines}
+            events = self._one_tree_a_line(text[:used], left_out)
+        else:
+            events, used = self._complete(find_events(text))
         if not used:
             self._refuse_endless()
-        elif not events.balance() or b"\0" in text:
+            return None, 0
+        if not events.balance() or b"\0" in text:
             raise self._error()
         try:
-            return part_of(events, names, self.path, self.first_line), used
+            part = part_of(events, names, self.path, self.first_line)
         except UnicodeDecodeError:
             raise self._error() from None
+        return (part if len(part.n_nodes) else None), used
+
+    def _complete(self, events: Events) -> tuple[Events, int]:
+        """The events of complete trees, and how many bytes these take with the rest of a line that is otherwise blank."""
+        if self.is_last:
+            return events, len(self.text)
+        complete = events.complete()
+        if not complete:
+            return events, 0
+        used = int(events.position[complete - 1]) + 1
+        blanks = _BLANKS_TO_NEWLINE.match(self.text, used)
+        return events.first(complete), blanks.end() if blanks else used
+
+    def _one_tree_a_line(self, text: bytes, left_out: AbstractSet[int]) -> Events:
+        """The events of a text with blank lines as ``()`` and lines of several trees under one empty root."""
+        events = find_events(text)
+        if not events.balance():
+            raise self._error()
+        newlines = np.flatnonzero(events.data == ord("\n"))
+        if not text.endswith(b"\n"):
+            newlines = np.append(newlines, len(text))
+        before = np.searchsorted(events.position, newlines)
+        if len(events) and bool((events.depth[before[before > 0] - 1] != 0).any()):
+            raise self._error()
+        roots = events.position[(events.depth == 1) & events.is_open]
+        count = np.bincount(np.searchsorted(newlines, roots), minlength=len(newlines))
+        special = [line for line in np.flatnonzero(count != 1).tolist() if line not in left_out]
+        return find_events(_with_lines_mended(text, special, newlines.tolist())) if special else events
 
     def _error(self) -> InputError:
-        error = first_error(self.text, path=self.path, first_line=self.first_line, options=self.options)
+        error = first_error(
+            self.text, path=self.path, first_line=self.first_line, begins_line=self.begins_line, options=self.options
+        )
         assert error is not None, "the fast reader refused what the careful one accepts"
         return error
 
     def _refuse_endless(self) -> None:
         """A bracket that is never closed must not make us read the rest of a huge file into memory."""
-        if len(self.text) > _SUSPICIOUS_TREE_BYTES:
-            head = self.text[:_SUSPICIOUS_TREE_BYTES].rpartition(b"\n")[0]
-            error = first_error(head, path=self.path, first_line=self.first_line, options=self.options)
-            if error is not None and "new tree begins" in error.problem:
-                raise error
+        if len(self.text) > _SUSPICIOUS_TREE_BYTES and not self.options.lines and b"\n(" in self.text.lstrip():
+            raise self._error()
         if len(self.text) > _LARGEST_TREE_BYTES:
-            raise BracketError(
-                f"a tree of more than {_LARGEST_TREE_BYTES >> 20} MB", path=self.path, line=self.first_line, column=1
-            )
-
-    def _one_tree_a_line(self, text: bytes) -> bytes:
-        """The text with blank lines as ``()`` and lines of several trees under one empty root."""
-        comment = self.options.comment.encode()
-        lines = text.removesuffix(b"\n").split(b"\n") if text else []
-        for index, line in enumerate(lines):
-            if comment and line.lstrip().startswith(comment):
-                lines[index] = b""
-            elif not line.strip():
-                lines[index] = b"()"
-            elif (count := _top_level_count(line)) != 1:
-                if count < 0:
-                    raise self._error()
-                lines[index] = b"(" + b" " + line + b")"
-        return b"\n".join(lines)
+            raise _too_large(self.path, self.first_line)
 
 
-def _top_level_count(line: bytes) -> int:
-    """The number of trees on a line; -1 if they do not balance."""
-    if line.count(b"(") != line.count(b")"):
-        return -1
-    events = find_events(line)
-    if not events.balance():
-        return -1
-    return int(((events.depth == 0) & (events.is_close)).sum())
+def _too_large(path: str, line: int) -> InputError:
+    return BracketError(
+        f"a tree of more than {_LARGEST_TREE_BYTES >> 20} MB",
+        path=path,
+        line=line,
+        advice="Is a closing bracket missing? Or does --lines stand for a file without line ends?",
+    )
 
 
-def _blank_comments(text: bytes, comment: str) -> bytes:
-    """The text with comment lines overwritten by blanks, so that every other byte keeps its place."""
-    if not comment:
-        return text
-    pattern = re.compile(rb"^[ \t]*" + re.escape(comment.encode()) + rb"[^\n]*", re.MULTILINE)
-    return pattern.sub(lambda match: b" " * len(match.group()), text)
+def _with_lines_mended(text: bytes, special: list[int], newlines: list[int]) -> bytes:
+    pieces: list[bytes] = []
+    done = 0
+    for line in special:
+        start, end = newlines[line - 1] + 1 if line else 0, newlines[line]
+        content = text[start:end].strip()
+        pieces += [text[done:start], b"( " + content + b")" if content else b"()"]
+        done = end
+    return b"".join([*pieces, text[done:]])
+
+
+def _without_comments(text: bytes, comment: str, begins_line: bool) -> tuple[bytes, set[int]]:
+    """The text with comment lines overwritten by blanks, so that every other byte keeps its place; and which lines they are."""
+    prefix = comment.strip().encode()
+    if not prefix or prefix not in text:
+        return text, set()
+    lines = text.split(b"\n")
+    found = {number for number, line in enumerate(lines) if line.lstrip(b" \t\r\v\f").startswith(prefix)}
+    found -= set() if begins_line else {0}
+    for number in found:
+        lines[number] = b" " * len(lines[number])
+    return b"\n".join(lines), found

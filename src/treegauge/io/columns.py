@@ -26,6 +26,9 @@ class Names:
         self._vocabulary: list[str] = []
         self._empty_label: int | None = None
 
+    def __len__(self) -> int:
+        return len(self.label_names.strings) + len(self.word_names.strings)
+
     @property
     def empty_label(self) -> int:
         """The number of the label of ``( (S ...))``, which is no slice of the text."""

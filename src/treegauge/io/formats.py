@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from treegauge.io.bracketed import stream_bracketed
 from treegauge.io.options import ReadOptions
-from treegauge.io.sources import Source
+from treegauge.io.text import Text
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["FORMATS", "READABLE", "Format"]
@@ -20,7 +20,7 @@ class Format:
     name: str
     help: str
     suffixes: tuple[str, ...]
-    stream: Callable[[Source, ReadOptions], Iterator[Treebank]] | None
+    stream: Callable[[Text, ReadOptions], Iterator[Treebank]] | None
 
 
 FORMATS: dict[str, Format] = {

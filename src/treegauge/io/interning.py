@@ -144,8 +144,8 @@ class Interner:
     def add(self, string: str) -> int:
         """A number for a string that no slice is looked up by: the empty one, say."""
         self.strings.append(string)
-        name = np.frombuffer(string.encode("utf-8"), dtype=np.uint8)
-        self._pool.add(name, np.array([0]), np.array([len(name)]))
+        name = np.frombuffer(string.encode("utf-8") + b" ", dtype=np.uint8)
+        self._pool.add(name, np.array([0]), np.array([len(name) - 1]))
         if len(self.strings) >= len(self._keys):
             self._grow(len(self.strings) - 1)
         return len(self.strings) - 1
