@@ -7,15 +7,17 @@ metric counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.metrics.exact import ExactSum
 from treegauge.metrics.preparation import Pair
+from treegauge.normalise.preset import Preset
 
-__all__ = ["Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"]
+__all__ = ["Metric", "Rates", "Rows", "Total", "adapted", "f1", "ratio", "total_of"]
 
 Rows = NDArray[Any]
 """One row a sentence, one column a count: integers, floats where a mean of sentences is defined, Python integers (object)
@@ -34,6 +36,9 @@ class Metric(Protocol):
     * ``mirrored``: rates that change places when gold and test do (``recall`` <-> ``precision``); a rate named with itself is
       symmetric.
     * ``options``: every setting that could change the score, for the signature.
+
+    A rate named ``average_...`` is a mean of counts; all others are shares, and shown as percentages. A metric with rules of its
+    own about what counts has a method ``adapted(preset)`` too, see :func:`adapted`.
     """
 
     @property
@@ -62,11 +67,15 @@ class Metric(Protocol):
 
 def total_of(rows: Rows) -> list[Any]:
     """The sum of rows, exact: integers as integers, floats correctly rounded whatever the order."""
-    if rows.dtype.kind in "iub":
-        return [int(value) for value in rows.sum(axis=0, dtype=np.int64)]
-    if rows.dtype.kind == "O":
-        return [sum(column) for column in rows.T]
-    return [math.fsum(column) for column in rows.T]
+    total = ExactSum(rows.shape[1])
+    total.add(rows)
+    return total.values()
+
+
+def adapted(metric: Metric, preset: Preset) -> Preset:
+    """The preset that trees are prepared with for a metric: most take any as it is, some have rules of their own."""
+    own: Callable[[Preset], Preset] | None = getattr(metric, "adapted", None)
+    return preset if own is None else own(preset)
 
 
 def ratio(part: Any, whole: Any) -> Any:

@@ -47,6 +47,21 @@ class LabelNumbers:
                     classes[self._numbers[a]] = classes[self._numbers[b]] = low
         return classes
 
+    def equality(self, pairs: Sequence[tuple[str, str]]) -> Mask | None:
+        """Which labels are equal, as a table; None where that is what ``classes`` says, each pair standing by itself.
+
+        >>> numbers = LabelNumbers()
+        >>> _ = numbers.numbers(["A", "B", "C"])
+        >>> numbers.equality([("A", "B")]) is None, numbers.equality([("A", "B"), ("B", "C")]).astype(int).tolist()
+        (True, [[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+        """
+        equal = np.eye(len(self._numbers), dtype=np.bool_)
+        for a, b in pairs:
+            if a in self._numbers and b in self._numbers:
+                equal[self._numbers[a], self._numbers[b]] = equal[self._numbers[b], self._numbers[a]] = True
+        classes = self.classes(pairs)
+        return None if np.array_equal(equal, classes[:, None] == classes[None, :]) else equal
+
 
 @dataclass(frozen=True)
 class Brackets:

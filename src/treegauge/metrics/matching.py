@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treegauge.metrics.brackets import Brackets
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["crossing", "is_repeat", "partners"]
+__all__ = ["crossing", "is_repeat", "partners", "partners_by_order"]
 
 Mask = NDArray[np.bool_]
 
@@ -35,6 +35,29 @@ def partners(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
         place[place == len(offered)] = 0
         same = offered[place] == wanted
         found[gold_order[same]] = test_order[place[same]]
+    return found
+
+
+def partners_by_order(gold: Brackets, test: Brackets, classes: Int32, equal: Mask) -> Int64:
+    """Partners where label equality is not transitive, so that it matters which test bracket is taken: the first, as in EVALB.
+
+    ``equal[a, b]`` says whether two labels are equal, ``classes`` joins all that are equal through others.
+    """
+    found = partners(gold, test, classes)
+    keys = _keys(gold, test, classes)
+    labels = np.concatenate([gold.label, test.label])
+    order = np.argsort(keys, kind="stable")
+    mixed = np.flatnonzero((keys[order[1:]] == keys[order[:-1]]) & (labels[order[1:]] != labels[order[:-1]]))
+    waiting: dict[int, list[int]] = {int(key): [] for key in keys[order[mixed]]}
+    for row, key in enumerate(keys[gold.n_brackets :].tolist()):
+        if key in waiting:
+            waiting[key].append(row)
+    for row, key in enumerate(keys[: gold.n_brackets].tolist()):
+        if key in waiting:
+            like = equal[gold.label[row]]
+            found[row] = next((other for other in waiting[key] if like[test.label[other]]), -1)
+            if found[row] >= 0:
+                waiting[key].remove(int(found[row]))
     return found
 
 

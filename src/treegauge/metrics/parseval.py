@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.metrics.base import Rates, Rows, Total, f1, ratio
 from treegauge.metrics.brackets import sum_within
-from treegauge.metrics.matching import crossing, partners
+from treegauge.metrics.matching import crossing, partners, partners_by_order
 from treegauge.metrics.preparation import Pair
+from treegauge.trees.treebank import Int64
 
 __all__ = ["Parseval"]
 
@@ -57,21 +59,27 @@ class Parseval:
 
     def rows(self, pair: Pair) -> Rows:
         gold, test = pair.gold, pair.test
-        matched = gold.per_sentence(partners(gold, test, pair.matching_classes) >= 0)
-        unlabelled = gold.per_sentence(partners(gold, test, None) >= 0)
-        crossed = test.per_sentence(crossing(gold, test))
-        in_gold, in_test = gold.counts, test.counts
-        tag_classes = np.append(pair.classes, np.int32(-1))
-        right_tag = (gold.tag >= 0) & (tag_classes[gold.tag] == tag_classes[test.tag]) & gold.counted
-        rows = np.zeros((len(pair), len(self.columns)))
-        columns = [
-            np.ones(len(pair)),
-            *(matched, in_gold, in_test, unlabelled, crossed, crossed == 0, crossed <= 2),
-            (matched == in_gold) & (matched == in_test),
+        return self.rows_of(
+            gold.per_sentence(_labelled_partners(pair) >= 0),
+            gold.counts,
+            test.counts,
+            gold.per_sentence(partners(gold, test, None) >= 0),
+            test.per_sentence(crossing(gold, test)),
             sum_within(gold.counted, gold.token_offset),
-            sum_within(right_tag, gold.token_offset),
+            sum_within(_has_right_tag(pair), gold.token_offset),
+        )
+
+    def rows_of(
+        self, matched: Int64, gold: Int64, test: Int64, unlabelled: Int64, crossed: Int64, words: Int64, tags: Int64
+    ) -> Rows:
+        """The rows of sentences whose brackets, words and tags are counted already."""
+        rows = np.zeros((len(matched), len(self.columns)))
+        columns = [
+            np.ones(len(matched)),
+            *(matched, gold, test, unlabelled, crossed, crossed == 0, crossed <= 2),
+            *((matched == gold) & (matched == test), words, tags),
         ]
-        for numerator, denominator in ((matched, in_gold), (matched, in_test), (2 * matched, in_gold + in_test)):
+        for numerator, denominator in ((matched, gold), (matched, test), (2 * matched, gold + test)):
             columns += [numerator / np.maximum(denominator, 1), denominator > 0]
         for index, column in enumerate(columns):
             rows[:, index] = column
@@ -96,3 +104,20 @@ class Parseval:
             "two_or_less_crossing": ratio(n["two_or_less_crossing"], n["sentences"]),
             "tagging_accuracy": ratio(n["tags"], n["words"]),
         }
+
+
+def _labelled_partners(pair: Pair) -> Int64:
+    if pair.equality is not None and pair.preset.labelled:
+        return partners_by_order(pair.gold, pair.test, pair.classes, pair.equality)
+    return partners(pair.gold, pair.test, pair.matching_classes)
+
+
+def _has_right_tag(pair: Pair) -> NDArray[np.bool_]:
+    """For each token, whether its tag is right; a further piece of a token has none."""
+    gold, test = pair.gold, pair.test
+    if pair.equality is not None:
+        same = pair.equality[gold.tag, test.tag] & (test.tag >= 0)
+    else:
+        classes = np.append(pair.classes, np.int32(-1))
+        same = classes[gold.tag] == classes[test.tag]
+    return same & (gold.tag >= 0) & gold.counted

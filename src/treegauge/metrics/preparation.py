@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
 from treegauge.metrics.alignment import Alignment, Fit, align
@@ -27,7 +28,8 @@ class Pair:
     """Gold and test as Brackets over the same tokens, sentence by sentence.
 
     ``index[i]`` is the gold sentence behind row ``i``: all of them, unless some were left out. ``classes`` numbers the
-    labels so that those the preset takes as equal have one number.
+    labels so that those the preset takes as equal have one number; where it takes A as B and B as C, but not A as C, they are one
+    class all the same, and ``equality`` is the exact table.
     """
 
     gold: Brackets
@@ -36,6 +38,7 @@ class Pair:
     alignment: Alignment
     classes: Int32
     preset: Preset
+    equality: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -54,6 +57,7 @@ class Pair:
             self.alignment,
             self.classes,
             self.preset,
+            self.equality,
         )
 
 
@@ -98,7 +102,8 @@ def pair_of(gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset
     index = np.flatnonzero(stays)
     if len(index) < len(gold):
         gold_brackets, test_brackets = gold_brackets.take(index), test_brackets.take(index)
-    return Pair(gold_brackets, test_brackets, index, alignment, numbers.classes(preset.equal_labels), preset)
+    classes, equality = numbers.classes(preset.equal_labels), numbers.equality(preset.equal_labels)
+    return Pair(gold_brackets, test_brackets, index, alignment, classes, preset, equality)
 
 
 def _refusal(alignment: Alignment) -> str:
