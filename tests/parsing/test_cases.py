@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +131,12 @@ def test_rates_by_consensus_over_all_parses(cases: list[Case]) -> None:
         forest = forest_of(case)
         for name, want in rates.items():
 
-            def share(gold: Tree, test: Tree, of: enumeration.Parts = parts[name]) -> float:
-                right = set(of(gold))
-                return len(right & set(of(test))) / len(right) if right else math.nan
+            @cache
+            def of(tree: Tree, name: str = name) -> frozenset[Any]:
+                return frozenset(parts[name](tree))
+
+            def share(gold: Tree, test: Tree, of: Callable[[Tree], frozenset[Any]] = of) -> float:
+                return len(of(gold) & of(test)) / len(of(gold)) if of(gold) else math.nan
 
             best = forest.argmax("mbr", score=share, candidates="kbest", size=case["expected"]["n_parses"])
             assert close(best.score, want), (case["id"], name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from functools import partial
@@ -10,16 +11,14 @@ from typing import Any
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
 from tests.parsing.grammars import pcfgs, sentences
+
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
 from treegauge.testing import enumeration as brute
 from treegauge.trees import Tree
 
-ANY = st.one_of(
-    pcfgs(), pcfgs(unary=True), pcfgs(mixed=True, longest=3), pcfgs(unary=True, mixed=True, longest=4)
-)
+ANY = st.one_of(pcfgs(), pcfgs(unary=True), pcfgs(mixed=True, longest=3), pcfgs(unary=True, mixed=True, longest=4))
 
 
 def both(grammar: PCFG, words: list[str]) -> tuple[Forest, list[brute.Weighted]]:
@@ -61,7 +60,9 @@ def test_posteriors(grammar: PCFG, words: list[str]) -> None:
         for production in tree.productions():
             counts[production] += p / total
     assert_same({c[:3]: c.posterior for c in forest.constituents()}, nodes)
-    assert_same({(*link[:3], 0 if link.side == "only" else link.side, link.child): 0.0 for link in forest.links()}, links, keys_only=True)
+    assert_same(
+        {(*link[:3], 0 if link.side == "only" else link.side, link.child): 0.0 for link in forest.links()}, links, keys_only=True
+    )
     found: Counter[Any] = Counter()
     for link in forest.links():
         found[*link[:3], 0 if link.side == "only" else link.side, link.child] += link.posterior
@@ -116,7 +117,9 @@ def test_free_objectives(grammar: PCFG, words: list[str], pre: bool, lam: float)
         ideal = max(math.fsum(worth.get(span, 0.0) for span in b) for b in brute.binary_bracketings(n))
         assert near(best.score, ideal), name
         assert best.tree.words == tuple(words)
-    assert near(forest.argmax("labelled-recall", pre=pre).score, mean_right(forest.argmax("labelled-recall", pre=pre).tree, parses, pre))
+    assert near(
+        forest.argmax("labelled-recall", pre=pre).score, mean_right(forest.argmax("labelled-recall", pre=pre).tree, parses, pre)
+    )
     nary = forest.argmax("labelled-precision-recall", lam=lam, pre=pre)
     root = (0, n)
     ideal = max(
@@ -177,7 +180,7 @@ def test_kbest_lists_all_parses_in_order(grammar: PCFG, words: list[str]) -> Non
     probabilities = dict(parses)
     assert all(near(math.exp(p.log_probability), probabilities[p.tree]) for p in found)
     values = [p.log_probability for p in found]
-    assert all(a >= b - 1e-9 for a, b in zip(values, values[1:], strict=False))
+    assert all(a >= b - 1e-9 for a, b in itertools.pairwise(values))
 
 
 @given(pcfgs(longest=3), sentences(4))

@@ -120,7 +120,7 @@ def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple
         if mode in (LOG_SUM, MAX):
             binary, unary = np.log(binary), np.log(unary)
         assert chain is not None
-        grammar.derived[key] = Weights(binary, closure.first, closure.top, chain), unary
+        grammar.derived[key] = Weights(binary, closure.first, closure.top, chain, len(unary) > 0), unary
     return grammar.derived[key]
 
 

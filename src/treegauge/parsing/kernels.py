@@ -43,13 +43,16 @@ class Leaves(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of binary rules, and the closure of the unary ones (see :class:`treegauge.grammar.unary.Closure`),
-    in the numbers of a mode."""
+    """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers of a mode.
+
+    The closure's columns are those of :class:`treegauge.grammar.unary.Closure`.
+    """
 
     binary: Floats
     chain_first: Ints
     chain_top: Ints
     chain: Floats
+    chained: bool
 
 
 class Chart(NamedTuple):
@@ -242,7 +245,6 @@ def inside(
     left_row, right_row = np.empty((8 * n, n + 1)), np.empty((8 * n, n + 1))
     n_left_rows, n_right_rows = 0, 0
     below, closed = scratch(n_symbols), scratch(n_symbols)
-    has_chains = len(weights.chain_top) > n_symbols
     d, low, high = 0, np.inf, -np.inf
     for d in range(1, n + 1):
         low, high = np.inf, -np.inf
@@ -256,7 +258,7 @@ def inside(
                 chart = Chart(first, last, symbol, value, n_lefts, lefts, slot, rights, left_row, right_row)
                 sum_over_splits(mode, s, t, chart, rules, weights.binary, below, modulus)
             cell = below
-            if has_chains:
+            if weights.chained:
                 clear(closed)
                 close_chains(mode, below, closed, weights, modulus)
                 cell = closed

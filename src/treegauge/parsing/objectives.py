@@ -3,6 +3,24 @@ score, and says that score.
 
 "Free" objectives may return a tree that the grammar does not generate; "licensed" ones only choose among its parses.
 Where the grammar says that several symbols show as one label, their posteriors are added.
+
+Sima'an's counterexample (2003, section 3): the likeliest of 500 parses is not the one with most right constituents.
+
+>>> import math
+>>> from treegauge.grammar import PCFG
+>>> from treegauge.parsing import Forest
+>>> grammar = PCFG.parse('''S -> "x" "x" [.1] | "x" S [.3] | S "x" [.3] | S S [.1] | A A [.2]
+... A -> "x" "x" [1]''')
+>>> forest = Forest(grammar, ["x"] * 8)
+>>> forest.n_parses, round(math.exp(forest.log_partition), 12)
+(500, 0.0453981)
+>>> mpp, m_lr, m_cfp = (forest.argmax(name) for name in ("viterbi", "labelled-recall-licensed", "frames"))
+>>> print(mpp.tree)
+(S (S (A x x) (A x x)) (S (A x x) (A x x)))
+>>> [round(math.exp(forest.log_probability(best.tree)), 12) for best in (mpp, m_lr)] == [1 / 250, 81 / 50000]
+True
+>>> round(forest.expected_score(mpp.tree), 3), round(m_lr.score, 3), round(m_cfp.score, 3)
+(2.55, 3.132, 1.94)
 """
 
 from __future__ import annotations
