@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _CUT = re.compile(r"[-=]")
-_FEATURES = re.compile(r"##(.*?)(?:##|$)", re.DOTALL)
+_FEATURES = re.compile(r"(##.*?(?:##|\Z))", re.DOTALL)
 
 ROOT_LABELS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
 """Labels of a root that only holds the sentence together: the Penn Treebank's empty one, and those of other treebanks and tools."""
@@ -54,10 +54,12 @@ def base_label(label: str) -> str:
     >>> [base_label(label) for label in ["NP-SBJ-1", "NP=2", "-LRB-", "-NONE-", "ADVP|PRT", "NP-SUJ##g=m##"]]
     ['NP', 'NP', '-LRB-', '-NONE-', 'ADVP|PRT', 'NP##g=m##']
     """
-    features = _FEATURES.search(label) if "##" in label else None
-    if features is None:
+    if "##" not in label:
         return _cut(label)
-    return _cut(label[: features.start()]) + features.group() + _CUT.split(label[features.end() :], maxsplit=1)[0]
+    pieces = _FEATURES.split(label)
+    own, rest = _cut(pieces[0]), "".join(pieces[2::2])
+    rest = "" if own != pieces[0] else evalb_label(rest)
+    return own + "".join(pieces[1::2]) + rest
 
 
 def evalb_label(label: str) -> str:
@@ -87,11 +89,11 @@ def split_features(label: str) -> tuple[str, dict[str, str]]:
     >>> split_features("NC##cpos=N|g=m|n=s##"), split_features("NP-SUJ")
     (('NC', {'cpos': 'N', 'g': 'm', 'n': 's'}), ('NP-SUJ', {}))
     """
-    found = _FEATURES.search(label) if "##" in label else None
-    if found is None:
+    if "##" not in label:
         return label, {}
-    pairs = (feature.partition("=") for feature in found.group(1).split("|") if feature)
-    return label[: found.start()] + label[found.end() :], {name: value for name, _, value in pairs}
+    pieces = _FEATURES.split(label)
+    features = (feature.partition("=") for piece in pieces[1::2] for feature in piece.strip("#").split("|") if feature)
+    return "".join(pieces[::2]), {name: value for name, _, value in features}
 
 
 def strip_functions(tree: Tree, *, tags: bool = True, evalb: bool = False) -> Tree:

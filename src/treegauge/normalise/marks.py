@@ -9,10 +9,9 @@ back from a file as a bracket; it is written ``-\LRB-``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from treegauge.trees import Child, Tree
-from treegauge.trees.tree import rebuild
 
 __all__ = ["escape", "has_mark", "join", "parts", "splice", "unescape"]
 
@@ -85,13 +84,28 @@ def splice(tree: Tree, mark: str, plain: Callable[[str], str]) -> Tree:
     >>> print(splice(Tree.parse("(S (A a) (S| (B b) (C c)))"), "|", str.lower))
     (s (a a) (b b) (c c))
     """
+    stack = [(plain(parts(tree.label, mark)[0]), list[Child](), _unmarked(tree, mark))]
+    while True:
+        label, done, rest = stack[-1]
+        child = next(rest, None)
+        if isinstance(child, str):
+            done.append(child)
+        elif child is not None:
+            stack.append((plain(parts(child.label, mark)[0]), [], _unmarked(child, mark)))
+        else:
+            stack.pop()
+            made = Tree(label, done)
+            if not stack:
+                return made
+            stack[-1][1].append(made)
 
-    def make(node: Tree, children: list[Child]) -> list[Child]:
-        if not has_mark(node.label, mark):
-            return [Tree(plain(node.label), children)]
-        return [Tree(plain(parts(node.label, mark)[0]), children)] if node.is_preterminal else children
 
-    root = tree.replace(label=parts(tree.label, mark)[0]) if has_mark(tree.label, mark) else tree
-    made = rebuild(root, make)
-    assert made is not None
-    return made
+def _unmarked(node: Tree, mark: str) -> Iterator[Child]:
+    """The children of a node, those of marked children in their place; linear in their number, however deep they lie."""
+    stack: list[Child] = list(reversed(node.children))
+    while stack:
+        child = stack.pop()
+        if isinstance(child, Tree) and has_mark(child.label, mark) and not child.is_preterminal:
+            stack.extend(reversed(child.children))
+        else:
+            yield child

@@ -117,9 +117,10 @@ def _tree(node: _Node, children: Sequence[Child]) -> Tree:
         return Tree(label, children)
     extended = join(HEAD, [join(MOTHER, [label, escape(node.mother, _MARKS)]), escape(node.tag, _MARKS)])
     order = split_order(len(children), node.head)
+    wanted = [(step, i) for step, i in enumerate(order) if i in node.complements]
 
     def made(step: int) -> str:
-        inside = [i for i in order[step:] if i in node.complements]
+        inside = [i for split_at, i in wanted if split_at >= step]
         sides = [i for i in inside if i < node.head], [i for i in inside if i > node.head]
         frames = (sorted(escape(node.complements[i], _MARKS) for i in side) for side in sides)
         return join(FRAME, [extended, *(join(COMPLEMENT, frame) for frame in frames)])
