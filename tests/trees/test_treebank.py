@@ -167,7 +167,7 @@ class TestPlaces:
 
 class TestHash:
     def test_it_is_the_same_on_every_machine(self) -> None:
-        assert BANK.sha256() == "635b2e2d5a536c332d09e7871416e3c24a69275685cf1db19a60e19adffeab97"
+        assert BANK.sha256() == "61b5e4f1ad4923d6679f4e05e4493b026b926059cfdf20f279b9bc9c3bb1ff88"
 
     @given(st.lists(st.sampled_from(FEW), max_size=3), st.lists(st.sampled_from(FEW), max_size=3))
     @example([], [])

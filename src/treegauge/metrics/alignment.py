@@ -21,7 +21,7 @@ from treegauge.metrics.words import letters, plain_word, sentence_text, word_num
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["Alignment", "Fit", "Note", "align", "align_in_order", "differing_texts", "is_displaced"]
+__all__ = ["LEFT_OUT", "MISSED", "Alignment", "Fit", "Note", "align", "align_in_order", "differing_texts", "is_displaced"]
 
 Mask = NDArray[np.bool_]
 
@@ -36,16 +36,27 @@ class Fit(IntEnum):
     MISSING = 4
 
 
+MISSED = "its gold brackets count as missed"
+LEFT_OUT = "it is left out"
+
+
 @dataclass(frozen=True)
 class Note:
-    """Something to tell about one sentence (numbered from 0; -1 for a test sentence without a gold one).
+    """Something to tell about one sentence: where, of which kind, what, and with which consequence.
 
-    ``kind`` is ``characters``, ``text-differs``, ``no-parse``, ``missing`` or ``extra``.
+    ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
+    ``text-differs``, ``no-parse``, ``missing``, ``extra`` or ``evalb`` (what EVALB would say).
     """
 
     sentence: int
     kind: str
-    text: str
+    place: str
+    what: str
+    consequence: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.place}: {self.what}" + (f"; {self.consequence}" if self.consequence else "")
 
 
 @dataclass(frozen=True)
@@ -186,21 +197,20 @@ class _Aligner:
             aside[rows] = True
 
     def _note(self, sentence: int, partner: int, fit: Fit) -> Note:
-        where = self.gold.place(sentence)
+        place = self.gold.place(sentence)
         if fit == Fit.CHARACTERS:
-            return Note(sentence, "characters", f"{where}: other tokens over the same text, aligned by characters")
+            return Note(sentence, "characters", place, "other tokens over the same text", "they are aligned by characters")
         if fit == Fit.NO_PARSE:
-            return Note(sentence, "no-parse", f"{where}: no parse; its brackets count as missed")
+            return Note(sentence, "no-parse", place, "no parse", MISSED)
         if fit == Fit.MISSING:
-            shown = _shown(self.gold, sentence)
-            return Note(sentence, "missing", f"{where}: no test sentence; its brackets count as missed: {shown}")
+            return Note(sentence, "missing", place, f"no test sentence for {_shown(self.gold, sentence)!r}", MISSED)
         ours, theirs = _first_difference(self.gold.words(sentence), self.test.words(partner))
-        text = f"{where}: the words differ ({ours} in gold, {theirs} at {self.test.place(partner)}); its brackets count as missed"
-        return Note(sentence, "text-differs", text)
+        what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
+        return Note(sentence, "text-differs", place, what, MISSED)
 
     def _extra(self, sentence: int) -> Note:
-        where, shown = self.test.place(sentence), _shown(self.test, sentence)
-        return Note(-1, "extra", f"{where}: this test sentence has no gold sentence and is left out: {shown}")
+        what = f"no gold sentence for the test sentence {_shown(self.test, sentence)!r}"
+        return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
 
 
 def _token_rows(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int64, Int64]:

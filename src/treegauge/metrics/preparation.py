@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
-from treegauge.metrics.alignment import Alignment, Fit, align
+from treegauge.metrics.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
 from treegauge.metrics.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths
 from treegauge.metrics.refinement import over_common_tokens
 from treegauge.metrics.tokens import has_tag
@@ -97,6 +97,8 @@ def pair_of(gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset
     stays = np.ones(len(gold), dtype=np.bool_)
     if on_mismatch == "skip":
         stays &= alignment.fit < Fit.TEXT_DIFFERS
+        notes = [replace(note, consequence=LEFT_OUT) if note.consequence == MISSED else note for note in alignment.notes]
+        alignment = replace(alignment, notes=tuple(notes))
     if not preset.empty_gold:
         stays &= gold_brackets.counts > 0
     index = np.flatnonzero(stays)
@@ -108,4 +110,5 @@ def pair_of(gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset
 
 def _refusal(alignment: Alignment) -> str:
     more = len(alignment.notes) - 1
-    return f"gold and test do not fit: {alignment.notes[0].text}" + (f"\n  and {more} more such" if more else "")
+    first = alignment.notes[0]
+    return f"gold and test do not fit: {first.place}: {first.what}" + (f"\n  and {more} more such" if more else "")

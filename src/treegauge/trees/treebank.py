@@ -5,7 +5,6 @@ A score never needs a Python object per node; ``treebank[i]`` makes a :class:`Tr
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -13,7 +12,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.trees.columns import ColumnBuilder, Int32, Int64, canonical_ids, join, join_offsets, merge_strings, rows_of
+from treegauge.trees.columns import ColumnBuilder, Int32, Int64, join, join_offsets, merge_strings, rows_of
+from treegauge.trees.hashing import TreebankHash
 from treegauge.trees.origins import Origin, parts_of, pick_origins, place_of
 from treegauge.trees.tree import Child, Tree
 
@@ -200,20 +200,10 @@ class Treebank(Sequence[Tree]):
     def sha256(self) -> str:
         """A hash of the trees themselves: the same for the same trees from any file, format, slice or machine.
 
-        Ids are renumbered by first use, and every part goes in with its length, so that no two treebanks share what is hashed.
+        :class:`~treegauge.trees.hashing.TreebankHash` gives the same for trees that come in blocks.
         """
-        digest = hashlib.sha256(f"treegauge-treebank-1 {len(self)}\n".encode())
-        for offset in (self.node_offset, self.token_offset):
-            digest.update(np.ascontiguousarray(offset, dtype="<i8").data)
-        for strings, columns in ((self.labels, (self.label, self.tag)), (self.vocabulary, (self.word,))):
-            used, canonical = canonical_ids(strings, columns[0])
-            encoded = [string.encode("utf-8", "surrogatepass") for string in used]
-            digest.update(np.array([len(encoded), *map(len, encoded)], dtype="<i8").data)
-            digest.update(b"".join(encoded))
-            for column in columns:
-                digest.update(np.ascontiguousarray(canonical[column], dtype="<i4").data)
-        for column in (self.start, self.end, self.parent, self.above):
-            digest.update(np.ascontiguousarray(column, dtype="<i4").data)
+        digest = TreebankHash()
+        digest.update(self)
         return digest.hexdigest()
 
     def _origins_or_blank(self) -> tuple[Origin, ...]:

@@ -1,0 +1,104 @@
+"""The hash of a treebank, from any number of blocks of it.
+
+Each column has a hash of its own, so that blocks can be added one after the other: what comes out depends on the trees alone, not
+on the file, the format, the blocks or the machine. Strings are numbered by first use, and go in with their lengths, so that no two
+treebanks share what is hashed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from treegauge.trees.columns import Int32, Int64, canonical_ids
+
+__all__ = ["TreebankHash"]
+
+
+class _Block(Protocol):
+    """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def vocabulary(self) -> tuple[str, ...]: ...
+    @property
+    def label(self) -> Int32: ...
+    @property
+    def start(self) -> Int32: ...
+    @property
+    def end(self) -> Int32: ...
+    @property
+    def parent(self) -> Int32: ...
+    @property
+    def word(self) -> Int32: ...
+    @property
+    def tag(self) -> Int32: ...
+    @property
+    def above(self) -> Int32: ...
+    @property
+    def node_offset(self) -> Int64: ...
+    @property
+    def token_offset(self) -> Int64: ...
+
+
+class TreebankHash:
+    """A SHA-256 under construction; it remembers the distinct strings it has seen, and nothing else of the trees.
+
+    >>> from treegauge.trees.treebank import Treebank
+    >>> bank = Treebank.parse("(S (NP (NN a)) (VP (V b))) (NP (NN b))")
+    >>> whole, parts = TreebankHash(), TreebankHash()
+    >>> whole.update(bank)
+    >>> parts.update(bank[:1])
+    >>> parts.update(bank[1:])
+    >>> whole.hexdigest() == parts.hexdigest() == bank.sha256()
+    True
+    """
+
+    def __init__(self) -> None:
+        self._trees = 0
+        self._labels = _Strings()
+        self._words = _Strings()
+        self._columns = [hashlib.sha256() for _ in range(9)]
+
+    def update(self, block: _Block) -> None:
+        """Add the trees of a block."""
+        self._trees += len(block.node_offset) - 1
+        label = self._labels.numbers(block.labels, block.label)
+        word = self._words.numbers(block.vocabulary, block.word)
+        columns = (
+            *(np.diff(block.node_offset), np.diff(block.token_offset)),
+            *(label[block.label], label[block.tag], word[block.word]),
+            *(block.start, block.end, block.parent, block.above),
+        )
+        for digest, column in zip(self._columns, columns, strict=True):
+            digest.update(np.ascontiguousarray(column, dtype="<i4").data)
+
+    def hexdigest(self) -> str:
+        """The hash of all trees so far."""
+        digest = hashlib.sha256(f"treegauge-treebank-2 {self._trees}\n".encode())
+        for part in (self._labels.digest, self._words.digest, *self._columns):
+            digest.update(part.digest())
+        return digest.hexdigest()
+
+
+class _Strings:
+    """Numbers for strings by first use, and a hash of the strings in that order."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self._numbers: dict[str, int] = {}
+
+    def numbers(self, strings: Sequence[str], column: Int32) -> Int32:
+        """For each id of a column its string's number; unused ids get -1, and so does the id -1."""
+        used, canonical = canonical_ids(strings, column)
+        known = self._numbers
+        for string in used:
+            if string not in known:
+                known[string] = len(known)
+                encoded = string.encode("utf-8", "surrogatepass")
+                self.digest.update(b"%d:%b" % (len(encoded), encoded))
+        return np.array([*(known[string] for string in used), -1], dtype=np.int32)[canonical]
