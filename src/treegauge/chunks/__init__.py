@@ -1,0 +1,1 @@
+"""Chunks: candidates, Abney's models 0 to S, the entropy of recognising them, and conlleval's scores."""

@@ -1,0 +1,109 @@
+"""Sentences cut into chunks: non-recursive pieces of phrases that partition the sentence (Abney 1993).
+
+A word outside every chunk is a Null chunk of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from treegauge.errors import UsageError
+
+__all__ = ["NULL", "Chunk", "ChunkedSentence", "categories_of", "chunks_of_iob", "iob_of_chunks"]
+
+NULL = "Null"
+
+
+class Chunk(NamedTuple):
+    """A category over the words ``[start, end)``."""
+
+    category: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class ChunkedSentence:
+    """Words, their tags, and the chunks that partition them.
+
+    >>> ChunkedSentence(("the", "cat", "sat"), ("DT", "NN", "VBD"), (Chunk("NP", 0, 2),))
+    Traceback (most recent call last):
+    treegauge.errors.UsageError: the chunks must partition the sentence: word 3 of 3 is in none
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+
+    def __post_init__(self) -> None:
+        place = 0
+        for chunk in self.chunks:
+            if chunk.start != place or chunk.end <= chunk.start:
+                raise UsageError(f"the chunks must partition the sentence: {tuple(chunk)} does not begin at word {place + 1}")
+            place = chunk.end
+        if place != len(self.words):
+            raise UsageError(f"the chunks must partition the sentence: word {place + 1} of {len(self.words)} is in none")
+        if len(self.tags) != len(self.words):
+            raise UsageError(f"a sentence of {len(self.words)} words has {len(self.tags)} tags")
+
+    def __len__(self) -> int:
+        """The number of words."""
+        return len(self.words)
+
+    @classmethod
+    def from_iob(cls, words: Sequence[str], tags: Sequence[str], iob: Sequence[str]) -> ChunkedSentence:
+        """A sentence from its three CoNLL-2000 columns.
+
+        >>> ChunkedSentence.from_iob(["He", "sat", "."], ["PRP", "VBD", "."], ["B-NP", "B-VP", "O"]).chunks[2]
+        Chunk(category='Null', start=2, end=3)
+        """
+        return cls(tuple(words), tuple(tags), tuple(_with_null(chunks_of_iob(iob), len(words))))
+
+
+def chunks_of_iob(iob: Sequence[str]) -> list[Chunk]:
+    """The chunks a column of B-X, I-X and O marks, as conlleval reads it: an I-X after anything but X begins a chunk.
+
+    >>> chunks_of_iob(["B-NP", "I-NP", "I-VP", "O", "I-NP"])
+    [Chunk(category='NP', start=0, end=2), Chunk(category='VP', start=2, end=3), Chunk(category='NP', start=4, end=5)]
+    """
+    chunks: list[Chunk] = []
+    start, category = 0, ""
+    for place, mark in enumerate([*iob, "O"]):
+        kind, _, name = mark.partition("-")
+        goes_on = kind == "I" and name == category
+        if category and not goes_on:
+            chunks.append(Chunk(category, start, place))
+        if not goes_on:
+            start, category = place, name if kind in ("B", "I") else ""
+    return chunks
+
+
+def iob_of_chunks(chunks: Iterable[Chunk], length: int) -> list[str]:
+    """The column that marks chunks; Null chunks are outside.
+
+    >>> iob_of_chunks([Chunk("NP", 0, 2), Chunk("Null", 2, 3)], 3)
+    ['B-NP', 'I-NP', 'O']
+    """
+    marks = ["O"] * length
+    for category, start, end in chunks:
+        if category != NULL:
+            marks[start:end] = [f"B-{category}"] + [f"I-{category}"] * (end - start - 1)
+    return marks
+
+
+def _with_null(chunks: Sequence[Chunk], length: int) -> list[Chunk]:
+    filled: list[Chunk] = []
+    place = 0
+    for chunk in [*chunks, Chunk("", length, length)]:
+        filled += [Chunk(NULL, word, word + 1) for word in range(place, chunk.start)]
+        filled += [chunk] if chunk.category else []
+        place = chunk.end
+    return filled
+
+
+def categories_of(sentences: Iterable[ChunkedSentence]) -> tuple[str, ...]:
+    """All categories in order of name, Null last (it is one even where no word is outside)."""
+    found = {chunk.category for sentence in sentences for chunk in sentence.chunks} - {NULL}
+    return (*sorted(found), NULL)

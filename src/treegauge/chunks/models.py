@@ -1,0 +1,275 @@
+"""Abney's models of a chunk candidate: 0, 1, XK, G and C.
+
+Each gives P(T | candidate), the probability that a candidate is a true chunk, for all candidates of a sentence at once.
+Estimates are plain proportions. Models 1 and XK come from corpus 1; the rules x -> tags of G and C come from corpus 1 and their
+probabilities from corpus 2; where no rule applies, C falls back to G and G to XK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.chunks.candidates import n_spans, span_lengths, span_row, truth
+from treegauge.chunks.corpus import ChunkedSentence
+from treegauge.chunks.tagging import CertainTags, TagLattice
+
+__all__ = ["CandidateModel", "Models", "train_models"]
+
+Array = NDArray[np.float64]
+
+
+class CandidateModel(Protocol):
+    """Gives, for all candidates of a sentence, the probability of being a true chunk."""
+
+    def probabilities(self, tags: TagLattice) -> Array:
+        """A row per span, a column per category."""
+        ...
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Models 0 and 1: every candidate has the same probability."""
+
+    probability: float
+    n_categories: int
+
+    def probabilities(self, tags: TagLattice) -> Array:
+        return np.full((n_spans(len(tags)), self.n_categories), self.probability)
+
+
+@dataclass(frozen=True)
+class ByLength:
+    """Model XK: the probability depends on category and length; (x, k) never seen has probability 0."""
+
+    table: Array
+    """A row per length (row 0 unused), a column per category."""
+
+    def probabilities(self, tags: TagLattice) -> Array:
+        lengths = span_lengths(len(tags))
+        known = lengths < len(self.table)
+        return np.where(known[:, None], self.table[np.where(known, lengths, 0)], 0.0)
+
+
+class RuleTrie:
+    """Tag sequences as a trie: node 0 is the empty sequence, each node has a child per tag."""
+
+    def __init__(self) -> None:
+        self.children: list[dict[str, int]] = [{}]
+
+    def add(self, tags: Iterable[str]) -> int:
+        """The node of a tag sequence, made if need be."""
+        node = 0
+        for tag in tags:
+            if tag not in self.children[node]:
+                self.children[node][tag] = len(self.children)
+                self.children.append({})
+            node = self.children[node][tag]
+        return node
+
+    def matches(self, tags: TagLattice) -> Iterator[tuple[int, int, float, Sequence[tuple[str, float]]]]:
+        """Every (span row, node, probability of its tags, following tags) whose tag sequence is in the trie."""
+        n = len(tags)
+        for start in range(n):
+            frontier = [(0, 1.0, tags.first(start))]
+            end = start
+            while frontier:
+                longer: list[tuple[int, float, Sequence[tuple[str, float, tuple[str, ...]]]]] = []
+                row = span_row(n, start, end + 1)
+                for node, probability, choices in frontier:
+                    children = self.children[node]
+                    for tag, share, state in choices:
+                        child = children.get(tag)
+                        if child is not None:
+                            following = tags.following(end + 1, state)
+                            yield row, child, probability * share, [(tag, p) for tag, p, _ in following]
+                            if end + 1 < n and self.children[child]:
+                                longer.append((child, probability * share, following))
+                frontier, end = longer, end + 1
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The rules of model G: for each tag sequence and category whether it is a rule, and its probability (nan: corpus 2 never
+    shows it, so it is no match)."""
+
+    trie: RuleTrie
+    is_rule: NDArray[np.bool_]
+    probability: Array
+
+    @property
+    def n_rules(self) -> int:
+        return int(self.is_rule.sum())
+
+    def covered(self, tags: TagLattice) -> Array:
+        """The probability that a candidate's tags are those of a rule: 0 or 1 for certain tags."""
+        mass = np.zeros((n_spans(len(tags)), self.is_rule.shape[1]))
+        for row, node, share, _ in self.trie.matches(tags):
+            mass[row] += share * self.is_rule[node]
+        return mass
+
+
+@dataclass(frozen=True)
+class ByTags:
+    """Model G: P(T | x, tags), summed over the possible tag sequences; XK for those that match no rule."""
+
+    grammar: Grammar
+    otherwise: ByLength
+
+    def probabilities(self, tags: TagLattice) -> Array:
+        result = np.zeros((n_spans(len(tags)), self.grammar.is_rule.shape[1]))
+        unmatched = np.ones_like(result)
+        known = np.nan_to_num(self.grammar.probability)
+        has_estimate = ~np.isnan(self.grammar.probability)
+        for row, node, share, _ in self.grammar.trie.matches(tags):
+            result[row] += share * known[node]
+            unmatched[row] -= share * has_estimate[node]
+        return result + np.maximum(unmatched, 0.0) * self.otherwise.probabilities(tags)
+
+
+@dataclass(frozen=True)
+class ByContext:
+    """Model C: as G, with the following tag; ``contexts[node][tag]`` holds the probabilities by category (nan: use G)."""
+
+    grammar: Grammar
+    contexts: dict[int, dict[str, Array]]
+    otherwise: ByLength
+
+    def probabilities(self, tags: TagLattice) -> Array:
+        result = np.zeros((n_spans(len(tags)), self.grammar.is_rule.shape[1]))
+        unmatched = np.ones_like(result)
+        for row, node, share, following in self.grammar.trie.matches(tags):
+            without_context = self.grammar.probability[node]
+            for tag, next_share in following:
+                known = self.contexts.get(node, {}).get(tag)
+                estimate = without_context if known is None else np.where(np.isnan(known), without_context, known)
+                has_estimate = ~np.isnan(estimate)
+                result[row] += share * next_share * np.where(has_estimate, estimate, 0.0)
+                unmatched[row] -= share * next_share * has_estimate
+        return result + np.maximum(unmatched, 0.0) * self.otherwise.probabilities(tags)
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of one training, by name, with the categories their columns stand for."""
+
+    categories: tuple[str, ...]
+    zero: Constant
+    one: Constant
+    by_length: ByLength
+    by_tags: ByTags
+    by_context: ByContext
+    one_corpus: bool = field(default=False)
+
+    @property
+    def grammar(self) -> Grammar:
+        return self.by_tags.grammar
+
+    def named(self) -> dict[str, CandidateModel]:
+        """The models as the paper names and orders them."""
+        return {"0": self.zero, "1": self.one, "XK": self.by_length, "G": self.by_tags, "C": self.by_context}
+
+
+Tagged = tuple[ChunkedSentence, TagLattice]
+
+
+def with_gold_tags(sentences: Iterable[ChunkedSentence]) -> list[Tagged]:
+    """Sentences with their own tags as certain."""
+    return [(sentence, CertainTags(sentence.tags)) for sentence in sentences]
+
+
+def train_models(first: Sequence[Tagged], second: Sequence[Tagged] | None, categories: Sequence[str]) -> Models:
+    """Estimate all models: rules from the ``first`` corpus, their probabilities from the ``second`` (None: the first again)."""
+    by_length, one = _length_proportions(first, categories)
+    trie, is_rule, contexts = _rules(first, categories)
+    grammar, by_context = _estimates(trie, is_rule, contexts, first if second is None else second, categories)
+    return Models(
+        tuple(categories),
+        Constant(0.5, len(categories)),
+        Constant(one, len(categories)),
+        by_length,
+        ByTags(grammar, by_length),
+        ByContext(grammar, by_context, by_length),
+        second is None,
+    )
+
+
+def _length_proportions(corpus: Sequence[Tagged], categories: Sequence[str]) -> tuple[ByLength, float]:
+    longest = max((len(sentence) for sentence, _ in corpus), default=0)
+    true = np.zeros((longest + 1, len(categories)))
+    candidates = np.zeros(longest + 1)
+    for sentence, _ in corpus:
+        n = len(sentence)
+        lengths = span_lengths(n)
+        np.add.at(true, lengths, truth(n, sentence.chunks, categories))
+        candidates[1 : n + 1] += np.arange(n, 0, -1)
+    table = np.divide(true, candidates[:, None], out=np.zeros_like(true), where=candidates[:, None] > 0)
+    total = candidates.sum() * len(categories)
+    return ByLength(table), float(true.sum() / total) if total else 0.0
+
+
+def _rules(corpus: Sequence[Tagged], categories: Sequence[str]) -> tuple[RuleTrie, set[tuple[int, int]], set[tuple[int, str, int]]]:
+    """The rules x -> tags that true chunks show, and those with the tag that followed."""
+    number = {category: index for index, category in enumerate(categories)}
+    trie = RuleTrie()
+    rules: set[tuple[int, int]] = set()
+    contexts: set[tuple[int, str, int]] = set()
+    for sentence, tags in corpus:
+        for chunk in sentence.chunks:
+            for sequence, following in _tag_sequences(tags, chunk.start, chunk.end):
+                node, category = trie.add(sequence), number[chunk.category]
+                rules.add((node, category))
+                contexts.add((node, following, category))
+    return trie, rules, contexts
+
+
+def _tag_sequences(tags: TagLattice, start: int, end: int) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The possible tag sequences of a span, each with each tag that may follow."""
+    stack: list[tuple[tuple[str, ...], int, Sequence[tuple[str, float, tuple[str, ...]]]]] = [((), start, tags.first(start))]
+    while stack:
+        sequence, word, choices = stack.pop()
+        for tag, _, state in choices:
+            if word == end:
+                yield sequence, tag
+            else:
+                stack.append(((*sequence, tag), word + 1, tags.following(word + 1, state)))
+
+
+def _estimates(
+    trie: RuleTrie,
+    rules: set[tuple[int, int]],
+    contexts: set[tuple[int, str, int]],
+    corpus: Sequence[Tagged],
+    categories: Sequence[str],
+) -> tuple[Grammar, dict[int, dict[str, Array]]]:
+    """The proportion of true chunks among the candidates of each rule, with and without the following tag."""
+    shape = (len(trie.children), len(categories))
+    true, seen = np.zeros(shape), np.zeros(shape[0])
+    true_next: dict[tuple[int, str], Array] = {}
+    seen_next: dict[tuple[int, str], float] = {}
+    for sentence, tags in corpus:
+        is_true = truth(len(sentence), sentence.chunks, categories)
+        for row, node, share, following in trie.matches(tags):
+            seen[node] += share
+            true[node] += share * is_true[row]
+            for tag, next_share in following:
+                key = (node, tag)
+                seen_next[key] = seen_next.get(key, 0.0) + share * next_share
+                if key not in true_next:
+                    true_next[key] = np.zeros(len(categories))
+                true_next[key] += share * next_share * is_true[row]
+    is_rule = np.zeros(shape, dtype=np.bool_)
+    for node, category in rules:
+        is_rule[node, category] = True
+    estimated = is_rule & (seen > 0)[:, None]
+    probability = np.where(estimated, true / np.where(seen > 0, seen, 1.0)[:, None], np.nan)
+    by_context: dict[int, dict[str, Array]] = {}
+    for node, tag, category in contexts:
+        if seen_next.get((node, tag), 0.0) > 0:
+            row = by_context.setdefault(node, {}).setdefault(tag, np.full(len(categories), np.nan))
+            row[category] = true_next[node, tag][category] / seen_next[node, tag]
+    return Grammar(trie, is_rule, probability), by_context
