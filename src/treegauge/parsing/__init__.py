@@ -4,5 +4,20 @@ elsewhere."""
 from treegauge.parsing.forest import Forest, Parse
 from treegauge.parsing.objectives import OBJECTIVES, Best, Objective, consensus
 from treegauge.parsing.posteriors import Anchored, Constituent, Frame, Link
+from treegauge.parsing.spans import Marginals, decode, marginals
 
-__all__ = ["OBJECTIVES", "Anchored", "Best", "Constituent", "Forest", "Frame", "Link", "Objective", "Parse", "consensus"]
+__all__ = [
+    "OBJECTIVES",
+    "Anchored",
+    "Best",
+    "Constituent",
+    "Forest",
+    "Frame",
+    "Link",
+    "Marginals",
+    "Objective",
+    "Parse",
+    "consensus",
+    "decode",
+    "marginals",
+]

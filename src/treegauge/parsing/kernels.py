@@ -43,7 +43,8 @@ class Leaves(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers of a mode.
+    """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers
+    of a mode.
 
     The closure's columns are those of :class:`treegauge.grammar.unary.Closure`.
     """
