@@ -1,0 +1,48 @@
+"""Telling two parsers apart: tests and intervals on rows of counts.
+
+All of it works on the rows that a metric makes, so every metric has every test.
+
+>>> from treegauge.significance import Cells, holm, real_test
+>>> round(real_test(Cells(YY=6516, YN=232, NY=343, NN=4309)).z, 1)
+4.7
+"""
+
+from treegauge.significance.bootstrap import Bootstrap, Interval, bca_interval, bootstrap, percentile_interval
+from treegauge.significance.contingency import (
+    Binomial,
+    Cells,
+    McNemar,
+    RealTest,
+    binomial,
+    mcnemar,
+    real_test,
+    real_test_m1,
+)
+from treegauge.significance.holm import holm
+from treegauge.significance.paired import Paired
+from treegauge.significance.randomisation import Randomised, randomisation
+from treegauge.significance.sentences import PairedT, SignTest, paired_t, sign_test
+
+__all__ = [
+    "Binomial",
+    "Bootstrap",
+    "Cells",
+    "Interval",
+    "McNemar",
+    "Paired",
+    "PairedT",
+    "Randomised",
+    "RealTest",
+    "SignTest",
+    "bca_interval",
+    "binomial",
+    "bootstrap",
+    "holm",
+    "mcnemar",
+    "paired_t",
+    "percentile_interval",
+    "randomisation",
+    "real_test",
+    "real_test_m1",
+    "sign_test",
+]

@@ -1,0 +1,164 @@
+"""Bootstrap confidence intervals of rates and of differences between rates: percentile and BCa (Efron 1987).
+
+Sentences are drawn with replacement, the same sample for every system and every metric, so that a difference is paired.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.significance.paired import Floats, Name, Paired
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, bootstrap_weights
+
+__all__ = ["METHODS", "Bootstrap", "Interval", "bca_interval", "bootstrap", "percentile_interval"]
+
+METHODS = ("bca", "percentile")
+
+
+class Interval(NamedTuple):
+    """A confidence interval, the method that made it, and what to know about it; nan where there is none."""
+
+    low: float
+    high: float
+    method: str
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """The rates of each system in each bootstrap sample: ``samples[system]`` is (rounds, names)."""
+
+    paired: Paired
+    samples: tuple[Floats, ...]
+    seed: int
+
+    @cached_property
+    def _without_one(self) -> tuple[Floats, ...]:
+        return tuple(self.paired.leave_one_out(system) for system in range(len(self.samples)))
+
+    @cached_property
+    def _observed(self) -> tuple[Floats, ...]:
+        return tuple(self.paired.observed(system) for system in range(len(self.samples)))
+
+    def of_rate(self, system: int, name: Name, *, level: float = 0.95, method: str = "bca") -> Interval:
+        """The interval of one system's rate."""
+        column = self.paired.names.index(name)
+        values = [table[system] for table in (self._observed, self.samples, self._without_one)]
+        return interval(float(values[0][column]), values[1][:, column], values[2][:, column], level=level, method=method)
+
+    def of_difference(self, a: int, b: int, name: Name, *, level: float = 0.95, method: str = "bca") -> Interval:
+        """The interval of B's rate minus A's."""
+        column = self.paired.names.index(name)
+        observed = float(self._observed[b][column] - self._observed[a][column])
+        samples = self.samples[b][:, column] - self.samples[a][:, column]
+        without_one = self._without_one[b][:, column] - self._without_one[a][:, column]
+        return interval(observed, samples, without_one, level=level, method=method)
+
+    def effect_size(self, a: int, b: int, name: Name) -> float:
+        """The difference in standard deviations of one sentence: Cohen's d for pairs, of jackknife pseudo-values.
+
+        For a mean over sentences the pseudo-values are the sentences' own differences, and this is the mean difference over
+        their standard deviation; for a pooled rate they are each sentence's influence on it. nan without any variation.
+        """
+        column = self.paired.names.index(name)
+        n = len(self.paired)
+        observed = float(self._observed[b][column] - self._observed[a][column])
+        without_one = self._without_one[b][:, column] - self._without_one[a][:, column]
+        if n < 2:
+            return float("nan")
+        deviation = float(np.std(n * observed - (n - 1) * without_one, ddof=1))
+        return observed / deviation if deviation > _FLAT * max(abs(observed), 1.0) else float("nan")
+
+
+_FLAT = 1e-12
+
+
+def bootstrap(paired: Paired, *, rounds: int = DEFAULT_ROUNDS, seed: int = DEFAULT_SEED) -> Bootstrap:
+    """Draw ``rounds`` samples of the sentences and rate every system on each."""
+    if not len(paired):
+        raise UsageError("there are no sentences to draw from")
+    columns, places = _distinct_columns(paired)
+    samples: list[list[Floats]] = [[] for _ in paired.columns]
+    for weights in bootstrap_weights(len(paired), rounds, seed):
+        totals = weights @ columns
+        for system, place in enumerate(places):
+            samples[system].append(paired.rates_of(totals[:, place]))
+    return Bootstrap(paired, tuple(np.concatenate(blocks) for blocks in samples), seed)
+
+
+def _distinct_columns(paired: Paired) -> tuple[Floats, list[list[int]]]:
+    """Each different column once (gold counts are the same for all systems), and for each system where its columns are."""
+    numbers: dict[bytes, int] = {}
+    distinct: list[Floats] = []
+    places: list[list[int]] = []
+    for columns in paired.columns:
+        place: list[int] = []
+        for column in np.ascontiguousarray(columns.T):
+            number = numbers.setdefault(column.tobytes(), len(numbers))
+            if number == len(distinct):
+                distinct.append(column)
+            place.append(number)
+        places.append(place)
+    return np.stack(distinct, axis=1), places
+
+
+def interval(observed: float, samples: Floats, without_one: Floats, *, level: float, method: str) -> Interval:
+    """The confidence interval of a statistic from its value, its bootstrap samples and its leave-one-out values."""
+    if method not in METHODS:
+        raise UnknownName("kind of interval", method, METHODS)
+    if not 0 < level < 1:
+        raise UsageError(f"a confidence level is between 0 and 1, not {level}")
+    if len(without_one) < 2 or np.isnan(observed):
+        reason = "fewer than two sentences" if len(without_one) < 2 else "the value is undefined"
+        return Interval(float("nan"), float("nan"), method, f"no interval: {reason}")
+    defined = samples[~np.isnan(samples)]
+    if not len(defined):
+        return Interval(float("nan"), float("nan"), method, "no interval: undefined in every sample")
+    found = bca_interval(observed, defined, without_one, level) if method == "bca" else percentile_interval(defined, level)
+    if len(defined) < len(samples):
+        missing = f"undefined in {len(samples) - len(defined)} of {len(samples)} samples, which are left out"
+        found = found._replace(warning="; ".join(filter(None, [found.warning, missing])))
+    return found
+
+
+def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
+    """The middle ``level`` of the samples.
+
+    >>> percentile_interval(np.arange(101.0), level=0.5)[:2]
+    (25.0, 75.0)
+    """
+    low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), "percentile")
+
+
+def bca_interval(observed: float, samples: Floats, without_one: Floats, level: float = 0.95) -> Interval:
+    """The bias-corrected and accelerated interval (Efron 1987); the percentile interval, with a warning, where it is undefined.
+
+    Bias z0 from the share of samples below the observed value (ties by half); acceleration from the skewness of the
+    leave-one-out values.
+    """
+    normal = NormalDist()
+    close = np.abs(samples - observed) <= _FLAT * max(1.0, abs(observed))
+    share = float(((samples < observed) & ~close).mean() + close.mean() / 2)
+    if close.all() or np.ptp(samples) <= _FLAT * max(1.0, abs(observed)):
+        return percentile_interval(samples, level)._replace(warning="no variation between samples: percentile interval")
+    if share in (0.0, 1.0):
+        return percentile_interval(samples, level)._replace(warning="all samples lie on one side of the value: percentile interval")
+    z0 = normal.inv_cdf(share)
+    influence = np.nanmean(without_one) - without_one[~np.isnan(without_one)]
+    spread = float((influence**2).sum()) ** 1.5
+    acceleration = float((influence**3).sum()) / (6 * spread) if spread > 0 else 0.0
+    quantiles: list[float] = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        z = z0 + normal.inv_cdf(tail)
+        if acceleration * z >= 1:
+            return percentile_interval(samples, level)._replace(warning="too skewed for BCa: percentile interval")
+        quantiles.append(normal.cdf(z0 + z / (1 - acceleration * z)))
+    low, high = np.quantile(samples, quantiles)
+    return Interval(float(low), float(high), "bca")

@@ -1,0 +1,68 @@
+"""Random weights for sentences, in blocks with a generator of their own each.
+
+A block's numbers depend on the seed and the block's number only, so that any order, any number of threads and any set of metrics
+sees the same permutations and the same bootstrap samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import UsageError
+
+__all__ = ["DEFAULT_ROUNDS", "DEFAULT_SEED", "all_swaps", "bootstrap_weights", "random_swaps"]
+
+Floats = NDArray[np.float64]
+
+DEFAULT_ROUNDS = 10_000
+DEFAULT_SEED = 1
+
+_BLOCK = 512
+_SWAPS, _BOOTSTRAP = 1, 2
+
+
+def _blocks(rounds: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:
+    """The number of rounds of each block, and its generator."""
+    if rounds < 1:
+        raise UsageError(f"the number of rounds must be positive, not {rounds}")
+    if seed < 0:
+        raise UsageError(f"a seed is 0 or a positive integer, not {seed}")
+    for block, first in enumerate(range(0, rounds, _BLOCK)):
+        yield min(_BLOCK, rounds - first), np.random.default_rng([seed, purpose, block])
+
+
+def random_swaps(n: int, rounds: int, seed: int) -> Iterator[Floats]:
+    """Blocks (rounds, n) of 0 and 1 with equal chances: whether a sentence's two parses change places.
+
+    >>> [block.shape for block in random_swaps(5, 600, seed=1)]
+    [(512, 5), (88, 5)]
+    """
+    for size, generator in _blocks(rounds, seed, _SWAPS):
+        bits = generator.integers(0, 256, size=(size, (n + 7) // 8), dtype=np.uint8)
+        yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+
+
+def all_swaps(n: int) -> Iterator[Floats]:
+    """All 2^n choices, in blocks.
+
+    >>> next(all_swaps(2)).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    """
+    for first in range(0, 1 << n, _BLOCK):
+        numbers = np.arange(first, min(first + _BLOCK, 1 << n))[:, np.newaxis]
+        yield ((numbers >> np.arange(n)) & 1).astype(np.float64)
+
+
+def bootstrap_weights(n: int, rounds: int, seed: int) -> Iterator[Floats]:
+    """Blocks (rounds, n): how often each sentence is in a sample of n drawn with replacement.
+
+    >>> next(bootstrap_weights(4, 3, seed=1)).sum(axis=1).tolist()
+    [4.0, 4.0, 4.0]
+    """
+    for size, generator in _blocks(rounds, seed, _BOOTSTRAP):
+        drawn = generator.integers(0, n, size=(size, n), dtype=np.int64)
+        drawn += np.arange(size)[:, np.newaxis] * n
+        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)

@@ -1,0 +1,35 @@
+"""PARSEVAL rows made of counts, for tests that need two systems."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from treegauge.metrics.parseval import Parseval
+
+COLUMNS = Parseval.columns
+F1 = ("parseval", "f1")
+
+
+def rows(counts: list[tuple[int, int, int]]) -> NDArray[np.float64]:
+    """PARSEVAL rows from (matched, gold, test) of each sentence."""
+    table = np.zeros((len(counts), len(COLUMNS)))
+    for index, (matched, gold, test) in enumerate(counts):
+        table[index, :4] = (1, matched, gold, test)
+        f1 = 2 * matched / (gold + test) if gold + test else 0.0
+        table[index, COLUMNS.index("f1_sum")] = f1
+        table[index, COLUMNS.index("f1_defined")] = gold + test > 0
+    return table
+
+
+@st.composite
+def two_systems(draw: st.DrawFn, largest: int = 7) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two systems on the same gold sentences."""
+    a, b = [], []
+    for _ in range(draw(st.integers(1, largest))):
+        gold = draw(st.integers(0, 6))
+        for system in (a, b):
+            test = draw(st.integers(0, 6))
+            system.append((draw(st.integers(0, min(gold, test))), gold, test))
+    return rows(a), rows(b)
