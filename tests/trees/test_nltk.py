@@ -74,7 +74,7 @@ def test_a_word_nltk_could_not_print_is_refused() -> None:
 
 def test_deep() -> None:
     tree = Tree("X", ["a"])
-    for _ in range(100_000):
+    for _ in range(30_000):
         tree = Tree("X", [tree])
     assert Tree.from_nltk(tree.to_nltk()) == tree
 

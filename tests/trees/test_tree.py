@@ -217,8 +217,9 @@ class TestDeep:
         assert deep_tree.width == len(deep_tree.words) == DEEP // 10 + 1
 
     def test_equality_and_hash(self, deep_tree: Tree) -> None:
-        assert deep_tree == deep()
-        assert hash(deep_tree) == hash(deep())
+        again = deep()
+        assert deep_tree == again
+        assert hash(deep_tree) == hash(again)
         assert deep_tree != deep("other")
 
     def test_pickle(self, deep_tree: Tree) -> None:
