@@ -1,0 +1,151 @@
+"""What EVALB would have made of the same trees: the sentences it would drop, and the F-measure of the rest.
+
+EVALB pairs sentences by line and decides by each tree's own tags what it deletes. On most sentences that changes nothing, which a
+comparison of columns shows; only the others are given to :mod:`treegauge.metrics.evalb`, as the lines EVALB would read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.metrics.alignment import Fit
+from treegauge.metrics.base import Rows, ratio
+from treegauge.metrics.brackets import sum_within
+from treegauge.metrics.evalb import ERROR, SKIP, VALID, score_lines
+from treegauge.metrics.parseval import Parseval
+from treegauge.metrics.preparation import Pair, pair_of
+from treegauge.metrics.tokens import has_tag, without_tokens
+from treegauge.normalise.preset import EvalbFile, Preset, from_parameters
+from treegauge.trees.brackets import one_line
+from treegauge.trees.treebank import Treebank
+
+__all__ = ["EvalbOutcome", "Prepared", "bracketed_lines", "evalb_outcome"]
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class EvalbOutcome:
+    """EVALB's counts over the sentences that it would score, and how many it would not.
+
+    ``errors`` are sentences it refuses (their words, as it sees them, differ), ``skips`` those without a parse. Two outcomes add.
+    """
+
+    file: str
+    sentences: int = 0
+    errors: int = 0
+    skips: int = 0
+    matched: int = 0
+    gold: int = 0
+    test: int = 0
+
+    def __add__(self, other: EvalbOutcome) -> EvalbOutcome:
+        return EvalbOutcome(self.file, *(a + b for a, b in zip(self._counts(), other._counts(), strict=True)))
+
+    def _counts(self) -> tuple[int, ...]:
+        return self.sentences, self.errors, self.skips, self.matched, self.gold, self.test
+
+    @property
+    def dropped(self) -> int:
+        return self.errors + self.skips
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Recall, precision and F1 in EVALB's order of operations."""
+        recall, precision = ratio(self.matched, self.gold), ratio(self.matched, self.test)
+        total = 0.0 if math.isnan(recall + precision) else recall + precision
+        return {"recall": recall, "precision": precision, "f1": ratio(2 * precision * recall if total else 0, total)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; a rate that does not exist is None."""
+        rates = {name: None if math.isnan(value) else value for name, value in self.rates.items()}
+        names = ("sentences", "errors", "skips", "matched", "gold", "test")
+        return {"file": self.file, "dropped": self.dropped, **dict(zip(names, self._counts(), strict=True)), **rates}
+
+    def __str__(self) -> str:
+        f1 = self.rates["f1"]
+        shown = "no FMeasure" if math.isnan(f1) else f"FMeasure {100 * f1:.2f}"
+        return f"EVALB with {self.file} would drop {self.dropped} of these {self.sentences} sentences and print {shown}."
+
+
+class Prepared(NamedTuple):
+    """Two blocks of trees and what was made of them: with traces, without, and as aligned brackets."""
+
+    gold: Treebank
+    test: Treebank
+    gold_words: Treebank
+    test_words: Treebank
+    pair: Pair
+
+
+def evalb_outcome(block: Prepared, rows: Rows | None, file: EvalbFile) -> EvalbOutcome:
+    """What EVALB does with these trees, one a line; ``rows`` are PARSEVAL's of the pair, if they were made already."""
+    n = min(len(block.gold), len(block.test))
+    alignment, preset = block.pair.alignment, from_parameters(file.parameters, file.name)
+    plain = _is_plain(block, preset)[:n]
+    outcome = EvalbOutcome(file.name)
+    if plain.any():
+        pair = block.pair
+        if rows is None or not _counts_alike(pair.preset, preset, (*block.gold.labels, *block.test.labels)):
+            pair = pair_of(block.gold_words, block.test_words, alignment, preset)
+            rows = Parseval().rows(pair)
+        of_sentence = np.full(len(block.gold), -1, dtype=np.int64)
+        of_sentence[pair.index] = np.arange(len(pair))
+        counted = rows[of_sentence[np.flatnonzero(plain)]][:, [Parseval().columns.index(c) for c in ("matched", "gold", "test")]]
+        outcome += EvalbOutcome(file.name, int(plain.sum()), 0, 0, *counted.sum(axis=0).astype(int).tolist())
+    others = np.flatnonzero(~plain).tolist()
+    for result in score_lines(bracketed_lines(block.gold, others), bracketed_lines(block.test, others), file.parameters):
+        counts = (result.matched, result.gold, result.test) if result.status == VALID else (0, 0, 0)
+        outcome += EvalbOutcome(file.name, 1, int(result.status == ERROR), int(result.status == SKIP), *counts)
+    return outcome
+
+
+def _is_plain(block: Prepared, preset: Preset) -> Mask:
+    """The sentences that EVALB surely scores, and as we do: the same words in the same place, deleted on both sides or on none."""
+    gold, test, alignment = block.gold_words, block.test_words, block.pair.alignment
+    sure = (alignment.fit == Fit.TOKENS) & (alignment.test == np.arange(len(gold)))
+    if not sure.any():
+        return sure
+    if alignment.gold_aside is not None and alignment.test_aside is not None:
+        gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
+    if not sure.all():
+        places = np.flatnonzero(sure)
+        gold, test = gold.take(places), test.take(places)
+    elif len(test) > len(gold):
+        test = test[: len(gold)]
+    deleted = has_tag(gold, preset.delete_tags)
+    doubtful = (deleted != has_tag(test, preset.delete_tags)) | (gold.tag < 0) | (test.tag < 0)
+    doubtful |= ~deleted & _is_written_otherwise(gold, test)
+    plain = (sum_within(doubtful, gold.token_offset) == 0) & (sum_within(~deleted, gold.token_offset) > 0)
+    sure[sure] = plain
+    return sure
+
+
+def _is_written_otherwise(gold: Treebank, test: Treebank) -> Mask:
+    """Tokens that are the same word to us, but not the same bytes."""
+    numbers = {word: number for number, word in enumerate(gold.vocabulary)}
+    in_gold = np.array([numbers.get(word, -1) for word in test.vocabulary] or [-1], dtype=np.int64)
+    # A vocabulary may hold a word twice: then the number of the first stands for both.
+    first = np.array([numbers[word] for word in gold.vocabulary] or [0], dtype=np.int64)
+    return first[gold.word] != in_gold[test.word]
+
+
+def _counts_alike(one: Preset, other: Preset, labels: Sequence[str]) -> bool:
+    """Whether two presets count the same brackets of trees with these labels."""
+    unlike = replace(one, name="", ignored=(), cutoff_length=0, delete_labels=other.delete_labels)
+    if unlike != replace(other, name="", ignored=(), cutoff_length=0):
+        return False
+    if one.delete_labels == other.delete_labels:
+        return True
+    return all(one.deletes(one.cut_label(label)) == other.deletes(one.cut_label(label)) for label in set(labels))
+
+
+def bracketed_lines(bank: Treebank, sentences: Sequence[int]) -> Iterator[bytes]:
+    """Some trees of a treebank, one a line."""
+    return (one_line(bank[i]).encode("utf-8", "surrogatepass") + b"\n" for i in sentences)
