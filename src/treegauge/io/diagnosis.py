@@ -16,7 +16,7 @@ from treegauge.errors import BracketError, EncodingError, InputError
 from treegauge.io.events import find_events
 from treegauge.io.options import ReadOptions
 
-__all__ = ["Scanner", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
+__all__ = ["Scanner", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
 
 _TOKEN = re.compile(rb"(?:\([ \t\r\v\f]*)+|(?:\)[ \t\r\v\f]*)+|[^() \t\n\r\v\f]+")
 _NOT_NEWLINE = re.compile(rb"[^\n]")
@@ -104,7 +104,7 @@ class Scanner:
         self.number += 1
 
     def _errors(self, line: bytes, base: int, begins_line: bool) -> Iterator[InputError]:
-        fault = _bad_bytes(line)
+        fault = bad_bytes(line)
         if fault is not None:
             problem, at, advice = fault
             yield self._error(EncodingError, problem, line, at, advice)
@@ -171,7 +171,7 @@ def error_at(kind: type[InputError], problem: str, path: str, number: int, line:
     return kind(problem, path=path, line=number, column=column, text=text, first_column=first_column, advice=advice)
 
 
-def _bad_bytes(line: bytes) -> tuple[str, int, str] | None:
+def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
     """What is wrong with the bytes of a line, where, and what to do."""
     zero = line.find(b"\0")
     if zero >= 0:

@@ -1,0 +1,203 @@
+"""CoNLL-2000 columns, ``word tag chunk``, as trees of two levels.
+
+The columns on the left are the tree on the right::
+
+    He        PRP  B-NP       (S (NP (PRP He))
+    reckons   VBZ  B-VP          (VP (VBZ reckons))
+    the       DT   B-NP          (NP (DT the) (NN deficit))
+    deficit   NN   I-NP          (. .))
+    .         .    O
+
+A chunk is a node above its words' tags; words outside chunks hang from ``S``. A chunk that begins with ``I-X`` where ``B-X`` is
+usual gets the label ``I-X``, so that writing gives back the very same columns. A blank line ends a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import EncodingError, FormatError, InputError
+from treegauge.io.diagnosis import bad_bytes, error_at, is_comment
+from treegauge.io.interning import Interner
+from treegauge.io.node_labels import canonical_label
+from treegauge.io.options import ReadOptions
+from treegauge.io.text import Text
+from treegauge.trees.brackets import restore_word
+from treegauge.trees.treebank import Int32, Origin, Treebank
+
+__all__ = ["OUTSIDE", "SENTENCE_LABEL", "check_conll2000"]
+
+Mask = NDArray[np.bool_]
+
+OUTSIDE, SENTENCE_LABEL = "O", "S"
+_CHUNK_TAG = re.compile(r"O|[BI]-(?![BI]-).+")
+_BLANK_LINE = re.compile(rb"\n[ \t\r\v\f]*\n")
+_LARGEST_SENTENCE_BYTES = 64 << 20
+_FIELDS_ADVICE = "Each line is a word, its tag and its chunk tag; a blank line ends a sentence."
+_TAG_ADVICE = "Chunk tags are O, B-X or I-X, as in B-NP."
+
+
+def check_conll2000(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """All trees of a file of columns, in blocks, and all its errors."""
+    rest, line, enough = b"", 1, 0
+    for chunk, is_last in text.chunks():
+        rest += chunk
+        if not is_last and len(rest) < enough:
+            continue
+        used = len(rest) if is_last else _end_of_sentences(rest)
+        if used:
+            yield from _check_block(rest[:used], text.name, line, options)
+        line += rest.count(b"\n", 0, used)
+        rest = rest[used:]
+        enough = 0 if used else 2 * len(rest)
+        if len(rest) > _LARGEST_SENTENCE_BYTES:
+            raise FormatError(
+                f"a sentence of more than {_LARGEST_SENTENCE_BYTES >> 20} MB", path=text.name, line=line, advice=_FIELDS_ADVICE
+            )
+
+
+def _end_of_sentences(text: bytes) -> int:
+    """Where the last blank line ends."""
+    end = text.rfind(b"\n\n")
+    if end >= 0:
+        return end + 2
+    *_, last = 0, *(match.end() for match in _BLANK_LINE.finditer(text))
+    return last
+
+
+def _check_block(text: bytes, path: str, first_line: int, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """The trees of whole sentences: at once if all is well, else line by line, leaving out the sentences with errors."""
+    lines = text.split(b"\n") if options.comment else []
+    comments = [number for number, line in enumerate(lines) if is_comment(line, options)]
+    for number in comments:
+        lines[number] = b""
+    text = b"\n".join(lines) if comments else text
+    treebank = _read_block(text, comments, path, first_line)
+    if treebank is None:
+        errors, text = _errors_and_good_lines(text.split(b"\n"), comments, path, first_line)
+        yield from errors
+        treebank = _read_block(text, comments, path, first_line)
+        assert treebank is not None, "the careful reader lets through what the fast one refuses"
+    if len(treebank):
+        yield treebank
+
+
+def _errors_and_good_lines(lines: list[bytes], comments: list[int], path: str, first_line: int) -> tuple[list[InputError], bytes]:
+    """All errors, and the text without the lines of the sentences they are in."""
+    errors: list[InputError] = []
+    left_out = set(comments)
+    sentence: list[int] = []
+    is_bad = False
+    for number, line in enumerate([*lines, b""]):
+        if line.strip():
+            sentence.append(number)
+            error = _line_error(line, path, first_line + number)
+            if error is not None:
+                errors.append(error)
+                is_bad = True
+        elif number not in left_out:
+            for bad in sentence if is_bad else ():
+                lines[bad] = b""
+            sentence, is_bad = [], False
+    return errors, b"\n".join(lines)
+
+
+def _line_error(line: bytes, path: str, number: int) -> InputError | None:
+    fault = bad_bytes(line)
+    if fault is not None:
+        problem, at, advice = fault
+        return error_at(EncodingError, problem, path, number, line, at, advice)
+    fields = line.split()
+    if len(fields) != 3:
+        problem = f"{len(fields)} column{'s' if len(fields) > 1 else ''} instead of 3"
+        return error_at(FormatError, problem, path, number, line, 0, _FIELDS_ADVICE)
+    tag = fields[2].decode("utf-8")
+    if not _CHUNK_TAG.fullmatch(tag):
+        return error_at(FormatError, f"{tag!r} is no chunk tag", path, number, line, line.rindex(fields[2]), _TAG_ADVICE)
+    return None
+
+
+def _read_block(text: bytes, comments: list[int], path: str, first_line: int) -> Treebank | None:
+    """The trees of whole sentences, by vectorised NumPy; None if something is wrong with them."""
+    data = np.frombuffer(text, dtype=np.uint8)
+    is_blank = ((data - np.uint8(ord("\t"))) < 5) | (data == ord(" "))
+    start = np.flatnonzero(~is_blank & np.concatenate([[True], is_blank])[: len(data)])
+    end = np.flatnonzero(~is_blank & np.concatenate([is_blank, [True]])[1:]) + 1
+    newlines = np.flatnonzero(data == ord("\n"))
+    line = np.searchsorted(newlines, start)
+    n_fields = np.bincount(line, minlength=len(newlines) + 1)
+    if b"\0" in text or not bool(((n_fields == 0) | (n_fields == 3)).all()):
+        return None
+    separators = n_fields == 0
+    separators[comments] = False
+    word_line = line[0::3]
+    paragraph = np.cumsum(separators)[word_line]
+    begins_sentence = np.diff(paragraph, prepend=-1) != 0
+    words, tags, chunk_tags = Interner(), Interner(), Interner()
+    try:
+        word, tag, chunk = (names.ids(data, start[k::3], end[k::3]) for k, names in enumerate((words, tags, chunk_tags)))
+    except UnicodeDecodeError:
+        return None
+    if not all(map(_CHUNK_TAG.fullmatch, chunk_tags.strings)):
+        return None
+    origin = Origin(path, word_line[begins_sentence] + first_line)
+    return _treebank(word, tag, chunk, words.strings, tags.strings, chunk_tags.strings, begins_sentence, origin)
+
+
+def _treebank(
+    word: Int32, tag: Int32, chunk: Int32, words: list[str], tags: list[str], chunk_tags: list[str], first: Mask, origin: Origin
+) -> Treebank:
+    """The columns of the trees: in each a row for the sentence, one for each chunk before its first word, one for each tag.
+
+    ``first`` says of each word whether it begins a sentence.
+    """
+    vocabulary, word_of = _numbered(map(restore_word, words))
+    types = [canonical_label(name.partition("-")[2]) for name in chunk_tags]
+    chunk_type = _numbered(types)[1][chunk]
+    is_inside = np.array([name != OUTSIDE for name in chunk_tags], dtype=np.bool_)[chunk]
+    is_i = np.array([name.startswith("I-") for name in chunk_tags], dtype=np.bool_)[chunk]
+    goes_on = is_i & ~first & np.roll(is_inside, 1) & (chunk_type == np.roll(chunk_type, 1))
+    opens = is_inside & ~goes_on
+    opening, opener = np.unique(chunk[opens], return_inverse=True)
+    chunk_labels = ["I-" + types[k] if chunk_tags[k].startswith("I-") else types[k] for k in opening.tolist()]
+    labels, label_of = _numbered([SENTENCE_LABEL, *map(canonical_label, tags), *chunk_labels])
+    tag_label = label_of[1 + tag]
+
+    token = np.arange(len(word))
+    sentences = np.flatnonzero(first)
+    tag_row = np.cumsum(1 + opens + first) - 1
+    chunk_row, sentence_row = tag_row[opens] - 1, tag_row[first] - 1 - opens[first]
+    n_nodes = int(tag_row[-1]) + 1 if len(word) else 0
+    n_tokens = np.diff(sentences, append=len(word))
+    row_shift, token_shift = np.repeat(sentence_row, n_tokens), np.repeat(sentences, n_tokens)
+    stops = np.append(np.flatnonzero(~goes_on), len(word))
+    chunk_end = stops[np.searchsorted(stops, token[opens]) + 1]
+    # The row of the chunk that a word is in: of the last one opened.
+    chunk_above = np.maximum.accumulate(np.where(opens, tag_row - 1, 0)) - row_shift
+
+    label, start, end, parent = (np.zeros(n_nodes, dtype=np.int32) for _ in range(4))
+    label[tag_row], label[sentence_row] = tag_label, label_of[0]
+    label[chunk_row] = label_of[1 + len(tags) + opener]
+    start[tag_row], start[chunk_row] = token - token_shift, (token - token_shift)[opens]
+    end[tag_row], end[chunk_row], end[sentence_row] = start[tag_row] + 1, chunk_end - token_shift[opens], n_tokens
+    parent[sentence_row], parent[tag_row] = -1, np.where(is_inside, chunk_above, 0)
+    return Treebank(
+        labels,
+        vocabulary,
+        *(label, start, end, parent),
+        *(word_of[word], tag_label, (tag_row - row_shift).astype(np.int32)),
+        np.append(sentence_row, n_nodes),
+        np.append(sentences, len(word)),
+        (origin,),
+    )
+
+
+def _numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Int32]:
+    """The distinct names, and the number of each."""
+    numbers: dict[str, int] = {}
+    ids = [numbers.setdefault(name, len(numbers)) for name in names]
+    return tuple(numbers), np.array(ids, dtype=np.int32)

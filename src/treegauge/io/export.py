@@ -1,0 +1,142 @@
+"""The NEGRA export format, versions 3 and 4 (Brants 1997): a line a word, then a line a node, each naming its parent.
+
+::
+
+    #FORMAT 3
+    #BOS 1 0 0 0
+    Es      PPER    --      SB      500
+    regnet  VVFIN   --      HD      500
+    .       $.      --      --      0
+    #500    S       --      --      0
+    #EOS 1
+
+Version 4 has a column for the lemma after the word. Tables (``#BOT`` ... ``#EOT``), comments (``%%``) and secondary edges are read
+over. A sentence whose ``#BOS`` line says ``%% no VROOT`` has no virtual root; :mod:`treegauge.io.writing` writes that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from treegauge.errors import EncodingError, FormatError, InputError
+from treegauge.io.diagnosis import bad_bytes, error_at
+from treegauge.io.graphs import Graph, Node, Word, treebanks_of
+from treegauge.io.node_labels import LabelParts, join_label
+from treegauge.io.options import ReadOptions
+from treegauge.io.text import Text
+from treegauge.trees.brackets import restore_word
+from treegauge.trees.treebank import Treebank
+
+__all__ = ["NO_ROOT", "check_export", "is_node_name"]
+
+NO_ROOT = "%% no VROOT"
+_NODE = re.compile(rb"#(\d{3,9})")
+_COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morphology, edge, parent"}
+
+
+def check_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """All trees of an export file, in blocks, and all its errors."""
+    return treebanks_of(_Sentences(text.name, options).graphs(text), text.name, options)
+
+
+def is_node_name(word: bytes) -> bool:
+    """Whether a line that begins with this is one of a node: ``#`` and a number from 500."""
+    match = _NODE.fullmatch(word)
+    return match is not None and int(match.group(1)) >= 500
+
+
+class _Sentences:
+    """The sentences of an export file, found line by line."""
+
+    def __init__(self, path: str, options: ReadOptions) -> None:
+        self.path, self.options = path, options
+        self.version: int | None = None
+        self.number, self.line = 0, b""
+        self.graph: Graph | None = None
+        self.has_errors = False
+        self.is_lost = False  # outside sentences, where one error is enough
+        self.in_table = False
+
+    def graphs(self, text: Text) -> Iterator[Graph | InputError]:
+        for self.number, self.line in enumerate(text.lines(), start=1):
+            fields = self.line.split()
+            if not fields:
+                continue
+            try:
+                if self._read_keyword(fields) or self.in_table or fields[0].startswith(b"%%"):
+                    pass
+                elif self.graph is not None:
+                    self._read_row(fields, self.graph)
+                elif not self.is_lost:
+                    self.is_lost = True
+                    raise self._error("a line outside of any sentence", advice="Sentences stand between #BOS and #EOS.")
+            except InputError as error:
+                self.has_errors = True
+                yield error
+            if fields[0] == b"#EOS" and self.graph is not None:
+                if not self.has_errors:
+                    yield self.graph
+                self.graph = None
+        if self.graph is not None:
+            yield self._error(f"sentence {self.graph.name} has no #EOS: the file ends in it", advice="Was the file cut short?")
+
+    def _read_keyword(self, fields: list[bytes]) -> bool:
+        """Whether the line begins with a keyword, which is then obeyed; ``#EOS`` is so by the caller."""
+        match fields[0]:
+            case b"#FORMAT":
+                version = fields[1] if len(fields) > 1 else b""
+                if version not in (b"3", b"4"):
+                    raise self._error(
+                        f"unknown version {version.decode('utf-8', 'replace')!r}", advice="Versions 3 and 4 are known."
+                    )
+                self.version = int(version)
+            case b"#BOT":
+                self.in_table = True
+            case b"#EOT":
+                self.in_table = False
+            case b"#BOS":
+                self._begin(fields)
+            case b"#EOS":
+                self.in_table = False
+                if self.graph is None:
+                    raise self._error("#EOS without a #BOS before it")
+            case _:
+                return False
+        return True
+
+    def _begin(self, fields: list[bytes]) -> None:
+        unfinished, self.has_errors, self.is_lost, self.in_table = self.graph, False, False, False
+        name = fields[1].decode("utf-8", "replace") if len(fields) > 1 else str(self.number)
+        self.graph = Graph(name, self.number, has_root=not self.line.rstrip().endswith(NO_ROOT.encode()))
+        if unfinished is not None:
+            error = self._error(f"sentence {unfinished.name} has no #EOS before the next #BOS")
+            raise error
+
+    def _read_row(self, fields: list[bytes], graph: Graph) -> None:
+        fault = bad_bytes(self.line)
+        if fault is not None:
+            problem, at, advice = fault
+            raise error_at(EncodingError, problem, self.path, self.number, self.line, at, advice)
+        if self.version is None:
+            self.version = 4 if len(fields) > 5 and fields[5].isdigit() and not fields[4].isdigit() else 3
+        row = [field.decode("utf-8") for field in fields[: self.version + 2]]
+        if len(row) < self.version + 2:
+            raise self._error(
+                f"{len(row)} columns instead of {self.version + 2}", advice=f"Version {self.version} has {_COLUMNS[self.version]}."
+            )
+        word, *lemma, tag, morphology, function, parent = row
+        if not (parent.isascii() and parent.isdigit()):
+            raise self._error(
+                f"the parent {parent!r} is not a number", advice=f"Version {self.version} has {_COLUMNS[self.version]}."
+            )
+        label = join_label(LabelParts(tag, function, morphology, *lemma), self.options)
+        if not is_node_name(fields[0]):
+            graph.words.append(Word(restore_word(word), label, parent, self.number))
+        elif word[1:] in graph.nodes:
+            raise self._error(f"node {word[1:]} is there twice")
+        else:
+            graph.nodes[word[1:]] = Node(label, parent, self.number)
+
+    def _error(self, problem: str, advice: str = "") -> InputError:
+        return error_at(FormatError, problem, self.path, self.number, self.line, 0, advice)

@@ -1,0 +1,213 @@
+"""From words and nodes that name their parents, as NEGRA and TIGER have them, to trees.
+
+In these treebanks what belongs to no constituent, above all punctuation, hangs from a virtual root ``VROOT``; here it is the root
+of every tree. Children are put in the order of their first words. A constituent must be continuous: its words stand next to each
+other. Where one is not, the usual reason is punctuation that hangs from the root; whoever measures on these treebanks lowers it, but
+as that changes trees it has to be asked for (``attach_punctuation``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.errors import Discontinuous, FormatError, InputError
+from treegauge.io.options import ReadOptions
+from treegauge.trees.tree import Tree
+from treegauge.trees.treebank import Origin, Treebank
+
+__all__ = ["ROOT", "ROOT_LABEL", "Graph", "Node", "Word", "treebanks_of"]
+
+ROOT, ROOT_LABEL = "0", "VROOT"
+_BLOCK_WORDS = 1 << 16
+
+
+class Word(NamedTuple):
+    """A word with its tag, its parent's name and its line."""
+
+    word: str
+    label: str
+    parent: str
+    line: int
+
+
+class Node(NamedTuple):
+    """A node with its label, its parent's name and its line."""
+
+    label: str
+    parent: str
+    line: int
+
+
+@dataclass
+class Graph:
+    """A sentence: its words, and its nodes by name; ``has_root`` if the tree is to have the virtual root."""
+
+    name: str
+    line: int
+    words: list[Word] = field(default_factory=list[Word])
+    nodes: dict[str, Node] = field(default_factory=dict[str, Node])
+    has_root: bool = True
+
+
+class _Cover(NamedTuple):
+    """Which words a node covers: how many, and from which to which."""
+
+    size: int
+    first: int
+    last: int
+
+
+def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """The trees in blocks, and the errors between them: those given, and those of graphs that are no trees."""
+    trees: list[Tree] = []
+    lines: list[int] = []
+    names: list[str] = []
+    words = 0
+    for graph in graphs:
+        if isinstance(graph, InputError):
+            yield graph
+            continue
+        try:
+            trees.append(_tree(graph, path, options))
+        except InputError as error:
+            yield error
+            continue
+        lines.append(graph.line)
+        names.append(graph.name)
+        words += len(graph.words)
+        if words > _BLOCK_WORDS:
+            yield _block(trees, path, lines, names)
+            trees, lines, names, words = [], [], [], 0
+    if trees:
+        yield _block(trees, path, lines, names)
+
+
+def _block(trees: list[Tree], path: str, lines: list[int], names: list[str]) -> Treebank:
+    return replace(Treebank.from_trees(trees), origins=(Origin(path, np.array(lines, np.int64), tuple(names)),))
+
+
+def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
+    if not graph.words and not graph.nodes:
+        return Tree("")
+    order = _bottom_up(graph, path)
+    if options.attach_punctuation:
+        attached = _with_punctuation_attached(graph)
+        order = order if attached is graph else _bottom_up(attached, path)
+        graph = attached
+    covers = _covers(graph, order, path)
+    below: dict[str, list[tuple[int, Tree]]] = {name: [] for name in (*order, ROOT)}
+    for position, word in enumerate(graph.words):
+        below[word.parent].append((position, Tree(word.label, [word.word])))
+    for name in order:
+        node = graph.nodes[name]
+        children = [tree for _, tree in sorted(below.pop(name), key=_position)]
+        below[node.parent].append((covers[name].first, Tree(node.label, children)))
+    tops = [tree for _, tree in sorted(below[ROOT], key=_position)]
+    return tops[0] if len(tops) == 1 and not graph.has_root else Tree(ROOT_LABEL, tops)
+
+
+def _position(item: tuple[int, Tree]) -> int:
+    return item[0]
+
+
+def _bottom_up(graph: Graph, path: str) -> list[str]:
+    """The names of the nodes, each after all that are below it."""
+    below: dict[str, list[str]] = {ROOT: [], **{name: [] for name in graph.nodes}}
+    for kind, line, parent in (
+        *(("word", word.line, word.parent) for word in graph.words),
+        *(("node", node.line, node.parent) for node in graph.nodes.values()),
+    ):
+        if parent not in below:
+            raise _fault(f"a {kind} has the parent {parent}, which is not there", graph, line, path)
+    for name, node in graph.nodes.items():
+        below[node.parent].append(name)
+    top_down: list[str] = []
+    stack = list(below[ROOT])
+    while stack:
+        name = stack.pop()
+        top_down.append(name)
+        stack.extend(below[name])
+    if len(top_down) < len(graph.nodes):
+        name = next(iter(graph.nodes.keys() - set(top_down)))
+        raise _fault(f"node {name} is not below the root: its ancestors form a circle", graph, graph.nodes[name].line, path)
+    top_down.reverse()
+    return top_down
+
+
+def _fault(problem: str, graph: Graph, line: int, path: str) -> FormatError:
+    return FormatError(f"sentence {graph.name}: {problem}", path=path, line=line)
+
+
+def _covers(graph: Graph, order: list[str], path: str) -> dict[str, _Cover]:
+    """Which words each node covers; refuses a node without words and one with a gap."""
+    covers: dict[str, _Cover] = {}
+    for position, word in enumerate(graph.words):
+        _widen(covers, word.parent, _Cover(1, position, position))
+    for name in order:
+        node = graph.nodes[name]
+        if name not in covers:
+            raise _fault(f"node {name} ({node.label}) covers no word", graph, node.line, path)
+        cover = covers[name]
+        if cover.last - cover.first + 1 != cover.size:
+            raise _discontinuous(graph, name, order, path)
+        _widen(covers, node.parent, cover)
+    return covers
+
+
+def _widen(covers: dict[str, _Cover], name: str, part: _Cover) -> None:
+    old = covers.get(name)
+    covers[name] = part if old is None else _Cover(old.size + part.size, min(old.first, part.first), max(old.last, part.last))
+
+
+def _discontinuous(graph: Graph, name: str, order: list[str], path: str) -> Discontinuous:
+    inside = {name}
+    for other in reversed(order):
+        if graph.nodes[other].parent in inside:
+            inside.add(other)
+    own = [position for position, word in enumerate(graph.words) if word.parent in inside]
+    gap = [word for word in graph.words[own[0] : own[-1]] if word.parent not in inside]
+    shown = " ".join(word.word for word in gap[:5]) + (" ..." if len(gap) > 5 else "")
+    node = graph.nodes[name]
+    only_punctuation = all(_is_loose_punctuation(word) for word in gap)
+    return Discontinuous(
+        f"sentence {graph.name}: {node.label or 'a node'} (node {name}) is discontinuous: it does not cover '{shown}' in its midst",
+        path=path,
+        line=node.line,
+        advice="The gap is only punctuation that hangs from the root: --attach-punctuation makes it part of the constituent."
+        if only_punctuation
+        else "treegauge measures continuous trees: make the treebank continuous first (by raising or splitting nodes with a gap).",
+    )
+
+
+def _is_loose_punctuation(word: Word) -> bool:
+    """Whether a word hangs from the root and is punctuation: by its tag (``$,``), or because it has no letter or digit."""
+    return word.parent == ROOT and (word.label.startswith("$") or not any(map(str.isalnum, word.word)))
+
+
+def _with_punctuation_attached(graph: Graph) -> Graph:
+    """The graph with loose punctuation below the lowest node that covers the words on both sides of it."""
+    loose = [_is_loose_punctuation(word) for word in graph.words]
+    fixed = [position for position, is_loose in enumerate(loose) if not is_loose]
+    words = list(graph.words)
+    for left, right in pairwise(fixed):
+        if right - left > 1:
+            parent = _lowest_above_both(graph, left, right)
+            for position in range(left + 1, right):
+                words[position] = words[position]._replace(parent=parent)
+    return replace(graph, words=words) if words != graph.words else graph
+
+
+def _lowest_above_both(graph: Graph, left: int, right: int) -> str:
+    def ancestors(position: int) -> Iterator[str]:
+        name = graph.words[position].parent
+        while name != ROOT:
+            yield name
+            name = graph.nodes[name].parent
+
+    above_left = set(ancestors(left))
+    return next((name for name in ancestors(right) if name in above_left), ROOT)

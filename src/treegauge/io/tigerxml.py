@@ -1,0 +1,184 @@
+"""TIGER-XML (Mengel & Lezius 2000): words ``<t>`` and nodes ``<nt>`` with edges to what is below them.
+
+The parser streams, so memory does not grow with the file, and refuses entity declarations, so nothing can be made to expand.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.parsers import expat
+
+from treegauge.errors import FormatError, InputError
+from treegauge.io.graphs import ROOT, ROOT_LABEL, Graph, Node, Word, treebanks_of
+from treegauge.io.node_labels import NONE, LabelParts, join_label
+from treegauge.io.options import ReadOptions
+from treegauge.io.text import Text
+from treegauge.trees.brackets import restore_word
+from treegauge.trees.treebank import Treebank
+
+__all__ = ["check_tigerxml"]
+
+_MOST_ELEMENTS = 1 << 20
+_NOT_FEATURES = {"id", "word", "pos", "cat", "lemma", "morph"}
+
+
+def check_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """All trees of a TIGER-XML file, in blocks, and all its errors; after one of XML itself nothing more can be read."""
+    return treebanks_of(_graphs(text, options), text.name, options)
+
+
+def _graphs(text: Text, options: ReadOptions) -> Iterator[Graph | InputError]:
+    handler = _Handler(text, options)
+    for chunk, is_last in text.chunks():
+        error = handler.feed(chunk, is_last)
+        while handler.found:
+            yield handler.found.popleft()
+        if error is not None:
+            yield error
+            return
+
+
+class _Edge(NamedTuple):
+    parent: str
+    function: str
+
+
+class _Sentence:
+    """A sentence while its elements come in."""
+
+    def __init__(self, name: str, line: int) -> None:
+        self.name, self.line = name, line
+        self.root = ""
+        self.words: dict[str, tuple[str, LabelParts, int]] = {}
+        self.nodes: dict[str, tuple[LabelParts, int]] = {}
+        self.edges: dict[str, _Edge] = {}  # by what is below
+        self.node = ""  # the one whose edges are coming in
+        self.elements = 0
+        self.has_errors = False
+
+    def graph(self, options: ReadOptions) -> Graph:
+        """The words and nodes with the labels that their parts and the edges above them make."""
+        root_label = self.nodes[self.root][0].tag if self.root in self.nodes else ""
+        virtual = self.root if root_label == ROOT_LABEL else ROOT
+
+        def above(name: str, parts: LabelParts) -> tuple[str, str]:
+            edge = self.edges.get(name, _Edge(virtual, NONE))
+            label = join_label(parts._replace(function=edge.function), options)
+            return label, ROOT if edge.parent == virtual else edge.parent
+
+        graph = Graph(self.name, self.line)
+        for name, (word, parts, line) in self.words.items():
+            graph.words.append(Word(restore_word(word), *above(name, parts), line))
+        for name, (parts, line) in self.nodes.items():
+            if name != virtual:
+                graph.nodes[name] = Node(*above(name, parts), line)
+        return graph
+
+
+class _Handler:
+    """Collects sentences from the events of the XML parser."""
+
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        self.path, self.options = text.name, options
+        # What was recoded is UTF-8 whatever the file declares.
+        self.parser = expat.ParserCreate("utf-8" if text.is_recoded else None)
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.EntityDeclHandler = self._refuse_entity
+        self.found: deque[Graph | InputError] = deque()
+        self.sentence: _Sentence | None = None
+        self.is_tiger = False
+
+    def feed(self, chunk: bytes, is_last: bool) -> InputError | None:
+        """Parse some more; the error that makes going on impossible, if any."""
+        try:
+            self.parser.Parse(chunk, is_last)
+        except expat.ExpatError as error:
+            problem = expat.ErrorString(error.code)
+            advice = "Was the file cut short, or is it another format (--format-in)?"
+            return FormatError(
+                f"this is not XML: {problem}", path=self.path, line=error.lineno, column=error.offset + 1, advice=advice
+            )
+        except InputError as error:
+            return error
+        if is_last and not self.is_tiger:
+            return FormatError("no <corpus> and no sentence <s> in this XML file: it is not TIGER-XML", path=self.path)
+        return None
+
+    def _start(self, element: str, attributes: dict[str, str]) -> None:
+        self.is_tiger = self.is_tiger or element in ("corpus", "s")
+        line = self.parser.CurrentLineNumber
+        if element == "s":
+            self.sentence = _Sentence(attributes.get("id", str(line)), line)
+            return
+        sentence = self.sentence
+        if sentence is None:
+            return
+        sentence.elements += 1
+        if sentence.elements > _MOST_ELEMENTS:
+            raise FormatError(
+                f"sentence {sentence.name} has more than {_MOST_ELEMENTS} elements", path=self.path, line=sentence.line
+            )
+        match element:
+            case "graph":
+                sentence.root = attributes.get("root", "")
+            case "t":
+                self._word(sentence, attributes, line)
+            case "nt":
+                sentence.node = self._new_name(sentence, attributes, line)
+                sentence.nodes[sentence.node] = (LabelParts(attributes.get("cat") or NONE), line)
+            case "edge":
+                self._edge(sentence, attributes, line)
+            case _:
+                pass
+
+    def _word(self, sentence: _Sentence, attributes: dict[str, str], line: int) -> None:
+        name = self._new_name(sentence, attributes, line)
+        word = attributes.get("word", "")
+        if not word:
+            self._fault(sentence, f"word {name} has no text (attribute word)", line)
+        features = "|".join(f"{k}={v}" for k, v in attributes.items() if k not in _NOT_FEATURES and v not in ("", NONE))
+        morphology = features or attributes.get("morph") or NONE
+        parts = LabelParts(attributes.get("pos") or NONE, NONE, morphology, attributes.get("lemma") or NONE)
+        sentence.words[name] = (word, parts, line)
+
+    def _edge(self, sentence: _Sentence, attributes: dict[str, str], line: int) -> None:
+        below = attributes.get("idref", "")
+        if below in sentence.edges:
+            self._fault(sentence, f"{below} has two parents, {sentence.edges[below].parent} and {sentence.node}", line)
+        sentence.edges[below] = _Edge(sentence.node, attributes.get("label") or NONE)
+
+    def _new_name(self, sentence: _Sentence, attributes: dict[str, str], line: int) -> str:
+        name = attributes.get("id", "")
+        if not name:
+            self._fault(sentence, "an element without an id", line)
+        elif name in sentence.words or name in sentence.nodes or name == ROOT:
+            self._fault(sentence, f"the id {name} is there twice", line)
+        return name
+
+    def _end(self, element: str) -> None:
+        sentence = self.sentence
+        if element == "nt" and sentence is not None:
+            sentence.node = ""
+        if element != "s" or sentence is None:
+            return
+        self.sentence = None
+        for below, edge in sentence.edges.items():
+            if below not in sentence.words and below not in sentence.nodes:
+                self._fault(sentence, f"an edge of {edge.parent} leads to {below!r}, which is not there", sentence.line)
+        if not sentence.has_errors:
+            self.found.append(sentence.graph(self.options))
+
+    def _fault(self, sentence: _Sentence, problem: str, line: int) -> None:
+        sentence.has_errors = True
+        self.found.append(FormatError(f"sentence {sentence.name}: {problem}", path=self.path, line=line))
+
+    def _refuse_entity(self, *declaration: object) -> None:
+        raise FormatError(
+            f"the entity {declaration[0]} is declared: entities are not accepted, since they can be made to expand without end",
+            path=self.path,
+            line=self.parser.CurrentLineNumber,
+            advice="Write the characters themselves in place of the entity.",
+        )
