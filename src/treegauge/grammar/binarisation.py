@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.grammar.unary import Closure, close, components
 
 if TYPE_CHECKING:
@@ -89,6 +90,12 @@ class BinaryGrammar:
     @property
     def n_symbols(self) -> int:
         return len(self.symbols)
+
+    def word(self, word: str) -> tuple[Int32, Float64, Int64]:
+        """The symbols right above a word, their probabilities, and their rules; those of the unknown word if it is
+        not known."""
+        found = self.lexicon.get(word) or self.lexicon.get(UNKNOWN)
+        return found or (np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64))
 
 
 class _Symbols:

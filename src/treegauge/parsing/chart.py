@@ -75,7 +75,7 @@ def leaves_of(grammar: BinaryGrammar, words: Sequence[str], tags: Tags | None = 
     nothing = np.zeros(0, np.int32), np.zeros(0)
     found: list[tuple[NDArray[np.int32], Float64]] = []
     for i, word in enumerate(words):
-        symbols, weights = grammar.lexicon.get(word, (*nothing, None))[:2]
+        symbols, weights, _ = grammar.word(word)
         allowed = None if tags is None else tags[i]
         if allowed is not None:
             symbols, weights = _limited(grammar, symbols, weights, allowed)

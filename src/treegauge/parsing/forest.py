@@ -29,6 +29,7 @@ from treegauge.parsing.posteriors import (
     frames,
     links,
     rule_posteriors,
+    shown_constituents,
 )
 from treegauge.trees.tree import Tree
 
@@ -163,6 +164,10 @@ class Forest:
     def constituents(self) -> list[Constituent]:
         """g(s, t, X) of all constituents, by start, end, and the grammar's order of symbols."""
         return constituents(self) if self.has_parse else []
+
+    def shown_constituents(self) -> list[Constituent]:
+        """g(s, t, label) by the labels that output trees show."""
+        return shown_constituents(self) if self.has_parse else []
 
     def links(self) -> list[Link]:
         """The posteriors of all parent-child links."""

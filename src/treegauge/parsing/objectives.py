@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.grammar.pcfg import Rule
+from treegauge.parsing.consensus import Metric
 from treegauge.parsing.free import best_labels, best_spans, build
 from treegauge.parsing.licensed import Parts, best_licensed
 from treegauge.parsing.rounds import licensed_steps
@@ -76,7 +77,7 @@ def decode_forest(forest: Forest, objective: str, **options: Any) -> Best:
     if name not in OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
     if metric:
-        options["score"] = _metric(metric)
+        options["score"] = Metric(metric)
     try:
         return OBJECTIVES[name].decode(forest, **options)
     except TypeError as error:
@@ -204,7 +205,7 @@ def _counts(rule: Rule, count: str) -> bool:
 def minimum_risk(
     forest: Forest,
     *,
-    score: Score,
+    score: Score | Metric,
     candidates: Literal["samples", "kbest"] = "samples",
     size: int = 100,
     seed: int = 0,
@@ -220,15 +221,22 @@ def minimum_risk(
     return consensus([p.tree for p in parses], [math.exp(p.log_probability - forest.log_partition) for p in parses], score)
 
 
-def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score) -> Best:
-    """Of some trees the one with the best mean score against all of them; the first among equals."""
+def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Metric) -> Best:
+    """Of some trees the one with the best mean score against all of them; the first among equals. A score of 0/0 is
+    no score."""
     pooled: dict[Tree, float] = {}
     for tree, weight in zip(trees, weights, strict=True):
         pooled[tree] = pooled.get(tree, 0.0) + weight
-    total = math.fsum(pooled.values())
-    values = {test: math.fsum(weight * score(gold, test) for gold, weight in pooled.items()) / total for test in pooled}
-    best = max(pooled, key=values.__getitem__)
-    return Best(best, values[best])
+    candidates, shares = list(pooled), np.array(list(pooled.values()))
+    if isinstance(score, Metric):
+        table = score.table(candidates)
+    else:
+        table = np.array([[score(gold, test) for test in candidates] for gold in candidates], np.float64)
+    defined = ~np.isnan(table)
+    with np.errstate(invalid="ignore"):
+        means = (shares @ np.where(defined, table, 0.0)) / (shares @ defined)
+    best = int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
+    return Best(candidates[best], float(means[best]))
 
 
 OBJECTIVES: dict[str, Objective] = {
@@ -357,8 +365,3 @@ def _free(
 
 def _tagger(label: NDArray[np.int32], names: Sequence[str | None]) -> Callable[[int], str | None]:
     return lambda s: names[int(label[s, s + 1])] if label[s, s + 1] >= 0 else None
-
-
-def _metric(name: str) -> Score:
-    """A metric of the registry as a score of one pair of trees."""
-    raise UnknownName("metric", name, [])

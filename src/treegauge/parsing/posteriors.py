@@ -117,6 +117,17 @@ def constituents(forest: Forest) -> list[Constituent]:
     ]
 
 
+def shown_constituents(forest: Forest) -> list[Constituent]:
+    """The constituents by the labels that output trees show: posteriors of symbols with one label added, hidden
+    symbols left out."""
+    total: dict[tuple[int, int, str], float] = {}
+    for start, end, symbol, posterior in constituents(forest):
+        label = forest.grammar.label(symbol)
+        if label is not None:
+            total[start, end, label] = total.get((start, end, label), 0.0) + posterior
+    return [Constituent(*key, posterior) for key, posterior in total.items()]
+
+
 def frames(forest: Forest) -> list[Frame]:
     """All productions of positive posterior, lexical and unary ones too, by start, end and the grammar's order."""
     rules = forest.grammar.rules
@@ -135,8 +146,8 @@ def _all_rules(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
 
 def _lexical(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
     for s, word in enumerate(forest.words):
-        known = forest.binary.lexicon.get(word)
-        sources = dict(zip(known[0].tolist(), known[2].tolist(), strict=True)) if known else {}
+        symbols, _, rules = forest.binary.word(word)
+        sources = dict(zip(symbols.tolist(), rules.tolist(), strict=True))
         for X, p in forest.leaf_posteriors(s):
             yield s, s + 1, sources.get(X, -1), p
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,8 +160,9 @@ def _half_open(weight: Float64) -> Float64:
 
 
 def _array(scores: Any) -> Float64:
-    found: Any = np.from_dlpack(scores) if hasattr(scores, "__dlpack__") and not isinstance(scores, np.ndarray) else scores
-    array = np.array(found, np.float64)
+    if hasattr(scores, "__dlpack__"):
+        scores = cast(Any, np).from_dlpack(scores)
+    array = np.array(scores, np.float64)
     if array.ndim != 3 or array.shape[0] != array.shape[1] or 0 in array.shape:
         raise UsageError(f"span scores must be an array (n, n, labels), not of shape {array.shape}")
     if np.isnan(array[np.triu_indices(len(array))]).any() or (array == np.inf).any():

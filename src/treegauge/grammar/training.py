@@ -1,0 +1,87 @@
+"""From a treebank to a grammar whose parses look like the treebank: normalise, count, and note how symbols show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from treegauge.errors import MismatchError
+from treegauge.grammar.counting import induce
+from treegauge.grammar.lexicon import with_unknown
+from treegauge.grammar.pcfg import PCFG
+from treegauge.normalise import Pipeline, pipeline
+from treegauge.trees.tree import Tree
+
+__all__ = ["DEFAULT_STEPS", "Trained", "default_grammar", "shown_label", "train"]
+
+DEFAULT_STEPS = "traces,functions,root,redundant,binarise:h=1:v=2"
+
+
+class Trained(NamedTuple):
+    """A grammar and what is worth noting about how it was made."""
+
+    grammar: PCFG
+    notes: dict[str, Any]
+
+
+def train(trees: Iterable[Tree], *, steps: str = DEFAULT_STEPS, tags: bool = False, unknown_below: int = 0) -> Trained:
+    """The relative-frequency grammar of trees after normalising steps; its parses show without what the steps added.
+
+    ``tags`` parses tags instead of words; ``unknown_below`` makes words rarer than that one unknown word.
+
+    >>> bank = [Tree.parse("(TOP (S (NP-SBJ (N a)) (V b) (ADV c)))")]
+    >>> grammar = train(bank, steps="functions,root,binarise:h=1").grammar
+    >>> grammar.nonterminals, grammar.label("S|NP")
+    (('S', 'NP', 'S|NP', 'N', 'V', 'ADV'), None)
+    """
+    made = pipeline(steps) if steps else Pipeline(())
+    gone: Counter[str] = Counter()
+    kept = [tree for tree in made.apply(trees, gone) if tree.width]
+    if not kept:
+        raise MismatchError("no tree is left to count rules from: give more trees, or fewer normalising steps")
+    if unknown_below > 1 and not tags:
+        kept = with_unknown(kept, unknown_below)
+    grammar = induce(kept, tags=tags)
+    undo = _undo(made)
+    labels = {
+        **grammar.labels,
+        **{symbol: shown_label(symbol, undo) for symbol in grammar.nonterminals if symbol not in grammar.labels},
+    }
+    changed = {symbol: label for symbol, label in labels.items() if label != symbol}
+    notes = {
+        "steps": str(made),
+        "terminals": "tags" if tags else "words",
+        "unknown_below": unknown_below,
+        "trees": len(kept),
+        "left_out": dict(gone),
+    }
+    return Trained(PCFG(grammar.rules, grammar.start, changed), notes)
+
+
+def _undo(made: Pipeline) -> Pipeline:
+    """The inverse of the steps that can be undone node by node; joined unary chains are expanded in whole trees
+    only."""
+    usable = [step for step in made.steps if step.backward is not None and step.step.name not in ("unaries", "double", "add-root")]
+    return Pipeline(tuple(usable)).inverse()
+
+
+def shown_label(symbol: str, undo: Pipeline) -> str | None:
+    """What becomes of a node with this label when the steps are undone; ``None`` if its children take its place.
+
+    >>> undo = pipeline("xcont").inverse()
+    >>> shown_label("NP_Cont", undo), shown_label("NP", undo)
+    (None, 'NP')
+    """
+    inner = Tree(symbol, [Tree("A", ["a"]), Tree("B", ["b"])])
+    undone = undo(Tree("TOP", [inner, Tree("C", ["c"])]))
+    if undone is None:
+        return None
+    return next((node.label for node, start, end in undone.nodes_with_spans() if (start, end) == (0, 2)), None)
+
+
+def default_grammar() -> Trained:
+    """The grammar of the treebank that comes with treegauge."""
+    from treegauge.data import own_treebank
+
+    return train(own_treebank(), unknown_below=2)

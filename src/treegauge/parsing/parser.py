@@ -1,0 +1,160 @@
+"""Parse many sentences: in threads, in order, with a fallback where there is no parse."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from treegauge.errors import MismatchError
+from treegauge.grammar.pcfg import PCFG
+from treegauge.normalise import expand_unaries, fallback
+from treegauge.parsing.forest import Forest, Parse
+from treegauge.parsing.posteriors import Constituent
+from treegauge.trees.tree import Child, Tree, to_flat
+
+__all__ = ["FALLBACK", "Parsed", "Parser", "Sentence"]
+
+FALLBACK = "FALLBACK"
+"""The function tag on the root of a tree that is no parse: ``S-FALLBACK``. EVALB and most tools cut function tags."""
+
+
+class Sentence(NamedTuple):
+    """Words, and their tags if they are known."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The tree of a sentence; ``fallback`` if it is no parse but the right-branching substitute."""
+
+    sentence: Sentence
+    tree: Tree
+    score: float
+    log_probability: float
+    fallback: bool
+    kbest: tuple[Parse, ...] = ()
+    constituents: tuple[Constituent, ...] = ()
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A grammar with an objective: ``parser.parse(sentence)``.
+
+    ``tag_words`` says that the grammar's words are tags. ``gold_tags`` keeps a sentence's own tags. ``joined``
+    expands joined unary chains (``S+VP``).
+
+    >>> grammar = PCFG.parse('S -> N V [1]\\nN -> "fish" [1]\\nV -> "swim" [1]')
+    >>> parser = Parser(grammar)
+    >>> for parsed in parser.parse_all([Sentence(("fish", "swim")), Sentence(("swim", "fish", "well"))]):
+    ...     print(parsed.tree)
+    (S (N fish) (V swim))
+    (S-FALLBACK (X (V swim) (N fish)) (X well))
+    """
+
+    grammar: PCFG
+    objective: str = "viterbi"
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    kbest: int = 0
+    posteriors: bool = False
+    gold_tags: bool = False
+    tag_words: bool = False
+    joined: bool = False
+
+    def parse(self, sentence: Sentence) -> Parsed:
+        """The best tree of one sentence."""
+        if self.tag_words:
+            forest = Forest(self.grammar, sentence.words if sentence.tags is None else sentence.tags)
+        elif self.gold_tags:
+            if sentence.tags is None:
+                raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
+            forest = Forest(self.grammar, sentence.words, tags=[self._symbols(tag) for tag in sentence.tags])
+        else:
+            forest = Forest(self.grammar, sentence.words)
+        if not forest.has_parse:
+            return Parsed(sentence, self._fallback(sentence), math.nan, -math.inf, True)
+        best = forest.argmax(self.objective, **self.options)
+        kbest = tuple(Parse(self._shown(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
+        constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
+        return Parsed(sentence, self._shown(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents)
+
+    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[Parsed]:
+        """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
+        if jobs <= 1:
+            yield from map(self.parse, sentences)
+            return
+        with ThreadPoolExecutor(jobs) as pool:
+            waiting: deque[Future[Parsed]] = deque()
+            rest = iter(sentences)
+            try:
+                waiting.extend(pool.submit(self.parse, sentence) for sentence in itertools.islice(rest, 8 * jobs))
+                while waiting:
+                    yield waiting.popleft().result()
+                    waiting.extend(pool.submit(self.parse, sentence) for sentence in itertools.islice(rest, 1))
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+    def _symbols(self, tag: str) -> list[str]:
+        """The grammar's symbols that show as a tag."""
+        index = self.grammar.binary.derived
+        if "shown" not in index:
+            shown: dict[str, list[str]] = {}
+            for symbol in self.grammar.nonterminals:
+                label = self.grammar.label(symbol)
+                if label is not None:
+                    shown.setdefault(label, []).append(symbol)
+            index["shown"] = shown
+        return index["shown"].get(tag, [tag])
+
+    def _shown(self, tree: Tree, sentence: Sentence) -> Tree:
+        """A tree over the sentence's own words."""
+        if self.tag_words and sentence.tags is not None:
+            tree = _over_words(tree, [Tree(t, [w]) for t, w in zip(sentence.tags, sentence.words, strict=True)])
+        return expand_unaries(tree) if self.joined else tree
+
+    def _fallback(self, sentence: Sentence) -> Tree:
+        tags = sentence.tags or self._likely_tags(sentence.words)
+        root = self.grammar.label(self.grammar.start) or self._usual_root()
+        leaves: Sequence[str] | None = None if self.tag_words and sentence.tags is None else tags
+        tree = fallback(sentence.words, leaves, root=root)
+        return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
+
+    def _likely_tags(self, words: Sequence[str]) -> list[str]:
+        """For each word the tag that makes it likeliest; X for a word without any."""
+        binary = self.grammar.binary
+        found: list[str] = []
+        for word in words:
+            symbols, weights, _ = binary.word(word)
+            tags = [(w, int(x)) for x, w in zip(symbols.tolist(), weights.tolist(), strict=True) if x < binary.visible]
+            best = max(tags, default=None)
+            found.append((self.grammar.label(binary.symbols[best[1]]) if best else None) or "X")
+        return found
+
+    def _usual_root(self) -> str:
+        """The likeliest symbol right below a start symbol that does not show."""
+        below = [rule for rule in self.grammar.rules if rule.lhs == self.grammar.start and rule.is_unary]
+        best = max(below, key=lambda rule: rule.probability, default=None)
+        return (self.grammar.label(best.rhs[0]) if best else None) or self.grammar.start
+
+
+def _over_words(tree: Tree, leaves: Sequence[Tree]) -> Tree:
+    """The tree with its words, from left to right, replaced."""
+    built: list[Child] = []
+    following = iter(leaves)
+    for item in to_flat(tree):
+        if isinstance(item, str):
+            built.append(next(following))
+        else:
+            label, arity = item
+            first = len(built) - arity
+            built[first:] = [Tree(label, built[first:])]
+    (root,) = built
+    assert isinstance(root, Tree)
+    return root
