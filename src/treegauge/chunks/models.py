@@ -18,7 +18,7 @@ from treegauge.chunks.candidates import n_spans, span_lengths, span_row, truth
 from treegauge.chunks.corpus import ChunkedSentence
 from treegauge.chunks.tagging import CertainTags, TagLattice
 
-__all__ = ["CandidateModel", "Models", "train_models"]
+__all__ = ["CandidateModel", "Models", "Tagged", "train_models", "with_gold_tags"]
 
 Array = NDArray[np.float64]
 
