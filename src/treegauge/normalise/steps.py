@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UsageError
 from treegauge.normalise.binarise import (
     Direction,
     annotate_parents,
@@ -87,7 +87,7 @@ class Step:
 def _choice(*choices: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in choices:
-            raise UnknownName("value", text, choices)
+            raise ValueError(text)
         return text
 
     return read
@@ -140,8 +140,8 @@ _ALL = (
         "cut function tags and indices from labels: NP-SBJ-1 becomes NP",
         lambda values: partial(strip_functions, tags=values["tags"], evalb=values["evalb"]),
         parameters=(
-            Parameter("tags", "yes", "yes or no: whether preterminals are cut too", _yes_or_no),
-            Parameter("evalb", "no", "yes or no: whether -LRB- is cut to the empty label, as EVALB does", _yes_or_no),
+            Parameter("tags", "yes", "whether preterminals are cut too (yes or no)", _yes_or_no),
+            Parameter("evalb", "no", "whether -LRB- is cut to the empty label, as EVALB does (yes or no)", _yes_or_no),
         ),
     ),
     Step("features", "cut SPMRL features, ##...##, from labels", lambda values: strip_features),
@@ -184,7 +184,7 @@ _ALL = (
         "hogenhout",
         "punctuation, empty, double, one-word, as Hogenhout & Matsumoto 1996",
         lambda values: partial(hogenhout, tags=values["tags"], one_word=values["one-word"]),
-        parameters=(_PUNCTUATION_TAGS, Parameter("one-word", "yes", "yes or no: whether one-word brackets go", _yes_or_no)),
+        parameters=(_PUNCTUATION_TAGS, Parameter("one-word", "yes", "whether one-word brackets go (yes or no)", _yes_or_no)),
     ),
     Step(
         "unaries",
@@ -193,7 +193,7 @@ _ALL = (
         lambda values: expand_unaries if values["keep"] == "joined" else None,
         (
             Parameter("keep", "top", "the label that is kept: top, bottom or joined", _choice(*get_args(Keep))),
-            Parameter("tags", "yes", "yes or no: whether a chain over one word collapses into its tag", _yes_or_no),
+            Parameter("tags", "yes", "whether a chain over one word collapses into its tag (yes or no)", _yes_or_no),
         ),
     ),
     Step(
@@ -203,7 +203,7 @@ _ALL = (
         lambda values: remove_parents,
         (
             Parameter("v", "2", _UPWARDS, _at_least(1)),
-            Parameter("tags", "no", "yes or no: whether preterminals are annotated too", _yes_or_no),
+            Parameter("tags", "no", "whether preterminals are annotated too (yes or no)", _yes_or_no),
         ),
     ),
     Step(
