@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from treegauge.chunks import hmm
+from treegauge.chunks.corpus import categories_of
+from treegauge.chunks.derive import chunked
 from treegauge.chunks.hmm import HmmTagger, PosteriorTags
+from treegauge.chunks.model_file import load_models, save_models
+from treegauge.chunks.models import train_models, with_gold_tags
 from treegauge.chunks.tagging import SENTENCE_END
+from treegauge.data import own_treebank
+from treegauge.grammar.archive import ModelError
 
 
 def brute_force(tags: list[str], transition: np.ndarray, emissions: list[np.ndarray]) -> dict[tuple[str, ...], float]:
@@ -69,3 +76,29 @@ def test_unknown_words_are_tagged_by_their_suffix() -> None:
         (["the", "small", "cat"], ["DT", "JJ", "NN"]),
     ]
     assert HmmTagger.train(sentences).lattice(["the", "barking", "dog"]).best() == ["DT", "VBG", "NN"]
+
+
+def test_models_and_tagger_survive_a_file(tmp_path: Path) -> None:
+    sentences = list(chunked(own_treebank("train", ("travel",))))[:60]
+    tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in sentences])
+    tagged = [(sentence, tagger.lattice(sentence.words)) for sentence in sentences]
+    models = train_models(tagged[:30], tagged[30:], categories_of(sentences))
+    save_models(tmp_path / "chunks.model", models, tagger, "travel")
+    loaded, loaded_tagger = load_models(tmp_path / "chunks.model")
+    assert loaded_tagger is not None
+    for sentence, lattice in tagged[:10]:
+        again = loaded_tagger.lattice(sentence.words)
+        assert again.best() == lattice.best()
+        for name, model in models.named().items():
+            np.testing.assert_array_equal(loaded.named()[name].probabilities(again), model.probabilities(lattice))
+
+
+def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "chunks.model"
+    sentences = with_gold_tags(chunked(own_treebank("dev", ("travel",))))
+    save_models(path, train_models(sentences, None, categories_of(s for s, _ in sentences)), None, "travel")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match="damaged"):
+        load_models(path)

@@ -8,7 +8,8 @@ posterior of every tag given the two before it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,29 @@ class HmmTagger:
                 tag_counts[tag] += count
         emission = {word: _dense(counts, len(names)) / tag_counts for word, counts in by_word.items()}
         transition = _interpolated([[number[tag] for tag in tags] for _, tags in corpus], number, len(names))
-        return cls(names, transition, emission, _Suffixes(by_word, tag_counts))
+        return cls(names, transition, emission, _Suffixes.train(by_word, tag_counts))
+
+    def document(self) -> dict[str, Any]:
+        """What a model file stores of the tagger as text."""
+        keys = list(self._suffixes.counts)
+        return {"tags": list(self.tags), "words": list(self._emission), "suffixes": [[int(upper), end] for upper, end in keys]}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model file stores of the tagger as numbers."""
+        return {
+            "tagger_transition": self._transition,
+            "tagger_emission": np.array(list(self._emission.values())),
+            "tagger_prior": self._suffixes.prior,
+            "tagger_suffixes": np.array(list(self._suffixes.counts.values())),
+        }
+
+    @classmethod
+    def from_parts(cls, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> HmmTagger:
+        """The tagger that a model file stores."""
+        emission = dict(zip(document["words"], arrays["tagger_emission"], strict=True))
+        keys = [(bool(upper), end) for upper, end in document["suffixes"]]
+        suffixes = _Suffixes(arrays["tagger_prior"], dict(zip(keys, arrays["tagger_suffixes"], strict=True)))
+        return cls(document["tags"], arrays["tagger_transition"], emission, suffixes)
 
     def emission(self, word: str) -> Array:
         """P(word | tag) for every tag, up to a factor that is the same for all tags."""
@@ -107,26 +130,29 @@ def _interpolated(corpus: Sequence[Sequence[int]], number: dict[str, int], n_tag
 class _Suffixes:
     """P(tag | suffix) of rare words, each suffix smoothed by the next shorter one."""
 
-    def __init__(self, by_word: dict[str, Counter[int]], tag_counts: Array) -> None:
-        self._prior = tag_counts / max(tag_counts.sum(), 1.0)
-        self._weight = float(np.std(self._prior, ddof=1)) if len(self._prior) > 1 else 1.0
+    def __init__(self, prior: Array, counts: dict[tuple[bool, str], Array]) -> None:
+        self.prior, self.counts = prior, counts
+        self._weight = float(np.std(prior, ddof=1)) if len(prior) > 1 else 1.0
+
+    @classmethod
+    def train(cls, by_word: dict[str, Counter[int]], tag_counts: Array) -> _Suffixes:
         counts: dict[tuple[bool, str], Array] = defaultdict(lambda: np.zeros(len(tag_counts)))
         for word, tags in by_word.items():
             if tags.total() <= _RARE:
                 row = _dense(tags, len(tag_counts))
                 for length in range(min(_LONGEST_SUFFIX, len(word)) + 1):
                     counts[_suffix(word, length)] += row
-        self._counts = dict(counts)
+        return cls(tag_counts / max(tag_counts.sum(), 1.0), dict(counts))
 
     def emission(self, word: str) -> Array:
         """P(tag | suffix) / P(tag), which is P(suffix | tag) up to a factor."""
-        posterior = self._prior
+        posterior = self.prior
         for length in range(min(_LONGEST_SUFFIX, len(word)) + 1):
-            row = self._counts.get(_suffix(word, length))
+            row = self.counts.get(_suffix(word, length))
             if row is None:
                 break
             posterior = (row / row.sum() + self._weight * posterior) / (1 + self._weight)
-        return np.divide(posterior, self._prior, out=np.zeros_like(posterior), where=self._prior > 0)
+        return np.divide(posterior, self.prior, out=np.zeros_like(posterior), where=self.prior > 0)
 
 
 def _suffix(word: str, length: int) -> tuple[bool, str]:
