@@ -78,7 +78,8 @@ def build(
 ) -> Tree:
     """The tree over ``words`` with these splits; a span whose label is ``None`` gives its children to the span above.
 
-    ``root`` is the label of the root if it has no other.
+    A word stands under its tag, if it has one, and that under the label of its span, if that is another. ``root`` is
+    the label of the root if it has no other.
     """
     done: list[list[Child]] = [[]]
     n = len(words)
@@ -90,8 +91,9 @@ def build(
             name = label(s, t)
             done[-1].extend(children if name is None else [Tree(name, children)])
         elif t == s + 1:
-            name = tag(s)
-            done[-1].append(words[s] if name is None else Tree(name, [words[s]]))
+            name, above = tag(s), label(s, t)
+            leaf = words[s] if name is None else Tree(name, [words[s]])
+            done[-1].append(leaf if above is None or above == name else Tree(above, [leaf]))
         else:
             r = int(split[s, t])
             stack += [(s, t, True), (r, t, False), (s, r, False)]

@@ -115,11 +115,13 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
     value, split = best_spans(weight, False)
 
     def name(s: int, t: int) -> str | None:
+        if t == s + 1 < forest.n + s:
+            return None
         if labels == "argmax" and label[s, t] >= 0:
             return names[int(label[s, t])]
         return (forest.grammar.label(forest.grammar.start) or DUMMY) if t - s == forest.n else DUMMY
 
-    return Best(build(forest.words, split, name, _tagger(label, names), DUMMY), float(value))
+    return Best(build(forest.words, split, name, _tagger(forest), DUMMY), float(value))
 
 
 def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike]) -> Best:
@@ -146,7 +148,7 @@ def labelled_precision_recall(forest: Forest, *, lam: float = 0.0, pre: bool = F
     if not pre:
         weight = _without_words(weight)
     kept = weight > 0
-    return _free(forest, weight, np.where(kept | _root(forest.n), label, -1), names, optional=True, tags=label)
+    return _free(forest, weight, np.where(kept | _root(forest.n), label, -1), names, optional=True)
 
 
 def licensed_labelled_recall(forest: Forest, *, pre: bool = True) -> Best:
@@ -350,18 +352,27 @@ def _free(
     names: Sequence[str | None],
     *,
     optional: bool,
-    tags: NDArray[np.int32] | None = None,
 ) -> Best:
     value, split = best_spans(weight, optional)
 
     def name(s: int, t: int) -> str | None:
         if label[s, t] >= 0:
             return names[int(label[s, t])]
-        return None if optional else DUMMY
+        return None if optional or t == s + 1 else DUMMY
 
-    tag = _tagger(label if tags is None else tags, names)
-    return Best(build(forest.words, split, name, tag, forest.grammar.start), float(value))
+    return Best(build(forest.words, split, name, _tagger(forest), forest.grammar.start), float(value))
 
 
-def _tagger(label: NDArray[np.int32], names: Sequence[str | None]) -> Callable[[int], str | None]:
-    return lambda s: names[int(label[s, s + 1])] if label[s, s + 1] >= 0 else None
+def _tagger(forest: Forest) -> Callable[[int], str | None]:
+    """For each word the label that most probably stands right above it; ``None`` where only rules with words in them
+    do."""
+
+    def tag(position: int) -> str | None:
+        total: dict[str, float] = {}
+        for X, p in forest.leaf_posteriors(position):
+            name = forest.output_labels[X]
+            if name is not None and p > 0:
+                total[name] = total.get(name, 0.0) + p
+        return max(total, key=total.__getitem__, default=None)
+
+    return tag

@@ -127,14 +127,18 @@ class Parser:
         return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
 
     def _likely_tags(self, words: Sequence[str]) -> list[str]:
-        """For each word the tag that makes it likeliest; X for a word without any."""
+        """For each word its likeliest tag, by how often the grammar uses the tag and P(word | tag); X for a word
+        without any."""
         binary = self.grammar.binary
+        if "usage" not in binary.derived:
+            binary.derived["usage"] = expected_usage(self.grammar)
+        usage: dict[str, float] = binary.derived["usage"]
         found: list[str] = []
         for word in words:
             symbols, weights, _ = binary.word(word)
-            tags = [(w, int(x)) for x, w in zip(symbols.tolist(), weights.tolist(), strict=True) if x < binary.visible]
-            best = max(tags, default=None)
-            found.append((self.grammar.label(binary.symbols[best[1]]) if best else None) or "X")
+            known = [(binary.symbols[x], w) for x, w in zip(symbols.tolist(), weights.tolist(), strict=True)]
+            tags = [(usage[name] * w, name) for name, w in known if name in usage]
+            found.append((self.grammar.label(max(tags)[1]) if tags else None) or "X")
         return found
 
     def _usual_root(self) -> str:
@@ -142,6 +146,29 @@ class Parser:
         below = [rule for rule in self.grammar.rules if rule.lhs == self.grammar.start and rule.is_unary]
         best = max(below, key=lambda rule: rule.probability, default=None)
         return (self.grammar.label(best.rhs[0]) if best else None) or self.grammar.start
+
+
+def expected_usage(grammar: PCFG, rounds: int = 200) -> dict[str, float]:
+    """How many nodes of each symbol a random tree of the grammar has, counted down to a depth of ``rounds``.
+
+    >>> expected_usage(PCFG.parse('S -> A A [.5] | A [.5]\\nA -> "a" [1]'))
+    {'S': 1.0, 'A': 1.5}
+    """
+    usage = {grammar.start: 1.0}
+    level = dict(usage)
+    for _ in range(rounds):
+        below: dict[str, float] = {}
+        for rule in grammar.rules:
+            if rule.lhs in level and not rule.is_lexical:
+                for symbol, word in zip(rule.rhs, rule.words, strict=True):
+                    if not word:
+                        below[symbol] = below.get(symbol, 0.0) + level[rule.lhs] * rule.probability
+        level = {symbol: count for symbol, count in below.items() if count > 1e-9}
+        if not level:
+            break
+        for symbol, count in level.items():
+            usage[symbol] = usage.get(symbol, 0.0) + count
+    return usage
 
 
 def _over_words(tree: Tree, leaves: Sequence[Tree]) -> Tree:

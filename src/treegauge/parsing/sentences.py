@@ -1,0 +1,58 @@
+"""Sentences to parse, from text: tokens, ``word/TAG``, raw text or trees, one sentence a line (trees: one tree after
+the other)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from treegauge.errors import EncodingError, FormatError
+from treegauge.io import ReadOptions, stream
+from treegauge.io.sources import find_sources
+from treegauge.parsing.parser import Sentence
+from treegauge.parsing.tokenise import tokenise
+
+__all__ = ["KINDS", "read_sentences"]
+
+Kind = Literal["tokens", "tagged", "raw", "trees"]
+KINDS: tuple[Kind, ...] = ("tokens", "tagged", "raw", "trees")
+
+
+def read_sentences(path: str, kind: Kind, options: ReadOptions = ReadOptions()) -> Iterator[Sentence]:
+    """The sentences of a file, of ``-`` for standard input; blank lines are left out."""
+    if kind == "trees":
+        for bank in stream(path, options):
+            for i in range(len(bank)):
+                words, tags = bank.words(i), bank.tags(i)
+                kept = [k for k, tag in enumerate(tags) if tag != "-NONE-"]
+                yield Sentence(tuple(words[k] for k in kept), tuple(tags[k] for k in kept))
+        return
+    for source in find_sources(path):
+        with source.open() as lines:
+            for number, line in enumerate(lines, 1):
+                text = _decoded(line, source.name, number, options.encoding)
+                if text.strip():
+                    yield _sentence(text, kind, source.name, number)
+
+
+def _decoded(line: bytes, path: str, number: int, encoding: str) -> str:
+    try:
+        return line.decode(encoding).lstrip("\ufeff").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise EncodingError(f"not {encoding} text: {error.reason}", path=path, line=number) from None
+
+
+def _sentence(text: str, kind: Kind, path: str, number: int) -> Sentence:
+    if kind == "raw":
+        return Sentence(tuple(tokenise(text)))
+    tokens = text.split()
+    if kind == "tokens":
+        return Sentence(tuple(tokens))
+    pairs = [token.rpartition("/") for token in tokens]
+    for token, (word, _, tag) in zip(tokens, pairs, strict=True):
+        if not word or not tag:
+            column = text.index(token) + 1
+            raise FormatError(
+                "expected word/TAG", path=path, line=number, column=column, text=text, advice="Plain tokens: --input tokens."
+            )
+    return Sentence(tuple(word for word, _, _ in pairs), tuple(tag for _, _, tag in pairs))
