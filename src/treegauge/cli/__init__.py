@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "evalb": "Score as the C program EVALB does, byte for byte.",
     "validate": "List everything wrong with a treebank file.",
     "convert": "Translate treebanks between formats.",
+    "compare": "Compare parsers: difference, confidence interval and p for every metric.",
     "freval": "Score connected fragments of every size.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
 }

@@ -18,6 +18,8 @@ def named_systems(paths: Sequence[str]) -> dict[str, str]:
     {'berkeley': 'out/gum.berkeley.mrg', 'charniak': 'out/gum.charniak.mrg', 'mine': 'x.mrg'}
     >>> named_systems(["a/dev.mrg", "b/dev.mrg"])
     {'a/dev': 'a/dev.mrg', 'b/dev': 'b/dev.mrg'}
+    >>> named_systems(["ours=x.mrg", "theirs=y.mrg"])
+    {'ours': 'x.mrg', 'theirs': 'y.mrg'}
     """
     given = [_given_name(path) for path in paths]
     unnamed = [path for name, path in given if not name]
@@ -41,9 +43,11 @@ def _short_names(paths: Sequence[str]) -> list[str]:
     stems = [_stem(Path(path)) for path in paths]
     if len(set(stems)) < len(stems):
         return [str(Path(path).parent / stem) for path, stem in zip(paths, stems, strict=True)]
+    if len(stems) < 2:
+        return stems
     before = len(_common_parts(stems))
     after = len(_common_parts([stem[::-1] for stem in stems]))
-    return [stem[before : len(stem) - after] or stem for stem in stems] if len(stems) > 1 else stems
+    return [stem[before : len(stem) - after] or stem for stem in stems]
 
 
 def _stem(path: Path) -> str:

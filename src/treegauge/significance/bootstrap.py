@@ -43,19 +43,20 @@ class Bootstrap:
         return tuple(self.paired.leave_one_out(system) for system in range(len(self.samples)))
 
     @cached_property
-    def _observed(self) -> tuple[Floats, ...]:
+    def observed(self) -> tuple[Floats, ...]:
+        """The rates of each system on the sentences themselves."""
         return tuple(self.paired.observed(system) for system in range(len(self.samples)))
 
     def of_rate(self, system: int, name: Name, *, level: float = 0.95, method: str = "bca") -> Interval:
         """The interval of one system's rate."""
         column = self.paired.names.index(name)
-        values = [table[system] for table in (self._observed, self.samples, self._without_one)]
+        values = [table[system] for table in (self.observed, self.samples, self._without_one)]
         return interval(float(values[0][column]), values[1][:, column], values[2][:, column], level=level, method=method)
 
     def of_difference(self, a: int, b: int, name: Name, *, level: float = 0.95, method: str = "bca") -> Interval:
         """The interval of B's rate minus A's."""
         column = self.paired.names.index(name)
-        observed = float(self._observed[b][column] - self._observed[a][column])
+        observed = float(self.observed[b][column] - self.observed[a][column])
         samples = self.samples[b][:, column] - self.samples[a][:, column]
         without_one = self._without_one[b][:, column] - self._without_one[a][:, column]
         return interval(observed, samples, without_one, level=level, method=method)
@@ -68,7 +69,7 @@ class Bootstrap:
         """
         column = self.paired.names.index(name)
         n = len(self.paired)
-        observed = float(self._observed[b][column] - self._observed[a][column])
+        observed = float(self.observed[b][column] - self.observed[a][column])
         without_one = self._without_one[b][:, column] - self._without_one[a][:, column]
         if n < 2:
             return float("nan")

@@ -1,0 +1,156 @@
+"""``treegauge compare``: which parser is better, by how much, and how sure one may be."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import click
+
+from treegauge.cli._options import reading_options
+from treegauge.cli._systems import named_systems
+from treegauge.errors import UnknownName, UsageError
+from treegauge.io.options import ReadOptions
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge compare gold.mrg A.mrg B.mrg
+  treegauge compare gold.mrg mine=out1.mrg theirs=out2.mrg --structure PP,NP --by-length
+  treegauge compare gold.mrg runs/*.mrg -m parseval --rates f1 --format latex"""
+)
+@click.argument("gold")
+@click.argument("tests", nargs=-1, required=True, metavar="A B...")
+@click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
+              help="A metric to compare by; may be given several times. Default: every metric.")  # fmt: skip
+@click.option("--rates", default="", metavar="NAME,...",
+              help="Rates to compare: names as `f1` or `parseval.f1`, or `all`. Default: each metric's main one.")  # fmt: skip
+@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error"]), default="align", show_default=True,
+              help="Sentences that do not fit the treebank: count as missed, leave out for all systems, or stop.")  # fmt: skip
+@click.option(
+    "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
+)
+@click.option("--by-length", is_flag=True, help="Compare by sentence length, too.")
+@click.option("--lengths", default="10,20,30,40", show_default=True, metavar="N,...", help="Upper ends of the lengths.")
+@click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
+              help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random numbers.")
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="Level of the confidence intervals.")  # fmt: skip
+@click.option("--interval", type=click.Choice(["bca", "percentile"]), default="bca", show_default=True,
+              help="Kind of bootstrap interval.")  # fmt: skip
+@click.option("--table", "tables", multiple=True, metavar="NAME",
+              help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "
+              "comparative, measures, brackets, tidy.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@reading_options
+def command(
+    gold: str,
+    tests: tuple[str, ...],
+    metrics: tuple[str, ...],
+    rates: str,
+    preset: str,
+    on_mismatch: str,
+    structure: str,
+    by_length: bool,
+    lengths: str,
+    rounds: int,
+    seed: int,
+    level: float,
+    interval: str,
+    tables: tuple[str, ...],
+    form: str,
+    options: ReadOptions,
+) -> None:
+    """Compare parsers: difference, confidence interval and p for every metric and pair.
+
+    GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. Every p is of a paired
+    randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout & Matsumoto (1996) stand
+    beside it.
+    """
+    from treegauge import io
+    from treegauge.reports.tables import render
+    from treegauge.significance.comparing import Settings, compare
+    from treegauge.significance.tables import TABLES, comparison_tables
+
+    for name in tables:
+        if name not in TABLES:
+            raise UnknownName("table", name, TABLES)
+    systems = named_systems(tests)
+    if len(systems) < 2:
+        raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")
+    settings = Settings(
+        metrics=metrics,
+        rates=_words(rates),
+        preset=preset,
+        on_mismatch=on_mismatch,
+        rounds=rounds,
+        seed=seed,
+        level=level,
+        interval=interval,
+        lengths=_lengths(lengths) if by_length else (),
+        structure=_words(structure),
+    )
+    with _Progress() as progress:
+        progress("reading")
+        paths = [gold, *systems.values()]
+        with ThreadPoolExecutor(2) as pool:
+            gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
+        comparison = compare(gold_bank, dict(zip(systems, banks, strict=True)), settings, progress=progress)
+    if form == "json":
+        click.echo(json.dumps(comparison.to_dict(), ensure_ascii=False, indent=1))
+        return
+    for warning in comparison.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    # A program that reads CSV wants one table: all differences, unless another is asked for.
+    shown = comparison_tables(comparison, tables or (("tidy",) if form == "csv" else ()))
+    click.echo("\n\n".join(render(table, form) for table in shown))
+    if form in ("table", "markdown"):
+        click.echo(f"\n{comparison.signature}")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    words = _words(text)
+    if not words or not all(word.isdigit() and int(word) > 0 for word in words):
+        raise UsageError(f"--lengths {text!r}: lengths are positive numbers with commas between, as in 10,20,30,40")
+    return tuple(int(word) for word in words)
+
+
+class _Progress:
+    """What is being done, on a terminal, once it takes longer than a second."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._status: Status | None = None
+
+    def __enter__(self) -> Callable[[str], None]:
+        return self.say
+
+    def say(self, what: str) -> None:
+        if not sys.stderr.isatty() or time.monotonic() - self._began < 1:
+            return
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(what)
+            self._status.start()
+        self._status.update(what)
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()

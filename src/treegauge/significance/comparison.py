@@ -1,0 +1,220 @@
+"""What a comparison of systems says, as values: differences with interval and p, tests on brackets, matrices, groups.
+
+The values are made in :mod:`treegauge.significance.comparing` and shown as tables by :mod:`treegauge.significance.tables`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from treegauge.significance.bootstrap import Interval
+from treegauge.significance.contingency import Binomial, Cells, McNemar, RealTest
+from treegauge.significance.paired import Name
+from treegauge.significance.sentences import SignTest
+
+__all__ = ["ALPHA", "BracketTests", "Comparison", "Difference", "Group", "PairOfSystems", "Rate"]
+
+ALPHA = 0.05
+"""The level at which one system is said to beat another."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One system's rate and its confidence interval."""
+
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class Difference:
+    """B's rate minus A's, and what may be concluded from it.
+
+    ``p`` is the randomisation test's, ``p_holm`` the same corrected for the number of pairs; ``effect`` is the difference in
+    standard deviations of a sentence; ``sign`` says who wins how many sentences.
+    """
+
+    name: Name
+    a: float
+    b: float
+    interval: Interval
+    p: float
+    p_holm: float
+    effect: float
+    sign: SignTest
+
+    @property
+    def value(self) -> float:
+        return self.b - self.a
+
+    @property
+    def error_reduction(self) -> float:
+        """The share of A's error that B does without; nan where A makes none."""
+        return self.value / (1 - self.a) if self.a < 1 else math.nan
+
+    @property
+    def winner(self) -> int:
+        """1 if B is better at :data:`ALPHA` after Holm's correction, -1 if A is, else 0."""
+        if not self.p_holm <= ALPHA or not self.value:
+            return 0
+        return 1 if self.value > 0 else -1
+
+
+@dataclass(frozen=True)
+class BracketTests:
+    """Hogenhout & Matsumoto's comparison on the brackets of the treebank, which takes brackets for independent."""
+
+    cells: Cells
+    binomial: Binomial
+    mcnemar: McNemar
+    real_test: RealTest
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PairOfSystems:
+    """Two systems: the differences of their rates, and the tests on their brackets."""
+
+    a: str
+    b: str
+    differences: tuple[Difference, ...]
+    brackets: BracketTests
+    rounds: int
+    exact: bool
+
+    def of(self, name: Name) -> Difference:
+        """The difference of one rate."""
+        return next(difference for difference in self.differences if difference.name == name)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A comparison on some of the data: all sentences, sentences of some length, or brackets of one structure."""
+
+    kind: str
+    title: str
+    sentences: int
+    names: tuple[Name, ...]
+    rates: Mapping[str, Mapping[Name, Rate]]
+    items: Mapping[str, Mapping[str, int]]
+    measures: Mapping[str, Mapping[str, float]]
+    pairs: tuple[PairOfSystems, ...]
+    warnings: tuple[str, ...] = ()
+
+    def pair(self, a: str, b: str) -> PairOfSystems:
+        """The comparison of two systems, in the order in which they were given."""
+        return next(pair for pair in self.pairs if (pair.a, pair.b) == (a, b))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several systems against one treebank: the group of all sentences first, then those by length and by structure."""
+
+    systems: tuple[str, ...]
+    groups: tuple[Group, ...]
+    rounds: int
+    seed: int
+    level: float
+    signature: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def overall(self) -> Group:
+        return self.groups[0]
+
+    def of_kind(self, kind: str) -> tuple[Group, ...]:
+        """The groups by ``length`` or by ``structure``."""
+        return tuple(group for group in self.groups if group.kind == kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything at full precision, as JSON has it; undefined numbers are None."""
+        return {
+            "schema": "treegauge.compare/1",
+            "systems": list(self.systems),
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "level": self.level,
+            "signature": self.signature,
+            "warnings": list(self.warnings),
+            "groups": [_group_dict(group) for group in self.groups],
+        }
+
+
+def _group_dict(group: Group) -> dict[str, Any]:
+    return {
+        "kind": group.kind,
+        "title": group.title,
+        "sentences": group.sentences,
+        "systems": {
+            system: {
+                "rates": _nested((name, {"value": rate.value, **_interval(rate.interval)}) for name, rate in rates.items()),
+                "items": dict(group.items[system]),
+                "measures": {name: plain(value) for name, value in group.measures[system].items()},
+            }
+            for system, rates in group.rates.items()
+        },
+        "pairs": [_pair_dict(pair) for pair in group.pairs],
+        "warnings": list(group.warnings),
+    }
+
+
+def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
+    differences = (
+        (
+            difference.name,
+            {
+                "a": difference.a,
+                "b": difference.b,
+                "difference": difference.value,
+                **_interval(difference.interval),
+                "p": difference.p,
+                "p_holm": difference.p_holm,
+                "effect_size": difference.effect,
+                "error_reduction": difference.error_reduction,
+                "sign_test": difference.sign._asdict(),
+            },
+        )
+        for difference in pair.differences
+    )
+    tests = pair.brackets
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "randomisation": {"rounds": pair.rounds, "exact": pair.exact},
+        "differences": _nested(differences),
+        "brackets": plain(
+            {
+                **tests.cells._asdict(),
+                "binomial": tests.binomial._asdict(),
+                "mcnemar": tests.mcnemar._asdict(),
+                "real_test": tests.real_test._asdict(),
+                "warnings": list(tests.warnings),
+            }
+        ),
+    }
+
+
+def _interval(interval: Interval) -> dict[str, Any]:
+    return {"low": interval.low, "high": interval.high, "interval": interval.method, "interval_warning": interval.warning}
+
+
+def _nested(values: Any) -> dict[str, dict[str, Any]]:
+    """{metric: {rate: value}} from ((metric, rate), value)."""
+    nested: dict[str, dict[str, Any]] = {}
+    for (metric, rate), value in values:
+        nested.setdefault(metric, {})[rate] = plain(value)
+    return nested
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: nan as None, infinities as text, tuples as lists."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in cast("Sequence[Any]", value)]
+    return value

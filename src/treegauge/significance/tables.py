@@ -1,0 +1,267 @@
+"""A comparison as tables: rates, differences, who beats whom, and the paper's Tables 1, 2 and 4 for any systems.
+
+Cells stay numbers at full precision; how a p is shown is the number's own business (:class:`P`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from treegauge.errors import UnknownName
+from treegauge.metrics.hogenhout import COMPARATIVE, MEASURES
+from treegauge.metrics.registry import find_metric
+from treegauge.metrics.tables import Cell, Table
+from treegauge.significance.comparison import ALPHA, Comparison, Difference, Group, PairOfSystems
+from treegauge.significance.contingency import DEPENDENCE
+from treegauge.significance.paired import Name
+
+__all__ = ["TABLES", "P", "bracket_test_table", "comparison_tables", "matrix_table", "paper_tables", "tidy_table"]
+
+
+class P(float):
+    """A probability, shown with four decimals, and as ``<.0001`` below them.
+
+    >>> f"{P(0.03):.2f}", f"{P(1e-9):.2f}", f"{P(1):.2f}"
+    ('.0300', '<.0001', '1.0000')
+    """
+
+    def __format__(self, spec: str) -> str:
+        if 0 <= self < 0.0001:
+            return "<.0001"
+        return float.__format__(self, ".4f").removeprefix("0") if self < 1 else float.__format__(self, ".4f")
+
+
+TABLES = ("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "brackets", "tidy")
+"""What can be shown: rates with intervals, differences, who beats whom, differences by length and by structure, the paper's Tables
+1, 2 and 4, tests on brackets, and all differences of all groups in one table for other programs."""
+
+
+def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
+    """The tables of a comparison that are asked for, or all that say something, in the order of :data:`TABLES`."""
+    for name in names:
+        if name not in TABLES:
+            raise UnknownName("table", name, TABLES)
+    overall = comparison.overall
+    items, comparative, measures = paper_tables(overall)
+    several = len(comparison.systems) > 2
+    tables: dict[str, list[Table]] = {
+        "rates": [_rates(comparison, overall)] if several or "rates" in names else [],
+        "differences": [_differences(comparison, overall)],
+        "matrix": _matrices(comparison, overall) if several or "matrix" in names else [],
+        "length": _by_group(comparison, "length", "By sentence length"),
+        "structure": _by_group(comparison, "structure", "By structure"),
+        "items": [items],
+        "comparative": [comparative],
+        "measures": [measures],
+        "brackets": [bracket_test_table([overall, *comparison.of_kind("structure")])],
+        "tidy": [tidy_table(comparison)] if "tidy" in names else [],
+    }
+    return [table for name in TABLES if not names or name in names for table in tables[name]]
+
+
+def _differences(comparison: Comparison, group: Group) -> Table:
+    """Every rate and pair; two systems stand in the heading, more in columns of their own."""
+    several = len(comparison.systems) > 2
+    per_cent = f"{100 * comparison.level:g}%"
+    heads = ("A", "B") if several else comparison.systems
+    columns = (
+        *(("first", "second") if several else ()),
+        *("metric", "rate", *heads, "difference", "low", "high", "p"),
+        *(("Holm",) if several else ()),
+        *("effect", "wins", "losses"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *((pair.a, pair.b) if several else ()),
+            *difference.name,
+            *_difference_cells(difference, several),
+            *(difference.effect, difference.sign.wins, difference.sign.losses),
+        )
+        for pair in group.pairs
+        for difference in pair.differences
+    ]
+    notes = [
+        f"difference: second minus first, with its {per_cent} bootstrap interval ({_methods(group)})",
+        f"p: paired randomisation of whole sentences ({_rounds(group.pairs)})",
+        "effect: difference in standard deviations of a sentence; wins, losses: sentences where the second system is better, worse",
+        f"{group.sentences} sentences, {comparison.rounds} bootstrap samples, seed {comparison.seed}",
+        *(f"{name[0]} {name[1]}: {warning}" for name, warning in _interval_warnings(group)),
+        *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
+    ]
+    if several:
+        notes.insert(2, f"Holm: p corrected for {len(group.pairs)} pairs")
+    shown = ("A", "B") if several else comparison.systems
+    return Table("Differences", columns, tuple(rows), tuple(notes), percent=(*shown, "difference", "low", "high"))
+
+
+def _difference_cells(difference: Difference, several: bool) -> tuple[Cell, ...]:
+    holm = (P(difference.p_holm),) if several else ()
+    return (difference.a, difference.b, difference.value, *difference.interval[:2], P(difference.p), *holm)
+
+
+def _methods(group: Group) -> str:
+    return ", ".join(sorted({d.interval.method for pair in group.pairs for d in pair.differences})).replace("bca", "BCa")
+
+
+def _rounds(pairs: Sequence[PairOfSystems]) -> str:
+    kinds = [f"all {pair.rounds} ways" if pair.exact else f"{pair.rounds} rounds" for pair in pairs]
+    return ", ".join(sorted({"no sentence differs" if kind == "all 1 ways" else kind for kind in kinds}))
+
+
+def _interval_warnings(group: Group) -> list[tuple[Name, str]]:
+    found = [(difference.name, difference.interval.warning) for pair in group.pairs for difference in pair.differences]
+    return sorted({(name, warning) for name, warning in found if warning})
+
+
+def _rates(comparison: Comparison, group: Group) -> Table:
+    """Each system's rates with their intervals."""
+    rows = tuple(
+        (*name, system, rate.value, rate.interval.low, rate.interval.high)
+        for name in group.names
+        for system, rate in ((system, group.rates[system][name]) for system in comparison.systems)
+    )
+    return Table("Rates", ("metric", "rate", "system", "value", "low", "high"), rows, percent=("value", "low", "high"))
+
+
+def _matrices(comparison: Comparison, group: Group) -> list[Table]:
+    """Who beats whom, on the headline rate of each metric."""
+    return [matrix_table(comparison, group, name) for name in group.names if name[1] == find_metric(name[0]).headline]
+
+
+def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
+    """Who beats whom at .05 after Holm's correction: ``>`` the row is better, ``<`` worse, ``=`` no difference shown."""
+    signs = {(a, a): "" for a in comparison.systems}
+    for pair in group.pairs:
+        winner = pair.of(name).winner
+        signs[pair.a, pair.b] = "=<>"[winner]
+        signs[pair.b, pair.a] = "=<>"[-winner]
+    rows = tuple(
+        (row, group.rates[row][name].value, *(signs[row, column] for column in comparison.systems)) for row in comparison.systems
+    )
+    return Table(
+        f"Who beats whom: {name[0]} {name[1]}",
+        ("system", "value", *comparison.systems),
+        rows,
+        (f"> the row is better at {ALPHA:g} after Holm's correction for {len(group.pairs)} pairs; < worse; = no difference shown",),
+        percent=("value",),
+    )
+
+
+def _by_group(comparison: Comparison, kind: str, title: str) -> list[Table]:
+    """The differences of all groups of a kind, if there are any."""
+    groups = comparison.of_kind(kind)
+    if not groups:
+        return []
+    several = len(comparison.systems) > 2
+    heads = ("A", "B") if several else comparison.systems
+    columns = (
+        *("group", "sentences"),
+        *(("first", "second") if several else ()),
+        *("metric", "rate", *heads, "difference", "low", "high", "p"),
+        *(("Holm",) if several else ()),
+    )
+    rows = tuple(
+        (
+            *(group.title, group.sentences),
+            *((pair.a, pair.b) if several else ()),
+            *difference.name,
+            *_difference_cells(difference, several),
+        )
+        for group in groups
+        for pair in group.pairs
+        for difference in pair.differences
+    )
+    notes = [f"warning: {group.title}: {warning}" for group in groups for warning in group.warnings]
+    return [Table(title, columns, rows, tuple(notes), percent=(*heads, "difference", "low", "high"))]
+
+
+def tidy_table(comparison: Comparison) -> Table:
+    """One row for each group, pair and rate, with everything that is known of the difference."""
+    columns = (
+        *("kind", "group", "sentences", "first", "second", "metric", "rate", "rate_first", "rate_second", "difference"),
+        *("low", "high", "interval", "p", "p_holm", "effect_size", "error_reduction", "wins", "losses", "ties", "p_sign"),
+    )
+    rows = tuple(
+        (
+            *(group.kind, group.title, group.sentences, pair.a, pair.b, *d.name, d.a, d.b, d.value),
+            *(*d.interval[:3], d.p, d.p_holm, d.effect, d.error_reduction, *d.sign),
+        )
+        for group in comparison.groups
+        for pair in group.pairs
+        for d in pair.differences
+    )
+    return Table("All differences", columns, rows)
+
+
+def paper_tables(group: Group) -> list[Table]:
+    """Hogenhout & Matsumoto's Table 1 (items), Table 2 (comparative items) and Table 4 (measures), for these systems."""
+    systems = list(group.items)
+    checked = any("EMA" in items for items in group.items.values())
+    names = ["TTB", "TPB", *(("EMA", "EMR", "CEA", "CER", "SPA", "SPR") if checked else ("EM", "CE", "SP"))]
+    names += ["PINH", "PNINH", "TINH", "TNINH"]
+    of_parse = {"EM", "CE", "SP", "EMA", "EMR", "CEA", "CER", "SPA", "SPR"}
+    table1 = Table(
+        "Items (Hogenhout & Matsumoto 1996, Table 1)",
+        ("item", *(column for system in systems for column in (system, f"{system} %TPB"))),
+        tuple(
+            (name, *(cell for system in systems for cell in _counted(group.items[system], name, "TPB" if name in of_parse else "")))
+            for name in names
+        ),
+        percent=tuple(f"{system} %TPB" for system in systems),
+    )
+    table2 = Table(
+        "Comparative items (Table 2)",
+        ("first", "second", *(column for cell in COMPARATIVE for column in (cell, f"%{cell}"))),
+        tuple(
+            (pair.a, pair.b, *(part for count in pair.brackets.cells for part in (count, _share(count, pair.brackets.cells.total))))
+            for pair in group.pairs
+        ),
+        ("treebank brackets that both systems (YY), only the first (YN), only the second (NY), neither (NN) reproduced",),
+        percent=tuple(f"%{cell}" for cell in COMPARATIVE),
+    )
+    measured = [name for name in MEASURES if any(name in group.measures[system] for system in systems)]
+    table4 = Table(
+        "Measures (Table 4)",
+        ("measure", *systems),
+        tuple((MEASURES[name], *(group.measures[system].get(name) for system in systems)) for name in measured),
+        () if checked else ("the other measures need a person's judgement of crossing and spurious brackets",),
+        percent=tuple(systems),
+    )
+    return [table1, table2, table4]
+
+
+def _counted(items: Mapping[str, int], name: str, whole: str) -> tuple[Cell, Cell]:
+    count = items.get(name, 0)
+    return count, _share(count, items[whole]) if whole else None
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")
+
+
+def bracket_test_table(groups: Sequence[Group]) -> Table:
+    """McNemar's test and the real test for every pair and structure, with the warning that belongs to them."""
+    rows: list[tuple[Cell, ...]] = []
+    notes = [f"warning: {DEPENDENCE}"]
+    for group in groups:
+        for pair in group.pairs:
+            tests = pair.brackets
+            real, mcnemar = tests.real_test, tests.mcnemar
+            rows.append(
+                (
+                    *(group.title, pair.a, pair.b, mcnemar.z, P(mcnemar.p_exact)),
+                    *(_whole(real.M1), _whole(real.M2), _whole(real.size), real.z, *real.z_range, P(real.p)),
+                )
+            )
+            others = [warning for warning in tests.warnings if warning != DEPENDENCE]
+            notes += [f"warning: {group.title}, {pair.a} and {pair.b}: {warning}" for warning in others]
+    return Table(
+        "Tests on brackets: McNemar, and the real test (Hogenhout & Matsumoto 1996, section 6)",
+        ("brackets", "first", "second", "McNemar z", "exact p", "M1", "M2", "size", "z", "z least", "z most", "p"),
+        tuple(rows),
+        tuple(notes),
+    )
+
+
+def _whole(value: float) -> Cell:
+    return None if value != value else round(value)
