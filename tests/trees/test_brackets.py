@@ -13,7 +13,7 @@ from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
 from treegauge.trees.brackets import escape_label, escape_word, one_line, parse_all, pretty, restore_label, restore_word
 
-ANY = trees(preterminals=False, empty=True, traces=True)
+ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 NP = Tree("NP", [Tree("DT", ["the"]), Tree("NN", ["cat"])])
 
 

@@ -15,7 +15,7 @@ from treegauge.trees.drawing import MARKS, draw_svg, draw_text, fold_settled, fo
 from treegauge.trees.drawing.marks import node_marks
 from treegauge.trees.drawing.measure import clean, columns, embedded, ems
 
-ANY = trees(preterminals=False, empty=True, traces=True)
+ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
 
 
@@ -29,6 +29,7 @@ class TestWidth:
             ("ｗｉｄｅ", 8),
             ("ﾊﾝｶｸ", 4),
             ("e\u0301", 1),
+            ("a\u20dd", 1),
             ("क्षि", 3),  # two letters and a vowel sign that stands by itself; the virama takes no column
             ("ילד", 3),
             ("한글", 4),

@@ -20,7 +20,7 @@ from treegauge.testing.strategies import trees
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.drawing import MARKS, STYLESHEET, draw_svg, legend_svg
 
-ANY = trees(preterminals=False, empty=True, traces=True)
+ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
 ALL_MARKS = {0: "matched", 1: "missed", 2: "spurious", 3: "crossing focus", 4: "wrong-label", 5: "focus"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -82,6 +82,7 @@ class TestElements:
             end_x, end_y = walk(path)
             assert end_x == x
             assert int(begin[2]) < end_y < y
+            assert all(min(x, parent_x) <= int(turn) <= max(x, parent_x) for turn in re.findall(r"H(\d+)", path))
 
     @given(ANY)
     def test_everything_is_inside_the_picture(self, tree: Tree) -> None:

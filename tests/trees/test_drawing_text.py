@@ -19,7 +19,7 @@ CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
 MAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .))")
 NAMES = st.text("abcXYZ", min_size=1, max_size=7)
 PLAIN = trees(label=NAMES, tag=NAMES, word=NAMES, preterminals=False, empty=True, max_leaves=20)
-ANY = trees(preterminals=False, empty=True, traces=True)
+ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 
 
 def picture(text: str) -> str:

@@ -16,7 +16,7 @@ from treegauge.trees.tree import from_flat, rebuild, to_flat
 
 DEEP = 100_000
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
-ANY = trees(preterminals=False, empty=True, traces=True)
+ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 
 
 def deep(word: str = "end") -> Tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from treegauge.testing.strategies import trees
 from treegauge.trees import Origin, Tree, Treebank
+from treegauge.trees.hashing import TreebankHash
 
 ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=6)
 BANKS = st.lists(ANY, max_size=4).map(Treebank.from_trees)
@@ -187,6 +189,13 @@ class TestHash:
         with_origin = dataclasses.replace(bank, origins=(Origin("x.mrg", np.ones(len(bank), np.int64)),))
         assert with_origin.sha256() == bank.sha256()
         assert bank.take(range(len(bank))).sha256() == bank.sha256()
+
+    @given(BANKS, st.lists(st.integers(0, 4), max_size=3).map(sorted))
+    def test_it_does_not_depend_on_the_blocks_it_comes_in(self, bank: Treebank, cuts: list[int]) -> None:
+        digest = TreebankHash()
+        for first, last in pairwise([0, *cuts, max(len(bank), *cuts, 0)]):
+            digest.update(bank[first:last])
+        assert digest.hexdigest() == bank.sha256()
 
     def test_it_does_not_depend_on_how_strings_are_numbered(self) -> None:
         bank = Treebank.parse("(A (B b) (C c))")
