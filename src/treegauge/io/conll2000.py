@@ -163,7 +163,8 @@ def _treebank(
     goes_on = is_i & ~first & np.roll(is_inside, 1) & (chunk_type == np.roll(chunk_type, 1))
     opens = is_inside & ~goes_on
     opening, opener = np.unique(chunk[opens], return_inverse=True)
-    chunk_labels = ["I-" + types[k] if chunk_tags[k].startswith("I-") else types[k] for k in opening.tolist()]
+    opening_tags: list[int] = opening.tolist()
+    chunk_labels = ["I-" + types[k] if chunk_tags[k].startswith("I-") else types[k] for k in opening_tags]
     labels, label_of = _numbered([SENTENCE_LABEL, *map(canonical_label, tags), *chunk_labels])
     tag_label = label_of[1 + tag]
 

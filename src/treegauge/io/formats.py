@@ -1,38 +1,97 @@
-"""The formats treegauge knows: a table of names, suffixes, readers and writers."""
+"""The formats treegauge knows: a table of names, suffixes, readers and writers; and how to tell which one a text is in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from treegauge.io.bracketed import stream_bracketed
+from treegauge.errors import InputError, UnknownName
+from treegauge.io.bracketed import check_bracketed
+from treegauge.io.bracketed_writing import one_line_text, pretty_text
+from treegauge.io.conll2000 import check_conll2000
+from treegauge.io.conll2000_writing import conll2000_text
+from treegauge.io.diagnosis import is_comment
+from treegauge.io.export import check_export
+from treegauge.io.export_writing import export_text
 from treegauge.io.options import ReadOptions
 from treegauge.io.text import Text
+from treegauge.io.tigerxml import check_tigerxml
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["FORMATS", "READABLE", "Format"]
+__all__ = ["FORMATS", "READABLE", "WRITABLE", "Format", "detect_format", "format_named", "format_of_suffix"]
+
+Reader = Callable[[Text, ReadOptions], Iterator[Treebank | InputError]]
+Writer = Callable[[Iterable[Treebank]], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: its name, a line of help, the suffixes that tell it for certain, and how it is read."""
+    """A file format: its name, a line of help, the suffixes that tell it for certain, and how it is read and written.
+
+    A reader gives blocks of trees and, in between, all errors; who wants to stop at the first one raises it.
+    """
 
     name: str
     help: str
-    suffixes: tuple[str, ...]
-    stream: Callable[[Text, ReadOptions], Iterator[Treebank]] | None
+    suffixes: tuple[str, ...] = ()
+    reader: Reader | None = None
+    writer: Writer | None = None
 
 
-FORMATS: dict[str, Format] = {
-    known.name: known
-    for known in (
-        Format(
-            "bracketed",
-            "Penn Treebank brackets, one tree a line or over several lines",
-            (".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed"),
-            stream_bracketed,
-        ),
-    )
-}
+_TABLE = (
+    Format(
+        "bracketed",
+        "Penn Treebank brackets; written one tree a line",
+        (".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed"),
+        check_bracketed,
+        one_line_text,
+    ),
+    Format("pretty", "Penn Treebank brackets, written over several lines", writer=pretty_text),
+    Format("export", "NEGRA export format, written as version 3", (".export", ".negra"), check_export, export_text),
+    Format("export4", "NEGRA export format, written as version 4 (with lemmas)", writer=partial(export_text, version=4)),
+    Format("tigerxml", "TIGER-XML (reading only)", (".xml", ".tigerxml", ".tiger"), check_tigerxml),
+    Format(
+        "conll2000",
+        "columns word, tag, chunk of CoNLL-2000",
+        (".conll", ".conll2000", ".iob"),
+        check_conll2000,
+        conll2000_text,
+    ),
+)
 
-READABLE = tuple(known.name for known in FORMATS.values() if known.stream is not None)
+FORMATS: dict[str, Format] = {known.name: known for known in _TABLE}
+READABLE = tuple(known.name for known in _TABLE if known.reader is not None)
+WRITABLE = tuple(known.name for known in _TABLE if known.writer is not None)
+
+_EXPORT_LINE = re.compile(rb"#(FORMAT|BOT|BOS)\b|%%")
+_CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
+
+
+def format_named(name: str, valid: Iterable[str]) -> Format:
+    """The format of that name."""
+    if name not in valid:
+        raise UnknownName("format", name, valid)
+    return FORMATS[name]
+
+
+def format_of_suffix(suffix: str) -> Format | None:
+    """The format that this suffix tells for certain."""
+    return next((known for known in _TABLE if suffix in known.suffixes), None)
+
+
+def detect_format(text: Text, options: ReadOptions) -> Format:
+    """The format asked for; else the one the suffix tells; else the one the beginning of the text looks like."""
+    if options.format != "auto":
+        return format_named(options.format, READABLE)
+    return format_of_suffix(text.suffix) or FORMATS[_looks_like(text.head, options)]
+
+
+def _looks_like(head: bytes, options: ReadOptions) -> str:
+    line = next((line.strip() for line in head.split(b"\n") if line.strip() and not is_comment(line, options)), b"")
+    if line.startswith(b"<"):
+        return "tigerxml"
+    if _EXPORT_LINE.match(line):
+        return "export"
+    return "conll2000" if _CHUNK_LINE.fullmatch(line) else "bracketed"

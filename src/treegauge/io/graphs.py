@@ -2,8 +2,8 @@
 
 In these treebanks what belongs to no constituent, above all punctuation, hangs from a virtual root ``VROOT``; here it is the root
 of every tree. Children are put in the order of their first words. A constituent must be continuous: its words stand next to each
-other. Where one is not, the usual reason is punctuation that hangs from the root; whoever measures on these treebanks lowers it, but
-as that changes trees it has to be asked for (``attach_punctuation``).
+other. Where one is not, the usual reason is punctuation that hangs from the root; whoever measures on these treebanks lowers it,
+but as that changes trees it has to be asked for (``attach_punctuation``).
 """
 
 from __future__ import annotations

@@ -1,0 +1,171 @@
+"""Bracketed text from columns: a tree a line by vectorised NumPy, or over several lines.
+
+What is written reads back as the very same trees; what would not is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import WriteError
+from treegauge.io.refusal import refusal
+from treegauge.trees.brackets import escape_label, escape_word, pretty, restore_label, restore_word
+from treegauge.trees.treebank import Int32, Int64, Treebank
+
+__all__ = ["one_line_text", "pretty_text"]
+
+Bytes = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+
+def one_line_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
+    """The trees as bracketed text, one a line."""
+    for block in blocks:
+        if len(block):
+            yield _lines(block)
+
+
+def pretty_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
+    """The trees as bracketed text, each over as many lines as it needs."""
+    for block in blocks:
+        _stems(block)
+        _refuse_hidden_labels(block, _order(block))
+        for tree in block:
+            yield pretty(tree).encode() + b"\n"
+
+
+def _lines(bank: Treebank) -> bytes:
+    """Each event, in the order of the text, is a blank (but not at the beginning of a tree), its stem, and closing brackets."""
+    stems = _stems(bank)
+    order = _order(bank)
+    _refuse_hidden_labels(bank, order)
+    stem = np.concatenate([bank.label, bank.word + np.int32(len(bank.labels))]).take(order.item)
+    size = stems.size.take(stem)
+    length = size + order.closing + ~order.is_first + order.is_last
+    behind = np.cumsum(length)
+    begin = behind - length
+    text = np.full(behind[-1], ord(")"), dtype=np.uint8)
+    text[begin[~order.is_first]] = ord(" ")
+    text[behind[order.is_last] - 1] = ord("\n")
+    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+    target = within + np.repeat(begin + ~order.is_first, size)
+    within += np.repeat(stems.start.take(stem), size)
+    text[target] = stems.data.take(within)
+    return text.tobytes()
+
+
+class _Order(NamedTuple):
+    """Nodes and words in the order of the text: ``item`` is a row, or (from the number of rows on) a token."""
+
+    item: Int64
+    closing: Int64
+    is_first: Mask
+    is_last: Mask
+
+
+def _order(bank: Treebank) -> _Order:
+    n_rows, n_tokens = bank.n_nodes, bank.n_tokens
+    first_row = np.repeat(bank.node_offset[:-1], np.diff(bank.node_offset))
+    is_root = bank.parent < 0
+    level = _levels(np.where(is_root, np.arange(n_rows), bank.parent + first_row))
+    start = bank.start + np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
+    # Before a word come all nodes that begin at it or earlier.
+    rows_before = np.cumsum(np.bincount(start, minlength=n_tokens + 1))[:n_tokens]
+    is_token = np.zeros(n_rows + n_tokens, dtype=np.bool_)
+    is_token[np.arange(n_tokens) + rows_before] = True
+    tokens, rows = np.flatnonzero(is_token), np.flatnonzero(~is_token)
+    item = np.empty(n_rows + n_tokens, dtype=np.int64)
+    item[rows], item[tokens] = np.arange(n_rows), np.arange(n_rows, n_rows + n_tokens)
+    depth = np.empty_like(item)
+    depth[rows] = level
+    depth[tokens] = level.take(bank.above + np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset)))
+    depth_before = depth - ~is_token
+    is_first = np.zeros(n_rows + n_tokens, dtype=np.bool_)
+    is_first[rows[is_root]] = True
+    return _Order(item, depth - np.append(depth_before[1:], 0), is_first, np.append(is_first[1:], True))
+
+
+def _levels(parent: Int64) -> Int64:
+    """How deep each node is, the root at 1; the root is its own parent. Ancestors are jumped over twice as far each time."""
+    level = (parent != np.arange(len(parent))).astype(np.int64)
+    ancestor = parent
+    while bool((more := level.take(ancestor)).any()):
+        level += more
+        ancestor = ancestor.take(ancestor)
+    return level + 1
+
+
+class _Stems(NamedTuple):
+    """The text of each label (with its opening bracket), then of each word: slices of ``data``."""
+
+    data: Bytes
+    start: Int64
+    size: Int64
+
+
+def _stems(bank: Treebank) -> _Stems:
+    labels = _texts(bank, bank.labels, bank.label, bank.node_offset, _label_text)
+    words = _texts(bank, bank.vocabulary, bank.word, bank.token_offset, _word_text)
+    texts = [*labels, *words]
+    size = np.array([len(text) for text in texts], dtype=np.int64)
+    return _Stems(np.frombuffer(b"".join(texts), dtype=np.uint8), np.cumsum(size) - size, size)
+
+
+def _texts(bank: Treebank, names: tuple[str, ...], column: Int32, offset: Int64, text_of: Callable[[str], bytes]) -> list[bytes]:
+    """The text of each name that is used."""
+    texts = [b""] * len(names)
+    for number in np.flatnonzero(np.bincount(column, minlength=len(names))).tolist():
+        try:
+            texts[number] = text_of(names[number])
+        except WriteError as error:
+            row = int(np.flatnonzero(column == number)[0])
+            raise refusal(bank, int(np.searchsorted(offset, row, side="right")) - 1, str(error)) from None
+    return texts
+
+
+def _label_text(label: str) -> bytes:
+    return b"(" + _exactly(label, escape_label(label), restore_label)
+
+
+def _word_text(word: str) -> bytes:
+    return _exactly(word, escape_word(word), restore_word)
+
+
+def _exactly(name: str, escaped: str, restore: Callable[[str], str]) -> bytes:
+    if escaped != name or "RB-" in name:
+        back = restore(escaped)
+        if back != name:
+            raise WriteError(
+                f"{name!r} cannot be written as bracketed text: it would be read as {back!r}, since -LRB- is a bracket there."
+            )
+    try:
+        return escaped.encode("utf-8")
+    except UnicodeEncodeError:
+        raise WriteError(f"{name!r} is not text: it holds half of a surrogate pair") from None
+
+
+def _refuse_hidden_labels(bank: Treebank, order: _Order) -> None:
+    """A node without a label whose first child is a word that is not its only one: the word would be read as the label."""
+    empty = [number for number, label in enumerate(bank.labels) if not label]
+    if not empty:
+        return
+    token = order.item - bank.n_nodes
+    nameless = np.isin(bank.label, empty)
+    before_word = np.flatnonzero((token[:-1] < 0) & (token[1:] >= 0))
+    row, word = order.item[before_word], token[before_word + 1]
+    tree = np.searchsorted(bank.token_offset, word, side="right") - 1
+    is_first_child = bank.above[word] + bank.node_offset[tree] == row
+    hidden = np.flatnonzero(nameless[row] & is_first_child & (bank.tag[word] < 0))
+    if len(hidden):
+        first = int(hidden[0])
+        name = bank.vocabulary[bank.word[word[first]]]
+        raise refusal(
+            bank,
+            int(tree[first]),
+            f"a node without a label that begins with the word {name!r} cannot be written as bracketed text: the word would be "
+            "read as the label.\n  Give the node a label.",
+        )

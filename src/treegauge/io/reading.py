@@ -1,0 +1,138 @@
+"""Reading treebanks of any format, from any place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, cast
+
+from treegauge.errors import InputError, UsageError
+from treegauge.io.bracketed import bracketed_parts
+from treegauge.io.columns import Names, Part, join_parts
+from treegauge.io.formats import Format, detect_format
+from treegauge.io.options import ReadOptions
+from treegauge.io.sources import Source, find_sources
+from treegauge.io.text import Text
+from treegauge.trees.nltk import from_nltk, is_nltk_tree
+from treegauge.trees.tree import Tree
+from treegauge.trees.treebank import Treebank
+
+__all__ = ["as_treebank", "check", "read", "stream"]
+
+Path = str | os.PathLike[str]
+
+
+def read(path: Path, options: ReadOptions = ReadOptions()) -> Treebank:
+    """All trees of a file, directory or glob as one treebank."""
+    return _read(find_sources(path), options)
+
+
+def stream(path: Path, options: ReadOptions = ReadOptions()) -> Iterator[Treebank]:
+    """The trees of a file, directory or glob, a block at a time, in memory that does not grow with it."""
+    for source in find_sources(path):
+        text = Text(source, options)
+        yield from _raising(detect_format(text, options), text, options)
+
+
+def check(source: Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank | InputError]:
+    """All trees of one source that can be read, a block at a time, and all errors, in about the order of the text."""
+    try:
+        text = Text(source, options)
+        reader = detect_format(text, options).reader
+        assert reader is not None
+        yield from reader(text, options)
+    except InputError as error:
+        yield error
+
+
+def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank:
+    """Whatever holds trees as a Treebank.
+
+    That is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree or an ``nltk.Tree``; or an
+    iterable of Trees, of nltk trees, of strings (each the bracketed text of one sentence, blank for an empty parse) or of
+    path objects.
+
+    >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
+    (<Treebank of 2 trees, 1 tokens, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
+    """
+    if isinstance(value, Treebank):
+        return value
+    if isinstance(value, str):
+        return _from_string(value, options) if value.lstrip().startswith("(") else read(value, options)
+    if isinstance(value, os.PathLike):
+        return read(cast("os.PathLike[str]", value), options)
+    if isinstance(value, Tree) or is_nltk_tree(value):
+        return Treebank.from_trees([_as_tree(value)])
+    if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray):
+        return _from_items(list(cast("Iterable[Any]", value)), options)
+    raise UsageError(f"expected a treebank, a path, trees or bracketed text, not {type(value).__name__}")
+
+
+def _from_string(text: str, options: ReadOptions) -> Treebank:
+    return _read([Source("<string>", _encoded(text))], _bracketed(options))
+
+
+def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
+    if items and all(isinstance(item, os.PathLike) for item in items):
+        return _read([source for item in items for source in find_sources(item)], options)
+    if items and all(isinstance(item, str) for item in items):
+        for number, item in enumerate(items, start=1):
+            if item.strip() and not item.lstrip().startswith("("):
+                raise UsageError(
+                    f"string {number} is not bracketed text: {item[:60]!r}\n  A list of files is given as pathlib.Path objects."
+                )
+        text = "".join(" ".join(item.split("\n")) + "\n" for item in items)
+        return _read([Source("<strings>", _encoded(text))], replace(_bracketed(options), lines=True))
+    return Treebank.from_trees(_as_tree(item) for item in items)
+
+
+def _bracketed(options: ReadOptions) -> ReadOptions:
+    """For text that was decoded long ago."""
+    return replace(options, format="bracketed", encoding="utf-8")
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError("the string is not text: it holds half of a surrogate pair") from None
+
+
+def _as_tree(value: Any) -> Tree:
+    if isinstance(value, Tree):
+        return value
+    if is_nltk_tree(value):
+        return from_nltk(value)
+    if isinstance(value, str):
+        return Tree.parse(value)
+    raise UsageError(f"expected a Tree, an nltk.Tree or bracketed text, not {type(value).__name__}")
+
+
+def _read(sources: list[Source], options: ReadOptions) -> Treebank:
+    """All trees of some sources; those of bracketed files share one table of names, which saves merging many."""
+    done: list[Treebank] = []
+    parts: list[Part] = []
+    names = Names()
+    for source in sources:
+        text = Text(source, options)
+        found = detect_format(text, options)
+        if found.name == "bracketed":
+            parts.extend(bracketed_parts(text, options, names))
+            continue
+        if parts:
+            done.append(join_parts(parts, names))
+            names = Names()
+        done.extend(_raising(found, text, options))
+    if parts or not done:
+        done.append(join_parts(parts, names))
+    return Treebank.concatenate(done)
+
+
+def _raising(known: Format, text: Text, options: ReadOptions) -> Iterator[Treebank]:
+    """The blocks of a text up to the first error, which is raised."""
+    assert known.reader is not None
+    for item in known.reader(text, options):
+        if isinstance(item, InputError):
+            raise item
+        yield item
