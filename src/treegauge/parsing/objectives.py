@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import UnknownName, UsageError
 from treegauge.grammar.pcfg import Rule
 from treegauge.parsing.consensus import Metric
-from treegauge.parsing.free import best_labels, best_spans, build
+from treegauge.parsing.free import TIE, best_labels, best_spans, build
 from treegauge.parsing.licensed import Parts, best_licensed
 from treegauge.parsing.rounds import licensed_steps
 from treegauge.trees.tree import Tree
@@ -224,8 +224,10 @@ def minimum_risk(
 
 
 def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Metric) -> Best:
-    """Of some trees the one with the best mean score against all of them; the first among equals. A score of 0/0 is
-    no score."""
+    """Of some trees the one with the best mean score against all of them; the first among equals.
+
+    Where a score is 0/0 the choice goes by the others, and the mean is nan.
+    """
     pooled: dict[Tree, float] = {}
     for tree, weight in zip(trees, weights, strict=True):
         pooled[tree] = pooled.get(tree, 0.0) + weight
@@ -238,7 +240,7 @@ def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Me
     with np.errstate(invalid="ignore"):
         means = (shares @ np.where(defined, table, 0.0)) / (shares @ defined)
     best = int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
-    return Best(candidates[best], float(means[best]))
+    return Best(candidates[best], float(means[best]) if defined[:, best].all() else math.nan)
 
 
 OBJECTIVES: dict[str, Objective] = {
@@ -369,10 +371,11 @@ def _tagger(forest: Forest) -> Callable[[int], str | None]:
 
     def tag(position: int) -> str | None:
         total: dict[str, float] = {}
-        for X, p in forest.leaf_posteriors(position):
+        for X, p in sorted(forest.leaf_posteriors(position)):
             name = forest.output_labels[X]
             if name is not None and p > 0:
                 total[name] = total.get(name, 0.0) + p
-        return max(total, key=total.__getitem__, default=None)
+        best = max(total.values(), default=0.0)
+        return next((name for name, p in total.items() if p >= best - TIE), None)
 
     return tag

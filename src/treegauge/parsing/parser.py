@@ -136,9 +136,12 @@ class Parser:
         found: list[str] = []
         for word in words:
             symbols, weights, _ = binary.word(word)
-            known = [(binary.symbols[x], w) for x, w in zip(symbols.tolist(), weights.tolist(), strict=True)]
-            tags = [(usage[name] * w, name) for name, w in known if name in usage]
-            found.append((self.grammar.label(max(tags)[1]) if tags else None) or "X")
+            tags = [
+                (usage.get(binary.symbols[int(x)], 0.0) * float(w), -int(x))
+                for x, w in zip(symbols.tolist(), weights.tolist(), strict=True)
+            ]
+            best = -max(tags)[1] if tags and max(tags)[0] > 0 else -1
+            found.append((self.grammar.label(binary.symbols[best]) if best >= 0 else None) or "X")
         return found
 
     def _usual_root(self) -> str:

@@ -17,8 +17,10 @@ __all__ = ["KINDS", "read_sentences"]
 Kind = Literal["tokens", "tagged", "raw", "trees"]
 KINDS: tuple[Kind, ...] = ("tokens", "tagged", "raw", "trees")
 
+_AS_IT_COMES = ReadOptions()
 
-def read_sentences(path: str, kind: Kind, options: ReadOptions = ReadOptions()) -> Iterator[Sentence]:
+
+def read_sentences(path: str, kind: Kind, options: ReadOptions = _AS_IT_COMES) -> Iterator[Sentence]:
     """The sentences of a file, of ``-`` for standard input; blank lines are left out."""
     if kind == "trees":
         for bank in stream(path, options):
