@@ -26,6 +26,7 @@ SIDEWAYS = {
     ("grammar", "data"),
     ("significance", "metrics"),
     ("parsing", "metrics"),
+    ("chunks", "metrics"),
     ("humancheck", "reports"),
     ("experiments", "reports"),
 }

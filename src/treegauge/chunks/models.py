@@ -169,6 +169,31 @@ class Models:
     def grammar(self) -> Grammar:
         return self.by_tags.grammar
 
+    def with_categories(self, categories: Sequence[str]) -> Models:
+        """The same models where more categories are candidates: in training they were never seen, so only 0 and 1 allow them."""
+        new = len([category for category in categories if category not in self.categories])
+        if not new:
+            return self
+
+        def wider(array: Array, value: float) -> Array:
+            return np.concatenate([array, np.full((*array.shape[:-1], new), value)], axis=-1)
+
+        grammar = Grammar(
+            self.grammar.trie, wider(self.grammar.is_rule.astype(np.float64), 0.0) > 0, wider(self.grammar.probability, np.nan)
+        )
+        contexts = {node: {tag: wider(row, np.nan) for tag, row in rows.items()} for node, rows in self.by_context.contexts.items()}
+        by_length = ByLength(wider(self.by_length.table, 0.0))
+        n_categories = len(self.categories) + new
+        return Models(
+            (*self.categories, *(category for category in categories if category not in self.categories)),
+            Constant(self.zero.probability, n_categories),
+            Constant(self.one.probability, n_categories),
+            by_length,
+            ByTags(grammar, by_length),
+            ByContext(grammar, contexts, by_length),
+            self.one_corpus,
+        )
+
     def named(self) -> dict[str, CandidateModel]:
         """The models as the paper names and orders them."""
         return {"0": self.zero, "1": self.one, "XK": self.by_length, "G": self.by_tags, "C": self.by_context}

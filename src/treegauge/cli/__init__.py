@@ -23,7 +23,11 @@ COMMANDS: dict[str, str] = {
     "convert": "Translate treebanks between formats.",
     "compare": "Compare parsers: difference, confidence interval and p for every metric.",
     "freval": "Score connected fragments of every size.",
+    "chunks": "Train chunk models, measure them by entropy, score any chunker.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
+    "induce": "Count a grammar from a treebank.",
+    "parse": "Parse sentences for the criterion you measure by.",
+    "posteriors": "Show how probable each constituent of a sentence is.",
 }
 """Command name -> one line of help; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""
 

@@ -1,0 +1,159 @@
+"""All models on one test corpus: the numbers behind Abney's two tables, the blame and the coverage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.chunks.candidates import truth
+from treegauge.chunks.corpus import ChunkedSentence, categories_of
+from treegauge.chunks.entropy import EPS, EntropyCounts
+from treegauge.chunks.models import Models, Tagged
+from treegauge.chunks.sequences import SequenceModel, SequenceScores
+from treegauge.metrics.tables import Table
+
+__all__ = [
+    "EPS_RANGE",
+    "Evaluation",
+    "blame_table",
+    "coverage_table",
+    "entropy_of",
+    "evaluate",
+    "measure_table",
+    "sensitivity_table",
+]
+
+EPS_RANGE = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+
+
+@dataclass
+class Evaluation:
+    """What each model scores on a corpus; ``sensitivity[eps][name]`` is b/s with P clipped at other eps."""
+
+    categories: tuple[str, ...]
+    counts: dict[str, EntropyCounts]
+    sequences: SequenceScores = field(default_factory=SequenceScores)
+    sensitivity: dict[float, dict[str, float]] = field(default_factory=dict[float, dict[str, float]])
+
+
+def evaluate(
+    models: Models,
+    test: Sequence[Tagged],
+    *,
+    eps: float = EPS,
+    eps_range: Sequence[float] = EPS_RANGE,
+    advance: Callable[[], None] = lambda: None,
+) -> Evaluation:
+    """Every model on every test sentence; ``advance`` is called after each sentence.
+
+    Categories that only the test corpus has are candidates too.
+    """
+    models = models.with_categories(categories_of(sentence for sentence, _ in test))
+    named = models.named()
+    result = Evaluation(models.categories, {name: EntropyCounts(models.categories) for name in named})
+    bits = {other: dict.fromkeys(named, 0.0) for other in eps_range}
+    for sentence, tags in test:
+        is_true = truth(len(sentence), sentence.chunks, models.categories)
+        covered = models.grammar.covered(tags)
+        for name, model in named.items():
+            probability = model.probabilities(tags)
+            result.counts[name].add(probability, is_true, covered, eps=eps)
+            for other in eps_range:
+                bits[other][name] += clipped_bits(probability, is_true, other)
+            if name == "G":
+                result.sequences.add(SequenceModel(probability, len(sentence), models.categories), sentence.chunks)
+        advance()
+    n = max(len(test), 1)
+    result.sensitivity = {other: {name: value / n for name, value in row.items()} for other, row in bits.items()}
+    return result
+
+
+def clipped_bits(probability: NDArray[np.float64], is_true: NDArray[np.bool_], eps: float) -> float:
+    """The sum of -lg P(event) with P clipped to [eps, 1 - eps]."""
+    clipped = np.clip(probability, eps, 1 - eps)
+    return float(-np.log2(np.where(is_true, clipped, 1 - clipped)).sum())
+
+
+def entropy_of(
+    sentences: Sequence[ChunkedSentence],
+    probabilities: Sequence[NDArray[np.float64]],
+    categories: tuple[str, ...],
+    eps: float = EPS,
+) -> EntropyCounts:
+    """The entropy of any chunker's candidate probabilities, given sentence by sentence."""
+    counts = EntropyCounts(categories)
+    for sentence, probability in zip(sentences, probabilities, strict=True):
+        counts.add(probability, truth(len(sentence), sentence.chunks, categories), eps=eps)
+    return counts
+
+
+def measure_table(evaluation: Evaluation) -> Table:
+    """A row per model: b/c, b/s, parses per sentence as a power of ten, EP, ER, impossible events; for S also P and R."""
+    rows: list[tuple[str | int | float | None, ...]] = [
+        (
+            name,
+            counts.clipped_bits_per_candidate,
+            counts.clipped_bits_per_sentence,
+            counts.clipped_log10_perplexity,
+            counts.expected_precision,
+            counts.expected_recall,
+            counts.impossible,
+        )
+        for name, counts in evaluation.counts.items()
+    ]
+    s = evaluation.sequences
+    bits = s.finite_bits_per_sentence
+    rows.append(("S", None, bits, bits * math.log10(2), s.precision, s.recall, s.impossible))
+    return Table(
+        "Entropy of chunk recognition",
+        ("model", "b/c", "b/s", "log10 parses/sentence", "EP", "ER", "impossible"),
+        tuple(rows),
+        notes=(
+            "Models 0 to C: P clipped to [eps, 1-eps]; `impossible` counts the events of probability 0 that this hides.",
+            "S: bits over the sentences whose true sequence is possible; EP and ER are those of the best sequence.",
+        ),
+        percent=("EP", "ER"),
+    )
+
+
+def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "candidates") -> Table:
+    """A model's entropy by category, and its excess over the share expected by ``candidates``, ``covered`` or ``true``."""
+    rows = [
+        (blame.category, blame.share, share, blame.share - share)
+        for blame in evaluation.counts[model].blame()
+        for share in (getattr(blame, f"expected_by_{expected}"),)
+    ]
+    rows.sort(key=lambda row: -row[1] if row[1] == row[1] else 0.0)
+    return Table(
+        f"Entropy of model {model} by category, expected share by {expected}",
+        ("category", "%H", "expected", "excess"),
+        tuple(rows),
+        percent=("%H", "expected", "excess"),
+    )
+
+
+def coverage_table(evaluation: Evaluation, model: str = "G") -> Table:
+    """What the grammar covers: candidates, true chunks, and entropy."""
+    counts = evaluation.counts[model]
+    rows = [
+        ("candidates", counts.n_candidates, float(counts.covered.sum()) / counts.n_candidates if counts.n_candidates else math.nan),
+        ("true chunks", counts.n_true, float(counts.covered_true.sum()) / counts.n_true if counts.n_true else math.nan),
+        ("bits", float(counts.clipped_bits.sum()), _share(counts)),
+    ]
+    return Table(f"Coverage by the grammar of model {model}", ("what", "total", "covered"), tuple(rows), percent=("covered",))
+
+
+def _share(counts: EntropyCounts) -> float:
+    total = float(counts.clipped_bits.sum())
+    return float(counts.clipped_bits_covered.sum()) / total if total else math.nan
+
+
+def sensitivity_table(evaluation: Evaluation) -> Table:
+    """Bits per sentence as eps changes: how much the impossible events weigh."""
+    names = tuple(evaluation.counts)
+    rows = tuple((f"{eps:g}", *(values[name] for name in names)) for eps, values in evaluation.sensitivity.items())
+    return Table("Bits per sentence by eps", ("eps", *names), rows)

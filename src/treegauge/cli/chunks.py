@@ -1,0 +1,235 @@
+"""``treegauge chunks``: train chunk models, measure them by entropy, score any chunker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from treegauge.cli._options import reading_options
+from treegauge.cli._progress import progress
+from treegauge.errors import MismatchError, UsageError
+from treegauge.io.options import ReadOptions
+from treegauge.reports.tables import TABLE_FORMATS, render
+
+_TRAIN_EXAMPLES = """\b
+Examples:
+  treegauge chunks train part1.txt part2.txt -o chunks.model
+  treegauge chunks train wsj/ -o chunks.model --tags tagger"""
+
+
+@click.group(
+    epilog="""\b
+Examples:
+  treegauge chunks train part1.txt part2.txt -o chunks.model
+  treegauge chunks entropy chunks.model test.txt
+  treegauge chunks score gold.txt chunker.txt"""
+)
+def command() -> None:
+    """Chunks: train Abney's models, measure them by entropy, score any chunker as conlleval does.
+
+    Files are CoNLL-2000 columns (word, tag, chunk), or treebanks, from which chunks are derived: pieces of phrases up to the head.
+    """
+
+
+@command.command(epilog=_TRAIN_EXAMPLES)
+@click.argument("first")
+@click.argument("second", required=False)
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file to write.")
+@click.option(
+    "--tags",
+    type=click.Choice(["gold", "tagger"]),
+    default="gold",
+    show_default=True,
+    help="Take tags as given, or as a trigram tagger trained on the same files sees them.",
+)
+@reading_options
+def train(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
+    """Train all models: rules from the file FIRST, their probabilities from SECOND (without it, from FIRST again)."""
+    from treegauge.chunks.corpus import categories_of
+    from treegauge.chunks.hmm import HmmTagger
+    from treegauge.chunks.model_file import save_models
+    from treegauge.chunks.models import train_models
+    from treegauge.chunks.reading import read_chunks
+
+    corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
+    every = [sentence for corpus in corpora for sentence in corpus]
+    tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in every]) if tags == "tagger" else None
+    tagged = [_tagged(corpus, tagger, "reading tags") for corpus in corpora]
+    models = train_models(tagged[0], tagged[1] if second is not None else None, categories_of(every))
+    save_models(output, models, tagger, ", ".join(path for path in (first, second) if path is not None))
+    if models.one_corpus:
+        click.echo("one corpus only: rules and their probabilities come from the same sentences", err=True)
+    click.echo(f"{len(every)} sentences, {models.grammar.n_rules} rules, {len(models.categories)} categories -> {output}", err=True)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  treegauge chunks entropy chunks.model test.txt
+  treegauge chunks entropy chunks.model test.txt --blame-figure blame.svg
+  treegauge chunks entropy - test.txt --candidates probabilities.txt"""
+)
+@click.argument("model")
+@click.argument("test")
+@click.option("--eps", default=1e-6, show_default=True, help="Probabilities are clipped to [eps, 1-eps].")
+@click.option(
+    "--expected",
+    type=click.Choice(["candidates", "covered", "true"]),
+    default="candidates",
+    show_default=True,
+    help="What the expected share in the blame table goes by.",
+)
+@click.option(
+    "--candidates", metavar="FILE", help="Measure another chunker: lines `category start end probability`; MODEL is then `-`."
+)
+@click.option(
+    "--blame-figure", type=click.Path(dir_okay=False, path_type=Path), help="Draw the blame as a bar chart (.svg, .pdf, .png)."
+)
+@click.option("--format", "form", type=click.Choice([*TABLE_FORMATS]), default="table", show_default=True)
+@reading_options
+def entropy(
+    model: str,
+    test: str,
+    eps: float,
+    expected: str,
+    candidates: str | None,
+    blame_figure: Path | None,
+    form: str,
+    options: ReadOptions,
+) -> None:
+    """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage."""
+    from treegauge.chunks import evaluation as chunk_evaluation
+    from treegauge.chunks.model_file import load_models
+    from treegauge.chunks.reading import read_chunks
+
+    if not 0 < eps < 0.5:
+        raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
+    sentences = read_chunks(test, options)
+    if candidates is not None:
+        result = _other_chunker(candidates, sentences, eps)
+        tables = [chunk_evaluation.blame_table(result, "chunker", expected)]
+        click.echo(render(_other_table(result), form))
+    else:
+        models, tagger = load_models(model)
+        tagged = _tagged(sentences, tagger, "tagging")
+        with progress("measuring", len(tagged)) as advance:
+            result = chunk_evaluation.evaluate(models, tagged, eps=eps, advance=advance)
+        click.echo(render(chunk_evaluation.measure_table(result), form, digits=5 if form == "table" else 2))
+        blame = chunk_evaluation.blame_table(result, "G", expected)
+        tables = [blame, chunk_evaluation.coverage_table(result), chunk_evaluation.sensitivity_table(result)]
+    for table in tables:
+        click.echo("\n" + render(table, form))
+    if blame_figure is not None:
+        from treegauge.reports.chunk_figures import draw_blame
+
+        click.echo(f"wrote {draw_blame(tables[0], blame_figure)}", err=True)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  treegauge chunks score gold.txt chunker.txt
+  treegauge chunks score gold.txt chunker.txt --format json"""
+)
+@click.argument("gold")
+@click.argument("test")
+@click.option("--format", "form", type=click.Choice(["conlleval", "json"]), default="conlleval", show_default=True)
+@reading_options
+def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
+    """Score the chunks of TEST against GOLD with conlleval's numbers."""
+    from treegauge.chunks.conlleval import ChunkScores, conlleval_printout
+    from treegauge.chunks.corpus import iob_of_chunks
+    from treegauge.chunks.reading import read_chunks
+
+    pairs = _paired(read_chunks(gold, options), read_chunks(test, options), gold, test)
+    scores = ChunkScores.of((iob_of_chunks(g.chunks, len(g)), iob_of_chunks(t.chunks, len(t))) for g, t in pairs)
+    if form == "conlleval":
+        for line in conlleval_printout(scores):
+            click.echo(line)
+        return
+    categories = sorted(scores.true | scores.found)
+    document: dict[str, Any] = {
+        "schema": "treegauge.chunks/1",
+        "words": scores.words,
+        "accuracy": _json(scores.accuracy),
+        "all": _rates(scores, None),
+        "by_category": {category: _rates(scores, category) for category in categories},
+    }
+    click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+
+
+def _tagged(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
+    from treegauge.chunks.models import with_gold_tags
+
+    if tagger is None:
+        return with_gold_tags(sentences)
+    tagged: list[Any] = []
+    with progress(title, len(sentences)) as advance:
+        for sentence in sentences:
+            tagged.append((sentence, tagger.lattice(sentence.words)))
+            advance()
+    return tagged
+
+
+def _paired(gold: Sequence[Any], test: Sequence[Any], gold_path: str, test_path: str) -> list[tuple[Any, Any]]:
+    if len(gold) != len(test):
+        raise MismatchError(f"{gold_path} has {len(gold)} sentences and {test_path} has {len(test)}")
+    for number, (g, t) in enumerate(zip(gold, test, strict=True), start=1):
+        if g.words != t.words:
+            raise MismatchError(f"sentence {number} of {gold_path} and {test_path} has other words: {' '.join(g.words)[:60]}")
+    return list(zip(gold, test, strict=True))
+
+
+def _rates(scores: Any, category: str | None) -> dict[str, Any]:
+    counts = {name: counter.total() if category is None else counter[category]
+              for name, counter in (("true", scores.true), ("found", scores.found), ("correct", scores.correct))}  # fmt: skip
+    return {
+        **counts,
+        "precision": _json(scores.precision(category)),
+        "recall": _json(scores.recall(category)),
+        "f1": _json(scores.f1(category)),
+    }
+
+
+def _json(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _other_chunker(path: str, sentences: Sequence[Any], eps: float) -> Any:
+    """The entropy of another chunker's candidates."""
+    from treegauge.chunks.corpus import categories_of
+    from treegauge.chunks.evaluation import Evaluation, entropy_of
+    from treegauge.chunks.marginals import from_candidates, read_candidates
+
+    with click.open_file(path, encoding="utf-8") as lines:
+        given = list(read_candidates(lines, path))
+    if len(given) != len(sentences):
+        raise MismatchError(f"{path} has candidates for {len(given)} sentences, the test file has {len(sentences)}")
+    categories = categories_of(sentences)
+    probabilities = [from_candidates(len(sentence), c, categories) for sentence, c in zip(sentences, given, strict=True)]
+    return Evaluation(categories, {"chunker": entropy_of(sentences, probabilities, categories, eps)})
+
+
+def _other_table(result: Any) -> Any:
+    from treegauge.metrics.tables import Table
+
+    counts = result.counts["chunker"]
+    return Table(
+        "Entropy of this chunker",
+        ("b/c", "b/s", "log10 parses/sentence", "EP", "ER", "impossible"),
+        (
+            (
+                counts.clipped_bits_per_candidate,
+                counts.clipped_bits_per_sentence,
+                counts.clipped_log10_perplexity,
+                counts.expected_precision,
+                counts.expected_recall,
+                counts.impossible,
+            ),
+        ),
+        percent=("EP", "ER"),
+    )
