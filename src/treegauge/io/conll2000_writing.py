@@ -84,11 +84,13 @@ class _Block:
             before, kind_before = row, kind
 
     def _word(self, number: int) -> str:
+        """The word with brackets as ``-LRB-`` and ``-RRB-``, which is how CoNLL-2000 has them (but not in tags)."""
         if number not in self.words:
             word = self.bank.vocabulary[number]
-            if restore_word(word) != word:
-                raise WriteError(f"the word {word!r} would be read back as {restore_word(word)!r}.\n  Replace it.")
-            self.words[number] = _column("word", word)
+            text = _column("word", word).replace("(", "-LRB-").replace(")", "-RRB-")
+            if restore_word(text) != word:
+                raise WriteError(f"the word {word!r} would be read back as {restore_word(text)!r}.\n  Replace it.")
+            self.words[number] = text
         return self.words[number]
 
     def _label(self, number: int) -> str:

@@ -31,6 +31,7 @@ from treegauge.trees.treebank import Treebank
 __all__ = ["NO_ROOT", "check_export", "is_node_name"]
 
 NO_ROOT = "%% no VROOT"
+_MOST_LABELS = 1 << 16
 _NODE = re.compile(rb"#(\d{3,9})")
 _COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morphology, edge, parent"}
 
@@ -52,6 +53,7 @@ class _Sentences:
     def __init__(self, path: str, options: ReadOptions) -> None:
         self.path, self.options = path, options
         self.version: int | None = None
+        self.labels: dict[tuple[bytes, ...], str] = {}
         self.number, self.line = 0, b""
         self.graph: Graph | None = None
         self.has_errors = False
@@ -114,29 +116,44 @@ class _Sentences:
             raise error
 
     def _read_row(self, fields: list[bytes], graph: Graph) -> None:
-        fault = bad_bytes(self.line)
-        if fault is not None:
-            problem, at, advice = fault
-            raise error_at(EncodingError, problem, self.path, self.number, self.line, at, advice)
+        if b"\0" in self.line:
+            raise self._bad_bytes()
         if self.version is None:
             self.version = 4 if len(fields) > 5 and fields[5].isdigit() and not fields[4].isdigit() else 3
-        row = [field.decode("utf-8") for field in fields[: self.version + 2]]
-        if len(row) < self.version + 2:
-            raise self._error(
-                f"{len(row)} columns instead of {self.version + 2}", advice=f"Version {self.version} has {_COLUMNS[self.version]}."
-            )
-        word, *lemma, tag, morphology, function, parent = row
-        if not (parent.isascii() and parent.isdigit()):
-            raise self._error(
-                f"the parent {parent!r} is not a number", advice=f"Version {self.version} has {_COLUMNS[self.version]}."
-            )
-        label = join_label(LabelParts(tag, function, morphology, *lemma), self.options)
-        if not is_node_name(fields[0]):
+        width = self.version + 2
+        if len(fields) < width:
+            advice = f"Version {self.version} has {_COLUMNS[self.version]}."
+            raise self._error(f"{len(fields)} columns instead of {width}", advice)
+        if not fields[width - 1].isdigit():
+            advice = f"Version {self.version} has {_COLUMNS[self.version]}."
+            raise self._error(f"the parent {fields[width - 1].decode('utf-8', 'replace')!r} is not a number", advice)
+        try:
+            label = self._label(tuple(fields[1 : width - 1]))
+            word = fields[0].decode("utf-8")
+        except UnicodeDecodeError:
+            raise self._bad_bytes() from None
+        parent = fields[width - 1].decode("ascii")
+        if not (word.startswith("#") and is_node_name(fields[0])):
             graph.words.append(Word(restore_word(word), label, parent, self.number))
         elif word[1:] in graph.nodes:
             raise self._error(f"node {word[1:]} is there twice")
         else:
             graph.nodes[word[1:]] = Node(label, parent, self.number)
+
+    def _label(self, columns: tuple[bytes, ...]) -> str:
+        """The label that the columns between word and parent make; most of them come again and again."""
+        label = self.labels.get(columns)
+        if label is None:
+            *lemma, tag, morphology, function = (column.decode("utf-8") for column in columns)
+            label = join_label(LabelParts(tag, function, morphology, *lemma), self.options)
+            if len(self.labels) > _MOST_LABELS:
+                self.labels.clear()
+            self.labels[columns] = label
+        return label
+
+    def _bad_bytes(self) -> InputError:
+        problem, at, advice = bad_bytes(self.line) or ("these bytes are no text", 0, "")
+        return error_at(EncodingError, problem, self.path, self.number, self.line, at, advice)
 
     def _error(self, problem: str, advice: str = "") -> InputError:
         return error_at(FormatError, problem, self.path, self.number, self.line, 0, advice)
