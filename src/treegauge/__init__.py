@@ -1,1 +1,102 @@
-"""Measure constituency parsers by the criterion that matters, and parse for the criterion you measure by."""
+"""Measure constituency parsers by the criterion that matters, and parse for the criterion you measure by.
+
+>>> import treegauge
+>>> result = treegauge.score(gold="(S (NP (NN rain)) (VP (V fell)))", test="(S (NP (NN rain)) (V fell))")
+>>> print(f"{result.rates['recall']:.2f} {result.rates['precision']:.2f} {result.rates['f1']:.2f}")
+0.67 1.00 0.80
+
+Everything named here is loaded when it is first used, so that ``import treegauge`` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from treegauge.errors import (
+        BracketError,
+        CheckFailed,
+        Discontinuous,
+        EncodingError,
+        FormatError,
+        InputError,
+        MismatchError,
+        MissingExtra,
+        TreegaugeError,
+        UnknownName,
+        UsageError,
+        WriteError,
+    )
+    from treegauge.io import ReadOptions, as_treebank, read, stream, write
+    from treegauge.metrics.gauge import Gauge, load
+    from treegauge.metrics.registry import find_metric, metric_names
+    from treegauge.metrics.result import Result, Scores
+    from treegauge.metrics.scoring import score
+    from treegauge.metrics.signature import Signature
+    from treegauge.normalise.preset import Preset, load_preset, preset_names
+    from treegauge.trees import Tree, Treebank
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "treegauge.errors": (
+        *("BracketError", "CheckFailed", "Discontinuous", "EncodingError", "FormatError", "InputError", "MismatchError"),
+        *("MissingExtra", "TreegaugeError", "UnknownName", "UsageError", "WriteError"),
+    ),
+    "treegauge.io": ("ReadOptions", "as_treebank", "read", "stream", "write"),
+    "treegauge.metrics.gauge": ("Gauge", "load"),
+    "treegauge.metrics.registry": ("find_metric", "metric_names"),
+    "treegauge.metrics.result": ("Result", "Scores"),
+    "treegauge.metrics.scoring": ("score",),
+    "treegauge.metrics.signature": ("Signature",),
+    "treegauge.normalise.preset": ("Preset", "load_preset", "preset_names"),
+    "treegauge.trees": ("Tree", "Treebank"),
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "BracketError",
+    "CheckFailed",
+    "Discontinuous",
+    "EncodingError",
+    "FormatError",
+    "Gauge",
+    "InputError",
+    "MismatchError",
+    "MissingExtra",
+    "Preset",
+    "ReadOptions",
+    "Result",
+    "Scores",
+    "Signature",
+    "Tree",
+    "Treebank",
+    "TreegaugeError",
+    "UnknownName",
+    "UsageError",
+    "WriteError",
+    "__version__",
+    "as_treebank",
+    "find_metric",
+    "load",
+    "load_preset",
+    "metric_names",
+    "preset_names",
+    "read",
+    "score",
+    "stream",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

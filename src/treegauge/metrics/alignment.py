@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,18 @@ from treegauge.metrics.words import letters, plain_word, sentence_text, word_num
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["LEFT_OUT", "MISSED", "Alignment", "Fit", "Note", "align", "align_in_order", "differing_texts", "is_displaced"]
+__all__ = [
+    "LEFT_OUT",
+    "MISSED",
+    "Alignment",
+    "Fit",
+    "Note",
+    "align",
+    "align_pairs",
+    "differing_texts",
+    "is_displaced",
+    "pairs_by_text",
+]
 
 Mask = NDArray[np.bool_]
 
@@ -86,16 +98,21 @@ def align(gold: Treebank, test: Treebank, preset: Preset, *, ignore_words: bool 
     With ``ignore_words``, sentences of equally many tokens fit whatever their words are.
     """
     if len(gold) == len(test):
-        alignment = align_in_order(gold, test, preset, ignore_words=ignore_words)
+        alignment = align_pairs(gold, test, np.arange(len(gold)), preset, ignore_words=ignore_words)
         if not is_displaced(differing_texts(gold, test, alignment)):
             return alignment
-    keys = [[letters(sentence_text(bank.words(i))) for i in range(len(bank))] for bank in (gold, test)]
-    return _Aligner(gold, test, preset, ignore_words).align(np.array(pair_in_order(*keys), dtype=np.int64))
+    return align_pairs(gold, test, pairs_by_text(gold, test), preset, ignore_words=ignore_words)
 
 
-def align_in_order(gold: Treebank, test: Treebank, preset: Preset, *, ignore_words: bool = False) -> Alignment:
-    """Pair sentence i with sentence i, for treebanks of equally many."""
-    return _Aligner(gold, test, preset, ignore_words).align(np.arange(len(gold)))
+def align_pairs(gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, ignore_words: bool = False) -> Alignment:
+    """Align the tokens of each gold sentence i with those of test sentence ``pairs[i]``; -1 stands for none."""
+    return _Aligner(gold, test, preset, ignore_words).align(pairs)
+
+
+def pairs_by_text(gold: Treebank, test: Treebank) -> Int64:
+    """For each gold sentence the test sentence with its text, in order, or -1; see :func:`pair_in_order`."""
+    ours, theirs = ([letters(sentence_text(bank.words(i))) for i in range(len(bank))] for bank in (gold, test))
+    return np.array(pair_in_order(ours, theirs), dtype=np.int64)
 
 
 def differing_texts(gold: Treebank, test: Treebank, alignment: Alignment) -> list[tuple[str, str]]:
@@ -122,9 +139,17 @@ class _Aligner:
     def __init__(self, gold: Treebank, test: Treebank, preset: Preset, ignore_words: bool) -> None:
         self.gold, self.test, self.ignore_words = gold, test, ignore_words
         self.gold_words, self.test_words = word_numbers(gold, test, preset)
-        self.gold_deleted, self.test_deleted = has_tag(gold, preset.delete_tags), has_tag(test, preset.delete_tags)
+        self._delete_tags = preset.delete_tags
         self.gold_aside = np.zeros(gold.n_tokens, dtype=np.bool_)
         self.test_aside = np.zeros(test.n_tokens, dtype=np.bool_)
+
+    @cached_property
+    def gold_deleted(self) -> Mask:
+        return has_tag(self.gold, self._delete_tags)
+
+    @cached_property
+    def test_deleted(self) -> Mask:
+        return has_tag(self.test, self._delete_tags)
 
     def align(self, pairs: Int64) -> Alignment:
         """The alignment of each gold sentence with test sentence ``pairs[i]``."""

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from treegauge.trees.columns import Int32, Int64, canonical_ids
 
-__all__ = ["TreebankHash"]
+__all__ = ["Mark", "TreebankHash"]
+
+
+class Digest(Protocol):
+    """A hash under construction, of :mod:`hashlib`."""
+
+    def update(self, obj: bytes | memoryview, /) -> None: ...
+    def digest(self) -> bytes: ...
+    def copy(self) -> Digest: ...
 
 
 class _Block(Protocol):
@@ -45,6 +53,15 @@ class _Block(Protocol):
     def token_offset(self) -> Int64: ...
 
 
+class Mark(NamedTuple):
+    """The state of a :class:`TreebankHash` at some time."""
+
+    trees: int
+    labels: tuple[int, Digest]
+    words: tuple[int, Digest]
+    columns: list[Digest]
+
+
 class TreebankHash:
     """A SHA-256 under construction; it remembers the distinct strings it has seen, and nothing else of the trees.
 
@@ -62,7 +79,7 @@ class TreebankHash:
         self._trees = 0
         self._labels = _Strings()
         self._words = _Strings()
-        self._columns = [hashlib.sha256() for _ in range(9)]
+        self._columns: list[Digest] = [hashlib.sha256() for _ in range(9)]
 
     def update(self, block: _Block) -> None:
         """Add the trees of a block."""
@@ -77,6 +94,17 @@ class TreebankHash:
         for digest, column in zip(self._columns, columns, strict=True):
             digest.update(np.ascontiguousarray(column, dtype="<i4").data)
 
+    def mark(self) -> Mark:
+        """The state so far, to go back to."""
+        return Mark(self._trees, self._labels.mark(), self._words.mark(), [column.copy() for column in self._columns])
+
+    def go_back(self, mark: Mark) -> None:
+        """Forget the blocks that came after a mark."""
+        self._trees = mark.trees
+        self._labels.go_back(*mark.labels)
+        self._words.go_back(*mark.words)
+        self._columns = [column.copy() for column in mark.columns]
+
     def hexdigest(self) -> str:
         """The hash of all trees so far."""
         digest = hashlib.sha256(f"treegauge-treebank-2 {self._trees}\n".encode())
@@ -89,7 +117,7 @@ class _Strings:
     """Numbers for strings by first use, and a hash of the strings in that order."""
 
     def __init__(self) -> None:
-        self.digest = hashlib.sha256()
+        self.digest: Digest = hashlib.sha256()
         self._numbers: dict[str, int] = {}
 
     def numbers(self, strings: Sequence[str], column: Int32) -> Int32:
@@ -102,3 +130,11 @@ class _Strings:
                 encoded = string.encode("utf-8", "surrogatepass")
                 self.digest.update(b"%d:%b" % (len(encoded), encoded))
         return np.array([*(known[string] for string in used), -1], dtype=np.int32)[canonical]
+
+    def mark(self) -> tuple[int, Digest]:
+        return len(self._numbers), self.digest.copy()
+
+    def go_back(self, size: int, digest: Digest) -> None:
+        while len(self._numbers) > size:
+            self._numbers.popitem()
+        self.digest = digest.copy()

@@ -1,0 +1,200 @@
+"""``treegauge.score``: gold and test in, a result out, whatever form the trees have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TypedDict, Unpack, overload
+
+import numpy as np
+
+from treegauge import __version__
+from treegauge.errors import UsageError
+from treegauge.io.options import ReadOptions
+from treegauge.metrics.base import Metric
+from treegauge.metrics.comparison import Hasher, compare
+from treegauge.metrics.parseval import Parseval
+from treegauge.metrics.registry import find_metric
+from treegauge.metrics.result import Inputs, Part, Result, Scores, Sentences
+from treegauge.metrics.sides import FileTrees, MemoryTrees, Places, TreebankLike, Trees, paired_files, path_of, trees_of
+from treegauge.metrics.signature import Signature
+from treegauge.metrics.tally import Request, SystemTally, Tally
+from treegauge.normalise.preset import Preset, load_preset
+
+__all__ = ["score", "score_systems"]
+
+MetricLike = str | Metric
+PresetLike = str | os.PathLike[str] | Preset
+
+
+class ScoreOptions(TypedDict, total=False):
+    """The options of :func:`score` that go by name."""
+
+    on_mismatch: str
+    ignore_words: bool
+    cutoff: int | None
+    stream: bool
+    reading: ReadOptions
+    progress: Callable[[int], None] | None
+
+
+@overload
+def score(
+    gold: TreebankLike,
+    test: Mapping[str, TreebankLike],
+    metric: MetricLike | Sequence[MetricLike] = ...,
+    preset: PresetLike = ...,
+    **options: Unpack[ScoreOptions],
+) -> Scores: ...
+@overload
+def score(
+    gold: TreebankLike,
+    test: TreebankLike,
+    metric: MetricLike = ...,
+    preset: PresetLike = ...,
+    **options: Unpack[ScoreOptions],
+) -> Result: ...
+@overload
+def score(
+    gold: TreebankLike,
+    test: TreebankLike,
+    metric: Sequence[MetricLike],
+    preset: PresetLike = ...,
+    **options: Unpack[ScoreOptions],
+) -> Scores: ...
+def score(
+    gold: TreebankLike,
+    test: TreebankLike | Mapping[str, TreebankLike],
+    metric: MetricLike | Sequence[MetricLike] = "parseval",
+    preset: PresetLike = "default",
+    *,
+    on_mismatch: str = "align",
+    ignore_words: bool = False,
+    cutoff: int | None = None,
+    stream: bool = False,
+    reading: ReadOptions = ReadOptions(),
+    progress: Callable[[int], None] | None = None,
+) -> Result | Scores:
+    """How well test trees match gold trees.
+
+    ``gold`` and ``test`` are paths (files, directories, globs), Treebanks, bracketed text, or iterables of Tree, of nltk trees
+    or of strings. A mapping of names to test trees compares several systems, a list of metrics several metrics: either gives
+    :class:`~treegauge.metrics.result.Scores` instead of one :class:`~treegauge.metrics.result.Result`.
+
+    * ``preset``: the name of a preset, a ``.prm`` or ``.toml`` file, or a Preset.
+    * ``on_mismatch``: what becomes of a sentence whose words differ or that has no parse: its gold brackets count as missed
+      (``align``), it is left out (``skip``), nothing is scored (``error``), or whatever EVALB does (``evalb``).
+    * ``ignore_words``: sentences of equally many tokens fit whatever their words are.
+    * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
+    * ``stream``: files are worked through block by block, and rows are not kept.
+
+    >>> result = score("(S (NP (NN a)) (VP (V b) (NP (NN c))))", "(S (NP (NN a)) (VP (V b)) (NP (NN c)))")
+    >>> result.counts["matched"], round(result.rates["f1"], 3)
+    (3, 0.75)
+    """
+    wanted = list(metric) if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
+    several = isinstance(test, Mapping) or len(wanted) > 1 or wanted[0] is not metric
+    systems = test if isinstance(test, Mapping) else {_name_of(test): test}
+    chosen = load_preset(preset)
+    if cutoff is not None:
+        chosen = replace(chosen, cutoff_length=cutoff)
+    metrics = [(name, find_metric(name)) if isinstance(name, str) else (name.name, name) for name in wanted]
+    request = Request(tuple(found for _, found in metrics), chosen, on_mismatch, ignore_words, not stream)
+    request = request if progress is None else replace(request, progress=progress)
+    results = score_systems(gold, systems, request, [name for name, _ in metrics], reading)
+    return Scores(results) if several else results[0]
+
+
+def score_systems(
+    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, names: Sequence[str], reading: ReadOptions
+) -> list[Result]:
+    """The results of all systems by all metrics of a request, which go by ``names``."""
+    if not systems:
+        raise UsageError("there is no system to score")
+    kept: dict[str, Trees] = {}
+    results: list[Result] = []
+    for system, test in systems.items():
+        files = _files(gold, test, reading, request, kept)
+        try:
+            with Hasher() as hasher:
+                tally = compare(files, request, hasher)
+                digests = hasher.digests()
+        finally:
+            for sides in files:
+                for side in sides:
+                    side.close()
+        inputs = _inputs(files, reading)
+        results += [_result(system, name, each, tally, digests, inputs) for name, each in zip(names, tally.tallies, strict=True)]
+    return results
+
+
+def _files(
+    gold: TreebankLike, test: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]
+) -> list[tuple[Trees, Trees]]:
+    """The files of both sides that belong together; gold files are read once for all systems."""
+    gold_path, test_path = path_of(gold), path_of(test)
+    pairs = paired_files(gold_path, test_path) if gold_path is not None and test_path is not None else None
+    if pairs is None:
+        theirs = trees_of(test, reading, keep=request.keep)
+        return [(_kept(gold_path, gold, reading, request, kept), theirs)]
+    ours = [_kept(path, path, reading, request, kept) for path, _ in pairs]
+    return [(side, FileTrees([path], reading, keep=request.keep)) for side, (_, path) in zip(ours, pairs, strict=True)]
+
+
+def _kept(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
+    if path is None:
+        return trees_of(gold, reading, keep=request.keep)
+    if path not in kept:
+        kept[path] = trees_of(path, reading, keep=request.keep)
+    return kept[path]
+
+
+def _inputs(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Inputs | None:
+    if any(isinstance(side, MemoryTrees) for sides in files for side in sides):
+        return None
+    gold, test = (tuple(path for sides in files for path in sides[number].paths) for number in (0, 1))
+    return Inputs(gold, test, asdict(reading))
+
+
+def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests: tuple[str, str], inputs: Inputs | None) -> Result:
+    metric, request = tally.metric, counted.request
+    signature = Signature(
+        metric=name,
+        options=metric.options,
+        preset=request.preset,
+        on_mismatch=request.on_mismatch,
+        ignore_words=request.ignore_words,
+        sentences=tally.n_total,
+        skipped=counted.n_gold - tally.n_total,
+        gold=digests[0][:12],
+        test=digests[1][:12],
+        seed=metric.options.get("seed"),
+        version=__version__,
+    )
+    sentences = None
+    if request.keep:
+        rows = np.concatenate(tally.rows) if tally.rows else np.zeros((0, len(metric.columns)))
+        nothing = [np.zeros(0, dtype=np.int64)]
+        index, length, status = (np.concatenate(parts or nothing) for parts in (tally.index, counted.length, counted.status))
+        sentences = Sentences(rows, index, length, status, Places(counted.gold))
+    return Result(
+        system=system,
+        metric=name,
+        headline=metric.headline,
+        columns=metric.columns,
+        total=Part.of(metric, tally.total.values(), tally.n_total),
+        short=Part.of(metric, tally.short.values(), tally.n_short, request.preset.cutoff_length),
+        signature=signature,
+        notes=tuple(counted.notes),
+        evalb=counted.evalb if isinstance(metric, Parseval) else None,
+        inputs=inputs,
+        definition=metric,
+        sentences=sentences,
+    )
+
+
+def _name_of(test: TreebankLike) -> str:
+    path = path_of(test)
+    return "test" if path is None else Path(path).name

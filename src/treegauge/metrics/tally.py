@@ -1,0 +1,181 @@
+"""What was counted of one system so far: sums of rows that add, block by block, and what there is to say about sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from treegauge.errors import UnknownName, UsageError, WriteError
+from treegauge.metrics.alignment import Fit, Note, align_pairs, differing_texts
+from treegauge.metrics.base import Metric, Rows, adapted
+from treegauge.metrics.brackets import sentence_lengths
+from treegauge.metrics.evalb_outcome import EvalbOutcome, Prepared, evalb_outcome
+from treegauge.metrics.evalb_rows import EvalbRows, evalb_parameters, evalb_rows
+from treegauge.metrics.exact import ExactSum
+from treegauge.metrics.parseval import Parseval
+from treegauge.metrics.preparation import Pair, pair_of
+from treegauge.metrics.traces import without_traces
+from treegauge.normalise.preset import Preset
+from treegauge.trees.treebank import Int64, Treebank
+
+__all__ = ["ON_MISMATCH", "Request", "SystemTally", "Tally"]
+
+ON_MISMATCH = ("align", "error", "skip", "evalb")
+
+
+def _no_progress(sentences: int) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be measured, and how.
+
+    ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``progress`` is told how many
+    sentences have been done.
+    """
+
+    metrics: tuple[Metric, ...]
+    preset: Preset
+    on_mismatch: str = "align"
+    ignore_words: bool = False
+    keep: bool = True
+    progress: Callable[[int], None] = field(default=_no_progress, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.on_mismatch not in ON_MISMATCH:
+            raise UnknownName("way to meet a mismatch", self.on_mismatch, ON_MISMATCH)
+        if self.on_mismatch == "evalb":
+            evalb_parameters(self.preset)
+            if others := [metric.name for metric in self.metrics if not isinstance(metric, Parseval)]:
+                raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
+
+
+class Tally:
+    """The rows of one metric: their sum, the sum over short sentences, and, if they are kept, themselves."""
+
+    def __init__(self, metric: Metric, cutoff_length: int) -> None:
+        self.metric, self.cutoff_length = metric, cutoff_length
+        self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
+        self.n_total = self.n_short = 0
+        self.rows: list[Rows] = []
+        self.index: list[Int64] = []
+
+    def add(self, rows: Rows, index: Int64, length: Int64, *, keep: bool) -> None:
+        """Add rows of the sentences ``index``, which are of that length."""
+        is_short = length <= self.cutoff_length
+        self.total.add(rows)
+        self.short.add(rows[is_short])
+        self.n_total += len(rows)
+        self.n_short += int(is_short.sum())
+        if keep:
+            self.rows.append(rows)
+            self.index.append(index)
+
+    def merge(self, other: Tally) -> None:
+        self.total.merge(other.total)
+        self.short.merge(other.short)
+        self.n_total += other.n_total
+        self.n_short += other.n_short
+        self.rows += other.rows
+        self.index += other.index
+
+
+class SystemTally:
+    """What was counted of one system, from gold sentence ``first`` on.
+
+    ``texts`` are those of sentences that stand against another text. If things are kept: ``length`` and ``status`` (0 scored, 1
+    does not fit, 2 no parse) of each gold sentence, and the gold blocks themselves.
+    """
+
+    def __init__(self, request: Request, first: int = 0) -> None:
+        self.request, self.first = request, first
+        self.n_gold = self.n_test = 0
+        cutoff = request.preset.cutoff_length
+        self.tallies = [Tally(metric, cutoff) for metric in request.metrics]
+        self.notes: list[Note] = []
+        self.texts: list[tuple[str, str]] = []
+        self.length: list[Int64] = []
+        self.status: list[Int64] = []
+        self.gold: list[Treebank] = []
+        file = request.preset.parameters if request.on_mismatch != "evalb" and not request.ignore_words else None
+        has_parseval = any(isinstance(metric, Parseval) for metric in request.metrics)
+        self.evalb = EvalbOutcome(file.name) if file is not None and has_parseval else None
+
+    def add(self, gold: Treebank, test: Treebank, pairs: Int64) -> None:
+        """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none."""
+        first = self.first + self.n_gold
+        if self.request.on_mismatch == "evalb":
+            self._add_as_evalb(evalb_rows(gold, test, self.request.preset), first)
+        else:
+            self._add_aligned(gold, test, pairs, first)
+        self.n_gold += len(gold)
+        self.n_test += len(test)
+        if self.request.keep:
+            self.gold.append(gold)
+        self.request.progress(len(gold))
+
+    def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
+        request = self.request
+        prepared: dict[Preset, Prepared] = {request.preset: _prepared(gold, test, pairs, request.preset, request)}
+        main = prepared[request.preset]
+        rows: Rows | None = None
+        for tally in self.tallies:
+            preset = adapted(tally.metric, request.preset)
+            if preset not in prepared:
+                prepared[preset] = _prepared(gold, test, pairs, preset, request)
+            pair = prepared[preset].pair
+            counted = tally.metric.rows(pair)
+            tally.add(counted, pair.index + first, pair.gold.length, keep=request.keep)
+            rows = counted if isinstance(tally.metric, Parseval) else rows
+        self._note(main.pair.alignment.notes, first)
+        self.texts += differing_texts(main.gold_words, main.test_words, main.pair.alignment)
+        if request.keep:
+            self.length.append(sentence_lengths(main.gold_words, request.preset))
+            self.status.append(_status(main.pair))
+        if self.evalb is not None and request.preset.parameters is not None:
+            try:
+                self.evalb += evalb_outcome(main, rows, request.preset.parameters)
+            except WriteError:
+                # Trees of a format whose words may hold blanks: there is no file that EVALB could read.
+                self.evalb = None
+
+    def _add_as_evalb(self, scored: EvalbRows, first: int) -> None:
+        for tally in self.tallies:
+            tally.add(scored.rows, scored.index + first, scored.length[scored.index], keep=self.request.keep)
+        self._note(scored.notes, first)
+        if self.request.keep:
+            self.status.append(scored.status)
+            self.length.append(scored.length)
+
+    def _note(self, notes: Sequence[Note], first: int) -> None:
+        self.notes += [note if note.sentence < 0 else replace(note, sentence=note.sentence + first) for note in notes]
+
+    def merge(self, other: SystemTally) -> None:
+        """Add what was counted of the sentences that follow."""
+        for ours, theirs in zip(self.tallies, other.tallies, strict=True):
+            ours.merge(theirs)
+        self.n_gold += other.n_gold
+        self.n_test += other.n_test
+        self.notes += other.notes
+        self.length += other.length
+        self.status += other.status
+        self.gold += other.gold
+        self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
+
+
+def _prepared(gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, request: Request) -> Prepared:
+    gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
+    alignment = align_pairs(gold_words, test_words, pairs, preset, ignore_words=request.ignore_words)
+    # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
+    pair = pair_of(gold_words, test_words, alignment, preset, on_mismatch="skip" if request.on_mismatch == "skip" else "align")
+    return Prepared(gold, test, gold_words, test_words, pair)
+
+
+def _status(pair: Pair) -> Int64:
+    fit = pair.alignment.fit
+    status = np.where(fit == Fit.NO_PARSE, 2, 1)
+    status[pair.index] = 0
+    return status
