@@ -58,6 +58,7 @@ from treegauge.trees import Tree
         ("(X (: --) (. .))", ":"),
         ("(XYZ (-NONE- *) (NN rain) (NN fall))", "first NN"),
         ("(XYZ (A) (NN rain))", "NN"),
+        ("(S (-NONE- *) (VP))", "-NONE-"),
     ],
 )
 def test_collins(text: str, head: str) -> None:

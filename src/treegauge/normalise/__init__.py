@@ -12,6 +12,7 @@ from treegauge.normalise.binarise import (
     unbinarise_goodman,
 )
 from treegauge.normalise.complements import complements
+from treegauge.normalise.counted import apply_preset
 from treegauge.normalise.fallback import fallback
 from treegauge.normalise.heads import HEAD_RULES, head_index, head_positions, head_rules, head_tag, head_word
 from treegauge.normalise.labels import (
@@ -54,6 +55,7 @@ __all__ = [
     "Pipeline",
     "add_root",
     "annotate_parents",
+    "apply_preset",
     "base_label",
     "binarise",
     "binarise_goodman",

@@ -132,8 +132,8 @@ class HeadRules:
         if not node.children:
             raise UsageError("a node without children has no head")
         names = [bare_label(child) for child in node.children]
-        solid = [i for i, child in enumerate(node.children) if not self.is_skipped(child)]
-        candidates = solid or list(range(len(names)))
+        filled = [i for i, child in enumerate(node.children) if isinstance(child, str) or child.width] or list(range(len(names)))
+        candidates = [i for i in filled if not self.is_skipped(node.children[i])] or filled
         parent = bare_label(node)
         at = _search(self.searches.get(parent, self.default), [names[i] for i in candidates])
         in_base = parent in self.base and parent not in names

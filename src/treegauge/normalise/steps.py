@@ -17,6 +17,7 @@ from treegauge.normalise.binarise import (
     unbinarise,
     unbinarise_goodman,
 )
+from treegauge.normalise.counted import apply_preset
 from treegauge.normalise.heads import head_rules
 from treegauge.normalise.labels import (
     ROOT_LABELS,
@@ -29,6 +30,7 @@ from treegauge.normalise.labels import (
 )
 from treegauge.normalise.lengths import keep_short
 from treegauge.normalise.mh import mh, mrl, unmh, unmrl
+from treegauge.normalise.preset import load_preset
 from treegauge.normalise.punctuation import (
     PUNCTUATION,
     drop_double,
@@ -187,6 +189,12 @@ _ALL = (
         parameters=(_PUNCTUATION_TAGS, Parameter("one-word", "yes", "whether one-word brackets go (yes or no)", _yes_or_no)),
     ),
     Step(
+        "preset",
+        "what counts for a score: words and phrases that the preset deletes go, labels are cut",
+        lambda values: partial(apply_preset, preset=values["preset"]),
+        parameters=(Parameter("preset", "collins", "a preset or a .prm or .toml file", load_preset),),
+    ),
+    Step(
         "unaries",
         "collapse unary chains; a joined label (S+VP) can be undone",
         lambda values: partial(collapse_unaries, keep=values["keep"], tags=values["tags"]),
@@ -227,7 +235,8 @@ _ALL = (
     Step("mrl", "Sima'an's right linearisation (MRL parser), the same as xcont", lambda values: mrl, lambda values: unmrl),
     Step(
         "mh",
-        "Sima'an's MH parser: no unaries, labels with mother and head tag, linearised around heads; undone to the unary-free tree",
+        "Sima'an's MH parser: no unaries, mother and head tag in the labels, linearised around heads; it needs the function tags "
+        "for telling complements and cuts them; undone to the unary-free tree",
         lambda values: partial(mh, rules=values["rules"]),
         lambda values: unmh,
         (_RULES,),
