@@ -99,7 +99,7 @@ def test_the_seed_and_nothing_else_decides() -> None:
     first = randomisation(alone, rounds=700, seed=5)
     second = randomisation(together, rounds=700, seed=5)
     assert np.array_equal(first.p, second.p[len(first.p) :], equal_nan=True)
-    assert not np.array_equal(first.p, randomisation(alone, rounds=700, seed=6).p, equal_nan=True)
+    assert len({randomisation(alone, rounds=700, seed=seed).p[0] for seed in range(5)}) > 1
     assert second.seed == 5
 
 

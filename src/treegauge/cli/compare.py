@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import time
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -102,7 +102,7 @@ def command(
         lengths=_lengths(lengths) if by_length else (),
         structure=_words(structure),
     )
-    with _Progress() as progress:
+    with Progress() as progress:
         progress("reading")
         paths = [gold, *systems.values()]
         with ThreadPoolExecutor(2) as pool:
@@ -111,11 +111,12 @@ def command(
     if form == "json":
         click.echo(json.dumps(comparison.to_dict(), ensure_ascii=False, indent=1))
         return
-    for warning in comparison.warnings:
-        click.echo(f"warning: {warning}", err=True)
     # A program that reads CSV wants one table: all differences, unless another is asked for.
     shown = comparison_tables(comparison, tables or (("tidy",) if form == "csv" else ()))
     click.echo("\n\n".join(render(table, form) for table in shown))
+    if form == "csv" or (tables and "differences" not in tables):
+        for warning in comparison.warnings:
+            click.echo(f"warning: {warning}", err=True)
     if form in ("table", "markdown"):
         click.echo(f"\n{comparison.signature}")
 
@@ -131,26 +132,36 @@ def _lengths(text: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words)
 
 
-class _Progress:
+class Progress:
     """What is being done, on a terminal, once it takes longer than a second."""
 
-    def __init__(self) -> None:
-        self._began = time.monotonic()
+    def __init__(self, after: float = 1.0) -> None:
+        self._timer = threading.Timer(after, self._show)
+        self._timer.daemon = True
+        self._lock = threading.Lock()
+        self._what = ""
         self._status: Status | None = None
 
     def __enter__(self) -> Callable[[str], None]:
+        if sys.stderr.isatty():
+            self._timer.start()
         return self.say
 
     def say(self, what: str) -> None:
-        if not sys.stderr.isatty() or time.monotonic() - self._began < 1:
-            return
-        if self._status is None:
-            from rich.console import Console
+        with self._lock:
+            self._what = what
+            if self._status is not None:
+                self._status.update(what)
 
-            self._status = Console(stderr=True).status(what)
+    def _show(self) -> None:
+        from rich.console import Console
+
+        with self._lock:
+            self._status = Console(stderr=True).status(self._what)
             self._status.start()
-        self._status.update(what)
 
     def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
+        self._timer.cancel()
+        with self._lock:
+            if self._status is not None:
+                self._status.stop()

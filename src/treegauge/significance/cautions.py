@@ -7,12 +7,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from treegauge.errors import UsageError
 from treegauge.metrics.alignment import Fit
+from treegauge.metrics.brackets import sum_within
+from treegauge.metrics.evalb_rows import evalb_parameters, evalb_rows
 from treegauge.metrics.preparation import Pair
+from treegauge.metrics.tokens import has_tag
+from treegauge.normalise.preset import Preset
 from treegauge.significance.contingency import DEPENDENCE, Cells, RealTest
-from treegauge.trees.treebank import Int64
+from treegauge.trees.columns import rows_of
+from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["FEW_SENTENCES", "SMALL_REAL_TEST", "bracket_cautions", "sample_cautions", "unpaired_cautions"]
+__all__ = ["FEW_SENTENCES", "SMALL_REAL_TEST", "bracket_cautions", "evalb_cautions", "sample_cautions", "unpaired_cautions"]
 
 FEW_SENTENCES = 30
 SMALL_REAL_TEST = 100
@@ -66,3 +72,38 @@ def unpaired_cautions(pairs: Mapping[str, Pair], kept: Int64, n_gold: int) -> li
     elif len(kept) < n_gold:
         cautions.append(f"{n_gold - len(kept)} of {n_gold} sentences are left out for every system")
     return cautions
+
+
+def evalb_cautions(gold: Treebank, systems: Mapping[str, Treebank], pairs: Mapping[str, Pair], preset: Preset) -> list[str]:
+    """A caution where EVALB would drop other sentences of one system than of another, so that its scores are not paired."""
+    try:
+        evalb_parameters(preset)
+    except UsageError:
+        return []
+    dropped = {
+        system: dropped_by_evalb(gold, bank, pairs[system], preset) for system, bank in systems.items() if len(bank) == len(gold)
+    }
+    union = set[int]().union(*dropped.values())
+    uneven = sum(any(sentence not in of_system for of_system in dropped.values()) for sentence in union)
+    if not uneven:
+        return []
+    counts = ", ".join(f"{system} {len(of_system)}" for system, of_system in dropped.items())
+    return [
+        f"EVALB would drop sentences because of their tags ({counts}), {uneven} of them not for every system: its scores of these "
+        "systems are on different sentences, those here on the same"
+    ]
+
+
+def dropped_by_evalb(gold: Treebank, test: Treebank, pair: Pair, preset: Preset) -> set[int]:
+    """The sentences that EVALB would not score: only where words or deleted words differ has it to be asked."""
+    alignment = pair.alignment
+    plain = (alignment.fit == Fit.TOKENS) & (alignment.test == np.arange(len(gold)))
+    plain &= np.diff(gold.token_offset) == np.diff(test.token_offset)
+    sentences = np.flatnonzero(plain)
+    rows, offset = rows_of(gold.token_offset, sentences)
+    test_rows, _ = rows_of(test.token_offset, sentences)
+    differs = has_tag(gold, preset.delete_tags)[rows] != has_tag(test, preset.delete_tags)[test_rows]
+    plain[sentences[sum_within(differs, offset) > 0]] = False
+    asked = np.flatnonzero(~plain)
+    scored = evalb_rows(gold.take(asked), test.take(asked), preset).index
+    return set(np.delete(asked, scored).tolist())

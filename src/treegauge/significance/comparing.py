@@ -16,7 +16,7 @@ from treegauge.metrics.preparation import Pair, prepare
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.normalise.preset import Preset, load_preset
 from treegauge.significance.bootstrap import Bootstrap, bootstrap
-from treegauge.significance.cautions import bracket_cautions, sample_cautions, unpaired_cautions
+from treegauge.significance.cautions import bracket_cautions, evalb_cautions, sample_cautions, unpaired_cautions
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
 from treegauge.significance.contingency import Cells, binomial, mcnemar, real_test
 from treegauge.significance.holm import holm
@@ -130,7 +130,11 @@ class _Work:
         }
 
     def cautions(self) -> list[str]:
-        return unpaired_cautions(self.pairs(self.preset), self.kept, len(self.gold))
+        pairs = self.pairs(self.preset)
+        return [
+            *unpaired_cautions(pairs, self.kept, len(self.gold)),
+            *evalb_cautions(self.gold, self.systems, pairs, self.preset),
+        ]
 
     def signature(self) -> str:
         settings = self.settings

@@ -66,7 +66,9 @@ def randomisation(paired: Paired, a: int = 0, b: int = 1, *, rounds: int = DEFAU
     hits = np.zeros(len(paired.names), dtype=np.int64)
     done = 0
     swapped = _Swapped(paired, a, b, sentences, moving)
-    for block in all_swaps(n) if exact else random_swaps(n, rounds, seed):
+    # Every sentence has its own coin, whether it matters to these metrics or not: other metrics see the same swaps.
+    random = (block[:, sentences] for block in random_swaps(len(paired), rounds, seed))
+    for block in all_swaps(n) if exact else random:
         found = swapped.difference(block)
         # A swap that makes a rate undefined counts against significance.
         hits += ((np.abs(found) >= least) | np.isnan(found)).sum(axis=0)
