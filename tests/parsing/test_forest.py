@@ -240,10 +240,14 @@ def test_errors_say_what_is_wrong() -> None:
     good = Forest(CATALAN, ["a"])
     with pytest.raises(UnknownName, match="did you mean 'labelled-recall'"):
         good.argmax("labeled-recall")
-    with pytest.raises(UsageError, match="unexpected keyword argument"):
+    with pytest.raises(UsageError, match="takes no option 'lam'"):
         good.argmax("viterbi", lam=1)
     with pytest.raises(UsageError, match="shape"):
         good.argmax("general", weights=[[1.0]])
+    with pytest.raises(UsageError, match="needs the option 'weights'"):
+        good.argmax("general")
+    with pytest.raises(UnknownName, match="did you mean 'parseval'"):
+        good.argmax("mbr:parsval")
 
 
 def test_every_objective_is_described() -> None:

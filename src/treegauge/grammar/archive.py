@@ -27,7 +27,7 @@ _DOCUMENT = "model.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, NotImplementedError, ValueError, KeyError, EOFError,
-    IndexError, TypeError, MemoryError,
+    IndexError, TypeError, MemoryError, OSError,
 )  # fmt: skip
 
 
@@ -53,8 +53,13 @@ def write_archive(path: str | Path, document: Mapping[str, Any], arrays: Mapping
 
 def read_archive(path: str | Path, schema: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays of a model of this schema and version."""
+    # Read whole first: an error of the disk is told from one of the content, which may send zipfile to impossible
+    # places.
+    if os.path.getsize(path) > MOST_BYTES:
+        raise ModelError(f"larger than {MOST_BYTES:,} bytes: refused", path=str(path))
+    content = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = _parts(archive, str(path))
         document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode()))
         arrays = {name.removesuffix(".npy"): np.load(io.BytesIO(content), allow_pickle=False) for name, content in parts.items()}

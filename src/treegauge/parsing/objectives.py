@@ -25,8 +25,9 @@ True
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -44,7 +45,7 @@ from treegauge.trees.tree import Tree
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["OBJECTIVES", "Best", "Objective", "consensus", "decode_forest"]
+__all__ = ["OBJECTIVES", "Best", "Objective", "check_objective", "consensus", "decode_forest"]
 
 Score = Callable[[Tree, Tree], float]
 """``score(gold, test)``: how well a tree does if another is the right one."""
@@ -71,19 +72,26 @@ class Objective:
     decode: Callable[..., Best]
 
 
-def decode_forest(forest: Forest, objective: str, **options: Any) -> Best:
-    """The best tree of a forest. ``mbr:METRIC`` takes any metric."""
+def check_objective(objective: str, options: Mapping[str, Any]) -> tuple[Objective, dict[str, Any]]:
+    """The objective of a name such as ``frames`` or ``mbr:parseval``, and its options; an error if there is none, or
+    it takes others."""
     name, _, metric = objective.partition(":")
     if name not in OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
-    if metric:
-        options["score"] = Metric(metric)
-    try:
-        return OBJECTIVES[name].decode(forest, **options)
-    except TypeError as error:
-        if "keyword argument" in str(error) or "required" in str(error):
-            raise UsageError(f"objective {name}: {str(error).split('() ', 1)[-1]}") from None
-        raise
+    found, given = OBJECTIVES[name], {**options, **({"score": Metric(metric)} if metric else {})}
+    takes = inspect.signature(found.decode).parameters
+    wrong = [option for option in given if option not in takes]
+    needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
+    if wrong or needed:
+        what = f"takes no option {wrong[0]!r}" if wrong else f"needs the option {needed[0]!r}"
+        raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
+    return found, given
+
+
+def decode_forest(forest: Forest, objective: str, **options: Any) -> Best:
+    """The best tree of a forest for an objective."""
+    found, given = check_objective(objective, options)
+    return found.decode(forest, **given)
 
 
 def viterbi(forest: Forest) -> Best:

@@ -14,6 +14,7 @@ from treegauge.errors import MismatchError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise import expand_unaries, fallback
 from treegauge.parsing.forest import Forest, Parse
+from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posteriors import Constituent
 from treegauge.trees.tree import Child, Tree, to_flat
 
@@ -66,6 +67,10 @@ class Parser:
     gold_tags: bool = False
     tag_words: bool = False
     joined: bool = False
+
+    def check(self) -> None:
+        """Refuse an objective that does not exist, or options it does not take, before the first sentence."""
+        check_objective(self.objective, self.options)
 
     def parse(self, sentence: Sentence) -> Parsed:
         """The best tree of one sentence."""

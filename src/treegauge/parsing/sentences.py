@@ -12,7 +12,7 @@ from treegauge.io.sources import find_sources
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.tokenise import tokenise
 
-__all__ = ["KINDS", "read_sentences"]
+__all__ = ["KINDS", "Kind", "read_sentences"]
 
 Kind = Literal["tokens", "tagged", "raw", "trees"]
 KINDS: tuple[Kind, ...] = ("tokens", "tagged", "raw", "trees")

@@ -1,0 +1,48 @@
+"""``treegauge induce``: a grammar counted from a treebank."""
+
+from __future__ import annotations
+
+import click
+
+from treegauge.cli._options import reading_options
+from treegauge.grammar.counting import statistics
+from treegauge.grammar.model import save_model
+from treegauge.grammar.text import write_nltk, write_text
+from treegauge.grammar.training import DEFAULT_STEPS, train
+from treegauge.io import ReadOptions, read
+
+FORMATS = ("model", "text", "nltk")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge induce train.mrg -o train.model
+  treegauge induce train.mrg --steps goodman --tags -o tags.model
+  treegauge induce train.mrg --format nltk -o grammar.txt"""
+)
+@click.argument("treebank")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where the grammar goes; - prints it as text.")
+@click.option("--steps", default=DEFAULT_STEPS, show_default=True, metavar="STEPS",
+              help="Normalising steps before counting (treegauge normalise --list); \"\" for none.")  # fmt: skip
+@click.option("--tags", is_flag=True, help="The grammar's words are tags: preterminals are read as words.")
+@click.option("--unknown-below", type=click.IntRange(0), default=2, show_default=True, metavar="N",
+              help="Words seen fewer than N times become one unknown word, for unseen words too; 0: none.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
+@reading_options
+def command(treebank: str, output: str, steps: str, tags: bool, unknown_below: int, form: str | None, options: ReadOptions) -> None:
+    """Count a PCFG from TREEBANK: relative frequency after normalising steps; its size goes to stderr."""
+    bank = read(treebank, options)
+    grammar, notes = train(bank, steps=steps, tags=tags, unknown_below=unknown_below)
+    form = form or ("text" if output == "-" else "model")
+    if form == "model":
+        if output == "-":
+            raise click.UsageError("a model is a file: give -o FILE, or --format text")
+        save_model(grammar, output, trained_on=bank.sha256(), notes=notes)
+    else:
+        written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
+        with click.open_file(output, "w", encoding="utf-8") as stream:
+            stream.write(written)
+    left_out = sum(notes["left_out"].values())
+    click.echo(f"{notes['trees']:,} trees counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
+    click.echo(str(statistics(grammar)), err=True)

@@ -1,0 +1,206 @@
+"""Grammars: what makes one, text both ways, counting, model files that are damaged."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treegauge.errors import FormatError, MismatchError
+from treegauge.grammar import PCFG, GrammarError, Rule, induce, load_model, save_model, statistics, write_nltk, write_text
+from treegauge.grammar.archive import ModelError
+from treegauge.grammar.unary import close, components
+from treegauge.trees import Tree
+
+SMALL = PCFG.parse('S -> `PRP$` VP "x" [.25] | VP [.75]\nVP -> "a\\b" [.5] | S [.5]\n`PRP$` -> "," [1]')
+
+
+def test_zero_rules_are_no_rules_and_equal_rules_are_one() -> None:
+    grammar = PCFG.from_rules([("S", ["S", "S"], 0), ("S", ["a"], 0.5), ("S", ["a"], 0.5)])
+    assert [str(rule) for rule in grammar.rules] == ['S -> "a" [1]']
+
+
+@pytest.mark.parametrize("p", [-0.1, math.nan, math.inf])
+def test_a_probability_out_of_range_is_refused(p: float) -> None:
+    with pytest.raises(GrammarError, match="outside"):
+        PCFG.from_rules([("S", ["a"], p)])
+
+
+def test_sums_are_checked_or_made() -> None:
+    rules = [("S", ["a"], 0.5), ("S", ["b"], 0.4)]
+    with pytest.raises(GrammarError, match=r"'S' sum to 0\.9"):
+        PCFG.from_rules(rules)
+    assert [rule.probability for rule in PCFG.from_rules(rules, renormalise=True).rules] == pytest.approx([5 / 9, 4 / 9])
+    assert PCFG.from_rules([("S", ["a"], 1 / 3 + 1e-9), ("S", ["b"], 2 / 3)]).totals["S"] != 1
+
+
+def test_an_empty_right_side_is_refused() -> None:
+    with pytest.raises(GrammarError, match="empty right-hand side"):
+        PCFG.from_rules([("S", [], 1)])
+
+
+def test_a_grammar_does_not_change_and_copies_are_equal() -> None:
+    import copy
+    import pickle
+
+    with pytest.raises(AttributeError):
+        SMALL.start = "X"  # pyright: ignore
+    with pytest.raises(TypeError):
+        SMALL.labels["S"] = "T"  # pyright: ignore
+    assert copy.deepcopy(SMALL) == pickle.loads(pickle.dumps(SMALL)) == SMALL
+
+
+words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(words, st.lists(st.tuples(words, st.booleans()), min_size=1, max_size=3)), min_size=1, max_size=5))
+def test_text_holds_any_symbol_and_word(drawn: list[tuple[str, list[tuple[str, bool]]]]) -> None:
+    rules = [Rule(lhs, tuple(x for x, _ in rhs), tuple(w for _, w in rhs), 1.0) for lhs, rhs in drawn]
+    grammar = PCFG.from_rules(rules, renormalise=True)
+    again = PCFG.parse(write_text(grammar))
+    assert again.rules == grammar.rules
+    assert again.start == grammar.start
+
+
+def test_text_is_nltks() -> None:
+    nltk = pytest.importorskip("nltk")
+    grammar = PCFG.parse('S -> NP VP [.9] | VP [.1]\nNP -> "it" [1]\nVP -> "is" [0.00001] | "was" [0.99999]')
+    read = nltk.PCFG.fromstring(write_nltk(grammar))
+    assert [(str(p.lhs()), p.prob()) for p in read.productions()] == [(r.lhs, r.probability) for r in grammar.rules]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "problem"),
+    [
+        ("S -> A", "g:1:7", "no probability"),
+        ("\n# c\nS A [1]", "g:3:3", "expected '->'"),
+        ("S -> A [x]", "g:1:9", "not a probability"),
+        ("S -> A [1.5]", "g:1:9", "not a probability"),
+        ("S -> [1]", "g:1:9", "must not be empty"),
+        ("S -> A [1] B", "g:1:12", "expected '|'"),
+        ('"w" -> A [1]', "g:1:1", "starts with a symbol"),
+        ("%start", "g:1:1", "%start SYMBOL"),
+        ("", "g:1:1", "no rules"),
+        ("S -> A [.5]", "g", "sum to 0.5"),
+        ("S -> $ [1]", "g:1:6", "neither a symbol"),
+    ],
+)
+def test_mistakes_in_text_have_a_place(text: str, place: str, problem: str) -> None:
+    from treegauge.grammar.text import read_text
+
+    with pytest.raises(FormatError) as caught:
+        read_text(text, path="g")
+    assert caught.value.place == place
+    assert problem in str(caught.value)
+
+
+def test_continued_lines_and_start() -> None:
+    grammar = PCFG.parse('%start B\nA -> "a" [.5] \\\n | B [.5]\nB -> A [1]')
+    assert (grammar.start, len(grammar.rules)) == ("B", 3)
+
+
+def test_induction_counts_relative_frequency() -> None:
+    trees = [Tree.parse(text) for text in ("(S (A a) (B b))", "(S (A a) (A a))", "(S (A c) (B b))")]
+    grammar = induce(trees)
+    probabilities = {str(rule.production): rule.probability for rule in grammar.rules}
+    assert probabilities["S -> A B"] == pytest.approx(2 / 3)
+    assert probabilities['A -> "a"'] == pytest.approx(3 / 4)
+
+
+def test_trees_with_several_roots_get_a_start_that_does_not_show() -> None:
+    grammar = induce([Tree.parse("(S (A a))"), Tree.parse("(NP (A a))")])
+    assert (grammar.start, grammar.label("TOP")) == ("TOP", None)
+    with pytest.raises(MismatchError, match="empty node"):
+        induce([Tree.parse("(S (A) (B b))")])
+    with pytest.raises(MismatchError, match="no trees"):
+        induce([])
+
+
+def test_statistics() -> None:
+    found = statistics(SMALL)
+    assert (found.rules, found.lexical, found.unary, found.binary, found.longer) == (5, 2, 2, 0, 1)
+    assert (found.symbols, found.words, found.cyclic, found.longest) == (3, 3, 2, 3)
+
+
+def test_closure_is_the_inverse() -> None:
+    edges = [(0, 1, 0.5), (1, 0, 0.25), (1, 2, 0.25), (2, 2, 0.5), (0, 3, 0.25)]
+    u = np.zeros((4, 4))
+    for a, b, p in edges:
+        u[a, b] = p
+    want = np.linalg.inv(np.eye(4) - u)
+    closure = close(4, edges)
+    got = np.zeros((4, 4))
+    for x in range(4):
+        for k in range(closure.first[x], closure.first[x + 1]):
+            got[closure.top[k], x] = closure.total[k]
+    assert np.allclose(got, want, rtol=1e-14)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=20))
+def test_components(edges: list[tuple[int, int]]) -> None:
+    reach = np.eye(7, dtype=bool)
+    for a, b in edges:
+        reach[a, b] = True
+    for k in range(7):
+        reach |= reach[:, [k]] & reach[[k], :]
+    groups = components(7, edges)
+    assert sorted(x for group in groups for x in group) == list(range(7))
+    for i, group in enumerate(groups):
+        assert all(reach[a, b] for a in group for b in group)
+        assert not any(reach[a, b] for a in group for later in groups[i + 1 :] for b in later)
+
+
+def test_models_round_trip_to_the_same_bytes(tmp_path: Path) -> None:
+    grammar = SMALL.relabelled(lambda symbol: None if symbol == "VP" else symbol.lower())
+    for name in ("a", "b"):
+        save_model(grammar, tmp_path / name, trained_on="abc", notes={"steps": "traces"})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    model = load_model(tmp_path / "a")
+    assert (model.grammar, model.trained_on, model.notes) == (grammar, "abc", {"steps": "traces"})
+
+
+def test_every_damaged_byte_is_noticed_or_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save_model(SMALL, path)
+    data = path.read_bytes()
+    refused = 0
+    for at in range(len(data)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :])
+        try:
+            assert load_model(path).grammar == SMALL
+        except ModelError:
+            refused += 1
+    assert refused > len(data) / 2
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(ModelError, match="damaged"):
+        load_model(path)
+
+
+def test_another_version_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", json.dumps({"schema": "treegauge-pcfg", "version": 0}))
+    with pytest.raises(ModelError, match="version 0; this treegauge reads 'treegauge-pcfg' version 1"):
+        load_model(path)
+
+
+def test_bombs_and_pickles_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m"
+    save_model(PCFG.from_rules([("S", ["a" * 100_000], 1)]), path)
+    for most, problem in ((100, "larger than 100 bytes"), (10_000, "unpacks to more than 10,000 bytes")):
+        monkeypatch.setattr("treegauge.grammar.archive.MOST_BYTES", most)
+        with pytest.raises(ModelError, match=problem):
+            load_model(path)
+    monkeypatch.undo()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", "{}")
+        with archive.open("lhs.npy", "w") as part:
+            np.save(part, np.array([object()]), allow_pickle=True)
+    with pytest.raises(ModelError, match="pickle"):
+        load_model(path)

@@ -1,0 +1,136 @@
+"""``treegauge induce``, ``parse`` and ``posteriors`` as real processes."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treegauge.data import treebank_path
+from treegauge.trees import Tree, Treebank
+
+GRAMMAR = 'S -> S S [.5] | "a" [.5]\n'
+
+
+def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "treegauge", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, input=text, check=False, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("models") / "travel.model")
+    done = run("induce", str(treebank_path("travel")), "-o", path)
+    assert done.returncode == 0, done.stderr
+    assert "rules" in done.stderr
+    return path
+
+
+@pytest.fixture
+def catalan(tmp_path: Path) -> str:
+    path = tmp_path / "catalan.pcfg"
+    path.write_text(GRAMMAR)
+    return str(path)
+
+
+def test_parse_works_at_once() -> None:
+    done = run("parse", text="where is the station ?\n")
+    assert done.returncode == 0, done.stderr
+    tree = Tree.parse(done.stdout)
+    assert tree.words == ("where", "is", "the", "station", "?")
+    assert "0 without a parse" in done.stderr
+
+
+def test_order_marks_and_counts(model: str) -> None:
+    text = "Please book a room .\n\nzzz zzz zzz\nWhere is the hotel ?\n"
+    done = run("parse", model, "-", "--jobs", "2", "--objective", "labelled-recall", text=text)
+    assert done.returncode == 0, done.stderr
+    trees = [Tree.parse(line) for line in done.stdout.splitlines()]
+    assert [" ".join(tree.words) for tree in trees] == [line for line in text.splitlines() if line]
+    marked = [tree.label.endswith("-FALLBACK") for tree in trees]
+    assert f"{sum(marked)} without a parse" in done.stderr
+    assert not any("|" in node.label or "^" in node.label for tree in trees for node in tree.nodes())
+
+
+def test_json_kbest_and_posteriors(catalan: str) -> None:
+    done = run("parse", catalan, "-", "--kbest", "9", "--posteriors", "--format", "json", text="a a a\nb\n")
+    document = json.loads(done.stdout)
+    assert document["schema"] == "treegauge-parse-1"
+    first, second = document["sentences"]
+    assert [parse["tree"] for parse in first["kbest"]] == ["(S (S a) (S (S a) (S a)))", "(S (S (S a) (S a)) (S a))"]
+    assert first["log_probability"] == pytest.approx(math.log(1 / 16), rel=1e-15)
+    assert [0, 2, "S", 0.5] in first["posteriors"]
+    assert (second["fallback"], second["tree"], second["log_probability"]) == (True, "(X-FALLBACK b)", None)
+
+
+def test_a_killed_run_resumes_to_the_same_file(catalan: str, tmp_path: Path) -> None:
+    sentences = tmp_path / "sentences.txt"
+    sentences.write_text("".join("a " * n + "\n" for n in range(1, 9)))
+    whole, part = tmp_path / "whole.mrg", tmp_path / "part.mrg"
+    assert run("parse", catalan, str(sentences), "-o", str(whole)).returncode == 0
+    part.write_bytes(whole.read_bytes()[:-40])
+    done = run("parse", catalan, str(sentences), "-o", str(part), "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "done before" in done.stderr
+    assert part.read_bytes() == whole.read_bytes()
+
+
+def test_other_inputs(tmp_path: Path) -> None:
+    trees = "(S (N fish) (V swim)) (S (N swim) (V fish))"
+    (tmp_path / "bank.mrg").write_text(trees)
+    assert run("induce", str(tmp_path / "bank.mrg"), "--steps", "", "--tags", "-o", str(tmp_path / "tags")).returncode == 0
+    done = run("parse", str(tmp_path / "tags"), str(tmp_path / "bank.mrg"), "--input", "trees")
+    assert done.stdout == "(S (N fish) (V swim))\n(S (N swim) (V fish))\n"
+    done = run("parse", "own", "-", "--input", "tagged", "--gold-tags", text="Zib/NNP zabs/VBZ ./.\n")
+    assert Tree.parse(done.stdout).tags == ("NNP", "VBZ", ".")
+    done = run("parse", "own", "-", "--raw", text="Don't go.\n")
+    assert Tree.parse(done.stdout).words == ("Do", "n't", "go", ".")
+
+
+def test_induce_writes_what_nltk_reads(tmp_path: Path) -> None:
+    nltk = pytest.importorskip("nltk")
+    bank = tmp_path / "bank.mrg"
+    bank.write_text("(S (NP (PRP$ its) (NN end)) (VP (VBD came)) (. .))")
+    done = run("induce", str(bank), "--format", "nltk", "--steps", "")
+    assert "# PRP_dollar stands for PRP$" in done.stdout
+    grammar = nltk.PCFG.fromstring(done.stdout)
+    assert len(grammar.productions()) == 7
+
+
+def test_posteriors_print_and_draw(tmp_path: Path, catalan: str) -> None:
+    svg = tmp_path / "chart.svg"
+    done = run("posteriors", catalan, "-", "--format", "json", "--svg", str(svg), text="a a a\n")
+    document = json.loads(done.stdout)
+    assert document["parses"] == 2
+    assert {(c["start"], c["end"]): c["posterior"] for c in document["constituents"]}[1, 3] == pytest.approx(0.5)
+    assert svg.read_text().startswith("<svg ")
+    assert "0.50" in svg.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("parse", "own", "-", "--objective", "viterby"), 2, "did you mean 'viterbi'"),
+        (("parse", "own", "-", "--lam", "1"), 2, "takes no option 'lam'"),
+        (("parse", "no-such-grammar"), 3, "no such file"),
+        (("parse", "own", "-", "--resume"), 2, "--resume needs"),
+        (("parse", "own", "-", "--input", "tagged"), 3, "expected word/TAG"),
+        (("posteriors",), 4, "no sentence"),
+    ],
+)
+def test_errors(arguments: tuple[str, ...], code: int, message: str) -> None:
+    done = run(*arguments, text="" if arguments[0] == "posteriors" else "word\n")
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert message in done.stderr
+
+
+def test_the_own_grammar_parses_its_own_treebank(model: str) -> None:
+    bank = Treebank.parse(treebank_path("travel").read_text("utf-8"))[:20]
+    text = "".join(" ".join(w for w, t in tree.tagged() if t != "-NONE-") + "\n" for tree in bank)
+    done = run("parse", model, "-", text=text)
+    assert "20 sentences" in done.stderr
+    assert "; 0 without a parse" in done.stderr
