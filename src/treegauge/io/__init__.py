@@ -10,6 +10,7 @@ from __future__ import annotations
 from treegauge.io.formats import FORMATS, READABLE, WRITABLE, Format
 from treegauge.io.options import ReadOptions
 from treegauge.io.reading import as_treebank, check, read, stream
+from treegauge.io.sources import Source
 from treegauge.io.writing import write, write_blocks
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "WRITABLE",
     "Format",
     "ReadOptions",
+    "Source",
     "as_treebank",
     "check",
     "read",

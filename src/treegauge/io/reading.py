@@ -23,14 +23,18 @@ __all__ = ["as_treebank", "check", "read", "stream"]
 Path = str | os.PathLike[str]
 
 
-def read(path: Path, options: ReadOptions = ReadOptions()) -> Treebank:
+def read(path: Path | Source, options: ReadOptions = ReadOptions()) -> Treebank:
     """All trees of a file, directory or glob as one treebank."""
-    return _read(find_sources(path), options)
+    return _read(_sources(path), options)
 
 
-def stream(path: Path, options: ReadOptions = ReadOptions()) -> Iterator[Treebank]:
+def _sources(path: Path | Source) -> list[Source]:
+    return [path] if isinstance(path, Source) else find_sources(path)
+
+
+def stream(path: Path | Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank]:
     """The trees of a file, directory or glob, a block at a time, in memory that does not grow with it."""
-    for source in find_sources(path):
+    for source in _sources(path):
         text = Text(source, options)
         yield from _raising(detect_format(text, options), text, options)
 

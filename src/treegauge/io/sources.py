@@ -7,11 +7,11 @@ import glob
 import io
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from treegauge.errors import InputError
 from treegauge.io.compression import COMPRESSED, decompressed
@@ -26,10 +26,14 @@ TREEBANK_SUFFIXES = {
 
 @dataclass(frozen=True)
 class Source:
-    """A named place to read bytes from; ``data`` holds them where they are in memory already."""
+    """A named place to read bytes from; ``data`` holds them where they are in memory already.
+
+    ``on_read`` is told the number of bytes, before decompression, each time some were read.
+    """
 
     name: str
     data: bytes | None = None
+    on_read: Callable[[int], None] | None = None
 
     @property
     def suffix(self) -> str:
@@ -43,11 +47,30 @@ class Source:
         if self.data is not None:
             yield io.BytesIO(self.data)
         elif self.name == "-":
-            yield _standard_input()
+            yield self._watched(_standard_input())
         else:
-            with _opened(self.name) as raw:
+            with _opened(self.name) as file:
+                raw = self._watched(file)
                 suffix = Path(self.name).suffix.lower()
                 yield decompressed(raw, suffix, self.name) if suffix in COMPRESSED else raw
+
+    def _watched(self, raw: BinaryIO) -> BinaryIO:
+        return raw if self.on_read is None else cast(BinaryIO, _Watched(raw, self.on_read))
+
+
+class _Watched(io.RawIOBase):
+    """A stream that tells how much is read from it."""
+
+    def __init__(self, raw: BinaryIO, on_read: Callable[[int], None]) -> None:
+        self.raw, self.on_read = raw, on_read
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self.raw.read(size)
+        self.on_read(len(data))
+        return data
 
 
 def _standard_input() -> BinaryIO:

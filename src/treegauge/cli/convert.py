@@ -1,0 +1,60 @@
+"""``treegauge convert``: treebanks from one format to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from treegauge.cli._inputs import watched_sources
+from treegauge.cli._options import reading_options, stream_option
+from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
+from treegauge.trees import Treebank
+
+__all__ = ["command"]
+
+_EXAMPLES = """\b
+Examples:
+  treegauge convert wsj/ -o wsj.mrg.gz                       a directory as one file, a tree a line
+  treegauge convert tiger.xml -o tiger.mrg --no-functions    TIGER-XML as brackets
+  treegauge convert --encoding latin-1 negra.export --to pretty | less
+  treegauge convert train.mrg --to export -o train.export
+
+\b
+Formats:
+"""
+
+
+def _formats() -> str:
+    width = max(map(len, FORMATS))
+    return "\n".join(f"  {known.name:{width}}  {known.help} {' '.join(known.suffixes)}".rstrip() for known in FORMATS.values())
+
+
+@click.command(epilog=_EXAMPLES + _formats())
+@click.argument("files", nargs=-1, metavar="IN...")
+@click.option(
+    "-o", "--output", default="-", show_default=True, metavar="OUT", help="The file to write; .gz .bz2 .xz are compressed."
+)
+@click.option(
+    "--to",
+    "to",
+    type=click.Choice(["auto", *WRITABLE]),
+    default="auto",
+    show_default=True,
+    help="The output's format; auto: by suffix.",
+)
+@reading_options
+@stream_option
+def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, stream: bool) -> None:
+    """Write the trees of IN... (files, directories, globs; - is stdin) in another format.
+
+    What cannot be written exactly is refused. OUT appears when all is written, or not at all. Memory does not grow with the
+    input, with or without --stream.
+    """
+    with watched_sources(files, "converting") as sources:
+        write_blocks(_blocks(sources, options), output, to)
+
+
+def _blocks(sources: list[Source], options: ReadOptions) -> Iterator[Treebank]:
+    for source in sources:
+        yield from stream(source, options)

@@ -1,0 +1,91 @@
+"""``treegauge validate``: everything wrong with treebank files, and what is odd."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from treegauge.cli._inputs import watched_sources
+from treegauge.cli._options import reading_options, stream_option
+from treegauge.io import ReadOptions
+from treegauge.io.validation import Report, examine
+
+__all__ = ["command"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge validate train.mrg dev.mrg
+  treegauge validate --max 5 parser-output.txt --lines
+  treegauge validate --encoding latin-1 --attach-punctuation negra.export
+  zcat huge.mrg.gz | treegauge validate -"""
+)
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option(
+    "--max", "most", type=click.IntRange(min=0), default=20, show_default=True, help="How many errors and notes a file shows."
+)
+@click.option("--notes/--no-notes", default=True, show_default=True, help="Show what is odd but not wrong, such as empty parses.")
+@click.option("--format", "how", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print.")
+@reading_options
+@stream_option
+def command(files: tuple[str, ...], most: int, notes: bool, how: str, options: ReadOptions, stream: bool) -> int:
+    """List all errors of FILE... (treebank files, directories, globs; - is stdin), at most --max of each file, counted in full.
+
+    Exit code 3 if there are any. Notes say what is odd but not wrong: empty parses, words without tags, nodes without words,
+    several trees on a line. Memory does not grow with the input, with or without --stream.
+    """
+    with watched_sources(files, "validating") as sources:
+        reports = [examine(source, options, most) for source in sources]
+    click.echo(_as_json(reports) if how == "json" else "\n".join(_lines(reports, notes)))
+    return 3 if any(report.n_errors for report in reports) else 0
+
+
+def _lines(reports: list[Report], with_notes: bool) -> Iterator[str]:
+    advice_given: set[str] = set()
+    for report in reports:
+        for error in report.errors:
+            message = str(error)
+            yield message.removesuffix(f"\n  {error.advice}") if error.advice in advice_given else message
+            advice_given.add(error.advice)
+        if report.n_errors > len(report.errors):
+            yield f"{report.path}: ... and {report.n_errors - len(report.errors):,} errors more"
+        if with_notes:
+            yield from (f"{remark.place}: note: {remark.text}" for remark in report.remarks)
+            if report.n_remarks > len(report.remarks):
+                yield f"{report.path}: ... and {report.n_remarks - len(report.remarks):,} notes more"
+        yield f"{report.path}: {_counts(report)}"
+    if len(reports) > 1:
+        total = Report("all")
+        for report in reports:
+            total.n_trees += report.n_trees
+            total.n_words += report.n_words
+            total.n_errors += report.n_errors
+            total.n_remarks += report.n_remarks
+        yield f"{len(reports)} files: {_counts(total)}"
+
+
+def _counts(report: Report) -> str:
+    counts = {"tree": report.n_trees, "word": report.n_words, "error": report.n_errors, "note": report.n_remarks}
+    return ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for noun, number in counts.items())
+
+
+def _as_json(reports: list[Report]) -> str:
+    files = [
+        {
+            "path": report.path,
+            "trees": report.n_trees,
+            "words": report.n_words,
+            "n_errors": report.n_errors,
+            "errors": [
+                {"line": error.line, "column": error.column, "problem": error.problem, "advice": error.advice}
+                for error in report.errors
+            ],
+            "n_notes": report.n_remarks,
+            "notes": [remark._asdict() for remark in report.remarks],
+        }
+        for report in reports
+    ]
+    return json.dumps({"schema": "treegauge.validate/1", "files": files}, indent=2, ensure_ascii=False)
