@@ -1,0 +1,33 @@
+"""Breakdowns: where a score comes from, each count leading to the sentences behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from treegauge.errors import UnknownName
+from treegauge.metrics.breakdowns.base import Breakdown, Place
+from treegauge.metrics.breakdowns.crossings import by_crossing
+from treegauge.metrics.breakdowns.labels import by_label, confusions
+from treegauge.metrics.breakdowns.repairs import by_error
+from treegauge.metrics.breakdowns.shapes import by_depth, by_length, unary_chains
+from treegauge.metrics.preparation import Pair
+
+__all__ = ["BREAKDOWNS", "Breakdown", "Place", "breakdown"]
+
+BREAKDOWNS: dict[str, Callable[[Pair], Breakdown]] = {
+    "labels": by_label,
+    "confusions": confusions,
+    "lengths": by_length,
+    "depths": by_depth,
+    "unaries": unary_chains,
+    "crossings": by_crossing,
+    "errors": by_error,
+}
+"""Name -> function of a pair."""
+
+
+def breakdown(name: str, pair: Pair) -> Breakdown:
+    """The breakdown of that name."""
+    if name not in BREAKDOWNS:
+        raise UnknownName("breakdown", name, BREAKDOWNS)
+    return BREAKDOWNS[name](pair)

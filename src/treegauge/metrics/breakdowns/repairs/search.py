@@ -1,0 +1,169 @@
+"""Which move repairs most: the one that explains the most wrong brackets for the fewest steps.
+
+A *move* takes a run of siblings from the edge of its parent to another place next to it: up to an ancestor, down into a neighbour,
+or both. Every node whose edge it shifts must be wrong as it is, so no move breaks what is right. On the way
+
+* a node may be left with the span and label of its only child or parent (X over X): one of the two goes;
+* the run may join a node X under a new X above both, if gold has that bracket;
+* the run may get the phrase of its own that gold has over it, or lose one that gold does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from treegauge.metrics.breakdowns.repairs.forest import Forest, Gold, Missed, Node
+
+__all__ = ["Move", "Run", "Shift", "best_move", "run_of"]
+
+_RIGHT, _LEFT = 1, -1
+
+
+class Run(NamedTuple):
+    """Siblings to be moved; ``phrase``: a missing gold bracket over just them; ``dissolves``: they are a phrase gold has not."""
+
+    nodes: list[Node]
+    phrase: Gold | None
+    dissolves: bool
+
+
+class Shift(NamedTuple):
+    """A node that a move gives another span, and what that makes it.
+
+    ``right``; ``relabel``: right but for the label; ``gone``: X over X; ``wrong`` as before.
+    """
+
+    node: Node
+    start: int
+    end: int
+    becomes: str
+    gold_row: int = -1
+
+
+_EXPLAINED = {"right": 2, "relabel": 2, "gone": 1, "wrong": 0}
+
+
+@dataclass(frozen=True)
+class Move:
+    """A run comes under ``target``, or with ``joined_row`` under a new node above it and ``target``.
+
+    It explains ``explained`` brackets in ``steps`` repairs: a node that needs another label as well takes a second one.
+    """
+
+    run: Run
+    target: Node
+    shifts: tuple[Shift, ...]
+    joined_row: int = -1
+
+    @property
+    def explained(self) -> int:
+        own = (self.run.phrase is not None) + self.run.dissolves + (self.joined_row >= 0)
+        return own + sum(_EXPLAINED[shift.becomes] for shift in self.shifts)
+
+    @property
+    def steps(self) -> int:
+        return 1 + sum(shift.becomes == "relabel" for shift in self.shifts)
+
+    @property
+    def is_useful(self) -> bool:
+        """Whether the place of the run explains something, not only its own phrase."""
+        return self.joined_row >= 0 or any(shift.becomes != "wrong" for shift in self.shifts)
+
+    def rank(self) -> tuple[int, ...]:
+        """What makes a move better than another; the larger the better."""
+        nodes = self.run.nodes
+        return (self.explained - self.steps, self.explained, -len(self.shifts), nodes[0].start - nodes[-1].end, -nodes[0].start)
+
+
+def best_move(forest: Forest, missed: Missed) -> Move | None:
+    """The move that explains most, if any explains something."""
+    edges = missed.edges()
+    found = (move for node in forest.phrases if node.wrong for move in _moves(node, missed, edges))
+    return max((move for move in found if move.is_useful), key=Move.rank, default=None)
+
+
+def run_of(nodes: list[Node], missed: Missed) -> Run:
+    """The run of these siblings, with what gold says about a phrase of their own."""
+    first, last = nodes[0], nodes[-1]
+    gold = missed.find_span(first.start, last.end, ())
+    if len(nodes) == 1 and not first.is_token:
+        return Run(nodes, None, first.wrong and gold is None)
+    return Run(nodes, gold, False)
+
+
+def _moves(node: Node, missed: Missed, edges: set[int]) -> Iterator[Move]:
+    for side in (_RIGHT, _LEFT):
+        for nodes, cut in _runs_inside(node, side, edges):
+            yield from _moves_out(node, run_of(nodes, missed), cut, side, missed)
+        for nodes, cut in _runs_beside(node, side, edges):
+            yield from _moves_into(node, run_of(nodes, missed), cut, side, missed, ())
+
+
+def _runs_inside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[Node], int]]:
+    """The runs of children at one edge whose going could make something right, each with where the node would then end."""
+    children = node.children
+    for index in range(1, len(children)):
+        stays = (0, index) if side == _RIGHT else (index, len(children))
+        cut = children[index].start
+        if cut in edges or (stays[1] - stays[0] == 1 and children[stays[0]].label == node.label):
+            yield children[index:] if side == _RIGHT else children[:index], cut
+
+
+def _runs_beside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[Node], int]]:
+    """The runs of siblings next to a node that could become part of it, each with where the node would then end."""
+    parent, siblings, place = node.parent, node.parent.children, node.place()
+    for index in range(place + 1, len(siblings)) if side == _RIGHT else range(place - 1, -1, -1):
+        cut = _edge(siblings[index], side)
+        if cut in edges or (_edge(parent, side) == cut and parent.label == node.label):
+            yield siblings[place + 1 : index + 1] if side == _RIGHT else siblings[index:place], cut
+
+
+def _moves_out(node: Node, run: Run, cut: int, side: int, missed: Missed) -> Iterator[Move]:
+    """Moves of a run out of a node, and out of the wrong nodes above it that share the edge."""
+    shifts: tuple[Shift, ...] = ()
+    inner, edge = node, _edge(node, side)
+    left = node.children[0] if side == _RIGHT else node.children[-1]
+    twin = left if len(node.children) - len(run.nodes) == 1 else None
+    while inner.wrong and _edge(inner, side) == edge:
+        start, end = (inner.start, cut) if side == _RIGHT else (cut, inner.end)
+        shifts += (_shift(inner, start, end, twin if inner is node else None, missed, shifts),)
+        yield Move(run, inner.parent, shifts)
+        place = inner.place() + side
+        if 0 <= place < len(inner.parent.children):
+            yield from _moves_into(inner.parent.children[place], run, cut, -side, missed, shifts)
+        inner = inner.parent
+
+
+def _moves_into(node: Node, run: Run, cut: int, side: int, missed: Missed, shifts: tuple[Shift, ...]) -> Iterator[Move]:
+    """Moves of a run into a node that has it on one side, and further down along that edge."""
+    first = node if not shifts else None
+    while not node.is_token:
+        start, end = (node.start, cut) if side == _RIGHT else (cut, node.end)
+        joined = missed.find(start, end, node.label, [shift.gold_row for shift in shifts])
+        # With nothing shifted this would only add a node above the two, which is no move.
+        if joined is not None and shifts:
+            yield Move(run, node, shifts, joined.row)
+        if not node.wrong:
+            return
+        twin = node.parent if node is first and node.parent.span == (start, end) else None
+        shifts += (_shift(node, start, end, twin, missed, shifts),)
+        yield Move(run, node, shifts)
+        node = node.children[-1] if side == _RIGHT else node.children[0]
+
+
+def _shift(node: Node, start: int, end: int, twin: Node | None, missed: Missed, before: tuple[Shift, ...]) -> Shift:
+    """What becomes of a wrong node with another span; ``twin`` is the child or parent that then has the same span."""
+    claimed = [shift.gold_row for shift in before]
+    if found := missed.find(start, end, node.label, claimed):
+        return Shift(node, start, end, "right", found.row)
+    if twin is not None and twin.label == node.label:
+        return Shift(node, start, end, "gone")
+    if found := missed.find_span(start, end, claimed):
+        return Shift(node, start, end, "relabel", found.row)
+    return Shift(node, start, end, "wrong")
+
+
+def _edge(node: Node, side: int) -> int:
+    return node.end if side == _RIGHT else node.start

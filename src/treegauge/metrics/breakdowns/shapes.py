@@ -1,0 +1,144 @@
+"""By length of the sentence, by depth in the tree, and by unary chain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treegauge.metrics.base import f1, ratio
+from treegauge.metrics.brackets import Brackets
+from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, class_names, grouped, places_of
+from treegauge.metrics.breakdowns.labels import most_frequent_first
+from treegauge.metrics.matching import crossing, partners
+from treegauge.metrics.parts import codes, is_in, sequence_codes
+from treegauge.metrics.preparation import Pair
+from treegauge.metrics.structure import depths
+from treegauge.metrics.tables import Cell
+from treegauge.trees.treebank import Int32, Int64
+
+__all__ = ["by_depth", "by_length", "unary_chains"]
+
+_WIDTH, _LAST = 10, 6
+
+
+def by_length(pair: Pair) -> Breakdown:
+    """PARSEVAL for sentences of 1-10, 11-20, ... words; the last bucket is open.
+
+    The places behind a bucket are its sentences that are not right.
+    """
+    gold, test = pair.gold, pair.test
+    matched = gold.per_sentence(partners(gold, test, pair.matching_classes) >= 0)
+    crossed = test.per_sentence(crossing(gold, test))
+    exact = (matched == gold.counts) & (matched == test.counts)
+    bucket = np.minimum(-(-gold.length // _WIDTH), _LAST + 1)
+    columns = (np.ones_like(matched), gold.counts, test.counts, matched, exact, crossed)
+    sums = [np.bincount(bucket, weights=column, minlength=_LAST + 2).astype(np.int64).tolist() for column in columns]
+    keys: list[Key] = [(number,) for number in range(_LAST + 2)]
+    counts = {key: tuple(column[index] for column in sums) for index, key in enumerate(keys) if sums[0][index]}
+    wrong = np.flatnonzero(~exact)
+    width = np.diff(gold.token_offset)[wrong]
+    nothing = np.zeros_like(wrong)
+    rows = np.stack([pair.index[wrong], nothing, nothing, width, nothing - 1], axis=1)
+    return Breakdown(counts, grouped(pair, keys, bucket[wrong], rows), len(pair.alignment.test), _BY_LENGTH)
+
+
+def _length_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
+    sentences, gold, test, matched, exact, crossed = counts[key]
+    bucket = int(key[0])
+    words = f"{_WIDTH * (bucket - 1) + 1}-{_WIDTH * bucket}" if 0 < bucket <= _LAST else "0" if not bucket else f">{_WIDTH * _LAST}"
+    rates = (ratio(matched, gold), ratio(matched, test), f1(matched, gold, test), ratio(exact, sentences))
+    return (words, sentences, gold, test, matched, *rates, ratio(crossed, sentences))
+
+
+_BY_LENGTH = Layout(
+    "By sentence length",
+    ("words", "sentences", "gold", "test", "matched", "recall", "precision", "f1", "exact", "crossing"),
+    ("recall", "precision", "f1", "exact"),
+    sorted,
+    _length_cells,
+)
+
+
+def by_depth(pair: Pair) -> Breakdown:
+    """Recall of the gold brackets and precision of the test brackets at each depth; the outermost are at depth 1."""
+    partner = partners(pair.gold, pair.test, pair.matching_classes)
+    found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
+    found[partner[partner >= 0]] = True
+    gold, test = depths(pair.gold) + 1, depths(pair.test) + 1
+    deepest = int(max(gold.max(initial=0), test.max(initial=0)))
+    columns = [np.bincount(depth, minlength=deepest + 1).tolist() for depth in (gold, gold[partner >= 0], test, test[found])]
+    keys: list[Key] = [(depth,) for depth in range(deepest + 1)]
+    counts = {key: tuple(column[depth] for column in columns) for depth, key in enumerate(keys) if depth}
+    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
+    which = np.concatenate([gold[missed], test[spurious]])
+    places = grouped(pair, keys, which, places_of(pair, missed, spurious))
+    return Breakdown(counts, places, len(pair.alignment.test), _BY_DEPTH)
+
+
+def _depth_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
+    gold, gold_matched, test, test_matched = counts[key]
+    return (*key, gold, gold_matched, ratio(gold_matched, gold), test, test_matched, ratio(test_matched, test))
+
+
+_BY_DEPTH = Layout(
+    "By depth",
+    ("depth", "gold", "gold matched", "recall", "test", "test matched", "precision"),
+    ("recall", "precision"),
+    sorted,
+    _depth_cells,
+)
+
+
+def unary_chains(pair: Pair) -> Breakdown:
+    """Chains of two phrases or more on one span, from the top: right if the whole chain stands on that span in the other tree."""
+    gold, test = _chain_starts(pair.gold), _chain_starts(pair.test)
+    labels = pair.classes[np.concatenate([pair.gold.label, pair.test.label])]
+    first = np.concatenate([gold[0], test[0] + pair.gold.n_brackets])
+    kind = sequence_codes(labels, first, np.concatenate([gold[1], test[1]]))
+    n_gold = len(gold[0])
+    sides = (pair.gold, gold[0]), (pair.test, test[0])
+    span = [np.concatenate([getattr(side, name)[rows] for side, rows in sides]) for name in ("sentence", "start", "end")]
+    code = codes([*span, kind])
+    right = np.concatenate([is_in(code[:n_gold], code[n_gold:]), is_in(code[n_gold:], code[:n_gold])])
+
+    kinds, example, which = np.unique(kind, return_index=True, return_inverse=True)
+    names = class_names(pair)
+    keys = [
+        _chain_key(first, length, labels, names)
+        for first, length in zip(first[example].tolist(), np.concatenate([gold[1], test[1]])[example].tolist(), strict=True)
+    ]
+    of_gold, of_test = which[:n_gold], which[n_gold:]
+    columns = [np.bincount(part, minlength=len(kinds)).tolist() for part in (of_gold, of_test, of_gold[right[:n_gold]])]
+    counts: dict[Key, tuple[int, ...]] = {key: tuple(column[i] for column in columns) for i, key in enumerate(keys)}
+    wrong = ~right
+    rows = places_of(pair, gold[0][wrong[:n_gold]], test[0][wrong[n_gold:]])
+    return Breakdown(counts, grouped(pair, keys, which[wrong], rows), len(pair.alignment.test), _UNARY)
+
+
+def _chain_starts(brackets: Brackets) -> tuple[Int64, Int64]:
+    """The top bracket of each chain, and the chain's length: in pre-order a chain is a run of rows on one span."""
+    n = brackets.n_brackets
+    goes_on = np.zeros(n + 1, dtype=np.bool_)
+    same = (brackets.sentence[1:] == brackets.sentence[:-1]) & (brackets.start[1:] == brackets.start[:-1])
+    goes_on[1:n] = same & (brackets.end[1:] == brackets.end[:-1])
+    top = np.flatnonzero(~goes_on[:n])
+    length = np.diff(np.append(top, n))
+    return top[length > 1], length[length > 1]
+
+
+def _chain_key(first: int, length: int, labels: Int32, names: list[str]) -> Key:
+    chain: list[int] = labels[first : first + length].tolist()
+    return (" -> ".join(names[label] for label in chain),)
+
+
+def _unary_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
+    gold, test, matched = counts[key]
+    return (*key, gold, test, matched, ratio(matched, gold), ratio(matched, test), f1(matched, gold, test))
+
+
+_UNARY = Layout(
+    "Unary chains",
+    ("chain", "gold", "test", "matched", "recall", "precision", "f1"),
+    ("recall", "precision", "f1"),
+    most_frequent_first,
+    _unary_cells,
+)
