@@ -1,0 +1,42 @@
+"""``treegauge demo``: what treegauge does, on the treebank that comes with it."""
+
+from __future__ import annotations
+
+import click
+
+from treegauge.cli._progress import progress
+
+_OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall", "labelled-recall-licensed", "parent-child", "frames")
+
+
+@click.command(
+    epilog="""\b
+Example:
+  treegauge demo"""
+)
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Threads to parse in.")
+def command(jobs: int) -> None:
+    """Count a grammar from our own treebank, parse what was held out for every objective, and score every way.
+
+    Each objective looks for the tree that is best by its own criterion; the matrix shows what that buys.
+    """
+    from treegauge.data import own_treebank
+    from treegauge.experiments.matrix import objective_matrix
+    from treegauge.reports.tables import render
+
+    train, dev = own_treebank("train"), own_treebank("dev")
+    click.echo(f"Our own treebank: {len(train)} trees to learn from, {len(dev)} held out. One of them:\n")
+    click.echo(next(tree for tree in dev if 6 <= tree.width <= 10).draw())
+    click.echo("\nParsing the held-out sentences with a grammar counted from the others (the first run compiles) ...", err=True)
+    with progress("parsing", len(dev) * len(_OBJECTIVES)) as advance:
+        matrix = objective_matrix(list(train), list(dev), objectives=_OBJECTIVES, jobs=jobs, advance=advance)
+    click.echo("\n" + render(matrix.table(), "table"))
+    for criterion, title in (("labelled_recall", "constituents"), ("labelled_tree", "whole trees")):
+        click.echo(f"Best at getting {title} right here: {matrix.best(criterion)}")
+    for gold, viterbi, recall in zip(matrix.binary_gold, matrix.trees["viterbi"], matrix.trees["labelled-recall"], strict=True):
+        if viterbi != recall and gold.width <= 9:
+            click.echo(f"\nWhere the most probable tree and the most right constituents part:\n  {' '.join(gold.words)}")
+            for name, tree in (("gold", gold), ("viterbi", viterbi), ("labelled-recall", recall)):
+                click.echo(f"  {name:16}{tree}")
+            break
+    click.echo("\nNext: treegauge score GOLD TEST, treegauge parse, treegauge --help")

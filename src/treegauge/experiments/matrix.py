@@ -1,0 +1,110 @@
+"""Which objective is best on which criterion: the matrix behind Goodman's Table 2 (1996), for any treebank.
+
+A grammar is counted from training trees, epsilons removed, singletons collapsed, binarised with X_Cont, relative frequency, no
+smoothing. Held-out sentences are parsed with every objective, and the trees scored by every criterion: against the binarised
+gold trees, but consistent brackets against the n-ary ones, as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from treegauge.errors import MismatchError
+from treegauge.grammar.counting import induce
+from treegauge.metrics.scoring import score
+from treegauge.metrics.tables import Table
+from treegauge.normalise import pipeline
+from treegauge.parsing.parser import Parsed, Parser, Sentence
+from treegauge.trees import Tree
+
+__all__ = ["CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "objective_matrix"]
+
+GOODMAN_OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall")
+
+CRITERIA = {
+    "labelled_recall": "Labelled Recall",
+    "labelled_tree": "Labelled Tree",
+    "bracketed_recall": "Bracketed Recall",
+    "consistent_brackets_recall": "Cons. Brackets Recall",
+    "consistent_brackets_tree": "Cons. Brackets Tree",
+}
+
+_CLEAN = "traces,functions,root"
+_BINARY = "unaries:keep=top,xcont"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rates by objective and criterion, and the trees behind them."""
+
+    rates: dict[str, dict[str, float]]
+    trees: dict[str, list[Tree]]
+    gold: list[Tree]
+    binary_gold: list[Tree]
+    train_trees: int
+    rules: int
+    unparsed: int
+
+    def best(self, criterion: str) -> str:
+        """The objective with the highest rate; the first of several."""
+        return max(self.rates, key=lambda objective: self.rates[objective][criterion])
+
+    def table(self) -> Table:
+        """A row per objective, a column per criterion."""
+        rows = [(objective, *(rates[criterion] for criterion in CRITERIA)) for objective, rates in self.rates.items()]
+        n = len(self.gold)
+        return Table(
+            "Objective by criterion",
+            ("objective", *CRITERIA.values()),
+            tuple(rows),
+            notes=(f"{n} sentences, {self.unparsed} without a parse ({100 * self.unparsed / max(n, 1):.1f}%), {self.rules} rules",),
+            percent=tuple(CRITERIA.values()),
+        )
+
+
+def objective_matrix(
+    train: Sequence[Tree],
+    test: Sequence[Tree],
+    *,
+    objectives: Sequence[str] = GOODMAN_OBJECTIVES,
+    most_symbols: int = 40,
+    jobs: int = 1,
+    advance: Callable[[], None] = lambda: None,
+) -> Matrix:
+    """Train on some trees, parse the tags of others with every objective, and score by every criterion.
+
+    ``advance`` is called after each parsed sentence.
+    """
+    clean = pipeline(_CLEAN)
+    binary = pipeline(_BINARY)
+    train_trees = [binary(tree) for tree in _short(train, clean, most_symbols)]
+    gold = _short(test, clean, most_symbols)
+    if not gold or not train_trees:
+        raise MismatchError(f"no sentence of at most {most_symbols} symbols to train on, or none to test on")
+    binary_gold = [tree for tree in map(binary, gold) if tree is not None]
+    grammar = induce([tree for tree in train_trees if tree is not None], tags=True)
+    sentences = [Sentence(tree.words, tree.tags) for tree in binary_gold]
+    trees: dict[str, list[Tree]] = {}
+    unparsed = 0
+    for objective in objectives:
+        parsed: list[Parsed] = []
+        for one in Parser(grammar, objective, tag_words=True).parse_all(sentences, jobs):
+            parsed.append(one)
+            advance()
+        unparsed = sum(one.fallback for one in parsed)
+        trees[objective] = [one.tree for one in parsed]
+    rates = {objective: _rates(gold, binary_gold, guessed) for objective, guessed in trees.items()}
+    return Matrix(rates, trees, gold, binary_gold, len(train_trees), len(grammar.rules), unparsed)
+
+
+def _short(trees: Sequence[Tree], clean: Callable[[Tree], Tree | None], most: int) -> list[Tree]:
+    """The cleaned trees of at most so many words; one word alone has no constituents once singletons are collapsed."""
+    cleaned = (clean(tree) for tree in trees)
+    return [tree for tree in cleaned if tree is not None and 1 < tree.width <= most]
+
+
+def _rates(gold: Sequence[Tree], binary_gold: Sequence[Tree], guessed: Sequence[Tree]) -> dict[str, float]:
+    against_binary = score(binary_gold, guessed, metric="goodman", preset="none").rates
+    against_nary = score(gold, guessed, metric="goodman", preset="none").rates
+    return {name: (against_nary if name.startswith("consistent") else against_binary)[name] for name in CRITERIA}
