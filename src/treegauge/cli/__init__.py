@@ -18,6 +18,7 @@ from treegauge.errors import TreegaugeError
 
 COMMANDS: dict[str, str] = {
     "demo": "See what treegauge does, on a treebank that comes with it.",
+    "score": "Score parses against a treebank by any metric, without losing a sentence.",
     "evalb": "Score as the C program EVALB does, byte for byte.",
     "validate": "List everything wrong with a treebank file.",
     "convert": "Translate treebanks between formats.",

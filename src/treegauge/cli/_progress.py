@@ -13,16 +13,20 @@ _PATIENCE = 1.0
 
 
 @contextmanager
-def progress(title: str, total: int | None, unit: str = "sentences") -> Generator[Callable[[], None]]:
-    """Gives a function to call after each unit of work."""
+def progress(title: str, total: int | None, unit: str = "sentences") -> Generator[Callable[..., None]]:
+    """Gives a function to call after each unit of work, or with a number after several."""
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield _nothing
         return
     bar = _Bar(title, total, unit)
     try:
         yield bar.advance
     finally:
         bar.close()
+
+
+def _nothing(count: int = 1) -> None:
+    pass
 
 
 class _Bar:
@@ -32,8 +36,8 @@ class _Bar:
         self.title, self.total, self.unit = title, total, unit
         self.done, self.started, self.shown = 0, time.monotonic(), None
 
-    def advance(self) -> None:
-        self.done += 1
+    def advance(self, count: int = 1) -> None:
+        self.done += count
         if self.shown is None and time.monotonic() - self.started > _PATIENCE:
             self._show()
         if self.shown is not None:

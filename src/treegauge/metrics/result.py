@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from treegauge.errors import UsageError
 from treegauge.metrics.alignment import Note
@@ -14,6 +14,9 @@ from treegauge.metrics.evalb_outcome import EvalbOutcome
 from treegauge.metrics.signature import Signature
 from treegauge.metrics.tables import Table
 from treegauge.trees.treebank import Int64
+
+if TYPE_CHECKING:
+    from treegauge.metrics.breakdowns import Breakdown
 
 __all__ = ["Inputs", "Part", "Result", "Scores", "Sentences", "plain_count"]
 
@@ -64,7 +67,8 @@ class Result:
 
     ``rates`` are fractions (nan: 0/0), ``counts`` the sums they are made of, ``rows`` one row of counts (``columns``) a sentence,
     ``signature`` everything that could change the score, ``skipped`` the number of sentences left out, ``notes`` what there is to
-    say about single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would have said.
+    say about single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would have said,
+    ``breakdowns`` where the score comes from.
 
     It prints as a table, and :meth:`to_json` and :meth:`from_json` keep it for later.
     """
@@ -81,6 +85,7 @@ class Result:
     inputs: Inputs | None = field(default=None, repr=False)
     definition: Metric | None = field(default=None, repr=False)
     sentences: Sentences | None = field(default=None, repr=False)
+    breakdowns: Mapping[str, Breakdown] = field(default_factory=dict[str, "Breakdown"], repr=False)
 
     @property
     def rates(self) -> Mapping[str, float]:

@@ -37,6 +37,8 @@ def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, A
         "signature": result.signature.to_dict(),
         "inputs": None if result.inputs is None else asdict(result.inputs),
     }
+    if result.breakdowns:
+        data["breakdowns"] = {name: counted.table.to_records() for name, counted in result.breakdowns.items()}
     if per_sentence:
         data["status"] = result.scored_sentences.status.tolist()
         data["per_sentence"] = list(result.per_sentence())

@@ -10,7 +10,7 @@ from typing import TypedDict, Unpack, overload
 
 import numpy as np
 
-from treegauge import __version__
+from treegauge import __version__, io
 from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.metrics.base import Metric
@@ -23,7 +23,7 @@ from treegauge.metrics.signature import Signature
 from treegauge.metrics.tally import Request, SystemTally, Tally
 from treegauge.normalise.preset import Preset, load_preset
 
-__all__ = ["score", "score_systems"]
+__all__ = ["ScoreOptions", "score", "score_files", "score_systems"]
 
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset
@@ -35,6 +35,7 @@ class ScoreOptions(TypedDict, total=False):
     on_mismatch: str
     ignore_words: bool
     cutoff: int | None
+    breakdowns: Sequence[str]
     stream: bool
     reading: ReadOptions
     progress: Callable[[int], None] | None
@@ -73,6 +74,7 @@ def score(
     on_mismatch: str = "align",
     ignore_words: bool = False,
     cutoff: int | None = None,
+    breakdowns: Sequence[str] = (),
     stream: bool = False,
     reading: ReadOptions = ReadOptions(),
     progress: Callable[[int], None] | None = None,
@@ -88,6 +90,7 @@ def score(
       (``align``), it is left out (``skip``), nothing is scored (``error``), or whatever EVALB does (``evalb``).
     * ``ignore_words``: sentences of equally many tokens fit whatever their words are.
     * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
+    * ``breakdowns``: names of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`, for ``result.breakdowns``.
     * ``stream``: files are worked through block by block, and rows are not kept.
 
     >>> result = score("(S (NP (NN a)) (VP (V b) (NP (NN c))))", "(S (NP (NN a)) (VP (V b)) (NP (NN c)))")
@@ -101,10 +104,34 @@ def score(
     if cutoff is not None:
         chosen = replace(chosen, cutoff_length=cutoff)
     metrics = [(name, find_metric(name)) if isinstance(name, str) else (name.name, name) for name in wanted]
-    request = Request(tuple(found for _, found in metrics), chosen, on_mismatch, ignore_words, not stream)
+    request = Request(tuple(found for _, found in metrics), chosen, on_mismatch, ignore_words, not stream, tuple(breakdowns))
     request = request if progress is None else replace(request, progress=progress)
     results = score_systems(gold, systems, request, [name for name, _ in metrics], reading)
     return Scores(results) if several else results[0]
+
+
+def score_files(
+    gold: str,
+    systems: Mapping[str, str],
+    metrics: Sequence[str],
+    preset: Preset,
+    *,
+    baselines: bool = False,
+    seed: int = 0,
+    **options: Unpack[ScoreOptions],
+) -> list[Result]:
+    """The results of several files, in the order of systems and metrics; ``baselines`` adds trivial parsers as systems."""
+    results = list(score(gold, systems, metrics, preset, **options))
+    if baselines:
+        from treegauge.metrics.baselines import BASELINES, baseline_for
+
+        bank = io.read(gold, options.get("reading", ReadOptions()))
+        for name in BASELINES:
+            trees = {name: baseline_for(name, bank, preset, seed=seed)}
+            scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": ()})
+            used = seed if name == "random" else None
+            results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
+    return results
 
 
 def score_systems(
@@ -192,6 +219,7 @@ def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests:
         inputs=inputs,
         definition=metric,
         sentences=sentences,
+        breakdowns=counted.breakdowns,
     )
 
 

@@ -201,7 +201,7 @@ def _relative_stem(folder: str, file: str) -> str:
 
 
 class Places(Sequence[str]):
-    """Where each sentence of some blocks was read; said only when asked."""
+    """Where each sentence of some blocks was read, and its words; said only when asked."""
 
     def __init__(self, blocks: Sequence[Treebank]) -> None:
         self._blocks = blocks
@@ -218,5 +218,14 @@ class Places(Sequence[str]):
         numbers = range(len(self))[index]
         if isinstance(numbers, range):
             return [self[number] for number in numbers]
-        block = bisect_right(self._ends, numbers)
-        return self._blocks[block].place(numbers - (self._ends[block - 1] if block else 0))
+        block, number = self._find(numbers)
+        return block.place(number)
+
+    def words(self, sentence: int, left_out: frozenset[str] = frozenset()) -> list[str]:
+        """The words of a sentence, without those whose tag is left out."""
+        block, number = self._find(sentence)
+        return [word for word, tag in zip(block.words(number), block.tags(number), strict=True) if tag not in left_out or not tag]
+
+    def _find(self, sentence: int) -> tuple[Treebank, int]:
+        block = bisect_right(self._ends, sentence)
+        return self._blocks[block], sentence - (self._ends[block - 1] if block else 0)

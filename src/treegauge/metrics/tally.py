@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from treegauge.metrics.traces import without_traces
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int64, Treebank
 
+if TYPE_CHECKING:
+    from treegauge.metrics.breakdowns import Breakdown
+
 __all__ = ["ON_MISMATCH", "Request", "SystemTally", "Tally"]
 
 ON_MISMATCH = ("align", "error", "skip", "evalb")
@@ -33,8 +37,8 @@ def _no_progress(sentences: int) -> None:
 class Request:
     """What is to be measured, and how.
 
-    ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``progress`` is told how many
-    sentences have been done.
+    ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names of
+    :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done.
     """
 
     metrics: tuple[Metric, ...]
@@ -42,6 +46,7 @@ class Request:
     on_mismatch: str = "align"
     ignore_words: bool = False
     keep: bool = True
+    breakdowns: tuple[str, ...] = ()
     progress: Callable[[int], None] = field(default=_no_progress, repr=False)
 
     def __post_init__(self) -> None:
@@ -51,6 +56,8 @@ class Request:
             evalb_parameters(self.preset)
             if others := [metric.name for metric in self.metrics if not isinstance(metric, Parseval)]:
                 raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
+            if self.breakdowns:
+                raise UsageError("EVALB's decisions leave nothing to break down; choose another --on-mismatch")
 
 
 class Tally:
@@ -100,6 +107,7 @@ class SystemTally:
         self.length: list[Int64] = []
         self.status: list[Int64] = []
         self.gold: list[Treebank] = []
+        self.breakdowns: dict[str, Breakdown] = {}
         file = request.preset.parameters if request.on_mismatch != "evalb" and not request.ignore_words else None
         has_parseval = any(isinstance(metric, Parseval) for metric in request.metrics)
         self.evalb = EvalbOutcome(file.name) if file is not None and has_parseval else None
@@ -130,6 +138,7 @@ class SystemTally:
             counted = tally.metric.rows(pair)
             tally.add(counted, pair.index + first, pair.gold.length, keep=request.keep)
             rows = counted if isinstance(tally.metric, Parseval) else rows
+        self._break_down(main.pair)
         self._note(main.pair.alignment.notes, first)
         self.texts += differing_texts(main.gold_words, main.test_words, main.pair.alignment)
         if request.keep:
@@ -150,6 +159,14 @@ class SystemTally:
             self.status.append(scored.status)
             self.length.append(scored.length)
 
+    def _break_down(self, pair: Pair) -> None:
+        if self.request.breakdowns:
+            from treegauge.metrics.breakdowns import breakdown
+
+            for name in self.request.breakdowns:
+                counted = breakdown(name, pair)
+                self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
+
     def _note(self, notes: Sequence[Note], first: int) -> None:
         self.notes += [note if note.sentence < 0 else replace(note, sentence=note.sentence + first) for note in notes]
 
@@ -163,6 +180,8 @@ class SystemTally:
         self.length += other.length
         self.status += other.status
         self.gold += other.gold
+        for name, counted in other.breakdowns.items():
+            self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
         self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
 
 

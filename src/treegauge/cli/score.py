@@ -1,0 +1,186 @@
+"""``treegauge score``: score parses against a treebank."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from treegauge.cli._options import reading_options, stream_option
+from treegauge.cli._systems import named_systems
+from treegauge.errors import CheckFailed, MismatchError, UsageError
+from treegauge.io.options import ReadOptions
+
+if TYPE_CHECKING:
+    from treegauge.metrics.result import Result
+    from treegauge.normalise.preset import Preset
+
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
+BREAKDOWN_NAMES = "labels, confusions, lengths, depths, unaries, crossings, errors"
+
+
+def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        from treegauge.metrics.registry import find_metric, metric_names
+
+        width = max(map(len, metric_names()))
+        for name in metric_names():
+            click.echo(f"{name:{width}}  {find_metric(name).summary}")
+        ctx.exit()
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge score gold.mrg parser.mrg
+  treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman
+  treegauge score gold/ parsed/ -p COLLINS.prm --breakdown labels,errors --examples 3
+  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json > score.json"""
+)
+@click.argument("gold", required=False)
+@click.argument("tests", nargs=-1, metavar="TEST...")
+@click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
+              help="A metric; may be given several times. Default: parseval.")  # fmt: skip
+@click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
+              help="List the metrics and stop.")  # fmt: skip
+@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE",
+              help="Which brackets and words count: a name, or a .prm or .toml file.")  # fmt: skip
+@click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
+              help="Show a preset (without a name: the one that -p gives) and stop.")  # fmt: skip
+@click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "evalb"]), default="align", show_default=True,
+              help="A sentence whose words differ, or without a parse: count its gold brackets as missed, stop, leave it out, or "
+              "do whatever EVALB does.")  # fmt: skip
+@click.option("--ignore-words", is_flag=True, help="Let sentences of equally many words fit, whatever the words are.")
+@click.option("--cutoff", type=click.IntRange(0), metavar="N", help="Longest sentence of the second column. Default: the preset's.")
+@click.option("--by-length", is_flag=True, help="The same as --breakdown lengths.")
+@click.option(
+    "--breakdown", "breakdowns", multiple=True, metavar="NAME,...", help=f"Where the score comes from: {BREAKDOWN_NAMES}."
+)
+@click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Show N sentences behind each row of a breakdown.")
+@click.option("--baselines", is_flag=True, help="Score trivial parsers, too: right and left branching, balanced, random, oracle.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random baseline.")
+@click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
+@click.option("--fail-under", multiple=True, metavar="RATE=VALUE", help="Exit code 1 if a rate is below a value, as in f1=0.90.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
+              help="jsonl: a line a sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
+@stream_option
+@reading_options
+def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> None:
+    """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
+
+    GOLD and TEST are treebank files, directories or globs, paired by file name; `-` is standard input. Several TESTs are shown
+    side by side, and NAME=FILE gives one a name.
+
+    The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
+    Sentences whose words differ are listed on stderr. Exit code 4 if sentences are missing or too many, 1 if --fail-under failed.
+    """
+    preset = _preset(chosen["preset"], chosen["cutoff"])
+    if chosen["show_preset"] is not None:
+        click.echo(_preset_shown(chosen["show_preset"] or chosen["preset"]), nl=False)
+        return
+    if gold is None or not tests:
+        raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
+    from treegauge.reports.verdicts import failed_checks, misfits, note_lines, parse_check
+
+    checks = [parse_check(text) for text in chosen["fail_under"]]
+    systems = named_systems(tests)
+    _remark(gold, systems.values(), preset, chosen["preset"])
+    results = _results(gold, systems, preset, options, chosen)
+    failed = failed_checks(results, checks)
+    _print(results, chosen)
+    sys.stdout.flush()
+    for line in note_lines(results):
+        click.echo(line, err=True)
+    if lines := misfits(results):
+        raise MismatchError("\n".join(lines))
+    if failed:
+        raise CheckFailed("\n".join(failed))
+
+
+def _preset(name: str, cutoff: int | None) -> Preset:
+    from treegauge.normalise.preset import load_preset
+
+    preset = load_preset(name)
+    return preset if cutoff is None else replace(preset, cutoff_length=cutoff)
+
+
+def _preset_shown(name: str) -> str:
+    """The preset's file; one that builds on another is followed by all its settings."""
+    from treegauge.normalise.preset import load_preset, preset_text
+
+    preset, text = load_preset(name), preset_text(name)
+    if not any(line.startswith("base") for line in text.splitlines()):
+        return text
+    settings = "".join(f"# {key} = {value}\n" for key, value in preset.options().items())
+    return f"{text}\n# Together with what it builds on, that is:\n{settings}"
+
+
+def _remark(gold: str, tests: Any, preset: Preset, asked: str) -> None:
+    """Say on stderr what looks like a slip, and what of a parameter file does not matter here."""
+    for test in tests:
+        if gold == test == "-":
+            raise UsageError("gold and test cannot both be standard input")
+        if os.path.exists(gold) and os.path.exists(test) and os.path.samefile(gold, test):
+            click.echo(f"treegauge: warning: gold and test are the same: {test}", err=True)
+    keywords = [said for said in preset.ignored if " " not in said]
+    if keywords:
+        click.echo(f"treegauge: {asked}: {', '.join(keywords)} means nothing to treegauge score and is ignored", err=True)
+    for said in preset.ignored:
+        if " " in said:
+            click.echo(f"treegauge: {said}", err=True)
+
+
+def _results(gold: str, systems: dict[str, str], preset: Preset, options: ReadOptions, chosen: dict[str, Any]) -> list[Result]:
+    from treegauge.cli._progress import progress
+    from treegauge.metrics.scoring import score_files
+
+    if chosen["stream"] and (chosen["per_sentence"] or chosen["baselines"] or chosen["form"] in ("jsonl", "evalb")):
+        raise UsageError("--stream keeps no sentences: leave out --per-sentence, --baselines and the formats jsonl and evalb")
+    breakdowns = _breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])])
+    with progress("scoring", None) as advance:
+        return score_files(
+            gold,
+            systems,
+            chosen["metrics"] or ("parseval",),
+            preset,
+            on_mismatch=chosen["on_mismatch"],
+            ignore_words=chosen["ignore_words"],
+            breakdowns=breakdowns,
+            stream=chosen["stream"],
+            reading=options,
+            progress=advance,
+            baselines=chosen["baselines"],
+            seed=chosen["seed"],
+        )
+
+
+def _breakdown_names(given: Sequence[str]) -> list[str]:
+    """Names of breakdowns; `label` will do for `labels`."""
+    if not given:
+        return []
+    from treegauge.errors import UnknownName
+    from treegauge.metrics.breakdowns import BREAKDOWNS
+
+    known = {**{name.removesuffix("s"): name for name in BREAKDOWNS}, "unary": "unaries", **{name: name for name in BREAKDOWNS}}
+    words = [word.strip() for text in given for word in text.split(",") if word.strip()]
+    for word in words:
+        if word not in known:
+            raise UnknownName("breakdown", word, BREAKDOWNS)
+    return list(dict.fromkeys(known[word] for word in words))
+
+
+def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
+    from treegauge.reports.scores import score_text
+
+    form = chosen["form"]
+    bold = form == "table" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    headlines = {result.headline.replace("_", " ") for result in results}
+    for piece in score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"]):
+        if bold:
+            lines = piece.split("\n")
+            piece = "\n".join(click.style(line, bold=True) if line.split("  ")[0] in headlines else line for line in lines)
+        click.echo(piece, nl=False)
