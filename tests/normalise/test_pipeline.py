@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import treegauge.normalise
 from treegauge.errors import UsageError
+from treegauge.io import read
 from treegauge.normalise import STEPS, binarise, collapse_unaries, pipeline, strip_functions
 from treegauge.normalise.steps import ALIASES
 from treegauge.trees import Tree, Treebank
@@ -103,6 +105,35 @@ def test_vanished_trees_stay_in_line_and_filtered_ones_do_not() -> None:
     made = list(pipeline("traces,punctuation,length:1").apply(bank, gone))
     assert [str(tree) for tree in made] == ["()", "(S (NN a))", "()", "()"]
     assert gone == {"punctuation": 1, "length:longest=1": 1, "traces": 1}
+
+
+def test_whatever_holds_trees(tmp_path: Path) -> None:
+    chain = pipeline("xcont")
+    text = "(A (B b) (C c) (D d))"
+    tree = Tree.parse(text)
+    file = tmp_path / "a.mrg"
+    file.write_text(text)
+    single = [text, tree, tree.to_nltk(), file, str(file), Treebank.from_trees([tree])]
+    several = [[tree], [text], [tree.to_nltk()], iter([tree])]
+    for form in (*single, *several):
+        assert [str(made) for made in chain.apply(form)] == ["(A (B b) (A_Cont (C c) (D d)))"]
+
+
+def test_a_stream_stays_a_stream() -> None:
+    def endless() -> Iterator[Tree]:
+        while True:
+            yield TREE
+
+    assert next(pipeline("traces").apply(endless())) == pipeline("traces")(TREE)
+
+
+def test_trees_know_where_they_were_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.mrg"
+    file.write_text("(A (B b))\n(A (B b) (C c))\n(A (. .))\n(A (D d))\n")
+    made = pipeline("punctuation,length:1").treebank(read(file))
+    assert [str(tree) for tree in made] == ["(A (B b))", "()", "(A (D d))"]
+    assert [made.place(i) for i in range(3)] == [f"{file}:{line}" for line in (1, 3, 4)]
+    assert len(pipeline("length:0").treebank(read(file))) == 0
 
 
 def test_an_empty_parse_is_not_counted_as_vanished() -> None:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._options import reading_options
-from treegauge.cli._output import write_lines
-from treegauge.errors import UsageError, WriteError
-from treegauge.io import ReadOptions, stream
-from treegauge.normalise import STEPS, Pipeline, pipeline
+from treegauge.errors import UsageError
+from treegauge.io import ReadOptions, stream, write_blocks
+from treegauge.normalise import STEPS, pipeline
 from treegauge.normalise.steps import ALIASES
 
 __all__ = ["command"]
@@ -28,11 +27,18 @@ Examples:
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...", help="What to do, in this order; see --list.")
 @click.option("--undo", is_flag=True, help="Undo the steps, the last one first; each must be one that can be undone.")
-@click.option("-o", "--output", default="-", show_default=True, metavar="FILE", help="Where the trees go, one a line.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    show_default=True,
+    metavar="FILE",
+    help="Where the trees go, one a line; another suffix (.export) writes that format.",
+)
 @click.option("--list", "listing", is_flag=True, help="List the steps and their parameters.")
 @reading_options
 def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output: str, listing: bool, options: ReadOptions) -> None:
-    """Transform the trees of FILE... (- is stdin) and write them one a line.
+    """Transform the trees of FILE... (- is stdin) and write them.
 
     A sentence of which a step leaves nothing is written as the empty parse (), so that sentences keep their numbers; one that a
     filter rejects is left out. Both are counted on stderr.
@@ -46,21 +52,12 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
         raise UsageError("no files given; write - for standard input")
     chain = pipeline(",".join(written))
     gone: Counter[str] = Counter()
-    write_lines(output, _lines(chain.inverse() if undo else chain, files, options, gone))
+    chain = chain.inverse() if undo else chain
+    write_blocks((chain.treebank(block, gone) for file in files for block in stream(file, options)), output)
     for step, number in gone.items():
         filtered = STEPS[step.partition(":")[0]].filters
         sentences = f"{number} sentence{'s' * (number > 1)}"
         click.echo(f"treegauge: {sentences} {'left out' if filtered else 'emptied, written as (),'} by {step}", err=True)
-
-
-def _lines(chain: Pipeline, files: tuple[str, ...], options: ReadOptions, gone: Counter[str]) -> Iterator[str]:
-    for file in files:
-        for block in stream(file, options):
-            for index, tree in enumerate(block):
-                try:
-                    yield from map(str, chain.apply([tree], gone))
-                except WriteError as error:
-                    raise WriteError(f"{block.place(index)}: {error}") from None
 
 
 def _listing() -> Iterator[str]:

@@ -9,11 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
 
 from treegauge.errors import UnknownName, UsageError
+from treegauge.io import as_treebank
 from treegauge.normalise.steps import ALIASES, STEPS, Step, Transform
-from treegauge.trees import Tree
+from treegauge.trees import Tree, Treebank
+from treegauge.trees.nltk import is_nltk_tree
+from treegauge.trees.origins import pick_origins
 
 __all__ = ["BoundStep", "Pipeline", "pipeline"]
 
@@ -73,8 +79,8 @@ class Pipeline:
             current = made
         return current, None
 
-    def apply(self, trees: Iterable[Tree], gone: Counter[str] | None = None) -> Iterator[Tree]:
-        """The normalised trees in order.
+    def apply(self, trees: object, gone: Counter[str] | None = None) -> Iterator[Tree]:
+        """The normalised trees of a treebank, of an iterable of trees, or of whatever else holds trees, in order.
 
         A tree that a filter rejects is left out; one of which a step leaves nothing becomes the empty parse ``()``, so that later
         trees keep their numbers. ``gone`` counts both by step.
@@ -88,14 +94,28 @@ class Pipeline:
         >>> dict(gone)
         {'punctuation': 1, 'length:longest=2': 1}
         """
-        for tree in trees:
+        return (tree for _, tree in self._kept(_trees_of(trees), gone))
+
+    def treebank(self, bank: Treebank, gone: Counter[str] | None = None) -> Treebank:
+        """The treebank of the normalised trees, as :meth:`apply` gives them; each knows where the tree it was made of was read.
+
+        >>> pipeline("length:1").treebank(Treebank.parse("(A (B b)) (A (B b) (C c))"))
+        <Treebank of 1 trees, 1 tokens, 2 nodes>
+        """
+        kept = list(self._kept(bank, gone))
+        made = Treebank.from_trees(tree for _, tree in kept)
+        origins = pick_origins(bank.origins, np.array([index for index, _ in kept], dtype=np.int64))
+        return replace(made, origins=tuple(origins))
+
+    def _kept(self, trees: Iterable[Tree], gone: Counter[str] | None) -> Iterator[tuple[int, Tree]]:
+        for index, tree in enumerate(trees):
             made, step = self.trace(tree)
             if step is not None and gone is not None and tree.width:
                 gone[str(step)] += 1
             if made is not None:
-                yield made
+                yield index, made
             elif step is not None and not step.step.filters:
-                yield Tree("")
+                yield index, Tree("")
 
     def inverse(self) -> Pipeline:
         """The pipeline that undoes this one; :class:`~treegauge.errors.UsageError` names the steps that cannot be undone.
@@ -113,6 +133,13 @@ class Pipeline:
                 "  Give only the steps that can be; treegauge normalise --list shows which."
             )
         return Pipeline(self.steps[::-1], undoing=True)
+
+
+def _trees_of(value: object) -> Iterable[Tree]:
+    """The trees one at a time where they come so, so that a stream stays one."""
+    if isinstance(value, str | Tree | Treebank) or not isinstance(value, Iterable) or is_nltk_tree(cast(object, value)):
+        return as_treebank(cast(object, value))
+    return (item if isinstance(item, Tree) else as_treebank([item])[0] for item in cast("Iterable[object]", value))
 
 
 def pipeline(text: str) -> Pipeline:
