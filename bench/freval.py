@@ -1,0 +1,107 @@
+"""How fast all fragments are counted: beside explicit enumeration, and as trees grow.
+
+python bench/freval.py [--data ../shared/data/outputs] [--save]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from results import machine, save_section
+
+from treegauge.io import read
+from treegauge.metrics.base import total_of
+from treegauge.metrics.fragments import count_fragments
+from treegauge.metrics.freval import Freval
+from treegauge.metrics.preparation import prepare
+from treegauge.normalise.preset import load_preset
+
+
+def best_of(rounds: int, work: Callable[[], object]) -> float:
+    times: list[float] = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def enumerated(parent: list[int]) -> Iterator[frozenset[int]]:
+    """Every connected set of nodes, one by one: what the polynomial makes unnecessary."""
+    children: list[list[int]] = [[] for _ in parent]
+    for node, above in enumerate(parent):
+        if above >= 0:
+            children[above].append(node)
+
+    def headed_by(node: int) -> list[frozenset[int]]:
+        found = [frozenset([node])]
+        for child in children[node]:
+            below = headed_by(child)
+            found += [one | other for one in found for other in below]
+        return found
+
+    for node in range(len(parent)):
+        yield from headed_by(node)
+
+
+def against_enumeration() -> list[str]:
+    lines = ["| tree | fragments | enumeration | polynomial | ratio |", "|---|---|---|---|---|"]
+    for name, parent in (
+        ("10 leaves under one node", [-1] + [0] * 10),
+        ("14 leaves under one node", [-1] + [0] * 14),
+        ("17 leaves under one node", [-1] + [0] * 17),
+        ("binary, 16 leaves", [-1, *((node - 1) // 2 for node in range(1, 15))]),
+    ):
+        fragments = sum(count_fragments(parent).counts)
+        slow = best_of(3, lambda parent=parent: sum(1 for _ in enumerated(parent)))
+        fast = best_of(20, lambda parent=parent: count_fragments(parent))
+        lines.append(f"| {name} | {fragments:,} | {1e3 * slow:.2f} ms | {1e3 * fast:.3f} ms | {slow / fast:,.0f} |")
+    return lines
+
+
+def growth() -> list[str]:
+    lines = ["| nodes | flat | right-branching |", "|---|---|---|"]
+    for n in (50, 100, 200, 400, 800, 1600):
+        flat = best_of(3, lambda n=n: count_fragments([-1] + [0] * (n - 1)))
+        deep = best_of(3, lambda n=n: count_fragments([-1, *range(n - 1)]))
+        lines.append(f"| {n} | {1e3 * flat:.2f} ms | {1e3 * deep:.2f} ms |")
+    return lines
+
+
+def corpus(folder: Path) -> list[str]:
+    gold, test = folder / "gum_dev.gold.mrg", folder / "gum_dev.berkeley-maxrule.mrg"
+    if not gold.is_file():
+        return [f"({folder} is not here: no corpus measured)"]
+    command = [sys.executable, "-m", "treegauge", "freval", str(gold), str(test)]
+    whole = best_of(3, lambda: subprocess.run(command, check=True, capture_output=True))
+    pair = prepare(read(gold), read(test), load_preset("freval"))
+    metric = Freval()
+    rows = metric.rows(pair)
+    counting = best_of(5, lambda: metric.rows(pair))
+    total = total_of(rows)
+    fragments = sum(total[1].counts)
+    return [
+        f"{len(pair)} GUM dev sentences, all sizes (largest {total[1].largest}), {fragments:.3g} gold fragments: whole command "
+        f"{whole:.2f} s, counting alone {counting:.3f} s."
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data" / "outputs")
+    parser.add_argument("--save", action="store_true", help="write the section of RESULTS.md")
+    arguments = parser.parse_args()
+    parts = [corpus(arguments.data), against_enumeration(), growth(), [machine()]]
+    text = "\n\n".join("\n".join(part) for part in parts)
+    print(text)
+    if arguments.save:
+        save_section("FREVAL", text)
+
+
+if __name__ == "__main__":
+    main()

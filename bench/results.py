@@ -1,0 +1,32 @@
+"""Sections of RESULTS.md: each benchmark owns the one under its heading and replaces it with ``--save``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+_INTRODUCTION = """# Benchmark results
+
+Each section is the last output of one script in this folder, written by it with `--save`. Times depend on the machine and on what
+else it does; the ratios to a peer measured in the same run are what to look at.
+"""
+
+
+def machine() -> str:
+    """The machine a result was measured on, in a line."""
+    return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end"
+
+
+def save_section(title: str, text: str) -> None:
+    """Replace the section of that title, or append it."""
+    known = RESULTS.read_text("utf-8") if RESULTS.is_file() else _INTRODUCTION
+    section = f"## {title}\n\n{text.strip()}\n"
+    pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    if pattern.search(known):
+        changed = pattern.sub(lambda _: section + "\n", known)
+    else:
+        changed = f"{known.rstrip()}\n\n{section}"
+    RESULTS.write_text(changed.rstrip() + "\n", "utf-8")
