@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import treegauge
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import total_of
 from treegauge.metrics.leaf_ancestor import LeafAncestor
@@ -42,7 +43,7 @@ def overlap(metric: str, pair: Pair) -> tuple[float, float, float]:
     return found["matched"], found["gold"], found["test"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(tree_pairs(bare_words=True))
 def test_goodman_counts_sets_of_triples(trees: tuple[Tree, Tree]) -> None:
     pair = pair_of(*trees)
@@ -52,28 +53,28 @@ def test_goodman_counts_sets_of_triples(trees: tuple[Tree, Tree]) -> None:
         assert {name: found[name] for name in expected} == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(tree_pairs(bare_words=True))
 def test_parseval_counts_multisets(trees: tuple[Tree, Tree]) -> None:
     expected = definitions.shared(*map(definitions.constituents, trees))
     assert overlap("parseval", pair_of(*trees)) == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(tree_pairs(bare_words=True))
 def test_parent_child_counts_sets_of_links(trees: tuple[Tree, Tree]) -> None:
     assert overlap("parent-child", pair_of(*trees)) == definitions.shared(*map(definitions.pc_links, trees))
 
 
 @pytest.mark.parametrize("which", ["strict", "bin", "all"])
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(trees=tree_pairs(bare_words=True))
 def test_frames_count_sets_of_productions(which: str, trees: tuple[Tree, Tree]) -> None:
     expected = definitions.shared(*(definitions.productions(tree, which) for tree in trees))
     assert overlap(f"frames:{which}", pair_of(*trees)) == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(tree_pairs(max_words=9, binary=True))
 def test_binary_trees_have_the_papers_numbers_of_parts(trees: tuple[Tree, Tree]) -> None:
     n, pair = trees[0].width, pair_of(*trees)
@@ -83,7 +84,7 @@ def test_binary_trees_have_the_papers_numbers_of_parts(trees: tuple[Tree, Tree])
 
 
 @pytest.mark.parametrize("option", ["letters", "plain"])
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(trees=tree_pairs(bare_words=True))
 def test_leaf_ancestor_compares_lineages(option: str, trees: tuple[Tree, Tree]) -> None:
     gold, test = map(definitions.lineages, trees)
@@ -202,6 +203,19 @@ def test_exact_cases(shared: Path) -> None:
             names = {"PC": "parent-child", "CF_strict": "frames:strict", "CF_bin": "frames:bin", "CF_all": "frames:all"}
             for key, metric in names.items():
                 assert list(overlap(metric, pair)) == expected[key], (case["id"], key)
+
+
+def test_exact_cases_through_the_public_function(shared: Path) -> None:
+    """The same cases, many sentences at once: rows come back in order, and rates are those of their sum."""
+    cases = json.loads((shared / "cases" / "trees.json").read_text("utf-8"))["cases"]
+    gold, guess = ([as_tree(case[side]) for case in cases] for side in ("gold", "guess"))
+    for option in ("pre", "nopre"):
+        result = treegauge.score(gold, guess, metric=f"goodman:{option}", preset="none")
+        first = result.columns.index("N_C")
+        expected = [[case["expected"][option][name] for name in ("N_C", "N_G", "L", "B", "C")] for case in cases]
+        assert result.rows is not None
+        assert result.rows[:, first : first + 5].tolist() == expected
+        assert result.rates["labelled_recall"] == sum(row[2] for row in expected) / sum(row[0] for row in expected)
 
 
 def check_goodman(pair: Pair, option: str, expected: dict[str, Any], case: str) -> None:

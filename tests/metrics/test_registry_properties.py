@@ -28,7 +28,7 @@ SIZES_WITHOUT_PARTS_SCORE_0 = {"freval"}
 """Their definition says so: a size of which there are no fragments keeps its weight, so small trees cannot reach 1 everywhere."""
 
 every_metric = pytest.mark.parametrize("name", [*METRICS, *WITH_OPTIONS])
-few_examples = settings(max_examples=10)
+few_examples = settings(max_examples=7)
 Banks = tuple[Treebank, Treebank]
 
 

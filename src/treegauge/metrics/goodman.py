@@ -45,14 +45,10 @@ class Goodman:
     Preterminals count only with ``goodman:pre``; a phrase over one word counts always. Where trees are not binary, B can exceed
     N_C: two guessed labels on one gold span are both right by their span.
 
-    >>> from treegauge.metrics.preparation import prepare
-    >>> from treegauge.normalise.preset import load_preset
-    >>> from treegauge.trees import Treebank
-    >>> gold = Treebank.parse("(S (A (a x) (a x)) (B (b x) (b x)))")
-    >>> test = Treebank.parse("(S (A (a x) (a x)) (C (b x) (b x)))")
-    >>> metric = Goodman()
-    >>> rows = metric.rows(prepare(gold, test, load_preset("none")))
-    >>> rates = metric.rates(rows.sum(axis=0).tolist())
+    >>> import treegauge
+    >>> gold = "(S (A (a x) (a x)) (B (b x) (b x)))"
+    >>> test = "(S (A (a x) (a x)) (C (b x) (b x)))"
+    >>> rates = treegauge.score(gold, test, metric="goodman").rates
     >>> round(rates["labelled_recall"], 3), rates["labelled_tree"], rates["bracketed_tree"]
     (0.667, 0.0, 1.0)
     """

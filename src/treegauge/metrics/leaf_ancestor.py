@@ -43,8 +43,8 @@ class LeafAncestor:
     >>> pair = prepare(gold, test, load_preset("none"))
     >>> [round(value, 3) for value in LeafAncestor().similarities(pair).tolist()]
     [0.917, 0.583, 0.583, 0.917, 1.0, 1.0]
-    >>> metric = LeafAncestor()
-    >>> round(metric.rates(metric.rows(pair).sum(axis=0).tolist())["leaf_ancestor"], 4)
+    >>> import treegauge
+    >>> round(treegauge.score(gold, test, metric="leaf-ancestor").rates["leaf_ancestor"], 4)
     0.8333
     """
 

@@ -31,14 +31,12 @@ class ParentChild:
 
     The child's span does not matter. Preterminals are children, words are not.
 
-    >>> from treegauge.metrics.preparation import prepare
-    >>> from treegauge.normalise.preset import load_preset
-    >>> from treegauge.trees import Treebank
-    >>> gold = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (ADVP (RB up))))")
-    >>> test = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PRT (RB up))))")
-    >>> rows = ParentChild().rows(prepare(gold, test, load_preset("none")))
-    >>> dict(zip(ParentChild().columns[1:4], rows[0, 1:4].tolist()))
-    {'matched': 5.0, 'gold': 7.0, 'test': 7.0}
+    >>> import treegauge
+    >>> gold = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (ADVP (RB up))))"
+    >>> test = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (RB up))))"
+    >>> result = treegauge.score(gold, test, metric="parent-child")
+    >>> result.counts["matched"], result.counts["gold"], result.counts["test"]
+    (5, 7, 7)
     """
 
     name: str = "parent-child"
@@ -83,8 +81,11 @@ class Frames:
     ``bin`` (the default): productions with two children or more, words among them or not. ``strict``: only those without words
     (a preterminal is no word). ``all``: unary and lexical productions too.
 
-    >>> Frames.with_options("strict").options
-    {'productions': 'strict'}
+    >>> import treegauge
+    >>> gold = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (ADVP (RB up))))"
+    >>> test = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (RB up))))"
+    >>> treegauge.score(gold, test, metric="frames").counts["matched"]
+    2
     """
 
     productions: str = "bin"
