@@ -17,7 +17,8 @@ else it does; the ratios to a peer measured in the same run are what to look at.
 
 def machine() -> str:
     """The machine a result was measured on, in a line."""
-    return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end"
+    load = os.getloadavg()[0]
+    return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f} at the end"
 
 
 def save_section(title: str, text: str) -> None:

@@ -56,24 +56,26 @@ def count_fragments(parent: Sequence[int], *, nodes: Sequence[bool] | None = Non
     >>> count_fragments([-1, 0, 0], edges=[True, True, False])
     BySize(counts=(3, 1))
     """
-    n = len(parent)
-    if not n:
-        return BySize()
-    # n nodes have fewer than 2^n sets of nodes, so no coefficient needs more than n bits; whole bytes make unpacking a slice.
-    width = n // 8 + 1
-    one_node = 1 << (8 * width)
-    product = [one_node] * n
-    total = 0
-    for node in range(n - 1, -1, -1):
-        if nodes is not None and not nodes[node]:
-            continue
-        polynomial = product[node]
-        total += polynomial
-        above = parent[node]
-        if above >= 0 and (edges is None or edges[node]):
-            product[above] += product[above] * polynomial
-    packed = total.to_bytes(width * (n + 1), "little")
+    marked = list(nodes) if nodes is not None else [True] * len(parent)
+    linked = list(edges) if edges is not None else [True] * len(parent)
+    # At x = 1 the polynomials sum to the number of all fragments, and no coefficient can be larger than that.
+    width = _sum_at(0, parent, marked, linked).bit_length() // 8 + 1
+    packed = _sum_at(8 * width, parent, marked, linked).to_bytes(width * (len(parent) + 1), "little")
     counts = [int.from_bytes(packed[at : at + width], "little") for at in range(width, len(packed), width)]
     while counts and not counts[-1]:
         counts.pop()
     return BySize(tuple(counts))
+
+
+def _sum_at(bits: int, parent: Sequence[int], nodes: Sequence[bool], edges: Sequence[bool]) -> int:
+    """The sum of f_v over the marked nodes, at x = 2^bits."""
+    total = 0
+    # product[v] is f_v / x, so that multiplying by x stays a shift.
+    product = [1] * len(parent)
+    for node in range(len(parent) - 1, -1, -1):
+        if nodes[node]:
+            total += product[node]
+            above = parent[node]
+            if above >= 0 and edges[node]:
+                product[above] += product[above] * product[node] << bits
+    return total << bits
