@@ -15,7 +15,7 @@ import numpy as np
 
 from treegauge.errors import BracketError, InputError
 from treegauge.io.columns import Names, Part, join_parts, part_of
-from treegauge.io.diagnosis import Scanner, first_error, is_nested_at_margin
+from treegauge.io.diagnosis import Place, Scanner, first_error, is_nested_at_margin
 from treegauge.io.events import Events, find_events
 from treegauge.io.options import ReadOptions
 from treegauge.io.text import Text
@@ -46,7 +46,7 @@ def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
     try:
         yield from reader.treebanks()
     except InputError as error:
-        if reader.failed_block is None:
+        if reader.failed_block is None or len(reader.failed_block) > _LARGEST_TREE_BYTES:
             yield error
         else:
             yield from _check_on(reader, reader.failed_block)
@@ -55,26 +55,30 @@ def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
     """The errors and trees from the block on in which the fast reader failed."""
     path, options = reader.path, reader.options
-    scanner = Scanner(path, reader.line, reader.begins_line, options, is_nested_at_margin(block))
+    scanner = Scanner(path, reader.place, options, is_nested_at_margin(block))
     try:
         for line in _lines(block, reader.chunks):
+            if max(scanner.good_bytes, len(line)) > _LARGEST_TREE_BYTES:
+                raise _too_large(path, scanner.place.line)
             yield from scanner.scan(line)
             if scanner.good_bytes > _GOOD_BYTES and not scanner.depth:
                 yield _good_trees(scanner, path, options)
-            elif scanner.good_bytes > _LARGEST_TREE_BYTES:
-                raise _too_large(path, scanner.number)
         yield from scanner.end()
     except InputError as error:
+        scanner.abandon()
         yield error
     yield _good_trees(scanner, path, options)
 
 
 def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes]:
+    """The lines; one that is too long to be kept comes in halves, neither of which is meant to be used."""
     *lines, rest = first.split(b"\n")
     yield from lines
     for chunk, _ in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
+        if len(rest) > _LARGEST_TREE_BYTES:
+            yield rest
     if rest:
         yield rest
 
@@ -82,7 +86,7 @@ def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes
 def _good_trees(scanner: Scanner, path: str, options: ReadOptions) -> Treebank:
     names = Names()
     good = scanner.take_good()
-    part, _ = _Block(good.text, path, good.first_line, good.begins_line, True, options, good.bad_lines).read(names)
+    part, _ = _Block(good.text, path, good.place, True, options, good.bad_lines).read(names)
     return join_parts([] if part is None else [part], names)
 
 
@@ -92,8 +96,7 @@ class _Reader:
     def __init__(self, text: Text, options: ReadOptions, names: Names) -> None:
         self.path, self.options, self.names = text.name, options, names
         self.chunks = text.chunks()
-        self.line = 1  # where the present block begins
-        self.begins_line: bool = True
+        self.place = Place(1, 0)  # where the present block begins
         self.failed_block: bytes | None = None
 
     def treebanks(self) -> Iterator[Treebank]:
@@ -109,15 +112,13 @@ class _Reader:
             pieces.append(chunk)
             if not is_last and sum(map(len, pieces)) < enough:
                 continue
-            block = _Block(b"".join(pieces), self.path, self.line, self.begins_line, is_last, self.options)
+            block = _Block(b"".join(pieces), self.path, self.place, is_last, self.options)
             self.failed_block = block.text
             part, used = block.read(self.names)
             self.failed_block = None
             if part is not None:
                 yield part
-            self.line += block.text.count(b"\n", 0, used)
-            if used:
-                self.begins_line = block.text.startswith(b"\n", used - 1)
+            self.place = self.place.after(block.text[:used])
             pieces = [block.text[used:]]
             # A tree larger than a chunk: wait until there is twice as much, so that the work stays linear.
             enough = 0 if used else 2 * len(block.text)
@@ -129,18 +130,17 @@ class _Block:
 
     text: bytes
     path: str
-    first_line: int
-    begins_line: bool
+    place: Place
     is_last: bool
     options: ReadOptions
     bad_lines: AbstractSet[int] = frozenset()
 
     def read(self, names: Names) -> tuple[Part | None, int]:
         """The trees that are complete in this block, and how many bytes they take."""
-        text, comment_lines = _without_comments(self.text, self.options.comment, self.begins_line)
+        text, comment_lines = _without_comments(self.text, self.options.comment, self.place.begins_line)
         if self.options.lines:
             used = len(text) if self.is_last else text.rfind(b"\n") + 1
-            left_out = comment_lines | {line - self.first_line for line in self.bad_lines}
+            left_out = comment_lines | {line - self.place.line for line in self.bad_lines}
             events = self._one_tree_a_line(text[:used], left_out)
         else:
             events, used = self._complete(find_events(text))
@@ -150,7 +150,7 @@ class _Block:
         if not events.balance() or b"\0" in text:
             raise self._error()
         try:
-            part = part_of(events, names, self.path, self.first_line)
+            part = part_of(events, names, self.path, self.place.line)
         except UnicodeDecodeError:
             raise self._error() from None
         return (part if len(part.n_nodes) else None), used
@@ -183,9 +183,7 @@ class _Block:
         return find_events(_with_lines_mended(text, special, newlines.tolist())) if special else events
 
     def _error(self) -> InputError:
-        error = first_error(
-            self.text, path=self.path, first_line=self.first_line, begins_line=self.begins_line, options=self.options
-        )
+        error = first_error(self.text, self.path, self.place, self.options)
         assert error is not None, "the fast reader refused what the careful one accepts"
         return error
 
@@ -194,7 +192,7 @@ class _Block:
         if len(self.text) > _SUSPICIOUS_TREE_BYTES and not self.options.lines and b"\n(" in self.text.lstrip():
             raise self._error()
         if len(self.text) > _LARGEST_TREE_BYTES:
-            raise _too_large(self.path, self.first_line)
+            raise _too_large(self.path, self.place.line)
 
 
 def _too_large(path: str, line: int) -> InputError:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import EncodingError, FormatError, InputError
-from treegauge.io.diagnosis import bad_bytes, error_at, is_comment
+from treegauge.io.diagnosis import Place, bad_bytes, error_at, is_comment
 from treegauge.io.interning import Interner
 from treegauge.io.node_labels import canonical_label
 from treegauge.io.options import ReadOptions
@@ -110,14 +110,14 @@ def _line_error(line: bytes, path: str, number: int) -> InputError | None:
     fault = bad_bytes(line)
     if fault is not None:
         problem, at, advice = fault
-        return error_at(EncodingError, problem, path, number, line, at, advice)
+        return error_at(EncodingError, problem, path, Place(number, 0), line, at, advice)
     fields = line.split()
     if len(fields) != 3:
         problem = f"{len(fields)} column{'s' if len(fields) > 1 else ''} instead of 3"
-        return error_at(FormatError, problem, path, number, line, 0, _FIELDS_ADVICE)
+        return error_at(FormatError, problem, path, Place(number, 0), line, 0, _FIELDS_ADVICE)
     tag = fields[2].decode("utf-8")
     if not _CHUNK_TAG.fullmatch(tag):
-        return error_at(FormatError, f"{tag!r} is no chunk tag", path, number, line, line.rindex(fields[2]), _TAG_ADVICE)
+        return error_at(FormatError, f"{tag!r} is no chunk tag", path, Place(number, 0), line, line.rindex(fields[2]), _TAG_ADVICE)
     return None
 
 

@@ -16,7 +16,7 @@ from treegauge.errors import BracketError, EncodingError, InputError
 from treegauge.io.events import find_events
 from treegauge.io.options import ReadOptions
 
-__all__ = ["Scanner", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
+__all__ = ["Place", "Scanner", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
 
 _TOKEN = re.compile(rb"(?:\([ \t\r\v\f]*)+|(?:\)[ \t\r\v\f]*)+|[^() \t\n\r\v\f]+")
 _NOT_NEWLINE = re.compile(rb"[^\n]")
@@ -26,15 +26,32 @@ _LINES = "Each line was declared to be one sentence (--lines); leave that out fo
 _SHOWN_BYTES = 400
 
 
+class Place(NamedTuple):
+    """A line, counted from 1, and how many characters of it come before."""
+
+    line: int
+    characters: int
+
+    @property
+    def begins_line(self) -> bool:
+        return self.characters == 0
+
+    def after(self, text: bytes) -> Place:
+        """The place where the text ends that begins here."""
+        newlines = text.count(b"\n")
+        rest = len(text[text.rfind(b"\n") + 1 :].decode("utf-8", "replace"))
+        return Place(self.line + newlines, rest if newlines else self.characters + rest)
+
+
 def is_comment(line: bytes, options: ReadOptions) -> bool:
     """Whether a line is to be left out."""
     comment = options.comment.strip().encode()
     return bool(comment) and line.lstrip(b" \t\r\v\f").startswith(comment)
 
 
-def first_error(text: bytes, *, path: str, first_line: int, begins_line: bool, options: ReadOptions) -> InputError | None:
-    """The first error of a text that begins at the beginning of a tree, or None."""
-    scanner = Scanner(path, first_line, begins_line, options, is_nested_at_margin(text))
+def first_error(text: bytes, path: str, place: Place, options: ReadOptions) -> InputError | None:
+    """The first error of a text that begins between trees, or None."""
+    scanner = Scanner(path, place, options, is_nested_at_margin(text))
     for line in text.split(b"\n"):
         for error in scanner.scan(line):
             return error
@@ -61,24 +78,23 @@ class Good(NamedTuple):
     """Text that can be read, where it begins, and the numbers of the lines that had errors."""
 
     text: bytes
-    first_line: int
-    begins_line: bool
+    place: Place
     bad_lines: set[int]
 
 
 class Scanner:
     """Walks the lines of a text; what was right in them is kept, with blanks in place of all that belongs to no whole tree."""
 
-    def __init__(self, path: str, first_line: int, begins_line: bool, options: ReadOptions, nested_at_margin: bool) -> None:
-        self.path, self.number, self.begins_line, self.options = path, first_line, begins_line, options
+    def __init__(self, path: str, place: Place, options: ReadOptions, nested_at_margin: bool) -> None:
+        self.path, self.place, self.options = path, place, options
         self.nested_at_margin = nested_at_margin
         self.depth = 0
         self._good = bytearray()
         self._bad_lines: set[int] = set()
-        self._good_from, self._good_begins_line = first_line, begins_line
+        self._good_from = place
         self._reported: set[str] = set()  # on the present line
         self._tree_start = 0  # where in `good` the outermost open bracket is
-        self._tree_place: tuple[int, bytes, int] = (0, b"", 0)  # its line's number, text, and its place in there
+        self._tree_place: tuple[Place, bytes, int] = (place, b"", 0)  # where its line begins, its text, and where in there it is
 
     @property
     def good_bytes(self) -> int:
@@ -86,24 +102,22 @@ class Scanner:
 
     def take_good(self) -> Good:
         """What was right so far; to be called between trees, and kept no longer."""
-        good = Good(bytes(self._good), self._good_from, self._good_begins_line, self._bad_lines)
-        self._good, self._bad_lines = bytearray(), set()
-        self._good_from, self._good_begins_line = self.number, True
+        good = Good(bytes(self._good), self._good_from, self._bad_lines)
+        self._good, self._bad_lines, self._good_from = bytearray(), set(), self.place
         return good
 
     def scan(self, line: bytes) -> Iterator[InputError]:
         """The errors noticed on the next line (given without its end), at most one of a kind."""
-        begins_line, self.begins_line = self.begins_line, True
         base = len(self._good)
         self._good += _repaired(line) + b"\n"
-        if not (begins_line and is_comment(line, self.options)):
+        if not (self.place.begins_line and is_comment(line, self.options)):
             self._reported.clear()
-            for error in self._errors(line, base, begins_line):
-                self._bad_lines.add(self.number)
+            for error in self._errors(line, base):
+                self._bad_lines.add(self.place.line)
                 yield error
-        self.number += 1
+        self.place = Place(self.place.line + 1, 0)
 
-    def _errors(self, line: bytes, base: int, begins_line: bool) -> Iterator[InputError]:
+    def _errors(self, line: bytes, base: int) -> Iterator[InputError]:
         fault = bad_bytes(line)
         if fault is not None:
             problem, at, advice = fault
@@ -111,11 +125,12 @@ class Scanner:
         for match in _TOKEN.finditer(line):
             token, at = match.group(), match.start()
             if token.startswith(b"("):
-                if at == 0 and self.depth and begins_line and not (self.options.lines or self.nested_at_margin):
-                    yield self._never_closed(f"; a new tree begins on line {self.number}")
+                at_margin = at == 0 and self.place.begins_line
+                if at_margin and self.depth and not (self.options.lines or self.nested_at_margin):
+                    yield self._never_closed(f"; a new tree begins on line {self.place.line}")
                     self._forget_tree(base)
                 if not self.depth:
-                    self._tree_start, self._tree_place = base + at, (self.number, line, at)
+                    self._tree_start, self._tree_place = base + at, (self.place, line, at)
                 self.depth += token.count(b"(")
             elif token.startswith(b")"):
                 surplus = token.count(b")") - self.depth
@@ -126,14 +141,19 @@ class Scanner:
             elif not self.depth:
                 yield from self._outside(line, base, at, match.end(), "text outside brackets", _OUTSIDE)
         if self.options.lines and self.depth:
-            number, text, at = self._tree_place
-            yield self._error(BracketError, "the tree does not end on its line", text, at, _LINES, number)
+            place, text, at = self._tree_place
+            yield error_at(BracketError, "the tree does not end on its line", self.path, place, text, at, _LINES)
             self._forget_tree(len(self._good))
 
     def end(self) -> Iterator[InputError]:
         """The error noticed at the end of the text, if any."""
         if self.depth:
-            yield self._never_closed(f"; the text ends on line {max(self.number - 1, 1)}")
+            yield self._never_closed(f"; the text ends on line {max(self.place.line - 1, 1)}")
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Forget a tree that is not whole, because the text cannot be read any further."""
+        if self.depth:
             self._forget_tree(len(self._good))
 
     def _outside(self, line: bytes, base: int, start: int, end: int, problem: str, advice: str) -> Iterator[InputError]:
@@ -143,32 +163,30 @@ class Scanner:
             yield self._error(BracketError, problem, line, start, advice)
 
     def _never_closed(self, rest: str) -> InputError:
-        number, text, at = self._tree_place
+        place, text, at = self._tree_place
         problem = "opening bracket that is never closed"
         if self.depth > 1:
             problem = f"{self.depth} opening brackets that are never closed"
-        return self._error(BracketError, problem + rest, text, at, _BALANCE, number)
+        return error_at(BracketError, problem + rest, self.path, place, text, at, _BALANCE)
 
     def _forget_tree(self, end: int) -> None:
         bad = bytes(self._good[self._tree_start : end])
         self._good[self._tree_start : end] = _NOT_NEWLINE.sub(b" ", bad)
         self.depth = 0
 
-    def _error(
-        self, kind: type[InputError], problem: str, line: bytes, at: int, advice: str, number: int | None = None
-    ) -> InputError:
-        return error_at(kind, problem, self.path, self.number if number is None else number, line, at, advice)
+    def _error(self, kind: type[InputError], problem: str, line: bytes, at: int, advice: str) -> InputError:
+        return error_at(kind, problem, self.path, self.place, line, at, advice)
 
 
-def error_at(kind: type[InputError], problem: str, path: str, number: int, line: bytes, at: int, advice: str) -> InputError:
-    """An error at a byte of a line."""
-    column = len(line[:at].decode("utf-8", "replace")) + 1
+def error_at(kind: type[InputError], problem: str, path: str, place: Place, line: bytes, at: int, advice: str) -> InputError:
+    """An error at a byte of a line, or of the rest of one, that begins at a place."""
+    column = place.characters + len(line[:at].decode("utf-8", "replace")) + 1
     shown_from = max(0, at - _SHOWN_BYTES)
     while shown_from < at and line[shown_from] & 0xC0 == 0x80:  # not in the middle of a character
         shown_from += 1
     first_column = column - len(line[shown_from:at].decode("utf-8", "replace"))
     text = line[shown_from : at + _SHOWN_BYTES].decode("utf-8", "replace")
-    return kind(problem, path=path, line=number, column=column, text=text, first_column=first_column, advice=advice)
+    return kind(problem, path=path, line=place.line, column=column, text=text, first_column=first_column, advice=advice)
 
 
 def bad_bytes(line: bytes) -> tuple[str, int, str] | None:

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 
 from treegauge.errors import EncodingError, FormatError, InputError
-from treegauge.io.diagnosis import bad_bytes, error_at
+from treegauge.io.diagnosis import Place, bad_bytes, error_at
 from treegauge.io.graphs import Graph, Node, Word, treebanks_of
 from treegauge.io.node_labels import LabelParts, join_label
 from treegauge.io.options import ReadOptions
@@ -153,7 +153,7 @@ class _Sentences:
 
     def _bad_bytes(self) -> InputError:
         problem, at, advice = bad_bytes(self.line) or ("these bytes are no text", 0, "")
-        return error_at(EncodingError, problem, self.path, self.number, self.line, at, advice)
+        return error_at(EncodingError, problem, self.path, Place(self.number, 0), self.line, at, advice)
 
     def _error(self, problem: str, advice: str = "") -> InputError:
-        return error_at(FormatError, problem, self.path, self.number, self.line, 0, advice)
+        return error_at(FormatError, problem, self.path, Place(self.number, 0), self.line, 0, advice)
