@@ -11,7 +11,7 @@ import click
 
 from treegauge.cli._options import reading_options
 from treegauge.cli._systems import named_systems
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval
 from treegauge.metrics.freval_scores import FrevalScores, score_fragments, score_published
@@ -69,6 +69,8 @@ def command(
     """
     metric = Freval(matching, _sizes(sizes), _alpha(alpha), mean)
     systems = named_systems(tests)
+    if baseline is not None and baseline not in systems:
+        raise UnknownName("baseline system", baseline, systems)
     if form == "program":
         _print_as_program(gold, tests, matching)
         return
