@@ -38,6 +38,11 @@ def train(trees: Iterable[Tree], *, steps: str = DEFAULT_STEPS, tags: bool = Fal
     made = pipeline(steps) if steps else Pipeline(())
     gone: Counter[str] = Counter()
     kept = [tree for tree in made.apply(trees, gone) if tree.width]
+    if tags:
+        # A single tag over a single word has no rule above the tag.
+        phrases = [tree for tree in kept if not tree.is_preterminal]
+        gone.update({"tags": len(kept) - len(phrases)} if len(phrases) < len(kept) else {})
+        kept = phrases
     if not kept:
         raise MismatchError("no tree is left to count rules from: give more trees, or fewer normalising steps")
     if unknown_below > 1 and not tags:

@@ -1,0 +1,231 @@
+"""How fast charts are: inside, outside and decoding on a WSJ-sample grammar, beside NLTK's ViterbiParser in the same
+run.
+
+    python bench/parsing.py [--data ../shared/data/wsj_sample] [--plot FILE.svg]
+
+Prints markdown for RESULTS.md. The grammar is Goodman's: relative frequency over tags, unary chains collapsed,
+X_Cont binarisation; the sentences are 100 held-out ones of 5-40 tags. NLTK is timed on short sentences only; its
+time on the others is extrapolated by the cube of the length, and said to be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import math
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from treegauge.grammar import PCFG, write_nltk
+from treegauge.grammar import statistics as grammar_statistics
+from treegauge.grammar.text import nltk_names
+from treegauge.grammar.training import train
+from treegauge.io import read
+from treegauge.normalise import pipeline
+from treegauge.parsing import Forest
+from treegauge.parsing.parser import Parser, Sentence
+
+STEPS = "traces,functions,root,unaries:top,xcont"
+BUCKETS = ((5, 10), (11, 20), (21, 30), (31, 40))
+OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall", "labelled-recall-licensed", "parent-child", "frames")
+NLTK_LONGEST = 8
+
+
+def best_of(rounds: int, work: Callable[[], object]) -> float:
+    """The shortest of several runs, in seconds: the others were disturbed."""
+    times: list[float] = []
+    for _ in range(rounds):
+        gc.collect()
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def load(folder: Path) -> tuple[PCFG, list[tuple[str, ...]]]:
+    grammar = train(read(folder / "train.mrg"), steps=STEPS, tags=True).grammar
+    held_out = [tree.tags for tree in pipeline("traces").apply(read(folder / "dev.mrg"))]
+    return grammar, [tags for tags in held_out if 5 <= len(tags) <= 40][:100]
+
+
+def marginals(grammar: PCFG, tags: Sequence[str]) -> None:
+    """Inside, outside, and the Labelled Recall tree."""
+    forest = Forest(grammar, tags)
+    if forest.has_parse:
+        forest.argmax("labelled-recall")
+
+
+def by_length(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> tuple[list[str], list[tuple[int, float]]]:
+    points = [(len(tags), best_of(3, lambda tags=tags: marginals(grammar, tags))) for tags in sentences]
+    lines = ["| tags | sentences | ms a sentence |", "|---|---|---|"]
+    for low, high in (*BUCKETS, (5, 40)):
+        chosen = [seconds for n, seconds in points if low <= n <= high]
+        if chosen:
+            lines.append(f"| {low}-{high} | {len(chosen)} | {1e3 * statistics.fmean(chosen):.2f} |")
+    return lines, points
+
+
+def by_objective(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| objective | ms a sentence |", "|---|---|"]
+    for objective in OBJECTIVES:
+
+        def work(objective: str = objective) -> None:
+            for tags in sentences:
+                forest = Forest(grammar, tags)
+                if forest.has_parse:
+                    forest.argmax(objective)
+
+        work()
+        lines.append(f"| {objective} | {1e3 * best_of(3, work) / len(sentences):.2f} |")
+    return lines
+
+
+def threads(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> list[str]:
+    many = [Sentence(tuple(tags)) for tags in sentences] * 4
+    parser = Parser(grammar, "labelled-recall")
+    times = {jobs: best_of(3, lambda jobs=jobs: list(parser.parse_all(many, jobs))) for jobs in (1, 2)}
+    return [
+        f"{len(many)} sentences with {jobs} thread{'s' * (jobs > 1)}: {seconds:.2f} s ({len(many) / seconds:.0f} a second)."
+        for jobs, seconds in times.items()
+    ]
+
+
+def beside_nltk(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> list[str]:
+    """NLTK's ViterbiParser on the short sentences, both in Viterbi, and what its cube law gives for all."""
+    try:
+        import nltk
+    except ImportError:
+        return ["NLTK is not installed: no peer."]
+    names = nltk_names(grammar.nonterminals)
+    parser = nltk.ViterbiParser(nltk.PCFG.fromstring(write_nltk(grammar)))
+    short = sorted((tags for tags in sentences if len(tags) <= NLTK_LONGEST), key=len)[:3]
+    if not short:
+        return [f"No held-out sentence has at most {NLTK_LONGEST} tags: no peer."]
+    theirs, constant = 0.0, []
+    for tags in short:
+        began = time.perf_counter()
+        found = next(iter(parser.parse(list(tags))), None)
+        seconds = time.perf_counter() - began
+        ours = Forest(grammar, tags)
+        assert (found is not None) == ours.has_parse
+        if found is not None:
+            assert math.isclose(math.log(found.prob()), ours.best().log_probability, rel_tol=1e-9), names
+        theirs += seconds
+        constant.append(seconds / len(tags) ** 3)
+    own = sum(best_of(3, lambda tags=tags: Forest(grammar, tags).best()) for tags in short if Forest(grammar, tags).has_parse)
+    whole = statistics.fmean(constant) * statistics.fmean(len(tags) ** 3 for tags in sentences)
+
+    def all_of_them() -> None:
+        for tags in sentences:
+            forest = Forest(grammar, tags)
+            if forest.has_parse:
+                forest.best()
+
+    ours_all = best_of(3, all_of_them) / len(sentences)
+    return [
+        f"NLTK's ViterbiParser, measured on {len(short)} sentences of {len(short[0])}-{len(short[-1])} tags: {theirs:.2f} s, "
+        f"treegauge's Viterbi {1e3 * own:.2f} ms, {theirs / own:,.0f} times faster; the same probabilities.",
+        f"Extrapolated by n^3 to the {len(sentences)} sentences: NLTK {1e3 * whole:,.0f} ms a sentence (not measured), treegauge "
+        f"{1e3 * ours_all:.2f} ms (measured), {whole / ours_all:,.0f} times.",
+    ]
+
+
+def long_sentence() -> list[str]:
+    grammar = PCFG.parse('S -> S S [.3] | A S [.2] | "a" [.5]\nA -> A A [.3] | S A [.2] | "a" [.5]')
+    forest = Forest(grammar, ["a"] * 1000)
+    began = time.perf_counter()
+    score = forest.argmax("labelled-recall").score
+    seconds = time.perf_counter() - began
+    size = sum(part.nbytes for part in (*forest.filled.chart, *forest.outer))
+    return [
+        f"1,000 tokens, 6 rules: inside, outside and Labelled Recall {seconds:.1f} s, charts {size / 2**20:.0f} MB, "
+        f"log P = {forest.log_partition:.6f}, expected score {score:.3f}."
+    ]
+
+
+def large_grammar(rules: int = 100_000) -> list[str]:
+    rng = np.random.default_rng(1)
+    symbols = [f"X{i}" for i in range(400)]
+    drawn = {tuple(row) for row in rng.integers(0, len(symbols), (rules + 2000, 3)).tolist()}
+    triples = [(symbols[a], [symbols[b], symbols[c]], 1.0) for a, b, c in sorted(drawn)[:rules]]
+    lexical = [(symbol, [f"w{k}"], 20.0) for symbol in symbols for k in rng.choice(50, 3, replace=False).tolist()]
+    grammar = PCFG.from_rules([*triples, *lexical], start="X0", nonterminals=symbols, renormalise=True)
+    began = time.perf_counter()
+    columns = grammar.binary
+    made = time.perf_counter() - began
+    words = [f"w{k}" for k in rng.integers(0, 50, 40).tolist()]
+    forest = Forest(grammar, words)
+    began = time.perf_counter()
+    forest.argmax("labelled-recall")
+    seconds = time.perf_counter() - began
+    size = sum(part.nbytes for part in (*forest.filled.chart, *forest.outer))
+    return [
+        f"{len(grammar.rules):,} random rules over {columns.visible} symbols (every pair of children heads some rule, so no "
+        f"chart can skip anything), 40 tokens: {seconds:.2f} s, charts {size / 2**20:.0f} MB, columns made in {made:.2f} s, "
+        f"log P = {forest.log_partition:.4f}."
+    ]
+
+
+def start_up() -> list[str]:
+    """Whole commands: kernels cached, and compiled from nothing in a fresh cache."""
+
+    def run(cache: str | None) -> float:
+        environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+        began = time.perf_counter()
+        subprocess.run(
+            [sys.executable, "-m", "treegauge", "parse"], input=b"it is here .\n", capture_output=True, check=True, env=environment
+        )
+        return time.perf_counter() - began
+
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = run(folder)
+        cached = min(run(folder) for _ in range(3))
+    return [f"`echo it is here . | treegauge parse`: {cached:.2f} s with cached kernels, {fresh:.1f} s the first time (compiling)."]
+
+
+def plot(points: Sequence[tuple[int, float]], path: str) -> None:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "treegauge"
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4))
+    axes.plot([n**3 for n, _ in points], [1e3 * seconds for _, seconds in points], "o", markersize=3)
+    axes.set_xlabel("length cubed")
+    axes.set_ylabel("ms: inside, outside, Labelled Recall")
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data" / "wsj_sample")
+    parser.add_argument("--plot")
+    arguments = parser.parse_args()
+    grammar, sentences = load(arguments.data)
+    marginals(grammar, sentences[0])
+    lines, points = by_length(grammar, sentences)
+    print(f"Grammar: {str(grammar_statistics(grammar)).replace(chr(10), '; ')}. {len(sentences)} sentences.\n")
+    print("Inside, outside and Labelled Recall decoding, one thread:\n")
+    print("\n".join(lines))
+    n3 = np.array([n**3 for n, _ in points], float)
+    print(f"\nCorrelation of time with n^3: {np.corrcoef(n3, [s for _, s in points])[0, 1]:.3f}.\n")
+    print("\n".join(by_objective(grammar, sentences)), "\n")
+    for part in (threads(grammar, sentences), beside_nltk(grammar, sentences), long_sentence(), large_grammar(), start_up()):
+        print("\n\n".join(part), "\n")
+    print(f"Largest memory of this whole run: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB.")
+    if arguments.plot:
+        plot(points, arguments.plot)
+
+
+if __name__ == "__main__":
+    main()
