@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import treegauge
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import total_of
 from treegauge.metrics.leaf_ancestor import LeafAncestor
+from treegauge.metrics.lineages import edit_costs
 from treegauge.metrics.preparation import Pair, prepare
 from treegauge.metrics.registry import find_metric
 from treegauge.normalise.preset import load_preset
@@ -124,6 +126,33 @@ def test_deep_trees_are_compared_without_recursion() -> None:
         metric = find_metric(name)
         found = metric.rates(total_of(metric.rows(pair)))
         assert found[metric.headline] == 1, name
+
+
+def test_deep_lineages_that_differ_in_the_middle() -> None:
+    n = 10_000
+    gold = "(A " * n + "(B " + "(A " * n + "(w a)" + ")" * (2 * n + 1)
+    pair = prepare(Treebank.parse(gold), Treebank.parse(gold.replace("B", "C")), load_preset("none"))
+    assert LeafAncestor().similarities(pair).tolist() == [1 - 2 / (2 * (2 * n + 3))]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 5), max_size=12), st.lists(st.integers(0, 5), max_size=12), st.integers(0, 9))
+def test_what_is_trimmed_costs_nothing(x: list[int], y: list[int], shared_ends: int) -> None:
+    letter = np.array([0, 0, 1, 1, 2, 3, 4], dtype=np.int32)
+    ends = [shared_ends % 6] * 201
+    for first, second in ((x, y), (ends + x + ends, ends + y + ends), (x + ends, y + ends)):
+        width = max(len(first), len(second), 1)
+        rows = [np.array([row + [-1] * (width - len(row))], dtype=np.int32) for row in (first, second)]
+        costs = edit_costs(*rows, np.array([len(first)]), np.array([len(second)]), letter, 1)
+        names = [["aAbBcd"[symbol] for symbol in row] for row in (x, y)]
+        expected = Fraction(0) if x == y else (1 - similarity(*names)) * (len(x) + len(y))
+        assert costs.tolist() == [2 * expected]
+
+
+def similarity(a: list[str], b: list[str]) -> Fraction:
+    """As the definition, with upper and lower case sharing a letter."""
+    spelt = [[f"{name.lower()}{name}" for name in row] for row in (a, b)]
+    return definitions.lineage_similarity(*spelt)
 
 
 def test_goodmans_four_trees() -> None:

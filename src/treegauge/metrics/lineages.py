@@ -18,6 +18,7 @@ from treegauge.trees.treebank import Int32, Int64
 __all__ = ["Lineages", "chunks", "edit_costs", "lineages", "path_codes", "spelled"]
 
 _CELLS_AT_ONCE = 1 << 16
+_LONG = 200
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, wid
     return symbols
 
 
-def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int32:
+def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int64:
     """Twice the cheapest way to edit rows of ``a`` into rows of ``b``.
 
     Inserting and deleting a symbol cost 1, replacing one 2, or ``alike``/2 if the two share their ``letter``.
@@ -106,10 +107,33 @@ def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int
     >>> edit_costs(a, b, np.array([3]), np.array([2]), np.array([0, 7, 7, 7], np.int32), 1).tolist()
     [3]
     """
+    if a.shape[1] <= _LONG or not len(a):
+        return _costs(a, b, a_length, b_length, letter, alike)
+    # What two deep lineages share at their ends costs nothing, and is most of them.
+    costs = np.zeros(len(a), dtype=np.int64)
+    for row in range(len(a)):
+        x, y = _trimmed(a[row, : a_length[row]], b[row, : b_length[row]])
+        costs[row] = _costs(x[np.newaxis], y[np.newaxis], np.array([len(x)]), np.array([len(y)]), letter, alike)[0]
+    return costs
+
+
+def _trimmed(x: Int32, y: Int32) -> tuple[Int32, Int32]:
+    """Two sequences without what they have in common at their beginnings, and then at their ends."""
+    for backwards in (1, -1):
+        x, y = x[::backwards], y[::backwards]
+        n = min(len(x), len(y))
+        unlike = np.flatnonzero(x[:n] != y[:n])
+        same = int(unlike[0]) if len(unlike) else n
+        x, y = x[same:][::backwards], y[same:][::backwards]
+    return x, y
+
+
+def _costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int64:
+    """The usual recursion, a symbol of ``a`` at a time, for all rows and all symbols of ``b`` at once."""
     width = b.shape[1]
     steps = np.cumsum(np.full(width + 1, 2, dtype=np.int32), dtype=np.int32) - np.int32(2)
     previous = np.repeat(steps[np.newaxis], len(a), axis=0)
-    result = steps[b_length]
+    result = steps[b_length].astype(np.int64)
     letters_b = letter[b]
     same, kin, unlike = np.int32(0), np.int32(alike), np.int32(4)
     for i in range(a.shape[1]):
@@ -127,8 +151,9 @@ def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int
 
 def chunks(a_length: Int64, b_length: Int64) -> list[Int64]:
     """The pairs in groups of like length, each small enough to be compared at once."""
-    order = np.lexsort((b_length, a_length))
+    magnitude = np.log2(np.maximum(a_length, b_length) + 1).astype(np.int64)
+    order = np.lexsort((b_length, a_length, magnitude))
     cells = (a_length[order] + b_length[order] + 1).astype(np.int64)
     group = np.cumsum(cells) // _CELLS_AT_ONCE
-    cuts = np.flatnonzero(np.diff(group)) + 1
+    cuts = np.flatnonzero(np.diff(group) | np.diff(magnitude[order])) + 1
     return [part for part in np.split(order, cuts) if len(part)]
