@@ -175,6 +175,12 @@ def test_options_on_the_command_line() -> None:
         Hogenhout(keep=("doubles",))
 
 
+def test_a_step_of_the_preset_cannot_be_left_out_too_late() -> None:
+    prepared = prepare(Treebank.parse(GOLD), Treebank.parse(GOLD), load_preset("default"))
+    with pytest.raises(UsageError, match="empty"):
+        Hogenhout(keep=("empty",)).rows(prepared)
+
+
 def test_systems_on_other_sentences_cannot_be_compared() -> None:
     bank = Treebank.parse(GOLD + GOLD)
     short = Treebank.parse("(S (N x) (N y))" + GOLD)

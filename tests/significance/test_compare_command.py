@@ -7,13 +7,10 @@ import io
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from significance_rows import careless, own_treebank
-
-from treegauge.cli.compare import Progress
 
 
 def run(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -95,24 +92,3 @@ def test_what_cannot_be_done_is_said(files: Path, arguments: tuple[str, ...], co
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(("stream", "shown"), [(Terminal, True), (io.StringIO, False)])
-def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], shown: bool) -> None:
-    screen = stream()
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setenv("TERM", "xterm")
-    with Progress(after=0.0) as progress:
-        progress("resampling")
-        deadline = time.monotonic() + 10
-        while shown and "resampling" not in screen.getvalue() and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert ("resampling" in screen.getvalue()) == shown
-    with Progress(after=60) as progress:
-        progress("never seen")
-    assert "never" not in screen.getvalue()

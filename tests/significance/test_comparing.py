@@ -16,8 +16,7 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.preparation import prepare
 from treegauge.metrics.registry import metric_names
 from treegauge.normalise.preset import load_preset
-from treegauge.significance.comparing import Settings, compare
-from treegauge.significance.comparison import Comparison
+from treegauge.significance import Comparison, Settings, compare
 from treegauge.significance.tables import TABLES, comparison_tables, matrix_table
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
@@ -207,6 +206,21 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
     assert one.overall.pairs[0].of(F1) == two.overall.pairs[0].of(F1)
     other = compare(BANK, {"fair": FAIR, "good": GOOD}, Settings(rounds=300, metrics=("parseval",), seed=9))
     assert other.overall.pairs[0].of(F1).interval != one.overall.pairs[0].of(F1).interval
+
+
+def test_progress_counts_the_rounds() -> None:
+    done: list[int] = []
+    settings = Settings(rounds=2000, metrics=("parseval",), structure=("NP",))
+    compare(BANK, {"poor": POOR, "fair": FAIR, "good": GOOD}, settings, progress=done.append)
+    assert sum(done) == settings.all_rounds(3) == 2000 * 2 * 4
+
+
+def test_any_form_of_trees() -> None:
+    text = {name: [str(tree) for tree in bank] for name, bank in (("fair", FAIR), ("good", GOOD))}
+    from_text = compare([str(tree) for tree in GOLD], text, QUICK)
+    assert from_text.to_dict() == compare(BANK, {"fair": FAIR, "good": GOOD}, QUICK).to_dict()
+    assert "Differences" in str(from_text)
+    assert "<table>" in from_text._repr_html_()
 
 
 def test_wrong_requests_are_refused() -> None:

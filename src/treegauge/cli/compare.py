@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import click
 
 from treegauge.cli._options import reading_options
+from treegauge.cli._progress import progress
 from treegauge.cli._systems import named_systems
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.options import ReadOptions
-
-if TYPE_CHECKING:
-    from rich.status import Status
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
@@ -82,7 +76,7 @@ def command(
     from treegauge import io
     from treegauge.reports.tables import render
     from treegauge.significance.comparing import Settings, compare
-    from treegauge.significance.tables import TABLES, comparison_tables
+    from treegauge.significance.tables import TABLES
 
     for name in tables:
         if name not in TABLES:
@@ -102,17 +96,16 @@ def command(
         lengths=_lengths(lengths) if by_length else (),
         structure=_words(structure),
     )
-    with Progress() as progress:
-        progress("reading")
-        paths = [gold, *systems.values()]
-        with ThreadPoolExecutor(2) as pool:
-            gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
-        comparison = compare(gold_bank, dict(zip(systems, banks, strict=True)), settings, progress=progress)
+    paths = [gold, *systems.values()]
+    with ThreadPoolExecutor(2) as pool:
+        gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
+    with progress("Resampling", settings.all_rounds(len(systems)), unit="rounds") as advance:
+        comparison = compare(gold_bank, dict(zip(systems, banks, strict=True)), settings, progress=advance)
     if form == "json":
         click.echo(json.dumps(comparison.to_dict(), ensure_ascii=False, indent=1))
         return
     # A program that reads CSV wants one table: all differences, unless another is asked for.
-    shown = comparison_tables(comparison, tables or (("tidy",) if form == "csv" else ()))
+    shown = comparison.tables(*(tables or (("tidy",) if form == "csv" else ())))
     click.echo("\n\n".join(render(table, form) for table in shown))
     if form == "csv" or (tables and "differences" not in tables):
         for warning in comparison.warnings:
@@ -130,38 +123,3 @@ def _lengths(text: str) -> tuple[int, ...]:
     if not words or not all(word.isdigit() and int(word) > 0 for word in words):
         raise UsageError(f"--lengths {text!r}: lengths are positive numbers with commas between, as in 10,20,30,40")
     return tuple(int(word) for word in words)
-
-
-class Progress:
-    """What is being done, on a terminal, once it takes longer than a second."""
-
-    def __init__(self, after: float = 1.0) -> None:
-        self._timer = threading.Timer(after, self._show)
-        self._timer.daemon = True
-        self._lock = threading.Lock()
-        self._what = ""
-        self._status: Status | None = None
-
-    def __enter__(self) -> Callable[[str], None]:
-        if sys.stderr.isatty():
-            self._timer.start()
-        return self.say
-
-    def say(self, what: str) -> None:
-        with self._lock:
-            self._what = what
-            if self._status is not None:
-                self._status.update(what)
-
-    def _show(self) -> None:
-        from rich.console import Console
-
-        with self._lock:
-            self._status = Console(stderr=True).status(self._what)
-            self._status.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        with self._lock:
-            if self._status is not None:
-                self._status.stop()

@@ -8,6 +8,8 @@ All of it works on the rows that a metric makes, so every metric has every test.
 """
 
 from treegauge.significance.bootstrap import Bootstrap, Interval, bca_interval, bootstrap, percentile_interval
+from treegauge.significance.comparing import Settings, compare
+from treegauge.significance.comparison import Comparison
 from treegauge.significance.contingency import (
     Binomial,
     Cells,
@@ -27,16 +29,19 @@ __all__ = [
     "Binomial",
     "Bootstrap",
     "Cells",
+    "Comparison",
     "Interval",
     "McNemar",
     "Paired",
     "PairedT",
     "Randomised",
     "RealTest",
+    "Settings",
     "SignTest",
     "bca_interval",
     "binomial",
     "bootstrap",
+    "compare",
     "holm",
     "mcnemar",
     "paired_t",

@@ -14,7 +14,7 @@ import numpy as np
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.significance.paired import Floats, Name, Paired
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, bootstrap_weights
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Progress, bootstrap_weights, no_progress
 
 __all__ = ["METHODS", "Bootstrap", "Interval", "bca_interval", "bootstrap", "percentile_interval"]
 
@@ -80,8 +80,10 @@ class Bootstrap:
 _FLAT = 1e-12
 
 
-def bootstrap(paired: Paired, *, rounds: int = DEFAULT_ROUNDS, seed: int = DEFAULT_SEED) -> Bootstrap:
-    """Draw ``rounds`` samples of the sentences and rate every system on each."""
+def bootstrap(
+    paired: Paired, *, rounds: int = DEFAULT_ROUNDS, seed: int = DEFAULT_SEED, progress: Progress = no_progress
+) -> Bootstrap:
+    """Draw ``rounds`` samples of the sentences and rate every system on each; ``progress`` is told how many have been done."""
     if not len(paired):
         raise UsageError("there are no sentences to draw from")
     columns, places = _distinct_columns(paired)
@@ -90,6 +92,7 @@ def bootstrap(paired: Paired, *, rounds: int = DEFAULT_ROUNDS, seed: int = DEFAU
         totals = weights @ columns
         for system, place in enumerate(places):
             samples[system].append(paired.rates_of(totals[:, place]))
+        progress(len(weights))
     return Bootstrap(paired, tuple(np.concatenate(blocks) for blocks in samples), seed)
 
 

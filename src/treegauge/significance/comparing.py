@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge import __version__, io
+from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import Metric, total_of
 from treegauge.metrics.hogenhout import Hogenhout, Judgements, comparative_rows
-from treegauge.metrics.preparation import Pair, prepare
 from treegauge.metrics.registry import find_metric, metric_names
+from treegauge.metrics.sides import TreebankLike
 from treegauge.normalise.preset import Preset, load_preset
 from treegauge.significance.bootstrap import Bootstrap, bootstrap
-from treegauge.significance.cautions import bracket_cautions, evalb_cautions, sample_cautions, unpaired_cautions
+from treegauge.significance.cautions import bracket_cautions, sample_cautions
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
 from treegauge.significance.contingency import Cells, binomial, mcnemar, real_test
 from treegauge.significance.holm import holm
 from treegauge.significance.paired import Floats, Name, Paired
 from treegauge.significance.randomisation import Randomised, randomisation
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Progress, no_progress
 from treegauge.significance.sentences import sign_test
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.significance.systems import Systems
+from treegauge.trees.treebank import Int64
 
 __all__ = ["LENGTHS", "Settings", "compare"]
 
 LENGTHS = (10, 20, 30, 40)
 """The upper ends of the usual buckets of sentence lengths; what is longer is one more."""
 
-Progress = Callable[[str], None]
+USUAL_RATES = {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
+BY_STRUCTURE: tuple[Name, ...] = (("hogenhout", "recall_hard"), ("hogenhout", "precision_hard"))
 
 
 @dataclass(frozen=True)
 class Settings:
     """How to compare: what is counted, how often is resampled, which groups are looked at.
 
-    ``rates`` are names of rates to compare (none: each metric's headline, and PARSEVAL's recall, precision, F1 and exact match;
-    ``all``: all of them). ``lengths`` are the upper ends of buckets; ``structure`` are labels.
+    ``metrics`` are names (none: every metric there is). ``rates`` are names of rates (none: each metric's headline, and PARSEVAL's
+    recall, precision, F1 and exact match; ``all``: all of them). ``lengths`` are the upper ends of buckets of sentence lengths;
+    ``structure`` are labels, each looked at alone.
     """
 
     metrics: tuple[str, ...] = ()
@@ -53,22 +57,28 @@ class Settings:
     lengths: tuple[int, ...] = ()
     structure: tuple[str, ...] = ()
 
+    def all_rounds(self, systems: int) -> int:
+        """About how many rounds a comparison of so many systems takes."""
+        groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
+        return self.rounds * groups * (1 + math.comb(systems, 2))
+
 
 def compare(
-    gold: Treebank,
-    systems: Mapping[str, Treebank],
+    gold: TreebankLike,
+    systems: Mapping[str, TreebankLike],
     settings: Settings | None = None,
     *,
     judgements: Mapping[str, Judgements] | None = None,
-    progress: Progress = lambda _: None,
+    progress: Progress = no_progress,
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
-    ``judgements`` are a person's, by system: with them Hogenhout & Matsumoto's measures are all there, and a rejected exact match
-    is not reproduced.
+    Trees come in any form: paths, Treebanks, bracketed text, iterables of trees. ``judgements`` are a person's, by system: with
+    them Hogenhout & Matsumoto's measures are all there, and a rejected exact match is not reproduced. ``progress`` is told how
+    many rounds have been done, of :meth:`Settings.all_rounds`.
 
-    >>> gold = Treebank.parse("(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5)
-    >>> flat = Treebank.parse("(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5)
+    >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
+    >>> flat = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5
     >>> comparison = compare(gold, {"flat": flat, "perfect": gold}, Settings(metrics=("parseval",), rounds=100))
     >>> recall = comparison.overall.pair("flat", "perfect").of(("parseval", "recall"))
     >>> round(recall.value, 2), recall.p
@@ -77,168 +87,113 @@ def compare(
     settings = settings or Settings()
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
-    work = _Work(gold, systems, settings, judgements or {}, progress)
-    groups = [work.overall(), *work.by_length(), *work.by_structure()]
+    metrics = [find_metric(name) for name in settings.metrics or metric_names()]
+    banks = {system: io.as_treebank(trees) for system, trees in systems.items()}
+    prepared = Systems(io.as_treebank(gold), banks, load_preset(settings.preset), settings.on_mismatch, judgements or {})
+    groups = tuple(_groups(prepared, metrics, _Tests(prepared, settings, progress)))
+    digests = prepared.digests()
     return Comparison(
         tuple(systems),
-        tuple(groups),
+        groups,
         settings.rounds,
         settings.seed,
         settings.level,
-        work.signature(),
-        tuple(work.cautions()),
+        _signature(prepared, settings, digests),
+        {
+            system: {metric.name: prepared.signature(metric, system, digests, settings.seed) for metric in metrics}
+            for system in systems
+        },
+        tuple(prepared.cautions()),
     )
 
 
-class _Work:
-    """The pairs of treebanks, prepared once for each preset that a metric asks for, on the sentences that all systems share."""
+def _signature(systems: Systems, settings: Settings, digests: Mapping[str, str]) -> str:
+    """What was compared and how, in a line."""
+    parts = {
+        "metrics": ",".join(settings.metrics or metric_names()),
+        "preset": systems.preset.name,
+        "on_mismatch": systems.on_mismatch,
+        "sentences": len(systems.kept),
+        "rounds": settings.rounds,
+        "seed": settings.seed,
+        "level": f"{settings.level:g}",
+        "interval": settings.interval,
+        **{name or "gold": digest for name, digest in digests.items()},
+        "version": __version__,
+    }
+    return "|".join(["compare", *(f"{key}:{value}" for key, value in parts.items())])
 
-    def __init__(
-        self,
-        gold: Treebank,
-        systems: Mapping[str, Treebank],
-        settings: Settings,
-        judgements: Mapping[str, Judgements],
-        progress: Progress,
-    ) -> None:
-        self.gold, self.systems, self.settings, self.judgements, self.progress = gold, systems, settings, judgements, progress
-        self.metrics = [find_metric(name) for name in settings.metrics or metric_names()]
-        self.preset = load_preset(settings.preset)
-        self.prepared: dict[Preset, dict[str, Pair]] = {}
-        pairs = self.pairs(self.preset)
-        self.kept: Int64 = reduce(np.intersect1d, [pair.index for pair in pairs.values()])
-        if not len(self.kept):
-            raise MismatchError("there is no sentence of the treebank on which all systems can be compared")
-        self.length = next(iter(pairs.values())).gold.length[np.isin(next(iter(pairs.values())).index, self.kept)]
 
-    def pairs(self, preset: Preset) -> dict[str, Pair]:
-        """Each system against the treebank."""
-        if preset not in self.prepared:
-            self.progress("aligning")
-            self.prepared[preset] = {
-                system: prepare(self.gold, bank, preset, on_mismatch=self.settings.on_mismatch)
-                for system, bank in self.systems.items()
-            }
-        return self.prepared[preset]
+def _groups(systems: Systems, metrics: Sequence[Metric], tests: _Tests) -> Iterator[Group]:
+    """All sentences, then those of each length, then the brackets of each structure."""
+    settings = tests.settings
+    hogenhout = next((metric for metric in metrics if isinstance(metric, Hogenhout)), Hogenhout())
+    everything = np.arange(len(systems.kept))
+    paired = Paired.stack([systems.paired(metric) for metric in metrics])
+    names = _chosen(paired.names, metrics, settings.rates)
+    yield tests.group("all", "all sentences", paired, names, hogenhout, everything)
+    edges = [0, *sorted(set(settings.lengths)), math.inf] if settings.lengths else []
+    for low, high in itertools.pairwise(edges):
+        where = np.flatnonzero((systems.length > low) & (systems.length <= high))
+        title = f"{int(low) + 1}-{int(high)} words" if high < math.inf else f"more than {int(low)} words"
+        if len(where):
+            yield tests.group("length", title, paired.take(where), names, hogenhout, where)
+    for label in settings.structure:
+        metric = replace(hogenhout, structure=(label,))
+        yield tests.group("structure", label, systems.paired(metric), BY_STRUCTURE, metric, everything)
 
-    def shared(self, metric: Metric) -> dict[str, Pair]:
-        """The pairs for a metric, reduced to the sentences that all systems have."""
-        preset = metric.adapted(self.preset) if isinstance(metric, Hogenhout) else self.preset
-        return {
-            system: pair if len(pair.index) == len(self.kept) else _restricted(pair, self.kept)
-            for system, pair in self.pairs(preset).items()
-        }
 
-    def cautions(self) -> list[str]:
-        pairs = self.pairs(self.preset)
-        return [
-            *unpaired_cautions(pairs, self.kept, len(self.gold)),
-            *evalb_cautions(self.gold, self.systems, pairs, self.preset),
-        ]
+def _chosen(names: Sequence[Name], metrics: Sequence[Metric], wanted: Sequence[str]) -> list[Name]:
+    """The rates to compare."""
+    if tuple(wanted) == ("all",):
+        return list(names)
+    if not wanted:
+        usual = USUAL_RATES | {(metric.name, metric.headline) for metric in metrics}
+        return [name for name in names if name in usual]
+    valid = {rate for _, rate in names} | {".".join(name) for name in names}
+    for rate in wanted:
+        if rate not in valid:
+            raise UnknownName("rate", rate, {"all", *valid})
+    return [name for name in names if name[1] in wanted or ".".join(name) in wanted]
 
-    def signature(self) -> str:
-        settings = self.settings
-        names = ",".join(metric.name for metric in self.metrics)
-        return (
-            f"compare|metrics:{names}|preset:{self.preset.name}|on_mismatch:{settings.on_mismatch}|sentences:{len(self.kept)}"
-            f"|rounds:{settings.rounds}|seed:{settings.seed}|level:{settings.level:g}|interval:{settings.interval}"
-            f"|gold:{self.gold.sha256()[:12]}|" + "|".join(f"{s}:{b.sha256()[:12]}" for s, b in self.systems.items())
-        )
 
-    def paired(self, metric: Metric, *, name: str = "") -> Paired:
-        self.progress(f"counting {metric.name}")
-        rows = [self.judged(metric, system).rows(pair) for system, pair in self.shared(metric).items()]
-        return Paired.of(self.judged(metric, next(iter(self.systems))), rows, name=name)
+class _Tests:
+    """All tests on one group of sentences after the other."""
 
-    def judged(self, metric: Metric, system: str) -> Metric:
-        """The metric with the judgements of a system, if there are any."""
-        if not isinstance(metric, Hogenhout) or not self.judgements:
-            return metric
-        judgements = self.judgements.get(system, Judgements())
-        return Hogenhout(metric.structure, metric.reading, metric.keep, judgements, metric.with_emr)
-
-    def overall(self) -> Group:
-        paired = Paired.stack([self.paired(metric) for metric in self.metrics])
-        self.stacked = paired
-        self.shown = self.chosen(paired.names)
-        return self.group("all", "all sentences", paired, self.shown, self.items(), np.arange(len(self.kept)))
-
-    def by_length(self) -> list[Group]:
-        groups: list[Group] = []
-        edges = [0, *sorted(set(self.settings.lengths)), np.inf] if self.settings.lengths else []
-        for low, high in itertools.pairwise(edges):
-            where = np.flatnonzero((self.length > low) & (self.length <= high))
-            title = f"{int(low) + 1}-{int(high)} words" if high < np.inf else f"more than {int(low)} words"
-            if len(where):
-                paired = self.stacked.take(where)
-                groups.append(self.group("length", title, paired, self.shown, self.items(), where))
-        return groups
-
-    def by_structure(self) -> list[Group]:
-        groups: list[Group] = []
-        for label in self.settings.structure:
-            base = next((metric for metric in self.metrics if isinstance(metric, Hogenhout)), Hogenhout())
-            metric = Hogenhout((label,), base.reading, base.keep, None, base.with_emr)
-            paired = self.paired(metric)
-            names: list[Name] = [("hogenhout", "recall_hard"), ("hogenhout", "precision_hard")]
-            groups.append(self.group("structure", label, paired, names, metric, np.arange(len(self.kept))))
-        return groups
-
-    def items(self) -> Hogenhout:
-        """The metric whose items are shown: the one asked for, or the usual one."""
-        return next((metric for metric in self.metrics if isinstance(metric, Hogenhout)), Hogenhout())
-
-    def chosen(self, names: Sequence[Name]) -> list[Name]:
-        """The rates to compare."""
-        wanted = self.settings.rates
-        if wanted == ("all",):
-            return list(names)
-        if not wanted:
-            usual = {(metric.name, metric.headline) for metric in self.metrics}
-            usual |= {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
-            return [name for name in names if name in usual]
-        valid = {rate for _, rate in names} | {f"{metric}.{rate}" for metric, rate in names}
-        for rate in wanted:
-            if rate not in valid:
-                raise UnknownName("rate", rate, {"all", *valid})
-        return [name for name in names if name[1] in wanted or ".".join(name) in wanted]
+    def __init__(self, systems: Systems, settings: Settings, progress: Progress) -> None:
+        self.systems, self.settings, self.progress = systems, settings, progress
 
     def group(self, kind: str, title: str, paired: Paired, names: Sequence[Name], hogenhout: Hogenhout, sentences: Int64) -> Group:
-        """The comparison on some sentences; the paired rows are of these alone."""
-        settings = self.settings
-        self.progress(f"resampling {title}")
-        drawn = bootstrap(paired, rounds=settings.rounds, seed=settings.seed)
+        """The comparison on some sentences, of which ``paired`` has the rows."""
+        settings, systems = self.settings, self.systems.names
+        drawn = bootstrap(paired, rounds=settings.rounds, seed=settings.seed, progress=self.progress)
         values = [paired.rates_of(columns) for columns in paired.columns]
-        numbers = list(itertools.combinations(range(len(self.systems)), 2))
-        tested = [randomisation(paired, a, b, rounds=settings.rounds, seed=settings.seed) for a, b in numbers]
+        numbers = list(itertools.combinations(range(len(systems)), 2))
+        tested = [
+            randomisation(paired, a, b, rounds=settings.rounds, seed=settings.seed, progress=self.progress) for a, b in numbers
+        ]
         corrected = {name: holm([float(test.p[paired.names.index(name)]) for test in tested]) for name in names}
-        systems = list(self.systems)
-        pairs = [
+        pairs = tuple(
             PairOfSystems(
                 systems[a],
                 systems[b],
-                tuple(self.difference(name, a, b, drawn, test, values, corrected[name][number]) for name in names),
-                self.bracket_tests(systems[a], systems[b], hogenhout, sentences),
+                tuple(self._difference(name, a, b, drawn, test, values, corrected[name][number]) for name in names),
+                self._bracket_tests(systems[a], systems[b], hogenhout, sentences),
                 test.rounds,
                 test.exact,
             )
             for number, ((a, b), test) in enumerate(zip(numbers, tested, strict=True))
-        ]
-        rates = {
-            system: {
-                name: Rate(
-                    float(drawn.observed[index][paired.names.index(name)]),
-                    drawn.of_rate(index, name, level=settings.level, method=settings.interval),
-                )
-                for name in names
-            }
-            for index, system in enumerate(systems)
-        }
-        items, measures = self.items_and_measures(hogenhout, sentences)
-        cautions = sample_cautions(len(paired))
-        return Group(kind, title, len(paired), tuple(names), rates, items, measures, tuple(pairs), tuple(cautions))
+        )
+        rates = {system: {name: self._rate(name, index, drawn) for name in names} for index, system in enumerate(systems)}
+        items, measures = self._items_and_measures(hogenhout, sentences)
+        cautions = tuple(sample_cautions(len(paired)))
+        return Group(kind, title, len(paired), tuple(names), rates, items, measures, pairs, cautions)
 
-    def difference(
+    def _rate(self, name: Name, system: int, drawn: Bootstrap) -> Rate:
+        interval = drawn.of_rate(system, name, level=self.settings.level, method=self.settings.interval)
+        return Rate(float(drawn.observed[system][drawn.paired.names.index(name)]), interval)
+
+    def _difference(
         self, name: Name, a: int, b: int, drawn: Bootstrap, test: Randomised, values: Sequence[Floats], p_holm: float
     ) -> Difference:
         column = drawn.paired.names.index(name)
@@ -253,29 +208,21 @@ class _Work:
             sign_test(values[a][:, column], values[b][:, column]),
         )
 
-    def bracket_tests(self, a: str, b: str, metric: Hogenhout, sentences: Int64) -> BracketTests:
-        pairs = self.shared(metric)
-        of_a, of_b = (self.judged(metric, system) for system in (a, b))
-        assert isinstance(of_a, Hogenhout)
-        assert isinstance(of_b, Hogenhout)
-        cells = Cells(*comparative_rows(pairs[a], pairs[b], of_a, of_b)[sentences].sum(axis=0).tolist())
+    def _bracket_tests(self, a: str, b: str, metric: Hogenhout, sentences: Int64) -> BracketTests:
+        pairs = self.systems.pairs(metric)
+        rows = comparative_rows(pairs[a], pairs[b], *(self.systems.judged(metric, system) for system in (a, b)))
+        cells = Cells(*rows[sentences].sum(axis=0).tolist())
         real = real_test(cells)
         return BracketTests(cells, binomial(cells), mcnemar(cells), real, tuple(bracket_cautions(cells, real)))
 
-    def items_and_measures(
+    def _items_and_measures(
         self, metric: Hogenhout, sentences: Int64
     ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
         items: dict[str, dict[str, int]] = {}
         measures: dict[str, dict[str, float]] = {}
-        for system, pair in self.shared(metric).items():
-            judged = self.judged(metric, system)
+        for system, pair in self.systems.pairs(metric).items():
+            judged = self.systems.judged(metric, system)
             total = total_of(judged.rows(pair)[sentences])
             items[system] = dict(zip(judged.columns, total, strict=True))
             measures[system] = judged.rates(total)
         return items, measures
-
-
-def _restricted(pair: Pair, kept: Int64) -> Pair:
-    """The pair reduced to some gold sentences."""
-    rows = np.flatnonzero(np.isin(pair.index, kept))
-    return replace(pair, gold=pair.gold.take(rows), test=pair.test.take(rows), index=pair.index[rows])

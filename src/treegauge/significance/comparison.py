@@ -1,6 +1,6 @@
 """What a comparison of systems says, as values: differences with interval and p, tests on brackets, matrices, groups.
 
-The values are made in :mod:`treegauge.significance.comparing` and shown as tables by :mod:`treegauge.significance.tables`.
+They are made in :mod:`treegauge.significance.comparing` and shown by :mod:`treegauge.significance.tables`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from treegauge.metrics.tables import Table
 from treegauge.significance.bootstrap import Interval
 from treegauge.significance.contingency import Binomial, Cells, McNemar, RealTest
 from treegauge.significance.paired import Name
@@ -119,7 +120,20 @@ class Comparison:
     seed: int
     level: float
     signature: str
+    signatures: Mapping[str, Mapping[str, str]]
     warnings: tuple[str, ...] = ()
+
+    def tables(self, *names: str) -> list[Table]:
+        """The tables of that name (see :data:`treegauge.significance.tables.TABLES`), or all that say something."""
+        from treegauge.significance.tables import comparison_tables
+
+        return comparison_tables(self, names)
+
+    def __str__(self) -> str:
+        return "\n\n".join([*map(str, self.tables()), self.signature])
+
+    def _repr_html_(self) -> str:
+        return "".join(table.as_html() for table in self.tables())
 
     @property
     def overall(self) -> Group:
@@ -138,6 +152,7 @@ class Comparison:
             "seed": self.seed,
             "level": self.level,
             "signature": self.signature,
+            "signatures": {system: dict(of_system) for system, of_system in self.signatures.items()},
             "warnings": list(self.warnings),
             "groups": [_group_dict(group) for group in self.groups],
         }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
 from treegauge.significance.paired import Floats, Name, Paired
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, all_swaps, random_swaps
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Progress, all_swaps, no_progress, random_swaps
 
 __all__ = ["Randomised", "randomisation"]
 
@@ -36,8 +36,16 @@ class Randomised:
     seed: int
 
 
-def randomisation(paired: Paired, a: int = 0, b: int = 1, *, rounds: int = DEFAULT_ROUNDS, seed: int = DEFAULT_SEED) -> Randomised:
-    """Test systems ``a`` and ``b`` for every rate at once.
+def randomisation(
+    paired: Paired,
+    a: int = 0,
+    b: int = 1,
+    *,
+    rounds: int = DEFAULT_ROUNDS,
+    seed: int = DEFAULT_SEED,
+    progress: Progress = no_progress,
+) -> Randomised:
+    """Test systems ``a`` and ``b`` for every rate at once; ``progress`` is told how many rounds have been done.
 
     p = (hits + 1) / (rounds + 1), where hits are the rounds whose difference is at least as large (``>=``, so two identical
     systems have p = 1). Sentences on which no column differs cannot matter; if the others are so few that there are no more than
@@ -73,6 +81,7 @@ def randomisation(paired: Paired, a: int = 0, b: int = 1, *, rounds: int = DEFAU
         # A swap that makes a rate undefined counts against significance.
         hits += ((np.abs(found) >= least) | np.isnan(found)).sum(axis=0)
         done += len(block)
+        progress(len(block))
     p = hits / done if exact else (hits + 1) / (done + 1)
     return Randomised(paired.names, difference, np.where(np.isnan(difference), np.nan, p), done, exact, seed)
 

@@ -6,22 +6,28 @@ sees the same permutations and the same bootstrap samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
 
-__all__ = ["DEFAULT_ROUNDS", "DEFAULT_SEED", "all_swaps", "bootstrap_weights", "random_swaps"]
+__all__ = ["DEFAULT_ROUNDS", "DEFAULT_SEED", "Progress", "all_swaps", "bootstrap_weights", "no_progress", "random_swaps"]
 
 Floats = NDArray[np.float64]
+Progress = Callable[[int], None]
+"""What is told how many rounds have been done."""
 
 DEFAULT_ROUNDS = 10_000
 DEFAULT_SEED = 1
 
 _BLOCK = 512
 _SWAPS, _BOOTSTRAP = 1, 2
+
+
+def no_progress(rounds: int) -> None:
+    """Nobody watches."""
 
 
 def _blocks(rounds: int, seed: int, purpose: int) -> Iterator[tuple[int, np.random.Generator]]:

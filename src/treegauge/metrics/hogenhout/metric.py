@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UnknownName
+from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import Rates, Rows, Total
 from treegauge.metrics.hogenhout.items import READINGS, Items, find_items, inherited
 from treegauge.metrics.hogenhout.judgements import BracketKey, Judgements, Question, Verdict
@@ -99,6 +99,9 @@ class Hogenhout:
         return preset_keeping(preset, self.keep)
 
     def rows(self, pair: Pair) -> Rows:
+        if self.adapted(pair.preset) != pair.preset:
+            kept = ", ".join(step for step in self.keep if step in ("punctuation", "empty"))
+            raise UsageError(f"to keep {kept}, prepare the trees with the preset that Hogenhout.adapted gives")
         items = find_items(pair, self.keep)
         gold, test = items.gold.brackets, items.test.brackets
         in_gold, in_test = items.gold.labelled(self.structure), items.test.labelled(self.structure)
