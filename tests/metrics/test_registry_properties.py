@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treegauge.metrics
-from treegauge.metrics.base import Metric, total_of
+from treegauge.metrics.base import Metric, adapted, total_of
 from treegauge.metrics.preparation import Pair, prepare
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
 from treegauge.normalise.preset import load_preset
@@ -34,8 +34,7 @@ Banks = tuple[Treebank, Treebank]
 
 def pair_for(metric: Metric, gold: Treebank, test: Treebank) -> Pair:
     """Trees as they stand; a metric may have preprocessing of its own that the preset must leave to it."""
-    adapted = getattr(metric, "adapted", lambda preset: preset)
-    return prepare(gold, test, adapted(load_preset("none")))
+    return prepare(gold, test, adapted(metric, load_preset("none")))
 
 
 def rates_of(metric: Metric, gold: Treebank, test: Treebank) -> dict[str, float]:
