@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from treegauge.metrics.scoring import score
     from treegauge.metrics.signature import Signature
     from treegauge.normalise.preset import Preset, load_preset, preset_names
+    from treegauge.significance import Comparison, Settings, compare
     from treegauge.trees import Tree, Treebank
 
 __version__ = "0.1.0"
@@ -51,6 +52,7 @@ _HOME = {
     "treegauge.metrics.scoring": ("score",),
     "treegauge.metrics.signature": ("Signature",),
     "treegauge.normalise.preset": ("Preset", "load_preset", "preset_names"),
+    "treegauge.significance": ("Comparison", "Settings", "compare"),
     "treegauge.trees": ("Tree", "Treebank"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -58,6 +60,7 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = [
     "BracketError",
     "CheckFailed",
+    "Comparison",
     "Discontinuous",
     "EncodingError",
     "FormatError",
@@ -69,6 +72,7 @@ __all__ = [
     "ReadOptions",
     "Result",
     "Scores",
+    "Settings",
     "Signature",
     "Tree",
     "Treebank",
@@ -78,6 +82,7 @@ __all__ = [
     "WriteError",
     "__version__",
     "as_treebank",
+    "compare",
     "find_metric",
     "load",
     "load_preset",
