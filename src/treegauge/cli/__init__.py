@@ -28,6 +28,9 @@ COMMANDS: dict[str, str] = {
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
     "induce": "Count a grammar from a treebank.",
     "parse": "Parse sentences for the criterion you measure by.",
+    "explain": "Say what a metric measures.",
+    "explain-difference": "Find the options that make two scores differ, and by how much each.",
+    "cite": "Print BibTeX for the paper behind a metric.",
     "posteriors": "Show how probable each constituent of a sentence is.",
 }
 """Command name -> one line of help; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""

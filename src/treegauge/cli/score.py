@@ -88,7 +88,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
     checks = [parse_check(text) for text in chosen["fail_under"]]
     systems = named_systems(tests)
-    _remark(gold, systems.values(), preset, chosen["preset"])
+    _remark(gold, list(systems.values()), preset, chosen)
     results = _results(gold, systems, preset, options, chosen)
     failed = failed_checks(results, checks)
     _print(results, chosen)
@@ -119,16 +119,17 @@ def _preset_shown(name: str) -> str:
     return f"{text}\n# Together with what it builds on, that is:\n{settings}"
 
 
-def _remark(gold: str, tests: Any, preset: Preset, asked: str) -> None:
+def _remark(gold: str, tests: Sequence[str], preset: Preset, chosen: dict[str, Any]) -> None:
     """Say on stderr what looks like a slip, and what of a parameter file does not matter here."""
     for test in tests:
         if gold == test == "-":
             raise UsageError("gold and test cannot both be standard input")
         if os.path.exists(gold) and os.path.exists(test) and os.path.samefile(gold, test):
             click.echo(f"treegauge: warning: gold and test are the same: {test}", err=True)
-    keywords = [said for said in preset.ignored if " " not in said]
+    heeded = {"QUOTE_LABEL"} if chosen["on_mismatch"] == "evalb" else set[str]()
+    keywords = [said for said in preset.ignored if " " not in said and said not in heeded]
     if keywords:
-        click.echo(f"treegauge: {asked}: {', '.join(keywords)} means nothing to treegauge score and is ignored", err=True)
+        click.echo(f"treegauge: {chosen['preset']}: ignored, as it changes nothing here: {', '.join(keywords)}", err=True)
     for said in preset.ignored:
         if " " in said:
             click.echo(f"treegauge: {said}", err=True)

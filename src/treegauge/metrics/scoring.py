@@ -15,6 +15,7 @@ from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.metrics.base import Metric
 from treegauge.metrics.comparison import Hasher, compare
+from treegauge.metrics.evalb_rows import evalb_parameters
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.registry import find_metric
 from treegauge.metrics.result import Inputs, Part, Result, Scores, Sentences
@@ -187,9 +188,13 @@ def _inputs(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Input
 
 def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests: tuple[str, str], inputs: Inputs | None) -> Result:
     metric, request = tally.metric, counted.request
+    options = dict(metric.options)
+    if request.on_mismatch == "evalb" and (quotes := evalb_parameters(request.preset).quote_labels):
+        # EVALB's quote repair is no part of a preset, but of EVALB's decisions.
+        options["quote_labels"] = [label.decode("utf-8", "replace") for label in quotes]
     signature = Signature(
         metric=name,
-        options=metric.options,
+        options=options,
         preset=request.preset,
         on_mismatch=request.on_mismatch,
         ignore_words=request.ignore_words,

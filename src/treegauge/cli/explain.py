@@ -1,0 +1,14 @@
+"""``treegauge explain``: what a metric measures."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(epilog="\b\nExample: treegauge explain goodman:pre")
+@click.argument("metric", metavar="METRIC")
+def command(metric: str) -> None:
+    """Say what METRIC measures: its definition, an example, its counts, rates, options and paper."""
+    from treegauge.reports.explanations import explained
+
+    click.echo(explained(metric))

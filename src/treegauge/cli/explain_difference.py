@@ -1,0 +1,81 @@
+"""``treegauge explain-difference``: which options make two scores differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from treegauge.errors import FormatError, InputError, UsageError
+
+if TYPE_CHECKING:
+    from treegauge.metrics.result import Result
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+
+
+@click.command(
+    epilog="""\b
+Example:
+  treegauge score gold.mrg parser.mrg --format json > A.json
+  treegauge score gold.mrg parser.mrg -p collins --on-mismatch evalb --format json > B.json
+  treegauge explain-difference A.json B.json"""
+)
+@click.argument("first", metavar="A.json")
+@click.argument("second", metavar="B.json")
+@click.option("-r", "--rate", metavar="NAME", help="The rate to explain. Default: the metric's main one.")
+@click.option("-m", "--metric", metavar="NAME", help="Which metric, if the files hold several.")
+@click.option("--system", metavar="NAME[,NAME]", help="Which system, if the files hold several: of A and, if it differs, of B.")
+@click.option("--gold", metavar="FILE", help="The gold trees, if they are not where the results say.")
+@click.option("--test", metavar="FILE", help="The test trees, if they are not where the results say.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+def command(
+    first: str,
+    second: str,
+    rate: str | None,
+    metric: str | None,
+    system: str | None,
+    gold: str | None,
+    test: str | None,
+    form: str,
+) -> None:
+    """Name the options that moved the number from A.json to B.json, and by how much each.
+
+    Both are results of `treegauge score --format json`. Where the trees are at hand, they are scored again with one option changed
+    after the other, from A's to B's: the changes add up. Beside each stands what the option does alone. Otherwise the options that
+    differ are listed.
+    """
+    from treegauge.metrics.difference import explain_difference
+    from treegauge.reports.tables import render
+
+    ours, _, theirs = (system or "").partition(",")
+    before = _result(first, metric, ours)
+    after = _result(second, metric, theirs or ours)
+    for result in (before, after):
+        if rate is not None and rate not in result.rates:
+            raise UsageError(f"there is no rate {rate!r} in a result of {result.metric}; there are: {', '.join(result.rates)}")
+    difference = explain_difference(before, after, rate, gold=gold, test=test)
+    if form == "json":
+        click.echo(json.dumps(difference.to_dict(), ensure_ascii=False, indent=1, allow_nan=False))
+    else:
+        click.echo(render(difference.table(), form))
+
+
+def _result(path: str, metric: str | None, system: str) -> Result:
+    from treegauge.metrics.result import Scores
+
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
+    try:
+        results = Scores.from_json(text)
+    except FormatError as error:
+        raise FormatError(error.problem, path=path, advice="Write it with: treegauge score ... --format json") from None
+    found = [result for result in results if metric in (None, result.metric) and system in ("", result.system)]
+    if len(found) != 1:
+        known = ", ".join(f"{result.system} by {result.metric}" for result in results)
+        raise UsageError(f"{path}: choose one result with --metric and --system; it holds {known}")
+    return found[0]
