@@ -1,0 +1,326 @@
+"""Inside, outside and expected rule counts of bracketed sentences under a dense grammar.
+
+Letters (Goodman 1996): a span is [s, t), split at r; A -> B C is a rule over it; e is the inside and f the outside
+probability. N symbols; the pair (B, C) is the column B * N + C of ``binary`` (N, N * N); x[BC] = sum over r of
+e(s, r, B) e(r, t, C).
+
+Only spans that cross no bracket have a cell, so forbidden ones cost nothing. Against underflow each word's
+probabilities are divided by their largest, and each cell holds its numbers as multiples of BASE ** scale: powers of
+two, so that nothing is rounded. f is kept such that e f of a cell is its posterior, whatever its scale.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.parsing.jit import Floats, Ints, kernel
+
+__all__ = ["OUT_OF_RANGE", "Chart", "Counts", "Grammar", "Tokens", "count_block", "most_cells", "new_chart"]
+
+OUT_OF_RANGE = np.inf
+"""Instead of a sentence's log probability: its numbers do not fit into cells of one scale; count it elsewhere."""
+
+BASE = 2.0**256
+_LOG_BASE = 256 * np.log(2.0)
+_HIGH, _LOW = 2.0**128, 2.0**-128
+_FURTHEST = 2.0**400
+# BASE ** d for d = -4 .. 1; below that it adds nothing to a sum in which something has d = 0.
+_POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
+
+
+class Grammar(NamedTuple):
+    """P(A -> B C) as (N, N * N); P(A -> w) of a block's words as (words, N), each divided by ``exp(log_largest)``."""
+
+    binary: Floats
+    lexical: Floats
+    log_largest: Floats
+
+
+class Tokens(NamedTuple):
+    """The words (numbered within the block) and the brackets of a block's sentences, with their offsets."""
+
+    word: Ints
+    word_first: Ints
+    start: Ints
+    end: Ints
+    bracket_first: Ints
+
+
+class Counts(NamedTuple):
+    """Expected counts divided by the rule's probability (``binary``), expected counts (``lexical``), log P(sentence)."""
+
+    binary: Floats
+    lexical: Floats
+    log_probability: Floats
+
+
+class Chart(NamedTuple):
+    """Room for one sentence: ``cell[s, t]`` numbers the spans that may be constituents, -1 the others.
+
+    ``x`` and ``f_of_x`` hold x and f of up to four cells whose rules are still to be counted.
+    """
+
+    cell: Ints
+    inside: Floats
+    outside: Floats
+    scale: Ints
+    left: Ints
+    right: Ints
+    factor: Floats
+    x: Floats
+    f_of_x: Floats
+    y: Floats
+    binary: Floats
+
+
+def new_chart(n: int, N: int, cells: int) -> Chart:
+    """Room for sentences of up to ``n`` words and ``cells`` cells."""
+    return Chart(
+        cell=np.empty((n, n + 1), np.int64),
+        inside=np.empty((cells, N)),
+        outside=np.empty((cells, N)),
+        scale=np.empty(cells, np.int64),
+        left=np.empty(n, np.int64),
+        right=np.empty(n, np.int64),
+        factor=np.empty(n),
+        x=np.zeros((4, N * N)),
+        f_of_x=np.zeros((4, N)),
+        y=np.empty(N * N),
+        binary=np.empty((N, N * N)),
+    )
+
+
+@kernel
+def number_cells(n: int, tokens: Tokens, first: int, last: int, cell: Ints) -> int:
+    """Give each span that crosses none of the brackets ``first:last`` a number, short spans first; how many there are."""
+    for s in range(n):
+        for t in range(s + 1, n + 1):
+            cell[s, t] = 0
+    for b in range(first, last):
+        i, j = tokens.start[b], tokens.end[b]
+        for inner in range(i + 1, j):
+            for s in range(i):
+                cell[s, inner] = -1
+            for t in range(j + 1, n + 1):
+                cell[inner, t] = -1
+    number = 0
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            if cell[s, s + d] == 0:
+                cell[s, s + d] = number
+                number += 1
+    return number
+
+
+@kernel
+def gather_splits(s: int, t: int, chart: Chart) -> tuple[int, int]:
+    """Put the two cells of each split of [s, t) into ``left`` and ``right``; how many, and the largest scale of one."""
+    m, top = 0, -(2**62)
+    for r in range(s + 1, t):
+        a, b = chart.cell[s, r], chart.cell[r, t]
+        if a >= 0 and b >= 0:
+            chart.left[m], chart.right[m] = a, b
+            top = max(top, chart.scale[a] + chart.scale[b])
+            m += 1
+    return m, top if m else 0
+
+
+@kernel
+def clear(values: Floats) -> None:
+    for i in range(len(values)):
+        values[i] = 0.0
+
+
+@kernel
+def multiply_splits(m: int, scale: int, chart: Chart, x: Floats) -> None:
+    """x as multiples of BASE ** scale, and the factor of each split."""
+    e, N = chart.inside, chart.inside.shape[1]
+    clear(x)
+    for k in range(m):
+        a, b = chart.left[k], chart.right[k]
+        factor = _POWER[max(chart.scale[a] + chart.scale[b] - scale, -4) + 4]
+        chart.factor[k] = factor
+        for B in range(N):
+            of_left = factor * e[a, B]
+            for C in range(N):
+                x[B * N + C] += of_left * e[b, C]
+
+
+# The three loops over all N * N * N rules take four rows at a time: what they share is then loaded once for four.
+
+
+@kernel
+def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
+    """e[A] = sum of P(A -> B C) x[BC]; the largest."""
+    largest = 0.0
+    last = len(e) - len(e) % 4
+    for a in range(0, last, 4):
+        e0, e1, e2, e3 = 0.0, 0.0, 0.0, 0.0
+        for bc in range(len(x)):
+            e0 += P[a, bc] * x[bc]
+            e1 += P[a + 1, bc] * x[bc]
+            e2 += P[a + 2, bc] * x[bc]
+            e3 += P[a + 3, bc] * x[bc]
+        e[a], e[a + 1], e[a + 2], e[a + 3] = e0, e1, e2, e3
+        largest = max(largest, e0, e1, e2, e3)
+    for a in range(last, len(e)):
+        e0 = 0.0
+        for bc in range(len(x)):
+            e0 += P[a, bc] * x[bc]
+        e[a] = e0
+        largest = max(largest, e0)
+    return largest
+
+
+@kernel
+def hand_down(P: Floats, f: Floats, y: Floats) -> None:
+    """y[BC] = sum of f[A] P(A -> B C)."""
+    clear(y)
+    last = len(f) - len(f) % 4
+    for a in range(0, last, 4):
+        f0, f1, f2, f3 = f[a], f[a + 1], f[a + 2], f[a + 3]
+        for bc in range(len(y)):
+            y[bc] += f0 * P[a, bc] + f1 * P[a + 1, bc] + f2 * P[a + 2, bc] + f3 * P[a + 3, bc]
+    for a in range(last, len(f)):
+        for bc in range(len(y)):
+            y[bc] += f[a] * P[a, bc]
+
+
+@kernel
+def count_rules(chart: Chart, waiting: int) -> None:
+    """Count the rules over the cells that wait: add f[A] x[BC] of each."""
+    x, f = chart.x, chart.f_of_x
+    for k in range(waiting, 4):
+        clear(f[k])
+    for a in range(f.shape[1]):
+        f0, f1, f2, f3 = f[0, a], f[1, a], f[2, a], f[3, a]
+        for bc in range(x.shape[1]):
+            chart.binary[a, bc] += f0 * x[0, bc] + f1 * x[1, bc] + f2 * x[2, bc] + f3 * x[3, bc]
+
+
+@kernel
+def inside_cell(c: int, m: int, top: int, grammar: Grammar, chart: Chart) -> bool:
+    """e(s, t, A) = sum of P(A -> B C) x[BC]; False if the cell's numbers do not fit one scale."""
+    e = chart.inside[c]
+    multiply_splits(m, top, chart, chart.x[0])
+    largest = apply_rules(grammar.binary, chart.x[0], e)
+    if largest > _HIGH or 0 < largest < _LOW:
+        step = 1 if largest > _HIGH else -1
+        for a in range(len(e)):
+            e[a] *= _POWER[4 - step]
+        top += step
+    chart.scale[c] = top
+    return largest == 0 or largest >= _LOW / BASE
+
+
+@kernel
+def inside(n: int, first: int, tokens: Tokens, grammar: Grammar, chart: Chart) -> bool:
+    """Fill the chart of a sentence whose cells are numbered; False if some cell's numbers do not fit one scale."""
+    for s in range(n):
+        c = chart.cell[s, s + 1]
+        for a in range(chart.inside.shape[1]):
+            chart.inside[c, a] = grammar.lexical[tokens.word[first + s], a]
+        chart.scale[c] = 0
+    for d in range(2, n + 1):
+        for s in range(n - d + 1):
+            c = chart.cell[s, s + d]
+            if c < 0:
+                continue
+            m, top = gather_splits(s, s + d, chart)
+            if not inside_cell(c, m, top, grammar, chart):
+                return False
+    return True
+
+
+@kernel
+def outside_cell(m: int, grammar: Grammar, f: Floats, chart: Chart) -> None:
+    """Give a cell's outside to the cells of its splits."""
+    y, e, N = chart.y, chart.inside, len(f)
+    hand_down(grammar.binary, f, y)
+    for k in range(m):
+        a, b, factor = chart.left[k], chart.right[k], chart.factor[k]
+        for B in range(N):
+            of_left, total = factor * e[a, B], 0.0
+            for C in range(N):
+                total += y[B * N + C] * e[b, C]
+                chart.outside[b, C] += y[B * N + C] * of_left
+            chart.outside[a, B] += factor * total
+
+
+@kernel
+def outside(n: int, cells: int, grammar: Grammar, chart: Chart) -> bool:
+    """f of every cell, and the sentence's own counts of binary rules; False if some number is so large that what it
+    meets may have been lost."""
+    f, waiting = chart.outside, 0
+    for c in range(cells):
+        clear(f[c])
+    for a in range(len(chart.binary)):
+        clear(chart.binary[a])
+    f[chart.cell[0, n], 0] = 1.0 / chart.inside[chart.cell[0, n], 0]
+    for d in range(n, 0, -1):
+        for s in range(n - d + 1):
+            c = chart.cell[s, s + d]
+            if c < 0:
+                continue
+            largest = 0.0
+            for a in range(f.shape[1]):
+                largest = max(largest, f[c, a])
+                chart.f_of_x[waiting, a] = f[c, a]
+            if largest > _FURTHEST:
+                return False
+            if largest == 0 or d == 1:
+                continue
+            m, _ = gather_splits(s, s + d, chart)
+            multiply_splits(m, chart.scale[c], chart, chart.x[waiting])
+            outside_cell(m, grammar, f[c], chart)
+            waiting += 1
+            if waiting == 4:
+                count_rules(chart, waiting)
+                waiting = 0
+    count_rules(chart, waiting)
+    return True
+
+
+@kernel
+def count_sentence(i: int, tokens: Tokens, grammar: Grammar, chart: Chart, counts: Counts) -> float:
+    """Add the expected counts of sentence ``i``; its log probability. -inf if a word has no rule; OUT_OF_RANGE if the
+    numbers do not fit, or are all 0, which may be for want of a parse or of range."""
+    first, n = tokens.word_first[i], tokens.word_first[i + 1] - tokens.word_first[i]
+    log_largest = 0.0
+    for s in range(first, first + n):
+        log_largest += grammar.log_largest[tokens.word[s]]
+    if n == 0 or log_largest == -np.inf:
+        return -np.inf
+    cells = number_cells(n, tokens, tokens.bracket_first[i], tokens.bracket_first[i + 1], chart.cell)
+    root = chart.cell[0, n]
+    if not inside(n, first, tokens, grammar, chart) or chart.inside[root, 0] < 1 / _FURTHEST:
+        return OUT_OF_RANGE
+    if not outside(n, cells, grammar, chart):
+        return OUT_OF_RANGE
+    for a in range(len(counts.binary)):
+        for bc in range(counts.binary.shape[1]):
+            counts.binary[a, bc] += chart.binary[a, bc]
+    for s in range(n):
+        c = chart.cell[s, s + 1]
+        for a in range(chart.inside.shape[1]):
+            counts.lexical[tokens.word[first + s], a] += chart.inside[c, a] * chart.outside[c, a]
+    return np.log(chart.inside[root, 0]) + chart.scale[root] * _LOG_BASE + log_largest
+
+
+@kernel
+def count_block(tokens: Tokens, grammar: Grammar, chart: Chart, counts: Counts) -> None:
+    """Add the expected counts of a block of sentences, and note each one's log probability."""
+    for i in range(len(counts.log_probability)):
+        counts.log_probability[i] = count_sentence(i, tokens, grammar, chart, counts)
+
+
+@kernel
+def most_cells(tokens: Tokens, cell: Ints) -> int:
+    """The number of cells of the sentence that has most."""
+    most = 0
+    for i in range(len(tokens.word_first) - 1):
+        n = tokens.word_first[i + 1] - tokens.word_first[i]
+        most = max(most, number_cells(n, tokens, tokens.bracket_first[i], tokens.bracket_first[i + 1], cell))
+    return most

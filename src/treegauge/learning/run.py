@@ -1,0 +1,172 @@
+"""Learning a grammar: re-estimate from one or several starts until it no longer pays, resumable after any interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from treegauge.errors import UsageError
+from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.text import write_text
+from treegauge.learning.checkpoint import State, load_state, save_state
+from treegauge.learning.dense import DenseGrammar, random_grammar
+from treegauge.learning.expectation import prepare
+from treegauge.learning.reestimation import Learnable, Step, learnable, step
+from treegauge.learning.sentences import BracketedSentences
+
+__all__ = ["Iteration", "Learned", "LearningSettings", "learn"]
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """How to learn.
+
+    * ``nonterminals``: how many symbols a random start has; all rules in Chomsky normal form over them.
+    * ``seed``: start ``r`` draws from ``numpy.random.default_rng([seed, r])``.
+    * ``iterations``: the most steps from one start; ``tolerance``: stop when a step lowers the cross entropy by less
+      than this many bits a word.
+    * ``starts``: random starts; the one with the lowest cross entropy in the end is kept.
+    * ``threads``: does not change the result.
+    """
+
+    nonterminals: int = 15
+    seed: int = 1
+    iterations: int = 100
+    tolerance: float = 1e-4
+    starts: int = 1
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("nonterminals", 1), ("seed", 0), ("iterations", 0), ("starts", 1), ("tolerance", 0)):
+            if not getattr(self, name) >= least:
+                raise UsageError(f"{name} must be at least {least}, not {getattr(self, name)}")
+
+
+class Iteration(NamedTuple):
+    """What is told after each look at the sentences: start and step (from 0), bits a word, sentences without a parse."""
+
+    start: int
+    step: int
+    cross_entropy: float
+    skipped: int
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The best grammar, and how it came about: ``histories[r][k]`` is the cross entropy after ``k`` steps of start
+    ``r``, ``best`` the start that the grammar comes from."""
+
+    learned: Learnable
+    histories: tuple[tuple[float, ...], ...]
+    best: int
+    skipped: int
+
+    @property
+    def cross_entropy(self) -> float:
+        """Of the grammar, in bits a word."""
+        return self.histories[self.best][-1]
+
+    def grammar(self, *, threshold: float = 0.0) -> PCFG:
+        """The grammar as a PCFG; rules less probable than ``threshold`` are left out and the others scaled."""
+        if isinstance(self.learned, DenseGrammar):
+            return self.learned.to_pcfg(threshold=threshold)
+        rules = [rule for rule in self.learned.rules if rule.probability >= threshold]
+        return PCFG.from_rules(rules, start=self.learned.start, renormalise=threshold > 0, labels=self.learned.labels)
+
+
+def learn(
+    sentences: BracketedSentences,
+    settings: LearningSettings | None = None,
+    *,
+    start: PCFG | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    on_iteration: Callable[[Iteration], None] = lambda _: None,
+) -> Learned:
+    """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
+
+    The state is written to ``checkpoint`` before ``on_iteration`` hears of a step; ``resume`` goes on from there, to
+    the same result as without the interruption.
+
+    >>> from treegauge.learning import read_brackets
+    >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
+    >>> learned = learn(sentences, LearningSettings(nonterminals=3, iterations=30))
+    >>> learned.histories[0][0] > learned.cross_entropy
+    True
+    """
+    settings = settings or LearningSettings()
+    if start is not None and settings.starts > 1:
+        raise UsageError("a given grammar is one start; several starts are random ones")
+    if not len(sentences):
+        raise UsageError("no sentences to learn from")
+    fingerprint = _fingerprint(sentences, settings, start)
+    if resume:
+        if checkpoint is None:
+            raise UsageError("to resume needs the checkpoint to resume from")
+        state = load_state(checkpoint, fingerprint)
+    else:
+        state = State(_start(sentences, settings, start, 0))
+    prepared = prepare(sentences)
+    take = partial(step, prepared=prepared, threads=settings.threads)
+    while True:
+        for reached in _steps(state, settings, take):
+            state = reached
+            if checkpoint is not None:
+                save_state(checkpoint, state, fingerprint)
+            history = state.histories[-1]
+            on_iteration(Iteration(len(state.histories) - 1, len(history) - 1, history[-1], state.skipped))
+        if len(state.histories) >= settings.starts:
+            assert state.best_grammar is not None
+            return Learned(state.best_grammar, state.histories, state.best, state.skipped)
+        following = _start(sentences, settings, start, len(state.histories))
+        state = replace(state, grammar=following, histories=(*state.histories, ()), finished=False)
+
+
+def _steps(state: State, settings: LearningSettings, take: Callable[[Learnable], Step]) -> Iterator[State]:
+    """The states after each further step of the start at work, up to the one in which it is finished."""
+    if state.finished and len(state.histories) == 1 and not _is_over(state.histories[0], settings):
+        # More iterations are wanted than when it was finished: the last grammar is the one to step from.
+        state = replace(state, histories=(state.histories[0][:-1],), best=-1, best_grammar=None, finished=False)
+    while not state.finished:
+        made = take(state.grammar)
+        history = (*state.histories[-1], made.cross_entropy)
+        state = replace(state, histories=(*state.histories[:-1], history), skipped=made.skipped)
+        if _is_over(history, settings):
+            lowest = state.histories[state.best][-1] if state.best >= 0 else math.inf
+            if history[-1] < lowest:
+                state = replace(state, best=len(state.histories) - 1, best_grammar=made.grammar)
+            state = replace(state, finished=True)
+        else:
+            state = replace(state, grammar=made.better)
+        yield state
+
+
+def _is_over(history: tuple[float, ...], settings: LearningSettings) -> bool:
+    taken = len(history) - 1
+    return taken >= settings.iterations or (taken > 0 and history[-2] - history[-1] < settings.tolerance)
+
+
+def _start(sentences: BracketedSentences, settings: LearningSettings, given: PCFG | None, number: int) -> Learnable:
+    if given is not None:
+        return learnable(given)
+    return random_grammar(settings.nonterminals, sentences.terminals, [settings.seed, number])
+
+
+def _fingerprint(sentences: BracketedSentences, settings: LearningSettings, start: PCFG | None) -> dict[str, Any]:
+    """Everything that decides the result. From one start only, learning may go on longer than was meant at first."""
+    text = None if start is None else write_text(start)
+    decides: dict[str, Any] = {
+        "sentences": sentences.sha256(),
+        "start": None if text is None else hashlib.sha256(text.encode()).hexdigest(),
+        "starts": settings.starts,
+    }
+    if start is None:
+        decides |= {"nonterminals": settings.nonterminals, "seed": settings.seed}
+    if settings.starts > 1:
+        decides |= {"iterations": settings.iterations, "tolerance": settings.tolerance}
+    return decides
