@@ -109,19 +109,19 @@ def compare(
 
 def _signature(systems: Systems, settings: Settings, digests: Mapping[str, str]) -> str:
     """What was compared and how, in a line."""
-    parts = {
-        "metrics": ",".join(settings.metrics or metric_names()),
-        "preset": systems.preset.name,
-        "on_mismatch": systems.on_mismatch,
-        "sentences": len(systems.kept),
-        "rounds": settings.rounds,
-        "seed": settings.seed,
-        "level": f"{settings.level:g}",
-        "interval": settings.interval,
-        **{name or "gold": digest for name, digest in digests.items()},
-        "version": __version__,
-    }
-    return "|".join(["compare", *(f"{key}:{value}" for key, value in parts.items())])
+    parts = [
+        ("metrics", ",".join(settings.metrics or metric_names())),
+        ("preset", systems.preset.name),
+        ("on_mismatch", systems.on_mismatch),
+        ("sentences", len(systems.kept)),
+        ("rounds", settings.rounds),
+        ("seed", settings.seed),
+        ("level", f"{settings.level:g}"),
+        ("interval", settings.interval),
+        *((name or "gold", digest) for name, digest in digests.items()),
+        ("version", __version__),
+    ]
+    return "|".join(["compare", *(f"{key}:{value}" for key, value in parts)])
 
 
 def _groups(systems: Systems, metrics: Sequence[Metric], tests: _Tests) -> Iterator[Group]:

@@ -1,0 +1,94 @@
+"""How long 10,000 bootstrap samples and 10,000 randomisation rounds take, for all metrics at once.
+
+    python bench/significance.py [GOLD A B]
+
+Target: at most 2 s for each on 2,400 sentences. Without files, the treebank that comes with treegauge is used, with two parsers
+that forget phrases; either way its rows are drawn with replacement up to 2,400. The yardstick is the same work done one round at a
+time: the sum of the drawn rows, then the metric's own ``rates``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from treegauge import io
+from treegauge.metrics.preparation import prepare
+from treegauge.metrics.registry import find_metric, metric_names
+from treegauge.normalise.preset import load_preset
+from treegauge.significance import Paired, bootstrap, randomisation
+from treegauge.trees import Tree
+from treegauge.trees.tree import Child, rebuild
+from treegauge.trees.treebank import Treebank
+
+SENTENCES, ROUNDS = 2_400, 10_000
+SLOW_ROUNDS = 20
+
+
+def forgetful(bank: Treebank, share: float) -> Treebank:
+    rng = np.random.default_rng(round(1000 * share))
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        forgotten = not node.is_preterminal and rng.random() < share
+        return children if forgotten else [node.replace(children=children)]
+
+    return Treebank.from_trees(rebuild(tree, make) or tree for tree in bank)
+
+
+def treebanks(paths: list[str]) -> list[Treebank]:
+    if paths:
+        return [io.read(path) for path in paths]
+    folder = resources.files("treegauge") / "data"
+    text = "".join((folder / name).read_text("utf-8") for name in ("travel.mrg", "news.mrg", "story.mrg"))
+    gold = Treebank.parse(text)
+    return [gold, forgetful(gold, 0.2), forgetful(gold, 0.15)]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The best of three runs."""
+    times: list[float] = []
+    for _ in range(3):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def one_by_one(name: str, rows: list[Any]) -> None:
+    """Bootstrap as one would write it first."""
+    metric = find_metric(name)
+    rng = np.random.default_rng(0)
+    for _ in range(SLOW_ROUNDS):
+        drawn = rng.integers(0, len(rows[0]), len(rows[0]))
+        for of_system in rows:
+            metric.rates(of_system[drawn].sum(axis=0).tolist())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", nargs="*", help="GOLD A B")
+    gold, *systems = treebanks(parser.parse_args().files)
+    pairs = [prepare(gold, system, load_preset("default")) for system in systems]
+    drawn = np.random.default_rng(0).integers(0, len(gold), SENTENCES)
+    rows = {name: [find_metric(name).rows(pair)[drawn] for pair in pairs] for name in metric_names()}
+    prepared = {name: Paired.of(find_metric(name), of_metric) for name, of_metric in rows.items()}
+    every = Paired.stack(list(prepared.values()))
+    print(f"{SENTENCES} sentences, {ROUNDS} rounds, {len(every.names)} rates, {every.columns[0].shape[1]} columns, two systems\n")
+    print("| metric | bootstrap s | randomisation s | bootstrap, one by one s |\n|---|---:|---:|---:|")
+    for name, paired in prepared.items():
+        slow = seconds(lambda name=name: one_by_one(name, rows[name])) * ROUNDS / SLOW_ROUNDS
+        fast = seconds(lambda paired=paired: bootstrap(paired, rounds=ROUNDS))
+        swaps = seconds(lambda paired=paired: randomisation(paired, rounds=ROUNDS))
+        print(f"| {name} | {fast:.2f} | {swaps:.2f} | {slow:.1f} ({slow / fast:.0f}x) |")
+    fast = seconds(lambda: bootstrap(every, rounds=ROUNDS))
+    swaps = seconds(lambda: randomisation(every, rounds=ROUNDS))
+    print(f"| all | {fast:.2f} | {swaps:.2f} | |")
+
+
+if __name__ == "__main__":
+    main()
