@@ -192,6 +192,14 @@ def test_every_table_can_be_shown(three: Comparison) -> None:
         comparison_tables(three, ["totals"])
 
 
+def test_sentences_by_crossing_errors_add_up(three: Comparison) -> None:
+    for system, histogram in three.overall.crossing_errors.items():
+        assert sum(histogram) == len(BANK)
+        assert sum(errors * count for errors, count in enumerate(histogram)) == three.overall.items[system]["CE"]
+    table = comparison_tables(three, ["crossing"])[0]
+    assert sum(int(row[1] or 0) for row in table.rows) == len(BANK)
+
+
 def test_json_is_complete_and_strict(three: Comparison) -> None:
     document = json.loads(json.dumps(three.to_dict(), allow_nan=False))
     assert document["schema"] == "treegauge.compare/1"

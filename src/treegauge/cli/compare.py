@@ -46,7 +46,7 @@ Examples:
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "
-              "comparative, measures, brackets, tidy.")  # fmt: skip
+              "comparative, measures, crossing, brackets, tidy.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @reading_options
 def command(

@@ -12,7 +12,7 @@ import numpy as np
 from treegauge import __version__, io
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import Metric, total_of
-from treegauge.metrics.hogenhout import Hogenhout, Judgements, comparative_rows
+from treegauge.metrics.hogenhout import Hogenhout, Judgements, comparative_rows, crossing_histogram
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.metrics.sides import TreebankLike
 from treegauge.normalise.preset import Preset, load_preset
@@ -185,9 +185,9 @@ class _Tests:
             for number, ((a, b), test) in enumerate(zip(numbers, tested, strict=True))
         )
         rates = {system: {name: self._rate(name, index, drawn) for name in names} for index, system in enumerate(systems)}
-        items, measures = self._items_and_measures(hogenhout, sentences)
+        counted = self._hogenhout(hogenhout, sentences)
         cautions = tuple(sample_cautions(len(paired)))
-        return Group(kind, title, len(paired), tuple(names), rates, items, measures, pairs, cautions)
+        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, cautions)
 
     def _rate(self, name: Name, system: int, drawn: Bootstrap) -> Rate:
         interval = drawn.of_rate(system, name, level=self.settings.level, method=self.settings.interval)
@@ -215,14 +215,18 @@ class _Tests:
         real = real_test(cells)
         return BracketTests(cells, binomial(cells), mcnemar(cells), real, tuple(bracket_cautions(cells, real)))
 
-    def _items_and_measures(
+    def _hogenhout(
         self, metric: Hogenhout, sentences: Int64
-    ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]], dict[str, list[int]]]:
+        """Items, measures and the histogram of crossing errors of each system."""
         items: dict[str, dict[str, int]] = {}
         measures: dict[str, dict[str, float]] = {}
+        crossing_errors: dict[str, list[int]] = {}
         for system, pair in self.systems.pairs(metric).items():
             judged = self.systems.judged(metric, system)
-            total = total_of(judged.rows(pair)[sentences])
+            rows = judged.rows(pair)[sentences]
+            total = total_of(rows)
             items[system] = dict(zip(judged.columns, total, strict=True))
             measures[system] = judged.rates(total)
-        return items, measures
+            crossing_errors[system] = crossing_histogram(rows[:, judged.columns.index("CE")]).tolist()
+        return items, measures, crossing_errors

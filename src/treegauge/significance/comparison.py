@@ -21,6 +21,10 @@ __all__ = ["ALPHA", "BracketTests", "Comparison", "Difference", "Group", "PairOf
 ALPHA = 0.05
 """The level at which one system is said to beat another."""
 
+NO_ERROR = frozenset({"average_crossing", "generation_rate", "spuriousness", "p_inheritance", "t_inheritance", "spurious_reject"})
+NO_ERROR |= {"false_error", "test_noise", "problem_rate"}
+"""Rates of which 1 is not the best value, so that 1 minus the rate is no error."""
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -53,8 +57,8 @@ class Difference:
 
     @property
     def error_reduction(self) -> float:
-        """The share of A's error that B does without; nan where A makes none."""
-        return self.value / (1 - self.a) if self.a < 1 else math.nan
+        """The share of A's error that B does without; nan where A makes none, or the rate is no share of anything right."""
+        return self.value / (1 - self.a) if self.a < 1 and self.name[1] not in NO_ERROR else math.nan
 
     @property
     def winner(self) -> int:
@@ -93,7 +97,11 @@ class PairOfSystems:
 
 @dataclass(frozen=True)
 class Group:
-    """A comparison on some of the data: all sentences, sentences of some length, or brackets of one structure."""
+    """A comparison on some of the data: all sentences, sentences of some length, or brackets of one structure.
+
+    ``items``, ``measures`` and ``crossing_errors`` (how many sentences have 0, 1, 2 ... of them) are Hogenhout & Matsumoto's, by
+    system.
+    """
 
     kind: str
     title: str
@@ -102,6 +110,7 @@ class Group:
     rates: Mapping[str, Mapping[Name, Rate]]
     items: Mapping[str, Mapping[str, int]]
     measures: Mapping[str, Mapping[str, float]]
+    crossing_errors: Mapping[str, Sequence[int]]
     pairs: tuple[PairOfSystems, ...]
     warnings: tuple[str, ...] = ()
 
@@ -168,6 +177,7 @@ def _group_dict(group: Group) -> dict[str, Any]:
                 "rates": _nested((name, {"value": rate.value, **_interval(rate.interval)}) for name, rate in rates.items()),
                 "items": dict(group.items[system]),
                 "measures": {name: plain(value) for name, value in group.measures[system].items()},
+                "crossing_errors": list(group.crossing_errors[system]),
             }
             for system, rates in group.rates.items()
         },

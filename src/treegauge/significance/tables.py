@@ -15,7 +15,7 @@ from treegauge.significance.comparison import ALPHA, Comparison, Difference, Gro
 from treegauge.significance.contingency import DEPENDENCE
 from treegauge.significance.paired import Name
 
-__all__ = ["TABLES", "P", "bracket_test_table", "comparison_tables", "matrix_table", "paper_tables", "tidy_table"]
+__all__ = ["TABLES", "P", "bracket_test_table", "comparison_tables", "crossing_table", "matrix_table", "paper_tables", "tidy_table"]
 
 
 class P(float):
@@ -31,9 +31,11 @@ class P(float):
         return float.__format__(self, ".4f").removeprefix("0") if self < 1 else float.__format__(self, ".4f")
 
 
-TABLES = ("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "brackets", "tidy")
+TABLES = (
+    *("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets", "tidy"),
+)
 """What can be shown: rates with intervals, differences, who beats whom, differences by length and by structure, the paper's Tables
-1, 2 and 4, tests on brackets, and all differences of all groups in one table for other programs."""
+1, 2 and 4, sentences by crossing errors, tests on brackets, and all differences of all groups in one table for other programs."""
 
 
 def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
@@ -53,6 +55,7 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
         "items": [items],
         "comparative": [comparative],
         "measures": [measures],
+        "crossing": [crossing_table(overall)],
         "brackets": [bracket_test_table([overall, *comparison.of_kind("structure")])],
         "tidy": [tidy_table(comparison)] if "tidy" in names else [],
     }
@@ -228,6 +231,23 @@ def paper_tables(group: Group) -> list[Table]:
         percent=tuple(systems),
     )
     return [table1, table2, table4]
+
+
+def crossing_table(group: Group, upto: int = 5) -> Table:
+    """How many sentences have no, one, two ... crossing errors."""
+    systems = list(group.crossing_errors)
+
+    def row(title: str, first: int, last: int | None) -> tuple[Cell, ...]:
+        counts = [sum(group.crossing_errors[system][first:last]) for system in systems]
+        return title, *(cell for count in counts for cell in (count, _share(count, group.sentences)))
+
+    rows = [row(str(errors), errors, errors + 1) for errors in range(upto + 1)]
+    return Table(
+        "Sentences by crossing errors",
+        ("crossing errors", *(column for system in systems for column in (system, f"{system} %"))),
+        (*rows, row(f"more than {upto}", upto + 1, None)),
+        percent=tuple(f"{system} %" for system in systems),
+    )
 
 
 def _counted(items: Mapping[str, int], name: str, whole: str) -> tuple[Cell, Cell]:
