@@ -1,0 +1,168 @@
+"""How well annotators agree: Cohen's kappa for each two, Krippendorff's alpha for all of them, however much each has judged.
+
+Both compare the agreement that was seen with what chance would give: 1 is full agreement, 0 is chance, undefined (nan) is what
+nothing can be said of, as when everybody always says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.humancheck.content import Bracket
+from treegauge.humancheck.ledger import Ledger
+from treegauge.metrics.base import ratio
+from treegauge.metrics.tables import Cell, Table
+
+__all__ = ["Agreement", "agreement_table", "cohens_kappa", "krippendorffs_alpha", "pairwise", "ratings"]
+
+_SAMPLES = 2000
+
+
+def cohens_kappa(a: Sequence[int], b: Sequence[int]) -> float:
+    """(P_o - P_e) / (1 - P_e), where P_e is the agreement of two who keep their own shares of each answer but answer by chance.
+
+    Cohen 1960, *A coefficient of agreement for nominal scales*. Answers are numbers of categories.
+
+    >>> round(cohens_kappa([0] * 88 + [0] * 14 + [0] * 18 + [1] * 10 + [1] * 40 + [1] * 10 + [2] * 2 + [2] * 6 + [2] * 12,
+    ...                    [0] * 88 + [1] * 14 + [2] * 18 + [0] * 10 + [1] * 40 + [2] * 10 + [0] * 2 + [1] * 6 + [2] * 12), 3)
+    0.492
+    """
+    return float(_kappa(_cells(np.asarray(a), np.asarray(b)).sum(axis=0)))
+
+
+def _cells(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For each unit the table of both answers, with a single 1 in it."""
+    size = int(max(a.max(initial=0), b.max(initial=0))) + 1
+    cells = np.zeros((len(a), size, size))
+    cells[np.arange(len(a)), a, b] = 1
+    return cells
+
+
+def _kappa(table: NDArray[np.float64]) -> Any:
+    """Kappa of a table of counts, or of many tables at once."""
+    n = table.sum(axis=(-2, -1))
+    observed = np.trace(table, axis1=-2, axis2=-1)
+    by_chance = ratio((table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1), np.asarray(n))
+    return ratio(observed - by_chance, np.asarray(n - by_chance))
+
+
+def krippendorffs_alpha(answers: Sequence[Sequence[int | None]]) -> float:
+    """1 - D_o/D_e for nominal answers, one list per annotator, None where one did not answer.
+
+    Krippendorff 2011, *Computing Krippendorff's alpha-reliability*, from whose page these two are:
+
+    >>> round(krippendorffs_alpha([[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]), 3)
+    0.095
+    >>> x = None
+    >>> round(krippendorffs_alpha([[1, 2, 3, 3, 2, 1, 4, 1, 2, x, x, x], [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, x, 3],
+    ...                            [x, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, x], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, x]]), 3)
+    0.743
+    """
+    table = np.array([[-1 if answer is None else answer for answer in row] for row in answers], dtype=np.int64)
+    return float(_alpha(_coincidences(table).sum(axis=0)))
+
+
+def _coincidences(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For each unit the coincidences of its answers: every ordered pair counts 1/(m - 1), m answers in all."""
+    categories = int(table.max(initial=0)) + 1
+    counts = np.stack([(table == category).sum(axis=0) for category in range(categories)], axis=1).astype(np.float64)
+    m = counts.sum(axis=1)
+    pairs = counts[:, :, None] * counts[:, None, :] - np.eye(categories) * counts[:, :, None]
+    return np.where(m > 1, 1 / np.where(m > 1, m - 1, 1), 0.0)[:, None, None] * pairs
+
+
+def _alpha(coincidences: NDArray[np.float64]) -> Any:
+    """Alpha of a table of coincidences, or of many tables at once."""
+    n = coincidences.sum(axis=(-2, -1))
+    shares = coincidences.sum(axis=-1)
+    disagreement = n - np.trace(coincidences, axis1=-2, axis2=-1)
+    expected = (n**2 - (shares**2).sum(axis=-1)) / np.where(n > 1, n - 1, 1)
+    return 1 - ratio(disagreement, np.asarray(expected))
+
+
+class Agreement(NamedTuple):
+    """An agreement with its 95% bootstrap interval over the ``shared`` brackets, which both (for alpha: two or more) judged."""
+
+    annotators: tuple[str, ...]
+    measure: str
+    shared: int
+    share: float
+    value: float
+    low: float
+    high: float
+
+
+def ratings(ledger: Ledger, brackets: Sequence[Bracket], *, unsure: bool = False) -> dict[str, list[int | None]]:
+    """What each annotator says of each bracket: 0 accepted, 1 rejected, 2 unsure (on request), None nothing."""
+    number = {"accepted": 0, "rejected": 1} | ({"unsure": 2} if unsure else {})
+    opinions = [ledger.opinions(bracket) for bracket in brackets]
+    names = sorted({name for said in opinions for name in said})
+    return {name: [number.get(said[name].verdict) if name in said else None for said in opinions] for name in names}
+
+
+def pairwise(answers: Mapping[str, Sequence[int | None]], *, seed: int = 1) -> list[Agreement]:
+    """Cohen's kappa of every two annotators, then Krippendorff's alpha of all."""
+    found: list[Agreement] = []
+    for a, b in combinations(answers, 2):
+        both = [(x, y) for x, y in zip(answers[a], answers[b], strict=True) if x is not None and y is not None]
+        first, second = (np.array(column, dtype=np.int64) for column in (zip(*both, strict=True) if both else ((), ())))
+        cells = _cells(first, second)
+        share = ratio(float((first == second).sum()), len(both))
+        low, high = _interval(_kappa, cells, seed)
+        found.append(Agreement((a, b), "Cohen's kappa", len(both), share, float(_kappa(cells.sum(axis=0))), low, high))
+    table = np.array([[-1 if x is None else x for x in row] for row in answers.values()], dtype=np.int64)
+    if len(answers) > 1:
+        table = table[:, (table >= 0).sum(axis=0) > 1]
+        units = _coincidences(table)
+        total = units.sum(axis=0)
+        share = ratio(float(np.trace(total)), float(total.sum()))
+        low, high = _interval(_alpha, units, seed)
+        found.append(Agreement(tuple(answers), "Krippendorff's alpha", table.shape[1], share, float(_alpha(total)), low, high))
+    return found
+
+
+def _interval(measure: Any, units: NDArray[np.float64], seed: int) -> tuple[float, float]:
+    """The middle 95% of the measure over samples of the units, drawn with replacement."""
+    if len(units) < 2:
+        return float("nan"), float("nan")
+    rng = np.random.default_rng(seed)
+    weights = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), size=_SAMPLES)
+    values = measure(np.tensordot(weights.astype(np.float64), units, axes=1))
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return float("nan"), float("nan")
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: int) -> Table:
+    """The agreements, and how many brackets are in dispute."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            ", ".join(found.annotators),
+            found.measure,
+            found.shared,
+            found.share,
+            _Plain(found.value),
+            _Plain(found.low),
+            _Plain(found.high),
+        )
+        for found in agreements
+    ]
+    notes = [f"{disputed} brackets accepted by one and rejected by another annotator, {settled} of them settled by an adjudicator"]
+    if not rows:
+        notes = ["agreement needs two annotators at least"]
+    columns = ("annotators", "measure", "brackets", "agree", "value", "low", "high")
+    return Table("Agreement (accepted or rejected)", columns, tuple(rows), tuple(notes), percent=("agree",))
+
+
+class _Plain(float):
+    """A coefficient: three decimals, whatever the table shows for rates."""
+
+    def __format__(self, spec: str) -> str:
+        return float.__format__(self, ".3f")

@@ -1,0 +1,12 @@
+"""Alembic runs this file to migrate a store; the connection comes from :mod:`treegauge.humancheck.migrating`."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from treegauge.humancheck.schema import METADATA
+
+# Outside alembic, as when documentation tests import every module, there is nothing to run.
+if hasattr(context, "config"):
+    context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
+    context.run_migrations()

@@ -1,0 +1,1 @@
+"""One module a change of the tables, each after the one it names as ``down_revision``."""

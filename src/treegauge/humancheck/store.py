@@ -1,0 +1,236 @@
+"""Where judgements are kept: a log that only grows, in a SQLite file or a PostgreSQL database.
+
+SQLite runs in WAL mode with full sync: what was acknowledged survives the death of the process and, on a disk that keeps its
+promises, of the machine. Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq`` is the
+order of commits, and whoever reads on from the last ``seq`` misses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+import sqlalchemy as sql
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine, Row
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
+from treegauge.humancheck.content import Bracket
+from treegauge.humancheck.migrating import migrate
+from treegauge.humancheck.records import Judgement, now
+from treegauge.humancheck.schema import JUDGEMENT, SENTENCE, SETTING
+
+__all__ = ["CONFLICT", "DEFAULT_STORE", "KNOWN", "STORED", "Store"]
+
+DEFAULT_STORE = "judgements.sqlite"
+STORED, KNOWN, CONFLICT = "stored", "known", "conflict"
+"""What became of a judgement: it is stored now; it was already; its id belongs to another one."""
+
+_PATIENCE = 30.0
+_ADVISORY_LOCK = 7_461_996
+
+
+class Store:
+    """A log of judgements.
+
+    >>> import tempfile
+    >>> said = Judgement("1", Bracket("hash", 0, 2, "NP", "gold"), "SP", "accepted", "anna")
+    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/judgements.sqlite") as store:
+    ...     store.append([said, said], {"hash": ("the", "cat")})
+    ...     [judgement.verdict for judgement in store.since(0)]
+    ['stored', 'known']
+    ['accepted']
+    """
+
+    def __init__(self, location: str | os.PathLike[str] = DEFAULT_STORE) -> None:
+        self._engine = _engine(os.fspath(location))
+        self.name = self._engine.url.render_as_string(hide_password=True)
+        if self._engine.dialect.name == "sqlite":
+            self.name = str(self._engine.url.database)
+        self._latest = ""
+        try:
+            with self._reporting("cannot be opened"), self._writing() as connection:
+                migrate(connection, self.name)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def append(self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]]) -> list[str]:
+        """Add judgements in one transaction, all or none; ``words`` are those of their sentences, by hash.
+
+        Gives :data:`STORED`, :data:`KNOWN` or :data:`CONFLICT` for each. When this returns, they are on the disk.
+        """
+        try:
+            with self._writing() as connection:
+                return self._append(connection, judgements, words)
+        except SQLAlchemyError as error:
+            raise WriteError(f"{self.name}: the judgement was not stored: {_cause(error)}") from None
+
+    def _append(self, connection: Connection, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]]) -> list[str]:
+        known = self._with_ids(connection, [judgement.id for judgement in judgements])
+        fresh: list[Judgement] = []
+        outcomes: list[str] = []
+        for judgement in judgements:
+            if judgement.id not in known:
+                placed = judgement if judgement.at else replace(judgement, at=self._time())
+                fresh.append(placed)
+                known[judgement.id] = placed
+                outcomes.append(STORED)
+            else:
+                outcomes.append(KNOWN if known[judgement.id].says_the_same(judgement) else CONFLICT)
+        if fresh:
+            self._add_sentences(connection, {judgement.bracket.sentence for judgement in fresh}, words)
+            connection.execute(sql.insert(JUDGEMENT), [_to_row(judgement) for judgement in fresh])
+        return outcomes
+
+    def _with_ids(self, connection: Connection, ids: Sequence[str]) -> dict[str, Judgement]:
+        found: dict[str, Judgement] = {}
+        for part in _parts(ids):
+            for row in connection.execute(sql.select(JUDGEMENT).where(JUDGEMENT.c.id.in_(part))):
+                found[row.id] = _from_row(row)
+        return found
+
+    def _add_sentences(self, connection: Connection, hashes: set[str], words: Mapping[str, Sequence[str]]) -> None:
+        missing = set(hashes)
+        for part in _parts(sorted(hashes)):
+            missing -= set(connection.scalars(sql.select(SENTENCE.c.hash).where(SENTENCE.c.hash.in_(part))))
+        if missing:
+            rows = [{"hash": name, "words": json.dumps(list(words[name]))} for name in sorted(missing)]
+            connection.execute(sql.insert(SENTENCE), rows)
+
+    def _time(self) -> str:
+        """Now, but never before a time that this store gave already, should the clock be set back."""
+        self._latest = max(self._latest, now())
+        return self._latest
+
+    def since(self, seq: int) -> list[Judgement]:
+        """The judgements after a place in the log, in its order."""
+        with self._reporting("cannot be read"), self._engine.begin() as connection:
+            query = sql.select(JUDGEMENT).where(JUDGEMENT.c.seq > seq).order_by(JUDGEMENT.c.seq)
+            return [_from_row(row) for row in connection.execute(query)]
+
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The words of all sentences, by hash."""
+        with self._reporting("cannot be read"), self._engine.begin() as connection:
+            return {row.hash: tuple(json.loads(row.words)) for row in connection.execute(sql.select(SENTENCE))}
+
+    def secret(self, *, renew: bool = False) -> bytes:
+        """The random secret behind the links to this store, which stay valid until it is renewed."""
+        with self._reporting("cannot be written"), self._writing() as connection:
+            is_secret = SETTING.c.name == "secret"
+            value = connection.scalar(sql.select(SETTING.c.value).where(is_secret))
+            if value is None or renew:
+                value = secrets.token_hex(32)
+                connection.execute(sql.delete(SETTING).where(is_secret))
+                connection.execute(sql.insert(SETTING), {"name": "secret", "value": value})
+            return bytes.fromhex(value)
+
+    @contextmanager
+    def _writing(self) -> Generator[Connection]:
+        """A transaction that is the only one to write, from its beginning on."""
+        with self._engine.connect().execution_options(treegauge_writes=True) as connection, connection.begin():
+            if self._engine.dialect.name == "postgresql":
+                connection.execute(sql.text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ADVISORY_LOCK})
+            yield connection
+
+    @contextmanager
+    def _reporting(self, what: str) -> Generator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            advice = "A store is a SQLite file or a PostgreSQL address, postgresql://user@host/database."
+            raise InputError(f"the store of judgements {what}: {_cause(error)}", path=self.name, advice=advice) from None
+
+
+def _engine(location: str) -> Engine:
+    if "://" not in location:
+        return _sqlite(sql.URL.create("sqlite", database=location))
+    try:
+        url = sql.make_url(location)
+    except (ArgumentError, ValueError):
+        raise UsageError("the address of the store cannot be read; write postgresql://user@host/database") from None
+    backend = url.get_backend_name()
+    if backend == "sqlite":
+        return _sqlite(url)
+    if backend not in ("postgresql", "postgres"):
+        raise UsageError(
+            f"a store cannot be kept in {backend!r}: give the name of a SQLite file, or postgresql://user@host/database"
+        )
+    try:
+        return sql.create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    except (ImportError, NoSuchModuleError):
+        raise MissingExtra("a PostgreSQL store", "web") from None
+
+
+def _sqlite(url: sql.URL) -> Engine:
+    path = url.database or ""
+    if not path or path == ":memory:":
+        raise UsageError("a store in memory would lose every judgement: give the name of a file")
+    if not os.path.exists(path):
+        # The file holds the secret behind the links, so nobody else is to read it.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    # The driver's own idea of when a transaction begins is switched off: ours begins with the event below.
+    engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE, "isolation_level": None})
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _: object) -> None:
+    cursor = connection.cursor()
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={int(1000 * _PATIENCE)}"):
+        cursor.execute(f"PRAGMA {setting}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("treegauge_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _cause(error: SQLAlchemyError) -> str:
+    """What went wrong, in one line, without the statement and its parameters."""
+    text = str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
+    return text.strip().splitlines()[0] if text.strip() else type(error).__name__
+
+
+def _parts(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (values[first : first + 500] for first in range(0, len(values), 500))
+
+
+def _to_row(judgement: Judgement) -> dict[str, Any]:
+    bracket = judgement.bracket
+    return {
+        "id": judgement.id,
+        "sentence": bracket.sentence,
+        "start_word": bracket.start,
+        "end_word": bracket.end,
+        "label": bracket.label,
+        "gold": bracket.gold,
+        **{name: getattr(judgement, name) for name in _SAME_NAMES},
+    }
+
+
+_SAME_NAMES = ("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at")
+
+
+def _from_row(row: Row[Any]) -> Judgement:
+    columns = cast("Mapping[str, Any]", row._mapping)  # pyright: ignore[reportPrivateUsage]
+    bracket = Bracket(columns["sentence"], columns["start_word"], columns["end_word"], columns["label"], columns["gold"])
+    return Judgement(columns["id"], bracket, **{name: columns[name] for name in _SAME_NAMES}, seq=columns["seq"])
