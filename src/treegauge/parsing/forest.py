@@ -248,8 +248,10 @@ class Forest:
     @cached_property
     def output_labels(self) -> list[str | None]:
         """How each symbol shows in trees."""
-        own = [self.grammar.label(symbol) for symbol in self.binary.symbols[: self.binary.visible]]
-        return own + [None] * (self.binary.n_symbols - self.binary.visible)
+        if "labels" not in self.binary.derived:
+            own = [self.grammar.label(symbol) for symbol in self.binary.symbols[: self.binary.visible]]
+            self.binary.derived["labels"] = own + [None] * (self.binary.n_symbols - self.binary.visible)
+        return self.binary.derived["labels"]
 
     def log_probability(self, tree: Tree) -> float:
         """The logarithm of the probability that the grammar's rules give a tree of its own symbols; -inf if it does

@@ -192,20 +192,22 @@ def sum_over_splits(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, cell: Scratch, modulus: float
 ) -> None:
     """The values of all symbols that binary rules make over [s, t)."""
+    zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
     for i in range(chart.n_lefts[s]):
-        B = chart.lefts[s, i, 0]
-        a = chart.left_row[chart.lefts[s, i, 1]]
-        first, last = chart.lefts[s, i, 2], chart.lefts[s, i, 3]
-        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
-            C = rules.pair_right[q]
-            lo = max(first, chart.rights[t, C, 1])
-            hi = min(last, chart.rights[t, C, 2])
+        B = np.uint64(lefts[i, 0])
+        a = chart.left_row[np.uint64(lefts[i, 1])]
+        first, last = lefts[i, 2], lefts[i, 3]
+        # Unsigned numbers: an index that cannot be negative is not tested for it.
+        for q in range(np.uint64(rules.pair_first[B]), np.uint64(rules.pair_first[B + np.uint64(1)])):
+            C = np.uint64(rules.pair_right[q])
+            lo = max(first, rights[C, 1])
+            hi = min(last, rights[C, 2])
             if lo > hi:
                 continue
-            x = dot(mode, a, chart.right_row[chart.rights[t, C, 0]], lo, hi, modulus)
-            if x == zero_of(mode):
+            x = dot(mode, a, chart.right_row[np.uint64(rights[C, 0])], lo, hi, modulus)
+            if x == zero:
                 continue
-            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
+            for k in range(np.uint64(rules.rule_first[q]), np.uint64(rules.rule_first[q + np.uint64(1)])):
                 add(mode, cell, rules.parent[k], times(mode, binary[k], x, modulus), modulus)
 
 
@@ -357,22 +359,24 @@ class Outer(NamedTuple):
 @kernel
 def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats) -> None:
     """Give the outside of the parents over [s, t) to the children of all their binary rules."""
-    zero = zero_of(mode)
+    zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
     for i in range(chart.n_lefts[s]):
-        B, row = chart.lefts[s, i, 0], chart.lefts[s, i, 1]
-        first, last = chart.lefts[s, i, 2], min(chart.lefts[s, i, 3], t - 1)
-        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
-            C = rules.pair_right[q]
-            lo = max(first, chart.rights[t, C, 1], s + 1)
-            hi = min(last, chart.rights[t, C, 2])
+        B, row = np.uint64(lefts[i, 0]), np.uint64(lefts[i, 1])
+        first, last = lefts[i, 2], min(lefts[i, 3], t - 1)
+        if first > last:
+            continue
+        for q in range(np.uint64(rules.pair_first[B]), np.uint64(rules.pair_first[B + np.uint64(1)])):
+            C = np.uint64(rules.pair_right[q])
+            lo = max(first, rights[C, 1], s + 1)
+            hi = min(last, rights[C, 2])
             if lo > hi:
                 continue
             y = zero
-            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
-                y = plus(mode, y, times(mode, binary[k], dense[rules.parent[k]], 0.0), 0.0)
+            for k in range(np.uint64(rules.rule_first[q]), np.uint64(rules.rule_first[q + np.uint64(1)])):
+                y = plus(mode, y, times(mode, binary[k], dense[np.uint64(rules.parent[k])], 0.0), 0.0)
             if y == zero:
                 continue
-            row_c = chart.rights[t, C, 0]
+            row_c = np.uint64(rights[C, 0])
             a, b = chart.left_row[row], chart.right_row[row_c]
             outer_a, outer_b = outer.left_row[row], outer.right_row[row_c]
             if mode == SUM:

@@ -18,9 +18,9 @@ import numpy as np
 
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
-from treegauge.parsing.kernels import LOG_SUM, Outer, dot
+from treegauge.parsing.kernels import LOG_SUM, MAX, Outer, dot
 
-__all__ = ["Licensed", "Parts", "best_licensed"]
+__all__ = ["Licensed", "Parts", "best_licensed", "best_production"]
 
 
 TIE = 1e-12
@@ -46,15 +46,18 @@ class Parts(NamedTuple):
 
 
 class Licensed(NamedTuple):
-    """For every entry of a chart: the best value; the binary rule (-1: the word) and split of it if no unary rule
-    follows; and where its chain of unary rules leaves its component: at which entry, by which unary rule (-1: none
-    follows)."""
+    """For every entry of a chart: the best value; whether that has the word right below, if no unary rule follows;
+    and where its chain of unary rules leaves its component: at which entry, by which unary rule (-1: none follows).
+
+    ``left_row`` and ``right_row`` hold the best values of children as the chart's rows hold their inside values.
+    """
 
     best: Floats
-    rule: Ints
-    split: Ints
+    over_word: Bools
     exit: Ints
     exit_rule: Ints
+    left_row: Floats
+    right_row: Floats
 
 
 @kernel
@@ -99,16 +102,6 @@ def add_worth(mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts
             worth[parts.node[X]] -= posterior(mode, f, one_of(mode), over_word)
     if over_word < np.inf and parts.leaf[X] >= 0:
         worth[parts.leaf[X]] += posterior(mode, f, one_of(mode), over_word)
-    for i in range(grid.binary.by_parent_first[X], grid.binary.by_parent_first[X + 1]):
-        k = grid.binary.by_parent[i]
-        if parts.binary_first[k] == parts.binary_first[k + 1]:
-            continue
-        row_b, row_c, lo, hi = rows_of(grid, k, s, t)
-        if lo <= hi:
-            x = dot(mode, grid.chart.left_row[row_b], grid.chart.right_row[row_c], lo, hi, 0.0)
-            p = posterior(mode, f, grid.binary_weight[k], x)
-            for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
-                worth[parts.binary[j]] += p
     c = grid.unary.component[X]
     if c >= 0:
         for i in range(grid.unary.rule_first[c], grid.unary.rule_first[c + 1]):
@@ -119,42 +112,74 @@ def add_worth(mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts
 
 
 @kernel
-def best_production(
-    grid: Grid, A: int, s: int, t: int, parts: Parts, worth: Floats, left_best: Floats, right_best: Floats
-) -> tuple[float, int, int]:
-    """The best binary rule of A over [s, t) and its split; among equals the first split, then the first rule."""
-    value, rule, split = -np.inf, -1, -1
-    for i in range(grid.binary.by_parent_first[A], grid.binary.by_parent_first[A + 1]):
-        k = grid.binary.by_parent[i]
-        row_b, row_c, lo, hi = rows_of(grid, k, s, t)
-        if lo > hi:
-            continue
-        weight = 0.0
-        for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
-            weight += worth[parts.binary[j]]
-        a, b = left_best[row_b], right_best[row_c]
-        for r in range(lo, hi + 1):
-            x = weight + (a[r] + b[r])
-            if x > value + TIE or (r < split and x >= value - TIE):
-                value, rule, split = x, k, r
-    return value, rule, split
+def add_binary_worth(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, place: Ints, worth: Floats) -> None:
+    """Add the posteriors of all binary rules over [s, t), splits summed out, to the parts they count as."""
+    chart, rules = grid.chart, grid.binary
+    for i in range(chart.n_lefts[s]):
+        B, a = chart.lefts[s, i, 0], chart.left_row[chart.lefts[s, i, 1]]
+        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
+            C = rules.pair_right[q]
+            lo = max(chart.lefts[s, i, 2], chart.rights[t, C, 1], s + 1)
+            hi = min(chart.lefts[s, i, 3], chart.rights[t, C, 2], t - 1)
+            if lo > hi or not any_wanted(rules.rule_first[q], rules.rule_first[q + 1], grid, parts, place):
+                continue
+            x = dot(mode, a, chart.right_row[chart.rights[t, C, 0]], lo, hi, 0.0)
+            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
+                e = place[rules.parent[k]]
+                if e >= 0:
+                    p = posterior(mode, outer.value[e], grid.binary_weight[k], x)
+                    for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
+                        worth[parts.binary[j]] += p
 
 
 @kernel
-def best_below(
-    e: int, s: int, t: int, grid: Grid, parts: Parts, worth: Floats, left_best: Floats, right_best: Floats, made: Licensed
-) -> None:
-    """The best way to derive an entry without a unary rule at its top; its own node not counted."""
+def any_wanted(first: int, last: int, grid: Grid, parts: Parts, place: Ints) -> bool:
+    """Whether one of the rules has a parent in the cell and counts as something."""
+    wanted = False
+    for k in range(first, last):
+        wanted = wanted or (place[grid.binary.parent[k]] >= 0 and parts.binary_first[k] < parts.binary_first[k + 1])
+    return wanted
+
+
+@kernel
+def rule_worth(k: int, parts: Parts, worth: Floats) -> float:
+    total = 0.0
+    for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
+        total += worth[parts.binary[j]]
+    return total
+
+
+@kernel
+def best_of_binary(s: int, t: int, grid: Grid, parts: Parts, worth: Floats, place: Ints, made: Licensed) -> None:
+    """The best value that a binary rule gives each entry of the cell; its own node not counted."""
+    chart, rules = grid.chart, grid.binary
+    for i in range(chart.n_lefts[s]):
+        B, a = chart.lefts[s, i, 0], made.left_row[chart.lefts[s, i, 1]]
+        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
+            C = rules.pair_right[q]
+            lo = max(chart.lefts[s, i, 2], chart.rights[t, C, 1], s + 1)
+            hi = min(chart.lefts[s, i, 3], chart.rights[t, C, 2], t - 1)
+            if lo > hi:
+                continue
+            x = dot(MAX, a, made.right_row[chart.rights[t, C, 0]], lo, hi, 0.0)
+            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
+                e = place[rules.parent[k]]
+                if e >= 0:
+                    made.best[e] = max(made.best[e], x + rule_worth(k, parts, worth))
+
+
+@kernel
+def try_word(e: int, s: int, grid: Grid, parts: Parts, worth: Floats, made: Licensed) -> None:
+    """The word right below an entry, if the symbol can stand over it and nothing else is better."""
     X = grid.chart.symbol[e]
-    value, rule, split = best_production(grid, X, s, t, parts, worth, left_best, right_best)
-    if t == s + 1 and leaf_weight(grid, s, X) < np.inf:
-        over_word = worth[parts.leaf[X]] if parts.leaf[X] >= 0 else 0.0
-        # A preterminal that does not count takes back its node's worth; in a cycle the node can be passed before.
-        if parts.node[X] >= 0 and not parts.preterminals and not parts.cyclic[X]:
-            over_word -= worth[parts.node[X]]
-        if over_word >= value:
-            value, rule, split = over_word, -1, -1
-    made.best[e], made.rule[e], made.split[e] = value, rule, split
+    if leaf_weight(grid, s, X) == np.inf:
+        return
+    value = worth[parts.leaf[X]] if parts.leaf[X] >= 0 else 0.0
+    # A preterminal that does not count takes back its node's worth; in a cycle the node can be passed before.
+    if parts.node[X] >= 0 and not parts.preterminals and not parts.cyclic[X]:
+        value -= worth[parts.node[X]]
+    if value >= made.best[e]:
+        made.best[e], made.over_word[e] = value, True
 
 
 @kernel
@@ -189,30 +214,48 @@ def close_components(grid: Grid, parts: Parts, worth: Floats, place: Ints, made:
 
 
 @kernel
+def weigh(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, place: Ints, worth: Floats) -> bool:
+    """Fill in the worth of every part over [s, t), and ``place``, the entry of each symbol that has a parse above
+    it."""
+    chart, found = grid.chart, False
+    for e in range(chart.first[s, t], chart.last[s, t]):
+        if posterior(mode, outer.value[e], one_of(mode), chart.value[e]) > 0:
+            place[chart.symbol[e]] = e
+            found = True
+    if not found:
+        return False
+    worth[:] = 0.0
+    for e in range(chart.first[s, t], chart.last[s, t]):
+        if place[chart.symbol[e]] >= 0:
+            add_worth(mode, e, s, t, grid, outer, parts, place, worth)
+    if len(parts.binary) > 0 and t > s + 1:
+        add_binary_worth(mode, s, t, grid, outer, parts, place, worth)
+    return True
+
+
+@kernel
 def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: Parts) -> Licensed:
-    """The best value of every entry of the chart that has a parse above it, and how to reach it."""
+    """The best value of every entry of the chart that has a parse above it."""
     chart, size = grid.chart, len(grid.chart.symbol)
-    nothing = np.full(size, -1, np.int64)
-    made = Licensed(np.full(size, -np.inf), nothing, nothing.copy(), np.arange(size), nothing.copy())
-    left_best, right_best = np.full(chart.left_row.shape, -np.inf), np.full(chart.right_row.shape, -np.inf)
+    made = Licensed(
+        np.full(size, -np.inf),
+        np.zeros(size, np.bool_),
+        np.arange(size),
+        np.full(size, -1, np.int64),
+        np.full(chart.left_row.shape, -np.inf),
+        np.full(chart.right_row.shape, -np.inf),
+    )
     place, worth = np.full(len(grid.binary.left_id), -1, np.int64), np.zeros(parts.size)
     for d in range(1, n + 1):
         for s in range(n - d + 1):
             t = s + d
-            found = False
-            for e in range(chart.first[s, t], chart.last[s, t]):
-                if posterior(mode, outer.value[e], one_of(mode), chart.value[e]) > 0:
-                    place[chart.symbol[e]] = e
-                    found = True
-            if not found:
+            if not weigh(mode, s, t, grid, outer, parts, place, worth):
                 continue
-            worth[:] = 0.0
+            if d > 1:
+                best_of_binary(s, t, grid, parts, worth, place, made)
             for e in range(chart.first[s, t], chart.last[s, t]):
-                if place[chart.symbol[e]] >= 0:
-                    add_worth(mode, e, s, t, grid, outer, parts, place, worth)
-            for e in range(chart.first[s, t], chart.last[s, t]):
-                if place[chart.symbol[e]] >= 0:
-                    best_below(e, s, t, grid, parts, worth, left_best, right_best, made)
+                if d == 1 and place[chart.symbol[e]] >= 0:
+                    try_word(e, s, grid, parts, worth, made)
             close_components(grid, parts, worth, place, made)
             for e in range(chart.first[s, t], chart.last[s, t]):
                 X = chart.symbol[e]
@@ -223,7 +266,24 @@ def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: Parts) -> 
                     made.best[e] += worth[parts.node[X]]
                 B, C = grid.binary.left_id[X], grid.binary.right_id[X]
                 if B >= 0 and d < n:
-                    left_best[chart.lefts[s, chart.slot[s, B], 1], t] = made.best[e]
+                    made.left_row[chart.lefts[s, chart.slot[s, B], 1], t] = made.best[e]
                 if C >= 0 and d < n:
-                    right_best[chart.rights[t, C, 0], s] = made.best[e]
+                    made.right_row[chart.rights[t, C, 0], s] = made.best[e]
     return made
+
+
+@kernel
+def best_production(mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, made: Licensed) -> tuple[int, int]:
+    """The best binary rule of A over [s, t) and its split; among equals the first split, then the first rule."""
+    place, worth = np.full(len(grid.binary.left_id), -1, np.int64), np.zeros(parts.size)
+    weigh(mode, s, t, grid, outer, parts, place, worth)
+    value, rule, split = -np.inf, -1, -1
+    for i in range(grid.binary.by_parent_first[A], grid.binary.by_parent_first[A + 1]):
+        k = grid.binary.by_parent[i]
+        row_b, row_c, lo, hi = rows_of(grid, k, s, t)
+        weight = rule_worth(k, parts, worth) if lo <= hi else 0.0
+        for r in range(lo, hi + 1):
+            x = weight + (made.left_row[row_b, r] + made.right_row[row_c, r])
+            if x > value + TIE or (r < split and x >= value - TIE):
+                value, rule, split = x, k, r
+    return rule, split

@@ -162,9 +162,12 @@ def labelled_precision_recall(forest: Forest, *, lam: float = 0.0, pre: bool = F
 def licensed_labelled_recall(forest: Forest, *, pre: bool = True) -> Best:
     """The parse with most right labelled constituents on average: M_LR (Sima'an 2003). Without ``pre`` preterminals
     do not count."""
-    ids = _Numbers()
-    node = [-1 if key is None else ids.of(key) for key in _label_keys(forest)]
-    return _licensed(forest, ids, node=node, preterminals=pre)
+
+    def number() -> Parts:
+        ids = _Numbers()
+        return _parts(forest, ids, node=[ids.of(key) for key in _label_keys(forest)], preterminals=pre)
+
+    return _licensed(forest, ("nodes", pre), number)
 
 
 def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") -> Best:
@@ -173,18 +176,21 @@ def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") 
     A link is the parent's span and label, the child's index and label; words are no children. ``binary`` counts the
     links of productions with two children, ``all`` those of every production, as the metric PC does.
     """
-    ids, keys = _Numbers(), _label_keys(forest)
+    return _licensed(forest, ("links", count), lambda: _numbered_links(forest, count))
+
+
+def _numbered_links(forest: Forest, count: str) -> Parts:
+    ids, keys = _Numbers(), _keys_by_name(forest)
     rules: dict[int, list[int]] = {}
     alone: dict[int, int] = {}
-    index = {symbol: i for i, symbol in enumerate(forest.binary.symbols[: forest.binary.visible])}
     for source, rule in enumerate(forest.grammar.rules):
-        parent = keys[index[rule.lhs]]
-        children = [None if word else keys[index[x]] for x, word in zip(rule.rhs, rule.words, strict=True)]
+        children = [None if word else keys[x] for x, word in zip(rule.rhs, rule.words, strict=True)]
         if len(children) == 2 or (len(children) > 2 and count == "all"):
-            rules[source] = [ids.of((parent, i, child)) for i, child in enumerate(children) if child is not None]
+            links = [(keys[rule.lhs], i, child) for i, child in enumerate(children) if child is not None]
+            rules[source] = [ids.of(link) for link in links]
         elif count == "all" and rule.is_unary:
-            alone[source] = ids.of((parent, "only", children[0]))
-    return _licensed(forest, ids, rules=rules, alone=alone)
+            alone[source] = ids.of((keys[rule.lhs], "only", children[0]))
+    return _parts(forest, ids, rules=rules, alone=alone)
 
 
 def frames(forest: Forest, *, count: Literal["strict", "bin", "many", "all"] = "bin") -> Best:
@@ -193,19 +199,21 @@ def frames(forest: Forest, *, count: Literal["strict", "bin", "many", "all"] = "
     ``bin`` counts productions with two children, ``strict`` only those of them without words, ``many`` those with
     two or more children (as the metric CF does), ``all`` every production.
     """
-    ids, keys = _Numbers(), _label_keys(forest)
-    index = {symbol: i for i, symbol in enumerate(forest.binary.symbols[: forest.binary.visible])}
+    return _licensed(forest, ("frames", count), lambda: _numbered_frames(forest, count))
+
+
+def _numbered_frames(forest: Forest, count: str) -> Parts:
+    ids, keys = _Numbers(), _keys_by_name(forest)
     rules: dict[int, list[int]] = {}
     alone: dict[int, int] = {}
     for source, rule in enumerate(forest.grammar.rules):
-        right = tuple((x, True) if word else (keys[index[x]], False) for x, word in zip(rule.rhs, rule.words, strict=True))
-        part = keys[index[rule.lhs]], right
+        right = tuple((x, True) if word else (keys[x], False) for x, word in zip(rule.rhs, rule.words, strict=True))
         if len(right) > 1 and _counts(rule, count):
-            rules[source] = [ids.of(part)]
+            rules[source] = [ids.of((keys[rule.lhs], right))]
         elif rule.is_unary and count == "all":
-            alone[source] = ids.of(part)
-    leaf = [ids.of((key, "word")) if count == "all" else -1 for key in keys]
-    return _licensed(forest, ids, rules=rules, alone=alone, leaf=leaf)
+            alone[source] = ids.of((keys[rule.lhs], right))
+    leaf = [ids.of((key, "word")) for key in _label_keys(forest)] if count == "all" else None
+    return _parts(forest, ids, rules=rules, alone=alone, leaf=leaf)
 
 
 def _counts(rule: Rule, count: str) -> bool:
@@ -289,7 +297,23 @@ def _label_keys(forest: Forest) -> list[object]:
     return [(symbol,) if label is None else label for symbol, label in zip(symbols, forest.output_labels, strict=False)]
 
 
-def _licensed(
+def _keys_by_name(forest: Forest) -> dict[str, object]:
+    return dict(zip(forest.binary.symbols[: forest.binary.visible], _label_keys(forest), strict=True))
+
+
+def _licensed(forest: Forest, key: tuple[object, ...], number: Callable[[], Parts]) -> Best:
+    """The best parse where things count as numbered parts; the numbers are made once for a grammar."""
+    derived = forest.binary.derived
+    if ("parts", *key) not in derived:
+        derived["parts", *key] = number()
+    parts: Parts = derived["parts", *key]
+    filled = forest.filled
+    made = best_licensed(filled.mode, forest.n, filled.grid, forest.outer, parts)
+    steps = licensed_steps(filled.mode, filled.grid, forest.outer, made, parts, filled.root, forest.n)
+    return Best(forest.tree(steps), float(made.best[filled.root]))
+
+
+def _parts(
     forest: Forest,
     ids: _Numbers,
     *,
@@ -298,13 +322,13 @@ def _licensed(
     rules: dict[int, list[int]] | None = None,
     alone: dict[int, int] | None = None,
     preterminals: bool = True,
-) -> Best:
-    """The best parse where nodes, leaves, rules of two or more children and unary rules count as the numbered
-    parts."""
+) -> Parts:
+    """What nodes, leaves, rules of two or more children and unary rules count as, in the order of the binarised
+    grammar."""
     binary, n_symbols = forest.binary, forest.binary.n_symbols
     by_rule = [(rules or {}).get(source, []) for source in binary.binary_source.tolist()]
     none = [-1] * n_symbols
-    parts = Parts(
+    return Parts(
         size=len(ids.ids),
         node=np.array([*(node or none), *none][:n_symbols], np.int32),
         leaf=np.array([*(leaf or none), *none][:n_symbols], np.int32),
@@ -314,10 +338,6 @@ def _licensed(
         preterminals=preterminals,
         cyclic=binary.cyclic,
     )
-    filled = forest.filled
-    made = best_licensed(filled.mode, forest.n, filled.grid, forest.outer, parts)
-    steps = licensed_steps(filled.grid, made, parts, filled.root, forest.n)
-    return Best(forest.tree(steps), float(made.best[filled.root]))
 
 
 def _labels_of_spans(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.float64], NDArray[np.int32], list[str | None]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.licensed import Licensed, Parts
+from treegauge.parsing.kernels import Outer
+from treegauge.parsing.licensed import Licensed, Parts, best_production
 
 __all__ = ["licensed_steps"]
 
 
-def licensed_steps(grid: Grid, made: Licensed, parts: Parts, root: int, n: int) -> list[int]:
+def licensed_steps(mode: int, grid: Grid, outer: Outer, made: Licensed, parts: Parts, root: int, n: int) -> list[int]:
     """The steps of the best tree (see :mod:`treegauge.parsing.derivations`), from the entry of its root."""
     n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
     steps: list[int] = []
@@ -17,7 +18,7 @@ def licensed_steps(grid: Grid, made: Licensed, parts: Parts, root: int, n: int) 
         entry, s, t = stack.pop()
         way_out, rule = int(made.exit[entry]), int(made.exit_rule[entry])
         X, out = int(grid.chart.symbol[entry]), int(grid.chart.symbol[way_out])
-        over_word = rule < 0 and int(made.rule[way_out]) < 0
+        over_word = rule < 0 and bool(made.over_word[way_out])
         steps.extend(n_symbols + u for u in _round(grid, parts, X, out, over_word and not parts.preterminals))
         if rule >= 0:
             steps.append(n_symbols + rule)
@@ -25,7 +26,7 @@ def licensed_steps(grid: Grid, made: Licensed, parts: Parts, root: int, n: int) 
         elif over_word:
             steps.append(out)
         else:
-            k, r = int(made.rule[way_out]), int(made.split[way_out])
+            k, r = best_production(mode, out, s, t, grid, outer, parts, made)
             steps.append(n_symbols + n_unary + k)
             stack.append((_entry(grid, r, t, int(grid.binary.right[k])), r, t))
             stack.append((_entry(grid, s, r, int(grid.binary.left[k])), s, r))
