@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "chunks": "Train chunk models, measure them by entropy, score any chunker.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
     "induce": "Count a grammar from a treebank.",
+    "learn": "Learn a grammar from bracketed sentences.",
     "parse": "Parse sentences for the criterion you measure by.",
     "explain": "Say what a metric measures.",
     "explain-difference": "Find the options that make two scores differ, and by how much each.",

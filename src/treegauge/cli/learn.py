@@ -1,0 +1,180 @@
+"""``treegauge learn``: a grammar from bracketed sentences, by inside-outside re-estimation."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from treegauge.cli._grammars import given_grammar
+from treegauge.cli._options import reading_options
+from treegauge.errors import EncodingError, UsageError
+from treegauge.grammar.counting import statistics
+from treegauge.grammar.model import save_model
+from treegauge.grammar.text import write_nltk, write_text
+from treegauge.io import ReadOptions, read
+from treegauge.io.sources import find_sources
+from treegauge.learning import TERMINALS, BracketedSentences, Iteration, Learned, LearningSettings, learn, read_brackets
+from treegauge.normalise import PUNCTUATION, TRACE_TAGS
+from treegauge.parsing.jit import when_compiling
+
+FORMATS = ("model", "text", "nltk")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge learn train.mrg -o learned.model --nonterminals 15 --max-length 15
+  treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200
+  treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200 --resume
+  treegauge learn sentences.txt --input brackets --ignore-brackets --nonterminals 4 > grammar.txt
+  treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text"""
+)
+@click.argument("brackets")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where the grammar goes; - prints it as text.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
+@click.option("--input", "kind", type=click.Choice(["trees", "brackets"]), default="trees", show_default=True,
+              help="A treebank (labels are ignored), or a sentence a line with bare brackets or none: ((a b) c).")  # fmt: skip
+@click.option("--terminals", type=click.Choice(TERMINALS), default="tags", show_default=True,
+              help="Of a treebank: learn over its tags or its words.")  # fmt: skip
+@click.option("--max-length", type=click.IntRange(1), metavar="N", help="Leave out longer sentences.")
+@click.option("--no-punctuation", is_flag=True, help="Leave out tokens with the Penn Treebank's punctuation tags.")
+@click.option("--ignore-brackets", is_flag=True, help="Plain inside-outside re-estimation, from the sentences alone.")
+@click.option("--nonterminals", type=click.IntRange(1), default=15, show_default=True, metavar="N",
+              help="How many symbols a random start has, with all rules A -> B C and A -> word over them.")  # fmt: skip
+@click.option("--start", metavar="GRAMMAR", help="Start from this grammar (model or text) and not from a random one.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Of the random starts.")
+@click.option("--restarts", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="Learn from N random starts and keep the grammar with the lowest cross entropy.")  # fmt: skip
+@click.option("--iterations", type=click.IntRange(0), default=100, show_default=True, metavar="N", help="The most steps a start.")
+@click.option("--tolerance", type=click.FloatRange(0), default=1e-4, show_default=True, metavar="BITS",
+              help="Stop when a step lowers the cross entropy by less than this, in bits a word; 0 never stops early.")  # fmt: skip
+@click.option("--threshold", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
+              help="Write only rules at least this probable, and scale them to sum to 1.")  # fmt: skip
+@click.option("--checkpoint", metavar="FILE", help="Where the state is kept after every step.  [default: OUTPUT.checkpoint]")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint: the result is the same as without interruption.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing about each step.")
+@reading_options
+def command(
+    brackets: str,
+    output: str,
+    form: str | None,
+    start: str | None,
+    threshold: float,
+    checkpoint: str | None,
+    resume: bool,
+    quiet: bool,
+    nonterminals: int,
+    seed: int,
+    iterations: int,
+    tolerance: float,
+    restarts: int,
+    threads: int | None,
+    **reading: Any,
+) -> None:
+    """Learn a grammar from bracketed sentences (Pereira & Schabes 1992).
+
+    No constituent of a parse may cross a bracket of BRACKETS; sentences may be bracketed fully, in part or not at all. After each
+    step stderr says the cross entropy in bits a word. A sentence without a compatible parse is left out and counted.
+    """
+    form = form or ("text" if output == "-" else "model")
+    if form == "model" and output == "-":
+        raise UsageError("a model is a file: give -o FILE, or --format text")
+    settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, threads)
+    sentences = _sentences(brackets, **reading)
+    click.echo(f"{len(sentences):,} sentences, {sentences.n_tokens:,} tokens, {len(sentences.start):,} brackets", err=True)
+    if checkpoint is None and output != "-":
+        checkpoint = f"{output}.checkpoint"
+    with when_compiling(lambda: click.echo("treegauge: compiling the kernels; this happens once", err=True)):
+        learned = learn(
+            sentences,
+            settings,
+            start=None if start is None else given_grammar(start).grammar,
+            checkpoint=checkpoint,
+            resume=resume,
+            on_iteration=_teller(quiet, restarts),
+        )
+    _write(learned, output, form, threshold, sentences, reading["terminals"] if reading["kind"] == "trees" else "words", settings)
+
+
+def _sentences(
+    path: str,
+    *,
+    kind: str,
+    terminals: str,
+    max_length: int | None,
+    no_punctuation: bool,
+    ignore_brackets: bool,
+    options: ReadOptions,
+) -> BracketedSentences:
+    if kind == "trees":
+        drop = TRACE_TAGS | (PUNCTUATION["ptb"] if no_punctuation else frozenset[str]())
+        sentences = BracketedSentences.from_treebank(read(path, options), terminals=terminals, longest=max_length, drop=drop)
+    else:
+        sentences = read_brackets(_text(path, options.encoding), path=path)
+        if max_length is not None:
+            sentences = sentences.take((sentences.lengths <= max_length).nonzero()[0])
+    return sentences.without_brackets() if ignore_brackets else sentences
+
+
+def _text(path: str, encoding: str) -> str:
+    parts: list[str] = []
+    for source in find_sources(path):
+        with source.open() as stream:
+            content = stream.read()
+        try:
+            parts.append(content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding))
+        except (UnicodeDecodeError, LookupError) as error:
+            raise EncodingError(f"not text in {encoding}: {error}", path=source.name, advice="Name another --encoding.") from None
+    return "\n".join(parts)
+
+
+def _teller(quiet: bool, restarts: int) -> Callable[[Iteration], None]:
+    """Says each step: a line of its own where stderr is a file, over the last one on a terminal."""
+    if quiet:
+        return lambda _: None
+    live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
+
+    def tell(at: Iteration) -> None:
+        which = f"start {at.start + 1} of {restarts}, " if restarts > 1 else ""
+        without = f", {at.skipped:,} sentences without a parse" if at.skipped else ""
+        line = f"{which}step {at.step}: {at.cross_entropy:.6f} bits a word{without}"
+        click.echo(f"\r{line}\033[K" if live else line, err=True, nl=not live)
+
+    return tell
+
+
+def _write(
+    learned: Learned,
+    output: str,
+    form: str,
+    threshold: float,
+    sentences: BracketedSentences,
+    terminals: str,
+    settings: LearningSettings,
+) -> None:
+    grammar = learned.grammar(threshold=threshold)
+    if form == "model":
+        notes = {
+            "terminals": terminals,
+            "method": "inside-outside re-estimation from brackets (Pereira & Schabes 1992)",
+            "seed": settings.seed,
+            "cross_entropy": [list(history) for history in learned.histories],
+            "best_start": learned.best,
+            "skipped": learned.skipped,
+            "threshold": threshold,
+        }
+        save_model(grammar, output, trained_on=sentences.sha256(), notes=notes)
+    else:
+        written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
+        with click.open_file(output, "w", encoding="utf-8") as stream:
+            stream.write(written)
+    which = f"start {learned.best + 1} of {len(learned.histories)}, " if len(learned.histories) > 1 else ""
+    taken = len(learned.histories[learned.best]) - 1
+    newline = "\n" if sys.stderr.isatty() else ""
+    click.echo(f"{newline}{which}{taken} steps: {learned.cross_entropy:.6f} bits a word; {learned.skipped:,} skipped", err=True)
+    click.echo(str(statistics(grammar)), err=True)
