@@ -1,0 +1,86 @@
+"""``treegauge diff``: draw what is right and wrong in a parse."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from treegauge.cli._options import reading_options
+from treegauge.errors import UsageError
+from treegauge.io.options import ReadOptions
+
+FORMATS = ("text", "svg", "png")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge diff gold.mrg parser.mrg
+  treegauge diff gold.mrg parser.mrg --sentence 12 -o diff.svg
+  treegauge diff gold.mrg parser.mrg --worst 20 | less"""
+)
+@click.argument("gold")
+@click.argument("test")
+@click.option("-s", "--sentence", "sentences", multiple=True, type=click.IntRange(1), metavar="N",
+              help="Draw this sentence, counted from 1; may be given several times.")  # fmt: skip
+@click.option("--worst", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="Without --sentence: draw the N sentences with the most wrong brackets.")  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
+@click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
+@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
+@click.option("--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
+@click.option("-o", "--output", default="-", show_default=True, metavar="FILE", help="Where to write; - is standard output.")
+@reading_options
+def command(
+    gold: str,
+    test: str,
+    sentences: tuple[int, ...],
+    worst: int,
+    everything: bool,
+    fold: bool,
+    preset: str,
+    width: int | None,
+    ascii_only: bool,
+    form: str | None,
+    output: str,
+    options: ReadOptions,
+) -> None:
+    """Draw a gold tree and a test tree with every bracket marked: matched, missed, spurious, crossing or wrongly labelled.
+
+    GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. PNG needs the extra
+    [plot].
+    """
+    from treegauge.io.output import write_chunks
+    from treegauge.reports.tree_diff import diffs, worst_diffs
+
+    form = form or {".svg": "svg", ".png": "png"}.get(Path(output).suffix.lower(), "text")
+    if form == "png" and output == "-" and sys.stdout.isatty():
+        raise UsageError("a PNG picture would garble the terminal: give a file, -o diff.png")
+    chosen = [number - 1 for number in sentences] or None
+    if chosen is None and not everything:
+        found = worst_diffs(gold, test, worst, preset, options=options)
+    else:
+        found = diffs(gold, test, chosen, preset, options=options)
+    if not found:
+        click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
+        return
+    if form == "text":
+        from treegauge.reports.diff_text import diff_text
+
+        columns = width or shutil.get_terminal_size((100, 24)).columns
+        charset = "ascii" if ascii_only else "unicode"
+        texts = [diff_text(one, width=columns, fold=fold, charset=charset) for one in found]
+        write_chunks([("\n\n".join(texts) + "\n").encode("utf-8", "replace")], output)
+    elif form == "svg":
+        from treegauge.reports.diff_svg import diff_svg
+
+        write_chunks([diff_svg(found, fold=fold).encode("utf-8", "replace")], output)
+    else:
+        from treegauge.reports.diff_png import diff_png
+
+        write_chunks([diff_png(found, fold=fold)], output)

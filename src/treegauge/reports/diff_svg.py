@@ -1,0 +1,77 @@
+"""Tree diffs as one SVG picture: for each sentence its heading and its trees, and at the end what the marks mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from treegauge.reports.tree_diff import TreeDiff
+from treegauge.trees.drawing import draw_svg, legend_svg
+from treegauge.trees.drawing.measure import clean, ems
+from treegauge.trees.drawing.sheet import Frame, Theme, escape
+
+__all__ = ["diff_svg"]
+
+_FONT, _MARGIN, _LINE = 14, 12, 24
+_SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)" height="(\d+)"')
+_LONGEST_HEADING = 160
+
+
+class _Placed(NamedTuple):
+    """Elements, and where they end."""
+
+    elements: list[str]
+    right: int
+    bottom: int
+
+
+def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "auto") -> str:
+    """The differences one below the other; ``fold`` closes subtrees in which everything matched.
+
+    >>> from treegauge.reports.tree_diff import diff
+    >>> picture = diff_svg([diff("(S (NP (N a)) (V b))", "(S (N a) (V b))")])
+    >>> picture.count("<svg"), "1 missed" in picture
+    (4, True)
+    """
+    elements: list[str] = []
+    right, bottom = 0, _MARGIN
+    for number, diff in enumerate(diffs):
+        placed = _one(diff, number, bottom, fold)
+        elements += placed.elements
+        right, bottom = max(right, placed.right), placed.bottom + _MARGIN
+    used = {mark for diff in diffs for _, _, marks in diff.sides for mark in marks.values()}
+    if used:
+        placed = _nested(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
+        elements += placed.elements
+        right, bottom = max(right, placed.right), placed.bottom
+    title = "; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference"
+    return Frame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _MARGIN, bottom + _MARGIN)
+
+
+def _one(diff: TreeDiff, number: int, top: int, fold: bool) -> _Placed:
+    heading = clean(f"{diff.place}: {diff.summary}", _LONGEST_HEADING)
+    elements = [_text(heading, top + _FONT, bold=True)]
+    right, bottom = _MARGIN + ems(heading) * _FONT * 108 // 10_000, top + _LINE
+    for side, (name, tree, marks) in enumerate(diff.sides):
+        folded = diff.folded(tree, marks) if fold else frozenset[int]()
+        picture = draw_svg(tree, marks, id_prefix=f"s{number}t{side}-", title=name, folded=folded, legend=False, stylesheet=False)
+        elements.append(_text(clean(name, 60), bottom + _FONT, bold=False))
+        placed = _nested(picture, bottom + _LINE)
+        elements += placed.elements
+        right, bottom = max(right, placed.right), placed.bottom
+    return _Placed(elements, right, bottom)
+
+
+def _text(text: str, baseline: int, *, bold: bool) -> str:
+    weight = ' font-weight="600"' if bold else ' fill-opacity=".75"'
+    return f'<text x="{_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape(text)}</text>'
+
+
+def _nested(picture: str, top: int) -> _Placed:
+    """A picture inside another, at its own size."""
+    found = _SIZE.match(picture)
+    assert found is not None, "a picture begins with its size"
+    width, height = int(found[2]), int(found[3])
+    inside = f'<svg x="{_MARGIN}" y="{top}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
+    return _Placed([inside.rstrip("\n")], _MARGIN + width, top + height)

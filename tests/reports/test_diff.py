@@ -1,0 +1,168 @@
+"""Tree diffs: marks that add up to PARSEVAL's counts, and pictures in three forms."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+import treegauge
+from treegauge.reports.diff_png import diff_png
+from treegauge.reports.diff_svg import diff_svg
+from treegauge.reports.diff_text import diff_text
+from treegauge.reports.tree_diff import TreeDiff, diff, diffs, worst_diffs
+from treegauge.reports.tree_marks import mark_brackets
+from treegauge.testing.pairs import tree_pairs
+from treegauge.trees import Tree, Treebank
+
+GOLD = "(S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes)))))"
+TEST = "(S (NP (PRP I)) (VP (VBD saw) (NX (DT a) (NN man)) (X (NN man))))"
+CROSSED = "(S (NP (PRP I)) (VP (VBD saw) (NP (DT a)) (X (NN man) (IN with)) (NP (NNS eyes))))"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "treegauge", "diff", *arguments], capture_output=True, check=False)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    gold, test = tmp_path / "gold.mrg", tmp_path / "test.mrg"
+    gold.write_text(f"{GOLD}\n{GOLD}\n(S (V go))\n")
+    test.write_text(f"{GOLD}\n{CROSSED}\n(X (V go))\n")
+    return str(gold), str(test)
+
+
+def test_every_kind_of_mark() -> None:
+    found = diff(GOLD, CROSSED, preset="none")
+    assert set(found.test_marks.values()) == {"matched", "crossing", "spurious"}
+    assert set(found.gold_marks.values()) == {"matched", "missed"}
+    assert diff("(S (NP (N a)) (V b))", "(S (XP (N a)) (V b))").gold_marks[1] == "wrong-label"
+
+
+@given(tree_pairs())
+def test_marks_add_up_to_parseval(pair: tuple[Tree, Tree]) -> None:
+    gold, test = (Treebank.from_trees([tree]) for tree in pair)
+    counts = treegauge.score(gold, test, preset="none").counts
+    found = diff(gold, test, preset="none")
+    gold_marks, test_marks = list(found.gold_marks.values()), list(found.test_marks.values())
+    assert gold_marks.count("matched") == test_marks.count("matched") == counts["matched"]
+    assert gold_marks.count("wrong-label") == test_marks.count("wrong-label")
+    assert (len(gold_marks), len(test_marks)) == (counts["gold"], counts["test"])
+    assert found.wrong == counts["gold"] + counts["test"] - 2 * counts["matched"]
+
+
+def test_crossing_marks_are_the_crossing_brackets_that_match_nothing(shared: Path) -> None:
+    from treegauge.metrics.matching import crossing
+    from treegauge.metrics.preparation import prepare
+    from treegauge.normalise.preset import load_preset
+
+    folder = shared / "data" / "outputs"
+    gold, test = (treegauge.read(folder / f"gum_dev.{name}.mrg") for name in ("gold", "berkeley-viterbi"))
+    marks = mark_brackets(prepare(gold, test, load_preset("default")))
+    is_crossing = crossing(marks.pair.gold, marks.pair.test)
+    assert is_crossing.sum() == (marks.test == 3).sum() > 0
+
+
+def test_nodes_are_marked_where_they_stand_though_traces_and_punctuation_do_not_count() -> None:
+    gold = "(S (NP-SBJ (-NONE- *)) (`` ``) (VP (V go) (NP (N home))) (. .))"
+    found = diff(gold, "(S (`` ``) (VP (V go) (PP (N home))) (. .))")
+    nodes = list(found.gold.nodes())
+    assert {nodes[number].label: mark for number, mark in found.gold_marks.items()} == {
+        "S": "matched",
+        "VP": "matched",
+        "NP": "wrong-label",
+    }
+
+
+def test_a_sentence_over_other_words_has_no_test_tree() -> None:
+    found = diff("(S (V go) (N home))", "(S (V stay))")
+    assert found.test is None
+    assert "words differ" in found.summary
+    assert set(found.gold_marks.values()) == {"missed"}
+    assert "gold" in diff_text(found)
+    assert diff_svg([found]).count("<svg") == 3
+
+
+def test_other_tokens_over_the_same_text_are_marked_by_their_own_nodes() -> None:
+    found = diff("(S (VP (MD can) (RB not)) (VP (V go)))", "(S (VP (MD cannot)) (XP (V go)))", preset="none")
+    assert found.gold_marks == {0: "matched", 1: "matched", 4: "wrong-label"}
+    assert found.test_marks == {0: "matched", 1: "matched", 3: "wrong-label"}
+
+
+def test_differing_sentences_and_the_worst() -> None:
+    gold, test = [GOLD, GOLD, "(S (V go))"], [GOLD, CROSSED, "(X (V go))"]
+    assert [one.sentence for one in diffs(gold, test)] == [1, 2]
+    assert [one.sentence for one in worst_diffs(gold, test, 1)] == [1]
+    assert worst_diffs(gold, gold, 5) == []
+    with pytest.raises(treegauge.UsageError, match="there is no sentence 4: the treebank has 3"):
+        diffs(gold, test, [3])
+
+
+HOSTILE = {
+    "script": Tree("S", [Tree("<script>alert(1)</script>", [Tree('"&', ["</svg><img src=x onerror=alert(1)>"])])]),
+    "directions": Tree("S", [Tree("N", ["שלום\u202e"]), Tree("N", ["مرحبا"]), Tree("N", ["👩\u200d🚀"])]),
+    "control": Tree("S\x00", [Tree("\x1b[31m", ["\ud800"])]),
+    "empty": Tree("", []),
+    "dollars": Tree("S", [Tree("PRP$", ["$x^{$"])]),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_trees_are_drawn(name: str) -> None:
+    tree = HOSTILE[name]
+    found = TreeDiff(0, "tree 1", tree, tree.replace(label="X"), {0: "missed"}, {0: "crossing"})
+    picture = diff_svg([found], fold=False)
+    ElementTree.fromstring(picture)
+    assert "<script" not in picture
+    assert "<img" not in picture
+    assert "\x1b" not in diff_text(found)
+    assert diff_png([found]).startswith(b"\x89PNG")
+    assert "<script" not in found._repr_html_()
+
+
+def test_a_deep_tree_is_drawn_folded() -> None:
+    tree = Tree("V", ["go"])
+    for _ in range(20_000):
+        tree = Tree("S", [tree])
+    found = diff([tree], [tree], preset="none")
+    assert len(diff_svg([found])) < 10_000
+
+
+def test_a_picture_too_large_for_png_is_refused() -> None:
+    tree = Tree("S", [Tree("N", [f"word{number}"]) for number in range(10_000)])
+    with pytest.raises(treegauge.UsageError, match="too large for PNG"):
+        diff_png([TreeDiff(0, "tree 1", tree, None, {}, {})], fold=False)
+
+
+def test_pictures_have_the_same_bytes_every_time() -> None:
+    found = [diff(GOLD, TEST), diff(GOLD, CROSSED)]
+    assert diff_svg(found) == diff_svg(found)
+    assert diff_png(found) == diff_png(found)
+
+
+def test_the_command_draws_the_worst_sentence(files: tuple[str, str]) -> None:
+    done = run(*files, "--width", "80")
+    assert done.returncode == 0, done.stderr
+    assert "gold.mrg:2: gold:" in done.stdout.decode()
+    assert "× crossing" in done.stdout.decode()
+
+
+def test_the_command_writes_what_the_suffix_says(files: tuple[str, str], tmp_path: Path) -> None:
+    for suffix, start in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".txt", files[0].encode())):
+        path = tmp_path / f"diff{suffix}"
+        done = run(*files, "--all", "-o", str(path))
+        assert (done.returncode, done.stdout) == (0, b""), done.stderr
+        assert path.read_bytes().startswith(start)
+
+
+def test_the_command_says_when_nothing_differs(files: tuple[str, str]) -> None:
+    done = run(files[0], files[0], "--all")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"no difference" in done.stderr
+    done = run(*files, "--sentence", "9")
+    assert done.returncode == 2
+    assert b"there is no sentence 9: the treebank has 3" in done.stderr
