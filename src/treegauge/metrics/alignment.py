@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from treegauge.metrics.pairing import pair_in_order
 from treegauge.metrics.tokens import has_tag
-from treegauge.metrics.words import letters, plain_word, sentence_text, word_numbers
+from treegauge.metrics.words import WordNumbers, letters, plain_word, sentence_text
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -92,21 +92,26 @@ class Alignment:
         return in_order and not self.fit.any()
 
 
-def align(gold: Treebank, test: Treebank, preset: Preset, *, ignore_words: bool = False) -> Alignment:
+def align(
+    gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers | None = None, *, ignore_words: bool = False
+) -> Alignment:
     """Pair the sentences and tokens of two treebanks.
 
     With ``ignore_words``, sentences of equally many tokens fit whatever their words are.
     """
+    words = words or WordNumbers(preset)
     if len(gold) == len(test):
-        alignment = align_pairs(gold, test, np.arange(len(gold)), preset, ignore_words=ignore_words)
+        alignment = align_pairs(gold, test, np.arange(len(gold)), preset, words, ignore_words=ignore_words)
         if not is_displaced(differing_texts(gold, test, alignment)):
             return alignment
-    return align_pairs(gold, test, pairs_by_text(gold, test), preset, ignore_words=ignore_words)
+    return align_pairs(gold, test, pairs_by_text(gold, test), preset, words, ignore_words=ignore_words)
 
 
-def align_pairs(gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, ignore_words: bool = False) -> Alignment:
+def align_pairs(
+    gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, words: WordNumbers, *, ignore_words: bool = False
+) -> Alignment:
     """Align the tokens of each gold sentence i with those of test sentence ``pairs[i]``; -1 stands for none."""
-    return _Aligner(gold, test, preset, ignore_words).align(pairs)
+    return _Aligner(gold, test, preset, words, ignore_words).align(pairs)
 
 
 def pairs_by_text(gold: Treebank, test: Treebank) -> Int64:
@@ -136,9 +141,9 @@ def is_displaced(texts: Sequence[tuple[str, str]]) -> bool:
 class _Aligner:
     """Two treebanks, prepared for asking how their sentences fit."""
 
-    def __init__(self, gold: Treebank, test: Treebank, preset: Preset, ignore_words: bool) -> None:
+    def __init__(self, gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers, ignore_words: bool) -> None:
         self.gold, self.test, self.ignore_words = gold, test, ignore_words
-        self.gold_words, self.test_words = word_numbers(gold, test, preset)
+        self.gold_words, self.test_words = words.of(gold.vocabulary), words.of(test.vocabulary)
         self._delete_tags = preset.delete_tags
         self.gold_aside = np.zeros(gold.n_tokens, dtype=np.bool_)
         self.test_aside = np.zeros(test.n_tokens, dtype=np.bool_)

@@ -7,13 +7,14 @@ comparison of columns shows; only the others are given to :mod:`treegauge.metric
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.io.bracketed_writing import one_line_text
 from treegauge.metrics.alignment import Fit
 from treegauge.metrics.base import Rows, ratio
 from treegauge.metrics.brackets import sum_within
@@ -21,8 +22,8 @@ from treegauge.metrics.evalb import ERROR, SKIP, VALID, score_lines
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.preparation import Pair, pair_of
 from treegauge.metrics.tokens import has_tag, without_tokens
+from treegauge.metrics.words import WordNumbers
 from treegauge.normalise.preset import EvalbFile, Preset, from_parameters
-from treegauge.trees.brackets import one_line
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["EvalbOutcome", "Prepared", "bracketed_lines", "evalb_outcome"]
@@ -75,13 +76,14 @@ class EvalbOutcome:
 
 
 class Prepared(NamedTuple):
-    """Two blocks of trees and what was made of them: with traces, without, and as aligned brackets."""
+    """Two blocks of trees and what was made of them: with traces, without, as aligned brackets; and how words were numbered."""
 
     gold: Treebank
     test: Treebank
     gold_words: Treebank
     test_words: Treebank
     pair: Pair
+    words: WordNumbers
 
 
 def evalb_outcome(block: Prepared, rows: Rows | None, file: EvalbFile) -> EvalbOutcome:
@@ -92,8 +94,8 @@ def evalb_outcome(block: Prepared, rows: Rows | None, file: EvalbFile) -> EvalbO
     outcome = EvalbOutcome(file.name)
     if plain.any():
         pair = block.pair
-        if rows is None or not _counts_alike(pair.preset, preset, (*block.gold.labels, *block.test.labels)):
-            pair = pair_of(block.gold_words, block.test_words, alignment, preset)
+        if rows is None or not _counts_alike(pair.preset, preset, block.gold, block.test):
+            pair = pair_of(block.gold_words, block.test_words, alignment, preset, block.words)
             rows = Parseval().rows(pair)
         of_sentence = np.full(len(block.gold), -1, dtype=np.int64)
         of_sentence[pair.index] = np.arange(len(pair))
@@ -121,31 +123,39 @@ def _is_plain(block: Prepared, preset: Preset) -> Mask:
         test = test[: len(gold)]
     deleted = has_tag(gold, preset.delete_tags)
     doubtful = (deleted != has_tag(test, preset.delete_tags)) | (gold.tag < 0) | (test.tag < 0)
-    doubtful |= ~deleted & _is_written_otherwise(gold, test)
+    doubtful |= ~deleted & _is_written_otherwise(gold, test, block.words)
     plain = (sum_within(doubtful, gold.token_offset) == 0) & (sum_within(~deleted, gold.token_offset) > 0)
     sure[sure] = plain
     return sure
 
 
-def _is_written_otherwise(gold: Treebank, test: Treebank) -> Mask:
+def _is_written_otherwise(gold: Treebank, test: Treebank, words: WordNumbers) -> Mask:
     """Tokens that are the same word to us, but not the same bytes."""
-    numbers = {word: number for number, word in enumerate(gold.vocabulary)}
-    in_gold = np.array([numbers.get(word, -1) for word in test.vocabulary] or [-1], dtype=np.int64)
-    # A vocabulary may hold a word twice: then the number of the first stands for both.
-    first = np.array([numbers[word] for word in gold.vocabulary] or [0], dtype=np.int64)
-    return first[gold.word] != in_gold[test.word]
+    suspect = np.flatnonzero(words.has_variants(gold.vocabulary)[gold.word])
+    differs = np.zeros(gold.n_tokens, dtype=np.bool_)
+    differs[suspect] = [
+        gold.vocabulary[ours] != test.vocabulary[theirs]
+        for ours, theirs in zip(gold.word[suspect].tolist(), test.word[suspect].tolist(), strict=True)
+    ]
+    return differs
 
 
-def _counts_alike(one: Preset, other: Preset, labels: Sequence[str]) -> bool:
-    """Whether two presets count the same brackets of trees with these labels."""
+def _counts_alike(one: Preset, other: Preset, *banks: Treebank) -> bool:
+    """Whether two presets count the same brackets of these trees."""
     unlike = replace(one, name="", ignored=(), cutoff_length=0, delete_labels=other.delete_labels)
     if unlike != replace(other, name="", ignored=(), cutoff_length=0):
         return False
-    if one.delete_labels == other.delete_labels:
-        return True
-    return all(one.deletes(one.cut_label(label)) == other.deletes(one.cut_label(label)) for label in set(labels))
+    return not any(_has_phrases(bank, one, other) for bank in banks)
 
 
-def bracketed_lines(bank: Treebank, sentences: Sequence[int]) -> Iterator[bytes]:
+def _has_phrases(bank: Treebank, one: Preset, other: Preset) -> bool:
+    """Whether there are phrases that one of two presets deletes and the other does not."""
+    cut = [one.cut_label(label) for label in bank.labels]
+    disputed = [number for number, label in enumerate(cut) if one.deletes(label) != other.deletes(label)]
+    # A label that is on as many nodes as words have it for a tag is on no phrase.
+    return any(int((bank.label == number).sum()) > int((bank.tag == number).sum()) for number in disputed)
+
+
+def bracketed_lines(bank: Treebank, sentences: Sequence[int]) -> list[bytes]:
     """Some trees of a treebank, one a line."""
-    return (one_line(bank[i]).encode("utf-8", "surrogatepass") + b"\n" for i in sentences)
+    return b"".join(one_line_text([bank.take(sentences)])).splitlines(keepends=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treegauge.metrics.base import Rates, Rows, Total, f1, ratio
 from treegauge.metrics.brackets import sum_within
-from treegauge.metrics.matching import crossing, partners, partners_by_order
+from treegauge.metrics.matching import crossing, matched_counts, partners_by_order
 from treegauge.metrics.preparation import Pair
 from treegauge.trees.treebank import Int64
 
@@ -59,11 +59,14 @@ class Parseval:
 
     def rows(self, pair: Pair) -> Rows:
         gold, test = pair.gold, pair.test
+        matched, unlabelled = matched_counts(gold, test, pair.matching_classes)
+        if pair.equality is not None and pair.preset.labelled:
+            matched = gold.per_sentence(partners_by_order(gold, test, pair.classes, pair.equality) >= 0)
         return self.rows_of(
-            gold.per_sentence(_labelled_partners(pair) >= 0),
+            matched,
             gold.counts,
             test.counts,
-            gold.per_sentence(partners(gold, test, None) >= 0),
+            unlabelled,
             test.per_sentence(crossing(gold, test)),
             sum_within(gold.counted, gold.token_offset),
             sum_within(_has_right_tag(pair), gold.token_offset),
@@ -104,12 +107,6 @@ class Parseval:
             "two_or_less_crossing": ratio(n["two_or_less_crossing"], n["sentences"]),
             "tagging_accuracy": ratio(n["tags"], n["words"]),
         }
-
-
-def _labelled_partners(pair: Pair) -> Int64:
-    if pair.equality is not None and pair.preset.labelled:
-        return partners_by_order(pair.gold, pair.test, pair.classes, pair.equality)
-    return partners(pair.gold, pair.test, pair.matching_classes)
 
 
 def _has_right_tag(pair: Pair) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from treegauge.metrics.brackets import Brackets, LabelNumbers, brackets_of, sent
 from treegauge.metrics.refinement import over_common_tokens
 from treegauge.metrics.tokens import has_tag
 from treegauge.metrics.traces import without_traces
-from treegauge.metrics.words import word_numbers
+from treegauge.metrics.words import WordNumbers
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
@@ -68,17 +68,28 @@ def prepare(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str 
     ``error`` raises :class:`~treegauge.errors.MismatchError`.
     """
     gold, test = without_traces(gold, preset), without_traces(test, preset)
-    return pair_of(gold, test, align(gold, test, preset, ignore_words=ignore_words), preset, on_mismatch=on_mismatch)
+    words = WordNumbers(preset)
+    alignment = align(gold, test, preset, words, ignore_words=ignore_words)
+    return pair_of(gold, test, alignment, preset, words, on_mismatch=on_mismatch)
 
 
-def pair_of(gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset, *, on_mismatch: str = "align") -> Pair:
+def pair_of(
+    gold: Treebank,
+    test: Treebank,
+    alignment: Alignment,
+    preset: Preset,
+    words: WordNumbers | None = None,
+    *,
+    on_mismatch: str = "align",
+) -> Pair:
     """What counts of two treebanks without traces that are aligned already."""
     if on_mismatch == "error" and alignment.notes:
         raise MismatchError(_refusal(alignment))
     common = over_common_tokens(gold, test, alignment)
     numbers = LabelNumbers()
     keep = ~has_tag(common.gold, preset.delete_tags)
-    gold_words, test_words = word_numbers(common.gold, common.test, preset)
+    words = words or WordNumbers(preset)
+    gold_words, test_words = words.of(common.gold.vocabulary), words.of(common.test.vocabulary)
     length = sentence_lengths(gold, preset)
     gold_brackets = brackets_of(common.gold, preset, keep, numbers, gold_words, length=length, counted=common.counted)
     test_brackets = brackets_of(

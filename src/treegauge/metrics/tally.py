@@ -18,6 +18,7 @@ from treegauge.metrics.exact import ExactSum
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.preparation import Pair, pair_of
 from treegauge.metrics.traces import without_traces
+from treegauge.metrics.words import WordNumbers
 from treegauge.normalise.preset import Preset
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -102,6 +103,7 @@ class SystemTally:
         self.n_gold = self.n_test = 0
         cutoff = request.preset.cutoff_length
         self.tallies = [Tally(metric, cutoff) for metric in request.metrics]
+        self._words = WordNumbers(request.preset)
         self.notes: list[Note] = []
         self.texts: list[tuple[str, str]] = []
         self.length: list[Int64] = []
@@ -127,13 +129,13 @@ class SystemTally:
 
     def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
         request = self.request
-        prepared: dict[Preset, Prepared] = {request.preset: _prepared(gold, test, pairs, request.preset, request)}
+        prepared = {request.preset: self._prepared(gold, test, pairs, request.preset)}
         main = prepared[request.preset]
         rows: Rows | None = None
         for tally in self.tallies:
             preset = adapted(tally.metric, request.preset)
             if preset not in prepared:
-                prepared[preset] = _prepared(gold, test, pairs, preset, request)
+                prepared[preset] = self._prepared(gold, test, pairs, preset)
             pair = prepared[preset].pair
             counted = tally.metric.rows(pair)
             tally.add(counted, pair.index + first, pair.gold.length, keep=request.keep)
@@ -150,6 +152,15 @@ class SystemTally:
             except WriteError:
                 # Trees of a format whose words may hold blanks: there is no file that EVALB could read.
                 self.evalb = None
+
+    def _prepared(self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset) -> Prepared:
+        request = self.request
+        gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
+        alignment = align_pairs(gold_words, test_words, pairs, preset, self._words, ignore_words=request.ignore_words)
+        # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
+        on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
+        pair = pair_of(gold_words, test_words, alignment, preset, self._words, on_mismatch=on_mismatch)
+        return Prepared(gold, test, gold_words, test_words, pair, self._words)
 
     def _add_as_evalb(self, scored: EvalbRows, first: int) -> None:
         for tally in self.tallies:
@@ -183,14 +194,6 @@ class SystemTally:
         for name, counted in other.breakdowns.items():
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
         self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
-
-
-def _prepared(gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, request: Request) -> Prepared:
-    gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
-    alignment = align_pairs(gold_words, test_words, pairs, preset, ignore_words=request.ignore_words)
-    # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
-    pair = pair_of(gold_words, test_words, alignment, preset, on_mismatch="skip" if request.on_mismatch == "skip" else "align")
-    return Prepared(gold, test, gold_words, test_words, pair)
 
 
 def _status(pair: Pair) -> Int64:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.normalise.preset import Preset
-from treegauge.trees.treebank import Int32, Treebank
+from treegauge.trees.treebank import Int32
 
-__all__ = ["letters", "plain_word", "sentence_text", "word_numbers"]
+__all__ = ["WordNumbers", "letters", "plain_word", "sentence_text"]
+
+Mask = NDArray[np.bool_]
 
 _PLAIN = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
@@ -44,17 +49,47 @@ def letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)) or text
 
 
-def word_numbers(gold: Treebank, test: Treebank, preset: Preset) -> tuple[Int32, Int32]:
-    """Numbers for both vocabularies, equal where the plain words are, or where the preset takes them as equal."""
-    numbers: dict[str, int] = {}
-    for word, other in _representatives(preset.equal_words).items():
-        numbers[word] = numbers.setdefault(other, len(numbers))
+class WordNumbers:
+    """Numbers for words, equal where the plain words are, or where the preset takes them as equal.
 
-    def numbered(vocabulary: tuple[str, ...]) -> Int32:
-        return np.array([numbers.setdefault(plain_word(word), len(numbers)) for word in vocabulary] or [0], dtype=np.int32)
+    It goes with any number of treebanks: a vocabulary that comes again is not numbered again.
 
-    gold_words = numbered(gold.vocabulary)
-    return gold_words, gold_words if test.vocabulary is gold.vocabulary else numbered(test.vocabulary)
+    >>> numbers = WordNumbers(Preset(equal_words=(("colour", "color"),)))
+    >>> numbers.of(("``", "colour")).tolist(), numbers.of(("color", "red", "''")).tolist()
+    ([1, 0], [0, 2, 1])
+    """
+
+    def __init__(self, preset: Preset) -> None:
+        self._numbers: dict[str, int] = {}
+        for word, other in _representatives(preset.equal_words).items():
+            self._numbers[word] = self._numbers.setdefault(other, len(self._numbers))
+        self._equal = frozenset(self._numbers)
+        self._written: dict[str, tuple[int, bool]] = {}
+        self._recent: deque[tuple[tuple[str, ...], Int32, Mask]] = deque(maxlen=4)
+
+    def of(self, vocabulary: tuple[str, ...]) -> Int32:
+        """The number of each word of a vocabulary."""
+        return self._numbered(vocabulary)[1]
+
+    def has_variants(self, vocabulary: tuple[str, ...]) -> Mask:
+        """For each word, whether it may be written otherwise and still have its number."""
+        return self._numbered(vocabulary)[2]
+
+    def _numbered(self, vocabulary: tuple[str, ...]) -> tuple[tuple[str, ...], Int32, Mask]:
+        for known in self._recent:
+            if known[0] is vocabulary:
+                return known
+        found = [self._written.get(word) or self._number(word) for word in vocabulary] or [(0, False)]
+        numbers, variable = zip(*found, strict=True)
+        entry = vocabulary, np.array(numbers, dtype=np.int32), np.array(variable, dtype=np.bool_)
+        self._recent.append(entry)
+        return entry
+
+    def _number(self, word: str) -> tuple[int, bool]:
+        plain = plain_word(word)
+        number = self._numbers.setdefault(plain, len(self._numbers))
+        self._written[word] = number, not plain.isalnum() or word in self._equal
+        return self._written[word]
 
 
 def _representatives(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:

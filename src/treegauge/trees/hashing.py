@@ -8,12 +8,11 @@ treebanks share what is hashed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from treegauge.trees.columns import Int32, Int64, canonical_ids
+from treegauge.trees.columns import Int32, Int64
 
 __all__ = ["Mark", "TreebankHash"]
 
@@ -119,17 +118,29 @@ class _Strings:
     def __init__(self) -> None:
         self.digest: Digest = hashlib.sha256()
         self._numbers: dict[str, int] = {}
+        self._last: tuple[tuple[str, ...], Int32] | None = None
 
-    def numbers(self, strings: Sequence[str], column: Int32) -> Int32:
-        """For each id of a column its string's number; unused ids get -1, and so does the id -1."""
-        used, canonical = canonical_ids(strings, column)
-        known = self._numbers
-        for string in used:
-            if string not in known:
-                known[string] = len(known)
-                encoded = string.encode("utf-8", "surrogatepass")
-                self.digest.update(b"%d:%b" % (len(encoded), encoded))
-        return np.array([*(known[string] for string in used), -1], dtype=np.int32)[canonical]
+    def numbers(self, strings: tuple[str, ...], column: Int32) -> Int32:
+        """For each id of a column its string's number; ids that were never used get -1, and so does the id -1."""
+        if self._last is None or self._last[0] is not strings:
+            self._last = strings, np.full(len(strings) + 1, -1, dtype=np.int32)
+        numbers = self._last[1]
+        unseen = column[numbers[column] < 0]
+        if len(unseen):
+            first = np.full(len(strings), -1, dtype=np.int64)
+            first[unseen[::-1]] = np.arange(len(unseen))[::-1]  # of several places the last one written stays: the first
+            ids = np.flatnonzero(first >= 0)
+            in_order: list[int] = ids[np.argsort(first[ids])].tolist()
+            numbers[in_order] = [self._number(strings[number]) for number in in_order]
+        return numbers
+
+    def _number(self, string: str) -> int:
+        number = self._numbers.get(string)
+        if number is None:
+            number = self._numbers[string] = len(self._numbers)
+            encoded = string.encode("utf-8", "surrogatepass")
+            self.digest.update(b"%d:%b" % (len(encoded), encoded))
+        return number
 
     def mark(self) -> tuple[int, Digest]:
         return len(self._numbers), self.digest.copy()
@@ -138,3 +149,4 @@ class _Strings:
         while len(self._numbers) > size:
             self._numbers.popitem()
         self.digest = digest.copy()
+        self._last = None
