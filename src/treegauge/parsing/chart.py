@@ -14,21 +14,8 @@ from numpy.typing import NDArray
 from treegauge.errors import MismatchError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.kernels import (
-    LARGEST,
-    LOG_SUM,
-    MAX,
-    MODULAR,
-    SMALLEST,
-    SUM,
-    Chart,
-    Leaves,
-    Outer,
-    Weights,
-    find,
-    inside,
-    outside,
-)
+from treegauge.parsing.kernels import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM, Chart, Leaves, Weights, find, inside
+from treegauge.parsing.outside import Outer, outside
 
 __all__ = ["Filled", "Tags", "fill", "leaves_of", "outer_of", "weights_of"]
 

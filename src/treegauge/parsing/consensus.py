@@ -1,8 +1,9 @@
-"""A metric of the registry as a score of pairs of trees, all pairs at once."""
+"""Consensus: of several trees the one that scores best against the others, by any metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,14 @@ from treegauge.metrics.base import adapted
 from treegauge.metrics.preparation import prepare
 from treegauge.metrics.registry import find_metric
 from treegauge.normalise.preset import load_preset
+from treegauge.parsing.best import Best
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Metric"]
+__all__ = ["Metric", "Score", "consensus"]
+
+Score = Callable[[Tree, Tree], float]
+"""``score(gold, test)``: how well a tree does if another is the right one."""
 
 
 class Metric:
@@ -36,3 +41,23 @@ class Metric:
         rows = self.metric.rows(prepare(gold, test, self.preset))
         headline = self.metric.headline
         return np.array([self.metric.rates(row)[headline] for row in rows], np.float64).reshape(k, k)
+
+
+def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Metric) -> Best:
+    """Of some trees the one with the best mean score against all of them; the first among equals.
+
+    Where a score is 0/0 the choice goes by the others, and the mean is nan.
+    """
+    pooled: dict[Tree, float] = {}
+    for tree, weight in zip(trees, weights, strict=True):
+        pooled[tree] = pooled.get(tree, 0.0) + weight
+    candidates, shares = list(pooled), np.array(list(pooled.values()))
+    if isinstance(score, Metric):
+        table = score.table(candidates)
+    else:
+        table = np.array([[score(gold, test) for test in candidates] for gold in candidates], np.float64)
+    defined = ~np.isnan(table)
+    with np.errstate(invalid="ignore"):
+        means = (shares @ np.where(defined, table, 0.0)) / (shares @ defined)
+    best = int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
+    return Best(candidates[best], float(means[best]) if defined[:, best].all() else math.nan)

@@ -18,7 +18,8 @@ from treegauge.parsing.chart import NO_LIMIT, Filled, Tags, fill, leaves_of, out
 from treegauge.parsing.counts import goes_round, number_of_parses
 from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
 from treegauge.parsing.kbest import best_derivations
-from treegauge.parsing.kernels import LOG_SUM, MAX, SUM, Outer, find
+from treegauge.parsing.kernels import LOG_SUM, MAX, SUM, find
+from treegauge.parsing.outside import Outer
 from treegauge.parsing.posteriors import (
     Anchored,
     Constituent,
@@ -34,7 +35,7 @@ from treegauge.parsing.posteriors import (
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from treegauge.parsing.objectives import Best
+    from treegauge.parsing.best import Best
 
 __all__ = ["Forest", "Parse"]
 

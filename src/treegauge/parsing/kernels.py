@@ -1,4 +1,4 @@
-"""Inside and outside: the two passes over a chart that everything else reads.
+"""Inside: the bottom-up pass over a chart, and the layout and the numbers that all passes share.
 
 Letters, after Goodman 1996: n words; a span is [s, t), split at r; X, A, B, C are symbols, A -> B C a rule; e
 inside, f outside, g = e f.
@@ -26,7 +26,7 @@ import numpy as np
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 
-__all__ = ["LOG_SUM", "MAX", "MODULAR", "SUM", "Chart", "Leaves", "Weights", "dot", "find", "inside", "outside"]
+__all__ = ["LOG_SUM", "MAX", "MODULAR", "SUM", "Chart", "Leaves", "Weights", "dot", "find", "inside"]
 
 
 SUM, LOG_SUM, MAX, MODULAR = 0, 1, 2, 3
@@ -310,105 +310,3 @@ def inside(
         first, last, symbol[:size], value[:size], n_lefts, lefts, slot, rights, left_row[:n_left_rows], right_row[:n_right_rows]
     )
     return chart, d, low, high
-
-
-@kernel
-def outside_of_cell(
-    mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, weights: Weights, outer: Outer, dense: Floats
-) -> bool:
-    """Read off o and f of one cell, f also into ``dense`` by symbol; whether anything there has a parse above it.
-
-    o is the outside of a symbol as the top of a chain of unary rules, f = C' o that of the symbol anywhere in one.
-    """
-    any_found = False
-    zero = zero_of(mode)
-    for k in range(chart.first[s, t], chart.last[s, t]):
-        X = chart.symbol[k]
-        B, C = rules.left_id[X], rules.right_id[X]
-        o = outer.top[k]
-        if B >= 0 and chart.slot[s, B] >= 0:
-            i = chart.slot[s, B]
-            if chart.lefts[s, i, 3] >= t:
-                o = plus(mode, o, outer.left_row[chart.lefts[s, i, 1], t], 0.0)
-        if C >= 0 and chart.rights[t, C, 0] >= 0 and chart.rights[t, C, 1] <= s:
-            o = plus(mode, o, outer.right_row[chart.rights[t, C, 0], s], 0.0)
-        outer.top[k] = o
-        dense[X] = o
-        any_found = any_found or o != zero
-    if not any_found:
-        return False
-    for k in range(chart.first[s, t], chart.last[s, t]):
-        below, f = chart.symbol[k], zero
-        for c in range(weights.chain_first[below], weights.chain_first[below + 1]):
-            f = plus(mode, f, times(mode, weights.chain[c], dense[weights.chain_top[c]], 0.0), 0.0)
-        outer.value[k] = f
-    for k in range(chart.first[s, t], chart.last[s, t]):
-        dense[chart.symbol[k]] = outer.value[k]
-    return True
-
-
-class Outer(NamedTuple):
-    """The outside of a chart's entries (``top``: as top of a chain; ``value``: anywhere in one), and of its rows."""
-
-    top: Floats
-    value: Floats
-    left_row: Floats
-    right_row: Floats
-
-
-@kernel
-def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats) -> None:
-    """Give the outside of the parents over [s, t) to the children of all their binary rules."""
-    zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
-    for i in range(chart.n_lefts[s]):
-        B, row = np.uint64(lefts[i, 0]), np.uint64(lefts[i, 1])
-        first, last = lefts[i, 2], min(lefts[i, 3], t - 1)
-        if first > last:
-            continue
-        for q in range(np.uint64(rules.pair_first[B]), np.uint64(rules.pair_first[B + np.uint64(1)])):
-            C = np.uint64(rules.pair_right[q])
-            lo = max(first, rights[C, 1], s + 1)
-            hi = min(last, rights[C, 2])
-            if lo > hi:
-                continue
-            y = zero
-            for k in range(np.uint64(rules.rule_first[q]), np.uint64(rules.rule_first[q + np.uint64(1)])):
-                y = plus(mode, y, times(mode, binary[k], dense[np.uint64(rules.parent[k])], 0.0), 0.0)
-            if y == zero:
-                continue
-            row_c = np.uint64(rights[C, 0])
-            a, b = chart.left_row[row], chart.right_row[row_c]
-            outer_a, outer_b = outer.left_row[row], outer.right_row[row_c]
-            if mode == SUM:
-                for r in range(np.uint64(lo), np.uint64(hi + 1)):
-                    outer_a[r] += y * b[r]
-                    outer_b[r] += y * a[r]
-            else:
-                for r in range(lo, hi + 1):
-                    outer_a[r] = plus(mode, outer_a[r], y + b[r], 0.0)
-                    outer_b[r] = plus(mode, outer_b[r], y + a[r], 0.0)
-
-
-@kernel
-def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
-    """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, Figure 3).
-
-    ``root`` is the entry of the start symbol over the whole sentence; mode SUM or LOG_SUM.
-    """
-    zero = zero_of(mode)
-    outer = Outer(
-        np.full(len(chart.symbol), zero),
-        np.full(len(chart.symbol), zero),
-        np.full(chart.left_row.shape, zero),
-        np.full(chart.right_row.shape, zero),
-    )
-    outer.top[root] = -chart.value[root] if mode == LOG_SUM else 1.0 / chart.value[root]
-    dense = np.full(len(rules.left_id), zero)
-    for d in range(n, 0, -1):
-        for s in range(n - d + 1):
-            t = s + d
-            if outside_of_cell(mode, s, t, chart, rules, weights, outer, dense) and d > 1:
-                hand_down(mode, s, t, chart, rules, weights.binary, outer, dense)
-            for k in range(chart.first[s, t], chart.last[s, t]):
-                dense[chart.symbol[k]] = zero
-    return outer

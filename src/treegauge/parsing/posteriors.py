@@ -9,7 +9,8 @@ import numpy as np
 
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.kernels import LOG_SUM, SUM, Outer, dot, longer
+from treegauge.parsing.kernels import LOG_SUM, SUM, dot, longer
+from treegauge.parsing.outside import Outer
 from treegauge.trees.tree import Production
 
 if TYPE_CHECKING:

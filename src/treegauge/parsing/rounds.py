@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.kernels import Outer
 from treegauge.parsing.licensed import Licensed, Parts, best_production
+from treegauge.parsing.outside import Outer
 
 __all__ = ["licensed_steps"]
 

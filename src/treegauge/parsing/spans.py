@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UnknownName, UsageError
+from treegauge.parsing.best import DUMMY, Best
 from treegauge.parsing.free import best_spans, build
 from treegauge.parsing.jit import Floats, kernel
-from treegauge.parsing.objectives import DUMMY, Best
 
 __all__ = ["Marginals", "decode", "marginals"]
 
