@@ -20,6 +20,7 @@ __all__ = [
     "EPS_RANGE",
     "Evaluation",
     "blame_table",
+    "chunker_table",
     "coverage_table",
     "entropy_of",
     "evaluate",
@@ -91,33 +92,36 @@ def entropy_of(
     return counts
 
 
+_MEASURES = ("b/c", "b/s", "log10 parses/sentence", "EP", "ER", "impossible")
+_CLIPPED = "P is clipped to [eps, 1-eps]; `impossible` counts the events of probability 0 that this hides."
+
+
+def _measures(counts: EntropyCounts) -> tuple[float, ...]:
+    return (
+        counts.clipped_bits_per_candidate,
+        counts.clipped_bits_per_sentence,
+        counts.clipped_log10_perplexity,
+        counts.expected_precision,
+        counts.expected_recall,
+        counts.impossible,
+    )
+
+
 def measure_table(evaluation: Evaluation) -> Table:
     """A row per model: b/c, b/s, parses per sentence as a power of ten, EP, ER, impossible events; for S also P and R."""
-    rows: list[tuple[str | int | float | None, ...]] = [
-        (
-            name,
-            counts.clipped_bits_per_candidate,
-            counts.clipped_bits_per_sentence,
-            counts.clipped_log10_perplexity,
-            counts.expected_precision,
-            counts.expected_recall,
-            counts.impossible,
-        )
-        for name, counts in evaluation.counts.items()
-    ]
     s = evaluation.sequences
     bits = s.finite_bits_per_sentence
-    rows.append(("S", None, bits, bits * math.log10(2), s.precision, s.recall, s.impossible))
+    rows = [(name, *_measures(counts)) for name, counts in evaluation.counts.items()]
+    of_sequences = ("S", None, bits, bits * math.log10(2), s.precision, s.recall, s.impossible)
+    note = "S: bits over the sentences whose true sequence is possible; EP and ER are those of the best sequence."
     return Table(
-        "Entropy of chunk recognition",
-        ("model", "b/c", "b/s", "log10 parses/sentence", "EP", "ER", "impossible"),
-        tuple(rows),
-        notes=(
-            "Models 0 to C: P clipped to [eps, 1-eps]; `impossible` counts the events of probability 0 that this hides.",
-            "S: bits over the sentences whose true sequence is possible; EP and ER are those of the best sequence.",
-        ),
-        percent=("EP", "ER"),
+        "Entropy of chunk recognition", ("model", *_MEASURES), (*rows, of_sequences), notes=(_CLIPPED, note), percent=("EP", "ER")
     )
+
+
+def chunker_table(counts: EntropyCounts) -> Table:
+    """The measures of another chunker's candidates, in one row."""
+    return Table("Entropy of this chunker", _MEASURES, (_measures(counts),), notes=(_CLIPPED,), percent=("EP", "ER"))
 
 
 def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "candidates") -> Table:

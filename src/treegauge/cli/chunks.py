@@ -112,7 +112,7 @@ def entropy(
     if candidates is not None:
         result = _other_chunker(candidates, sentences, eps)
         tables = [chunk_evaluation.blame_table(result, "chunker", expected)]
-        click.echo(render(_other_table(result), form))
+        click.echo(render(chunk_evaluation.chunker_table(result.counts["chunker"]), form))
     else:
         models, tagger = load_models(model)
         tagged = _tagged(sentences, tagger, "tagging")
@@ -212,24 +212,3 @@ def _other_chunker(path: str, sentences: Sequence[Any], eps: float) -> Any:
     categories = categories_of(sentences)
     probabilities = [from_candidates(len(sentence), c, categories) for sentence, c in zip(sentences, given, strict=True)]
     return Evaluation(categories, {"chunker": entropy_of(sentences, probabilities, categories, eps)})
-
-
-def _other_table(result: Any) -> Any:
-    from treegauge.metrics.tables import Table
-
-    counts = result.counts["chunker"]
-    return Table(
-        "Entropy of this chunker",
-        ("b/c", "b/s", "log10 parses/sentence", "EP", "ER", "impossible"),
-        (
-            (
-                counts.clipped_bits_per_candidate,
-                counts.clipped_bits_per_sentence,
-                counts.clipped_log10_perplexity,
-                counts.expected_precision,
-                counts.expected_recall,
-                counts.impossible,
-            ),
-        ),
-        percent=("EP", "ER"),
-    )
