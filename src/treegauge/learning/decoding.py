@@ -1,0 +1,161 @@
+"""The likeliest and the bracketed-recall parse of sentences under a dense grammar: spans only, and fast.
+
+:class:`~treegauge.parsing.Forest` gives the same parses, and much more; but an experiment that looks at every test
+sentence after every step of learning needs kernels made for grammars with all rules.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.learning.dense import DenseGrammar
+from treegauge.learning.kernels import Chart, Grammar, Tokens, inside, new_chart, number_cells, outside
+from treegauge.learning.sentences import BracketedSentences
+from treegauge.parsing.forest import Forest
+from treegauge.parsing.free import best_spans
+from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.trees.tree import Tree
+
+__all__ = ["Brackets", "Decoded", "decode"]
+
+Brackets = list[tuple[int, int]]
+"""The spans of two words or more of a binary tree, each before those inside it."""
+
+
+class Decoded(NamedTuple):
+    """The brackets of a sentence's likeliest parse and of the one with most right brackets on average, and how good
+    they are: the logarithm of the parse's probability, the expected number of right brackets."""
+
+    viterbi: Brackets
+    log_probability: float
+    bracketed_recall: Brackets
+    expected_brackets: float
+
+
+def decode(grammar: DenseGrammar, sentences: BracketedSentences) -> list[Decoded | None]:
+    """Both parses of each sentence, whose own brackets are ignored; ``None`` where there is no parse.
+
+    >>> from treegauge.grammar import PCFG
+    >>> from treegauge.learning import read_brackets
+    >>> dense = DenseGrammar.from_pcfg(PCFG.parse('S -> S S [.4] | "a" [.6]'))
+    >>> [found] = decode(dense, read_brackets("a a a"))
+    >>> found.viterbi, round(found.expected_brackets, 9)
+    ([(0, 3), (1, 3)], 1.5)
+    """
+    known = {word: i for i, word in enumerate(grammar.terminals)}
+    row = np.array([known.get(word, -1) for word in sentences.terminals], np.int64)
+    N = len(grammar.symbols)
+    binary = grammar.binary.reshape(N, N * N)
+    lexical = np.concatenate([grammar.lexical, np.zeros((1, N))])
+    with np.errstate(divide="ignore"):
+        log_binary, log_lexical = np.log(binary), np.log(lexical)
+    found: list[Decoded | None] = []
+    for i in range(len(sentences)):
+        words = row[sentences.terminal[sentences.token_offset[i] : sentences.token_offset[i + 1]]]
+        if not len(words):
+            found.append(None)
+            continue
+        log_probability, split = likeliest_splits(log_binary, log_lexical[words])
+        if log_probability == -math.inf:
+            found.append(None)
+            continue
+        weight = _bracket_posteriors(binary, lexical[words])
+        if weight is None:
+            forest = Forest(grammar.to_pcfg(), sentences.words(i))
+            best = forest.argmax("bracketed-recall")
+            found.append(Decoded(_brackets(split), float(log_probability), _spans(best.tree), best.score))
+        else:
+            expected, recall_split = best_spans(weight, False)
+            found.append(Decoded(_brackets(split), float(log_probability), _brackets(recall_split), float(expected)))
+    return found
+
+
+def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """For each span of two words or more how probable it is that a constituent has it; None if out of range."""
+    n, N = lexical.shape
+    largest = lexical.max(axis=1)
+    grammar = Grammar(binary, lexical / largest[:, None], np.log(largest))
+    none = np.zeros(0, np.int64)
+    tokens = Tokens(np.arange(n), np.array([0, n]), none, none, np.array([0, 0]))
+    chart: Chart = new_chart(n, N, n * (n + 1) // 2)
+    weight = np.zeros((n, n + 1))
+    return weight if bracket_posteriors(tokens, grammar, chart, weight) else None
+
+
+@kernel
+def bracket_posteriors(tokens: Tokens, grammar: Grammar, chart: Chart, weight: Floats) -> bool:
+    """Sum e f over the symbols of each cell; False if the numbers do not fit."""
+    n = len(weight)
+    cells = number_cells(n, tokens, 0, 0, chart.cell)
+    if not inside(n, 0, tokens, grammar, chart) or chart.inside[chart.cell[0, n], 0] < 2.0**-400:
+        return False
+    if not outside(n, cells, grammar, chart):
+        return False
+    for s in range(n):
+        for t in range(s + 2, n + 1):
+            c = chart.cell[s, t]
+            for a in range(chart.inside.shape[1]):
+                weight[s, t] += chart.inside[c, a] * chart.outside[c, a]
+    return True
+
+
+@kernel
+def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, Ints]:
+    """The log probability of the likeliest parse, and the split of each of its spans (-1 elsewhere)."""
+    n, N = log_lexical.shape
+    value = np.full((n, n + 1, N), -np.inf)
+    pair = np.full((n, n + 1, N), -1, np.int64)
+    at = np.full((n, n + 1, N * N), -1, np.int64)
+    x = np.empty(N * N)
+    for s in range(n):
+        for a in range(N):
+            value[s, s + 1, a] = log_lexical[s, a]
+    for d in range(2, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            x[:] = -np.inf
+            for r in range(s + 1, t):
+                for b in range(N):
+                    for c in range(N):
+                        v = value[s, r, b] + value[r, t, c]
+                        if v > x[b * N + c]:
+                            x[b * N + c] = v
+                            at[s, t, b * N + c] = r
+            for a in range(N):
+                for bc in range(N * N):
+                    v = log_binary[a, bc] + x[bc]
+                    if v > value[s, t, a]:
+                        value[s, t, a] = v
+                        pair[s, t, a] = bc
+    split = np.full((n, n + 1), -1, np.int32)
+    stack = [(0, n, 0)]
+    while value[0, n, 0] > -np.inf and len(stack) > 0:
+        s, t, a = stack.pop()
+        if t - s > 1:
+            bc = pair[s, t, a]
+            r = at[s, t, bc]
+            split[s, t] = r
+            stack.append((r, t, bc % N))
+            stack.append((s, r, bc // N))
+    return value[0, n, 0], split
+
+
+def _brackets(split: Ints) -> Brackets:
+    """The spans that splits lead to from the top."""
+    spans: Brackets = []
+    stack = [(0, len(split))]
+    while stack:
+        s, t = stack.pop()
+        if t - s > 1:
+            spans.append((s, t))
+            r = int(split[s, t])
+            stack += [(r, t), (s, r)]
+    return spans
+
+
+def _spans(tree: Tree) -> Brackets:
+    return [(span.start, span.end) for span in tree.spans() if span.end - span.start > 1]
