@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
     "induce": "Count a grammar from a treebank.",
     "learn": "Learn a grammar from bracketed sentences.",
+    "reproduce": "Run a paper's experiment on a treebank, its numbers beside ours.",
     "parse": "Parse sentences for the criterion you measure by.",
     "explain": "Say what a metric measures.",
     "explain-difference": "Find the options that make two scores differ, and by how much each.",

@@ -1,1 +1,30 @@
-"""Experiments: the papers' tables and figures from a treebank, their numbers beside ours."""
+"""The papers' experiments, run again: one module each, with the paper's numbers beside ours.
+
+An experiment is a module ``treegauge.experiments.<name>`` (``-`` as ``_``) with a value ``EXPERIMENT``, and a line
+here.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from treegauge.errors import UnknownName
+from treegauge.experiments.base import Experiment
+
+__all__ = ["EXPERIMENTS", "Experiment", "load_experiment"]
+
+EXPERIMENTS: dict[str, str] = {
+    "goodman-table1": "Viterbi against Bracketed Recall on grammars learned from brackets (Goodman 1996, Table 1).",
+}
+"""Experiment name -> one line of help."""
+
+
+def load_experiment(name: str) -> Experiment:
+    """The experiment of a name.
+
+    >>> load_experiment("goodman-table1").reference
+    'goodman1996'
+    """
+    if name not in EXPERIMENTS:
+        raise UnknownName("experiment", name, EXPERIMENTS)
+    return importlib.import_module(f"treegauge.experiments.{name.replace('-', '_')}").EXPERIMENT

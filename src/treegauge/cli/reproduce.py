@@ -1,0 +1,137 @@
+"""``treegauge reproduce``: a paper's experiment on a treebank, the paper's numbers beside ours."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from treegauge.cli._options import reading_options
+from treegauge.errors import UnknownName
+from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
+from treegauge.experiments.base import Corpus
+from treegauge.io import ReadOptions, read
+
+FORMATS = ("table", "markdown", "json", "csv", "latex")
+
+
+class Reproduce(click.Group):
+    """A command for each experiment, made from its settings when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(EXPERIMENTS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _command(load_experiment(cmd_name)) if cmd_name in EXPERIMENTS else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in EXPERIMENTS and not args[0].startswith("-"):
+            raise UnknownName("experiment", args[0], EXPERIMENTS)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Experiments"):
+            formatter.write_dl(list(EXPERIMENTS.items()))
+
+
+@click.group(
+    cls=Reproduce,
+    invoke_without_command=True,
+    subcommand_metavar="EXPERIMENT [TREEBANK] [OPTIONS]...",
+    epilog="""\b
+Examples:
+  treegauge reproduce --list
+  treegauge reproduce goodman-table1
+  treegauge reproduce goodman-table1 train.mrg -o results/ --runs 10 --iterations 75
+  treegauge reproduce goodman-table1 train.mrg -o results/ --runs 10 --iterations 75 --resume""",
+)
+@click.option("--list", "listing", is_flag=True, help="List the experiments.")
+@click.pass_context
+def command(ctx: click.Context, listing: bool) -> None:
+    """Run a paper's experiment on TREEBANK, or on our own, and show its numbers beside ours.
+
+    `treegauge reproduce EXPERIMENT --help` lists what can be set.
+    """
+    if listing:
+        for name, line in EXPERIMENTS.items():
+            click.echo(f"{name:<18}{line}")
+    elif ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def _command(experiment: Experiment) -> click.Command:
+    """The command of one experiment: what all have, and an option for each of its settings."""
+    fields = dataclasses.fields(experiment.settings)
+    names = [field.name for field in fields]
+
+    @click.command(experiment.name, help=f"{experiment.title}.")
+    @click.option("-o", "--output", metavar="FOLDER", help="Write the report (JSON, Markdown, figures) there; keep finished parts.")
+    @click.option("--resume", is_flag=True, help="Go on with the parts that a killed run left in FOLDER.")
+    @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of what is printed.")
+    @click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
+    def run(output: str | None, resume: bool, form: str, threads: int | None, **given: Any) -> None:
+        settings = experiment.settings(**{name: given.pop(name) for name in names})
+        _run(experiment, settings, output, resume, form, threads, **given)
+
+    for field in reversed(fields):
+        run.params.insert(0, _option(field))
+    if experiment.corpus is not None:
+        return _with_treebank(run)
+    return run
+
+
+def _option(field: dataclasses.Field[Any]) -> click.Option:
+    flag = f"--{field.name.replace('_', '-')}"
+    default: Any = field.default
+    declared = f"{flag}/--no-{flag[2:]}" if isinstance(default, bool) else flag
+    # click takes the type from the default.
+    return click.Option([declared], default=default, show_default=True, help=field.metadata["help"])
+
+
+def _with_treebank(run: click.Command) -> click.Command:
+    callback: Callable[..., Any] | None = run.callback
+    assert callback is not None
+    with_reading: Any = reading_options(callback)
+    run.callback = with_reading
+    run.params.append(click.Argument(["treebank"], required=False))
+    run.params.append(click.Option(["--name"], metavar="TEXT", help="What the treebank is called in the report."))
+    run.params.extend(reversed(with_reading.__click_params__))
+    return run
+
+
+def _run(
+    experiment: Experiment,
+    settings: Any,
+    output: str | None,
+    resume: bool,
+    form: str,
+    threads: int | None,
+    treebank: str | None = None,
+    name: str | None = None,
+    options: ReadOptions | None = None,
+) -> None:
+    from treegauge.experiments.runner import document, run_experiment
+    from treegauge.reports.tables import render
+
+    corpus: Corpus | None = None
+    if experiment.corpus is not None:
+        corpus = _given(treebank, name, options or ReadOptions()) if treebank else experiment.corpus()
+
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    report = run_experiment(experiment, corpus, settings, folder=output, resume=resume, threads=threads, say=say)
+    if form == "json":
+        click.echo(json.dumps(document(experiment, report, experiment.fingerprint(corpus, settings)), ensure_ascii=False, indent=1))
+        return
+    click.echo("\n\n".join(render(table, form) for table in report.tables))
+    for note in report.notes:
+        click.echo(f"- {note}", err=True)
+
+
+def _given(treebank: str, name: str | None, options: ReadOptions) -> Corpus:
+    return Corpus(name or Path(treebank).stem, read(treebank, options))

@@ -1,0 +1,271 @@
+"""Goodman 1996, Table 1: Viterbi against Bracketed Recall on grammars learned from brackets (Pereira & Schabes 1992).
+
+Several runs, each with a new split into training and test sentences and a new random start. After every step of
+learning the test sentences are parsed both ways. The table has the rates after the last step.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from treegauge.data import own_treebank
+from treegauge.errors import UsageError
+from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
+from treegauge.experiments.beside import Summary, beside, summary
+from treegauge.experiments.figures import Line, LineFigure
+from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
+from treegauge.learning.decoding import decode
+from treegauge.metrics.base import total_of
+from treegauge.metrics.goodman import Goodman
+from treegauge.metrics.preparation import prepare
+from treegauge.metrics.tables import Table
+from treegauge.normalise.fallback import fallback
+from treegauge.normalise.preset import load_preset
+from treegauge.significance import paired_t
+from treegauge.significance.tails import student
+from treegauge.trees import Child, Tree, Treebank
+
+__all__ = ["EXPERIMENT", "Settings", "bracket_tree"]
+
+CRITERIA = {
+    "Consistent Brackets Recall": "consistent_brackets_recall",
+    "Consistent Brackets Tree": "consistent_brackets_tree",
+    "Bracketed Recall": "bracketed_recall",
+}
+VITERBI, RECALL, DIFFERENCE = "Labelled Tree (Viterbi)", "Bracketed Recall", "difference"
+PAPER = {
+    (VITERBI, "Consistent Brackets Recall"): Summary(0.8606, 0.9327, 0.9013, 0.0257),
+    (VITERBI, "Consistent Brackets Tree"): Summary(0.5114, 0.7727, 0.6398, 0.0796),
+    (VITERBI, "Bracketed Recall"): Summary(0.7138, 0.8188, 0.7587, 0.0318),
+    (RECALL, "Consistent Brackets Recall"): Summary(0.8802, 0.9434, 0.9114, 0.0222),
+    (RECALL, "Consistent Brackets Tree"): Summary(0.5341, 0.7614, 0.6364, 0.0782),
+    (RECALL, "Bracketed Recall"): Summary(0.7215, 0.8069, 0.7603, 0.0314),
+    (DIFFERENCE, "Consistent Brackets Recall"): Summary(-0.0155, 0.0245, 0.0101, 0.0107),
+    (DIFFERENCE, "Consistent Brackets Tree"): Summary(-0.0341, 0.0341, -0.0034, 0.0234),
+    (DIFFERENCE, "Bracketed Recall"): Summary(-0.0134, 0.0202, 0.0017, 0.0120),
+}
+PAPER_RUNS, PAPER_UNPARSED = 10, 0.005
+
+Rates = dict[str, list[float]]
+"""For each criterion the rate after each step."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the experiment is run."""
+
+    runs: int = setting(10, "How often, each time with another split and another start.")
+    nonterminals: int = setting(15, "Symbols of the learned grammars.")
+    iterations: int = setting(75, "Steps of re-estimation.")
+    test: int = setting(88, "Test sentences a run; at most a fifth of all.")
+    sentences: int = setting(788, "The most sentences to use, drawn anew for each run; the rest is left out.")
+    max_length: int = setting(15, "Leave out sentences with more terminals.")
+    terminals: str = setting("tags", "tags or words")
+    seed: int = setting(1, "Of splits and starts.")
+
+
+def own_travel() -> Corpus:
+    """Our own sentences about travel: nearest to ATIS, the paper's corpus."""
+    return Corpus("the travel part of treegauge's own treebank", own_treebank("all", ("travel",)))
+
+
+def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
+    """All runs, the table, the test, and the rates by step."""
+    assert corpus is not None
+    usable = _usable(corpus.bank, settings)
+    results: list[dict[str, Any]] = []
+    for number in range(settings.runs):
+        work.say(f"run {number + 1} of {settings.runs}")
+        results.append(work.pieces.get(f"run {number}", partial(one_run, usable, settings, number, work)))
+    return _report(usable, settings, results)
+
+
+def _usable(bank: Treebank, settings: Settings) -> BracketedSentences:
+    """The sentences of two terminals or more: over one there is no bracket to find."""
+    every = BracketedSentences.from_treebank(bank, terminals=settings.terminals, longest=settings.max_length)
+    usable = every.take(np.flatnonzero(every.lengths >= 2))
+    if len(usable) < 10 or settings.runs < 1 or settings.test < 1:
+        raise UsageError(
+            f"the experiment needs at least 10 sentences, a run and a test sentence, but there are {len(usable)} sentences\n"
+            f"  of 2 to {settings.max_length} terminals, and {settings.runs} runs with {settings.test} test sentences are asked for"
+        )
+    return usable
+
+
+def one_run(sentences: BracketedSentences, settings: Settings, number: int, work: Work) -> dict[str, Any]:
+    """One split and one start: the rates of both parsers after each step, as a document."""
+    order = np.random.default_rng([settings.seed, number]).permutation(len(sentences))[: settings.sentences]
+    size = min(settings.test, len(order) // 5)
+    test, train = sentences.take(order[:size]), sentences.take(order[size:])
+    gold = Treebank.from_trees(bracket_tree(test.words(i), test.brackets(i)) for i in range(size))
+    start = random_grammar(settings.nonterminals, sentences.terminals, [settings.seed, number, 1])
+    rates: dict[str, Rates] = {parser: {name: [] for name in CRITERIA} for parser in (VITERBI, RECALL)}
+    entropy: list[float] = []
+    unparsed: list[int] = []
+    for taken in itertools.islice(steps(start, train, threads=work.threads), settings.iterations + 1):
+        assert isinstance(taken.grammar, DenseGrammar)
+        decoded = decode(taken.grammar, test)
+        guesses = {
+            VITERBI: [_guess(test.words(i), found and found.viterbi) for i, found in enumerate(decoded)],
+            RECALL: [_guess(test.words(i), found and found.bracketed_recall) for i, found in enumerate(decoded)],
+        }
+        for parser, trees in guesses.items():
+            for name, rate in _rates(gold, trees).items():
+                rates[parser][name].append(rate)
+        entropy.append(taken.cross_entropy)
+        unparsed.append(sum(found is None for found in decoded))
+    return {"train": len(train), "test": size, "cross_entropy": entropy, "unparsed": unparsed, "rates": rates}
+
+
+def _guess(words: Sequence[str], brackets: Sequence[tuple[int, int]] | None) -> Tree:
+    return fallback(words, words, root="X") if brackets is None else bracket_tree(words, brackets)
+
+
+def bracket_tree(words: Sequence[str], brackets: Sequence[tuple[int, int]]) -> Tree:
+    """The tree with a root and these brackets, all labelled X; each word is its own tag.
+
+    >>> print(bracket_tree(["DT", "NN", "VBD"], [(0, 2), (0, 3)]))
+    (X (X (DT DT) (NN NN)) (VBD VBD))
+    """
+    n = len(words)
+    opening: dict[int, list[int]] = {}
+    for s, t in sorted({*brackets, (0, n)}, key=lambda span: (span[0], -span[1])):
+        opening.setdefault(s, []).append(t)
+    stack: list[tuple[int, list[Child]]] = [(n + 1, [])]
+    for i, word in enumerate(words):
+        stack += [(t, []) for t in opening.get(i, [])]
+        stack[-1][1].append(Tree(word, [word]))
+        while stack[-1][0] == i + 1:
+            _, children = stack.pop()
+            stack[-1][1].append(Tree("X", children))
+    (tree,) = stack[0][1]
+    assert isinstance(tree, Tree)
+    return tree
+
+
+def _rates(gold: Treebank, trees: Sequence[Tree]) -> dict[str, float]:
+    metric = Goodman()
+    rows = metric.rows(prepare(gold, Treebank.from_trees(trees), load_preset("none"), on_mismatch="error"))
+    rates = metric.rates(total_of(rows))
+    return {name: float(rates[key]) for name, key in CRITERIA.items()}
+
+
+def _report(sentences: BracketedSentences, settings: Settings, results: Sequence[Mapping[str, Any]]) -> Report:
+    last = {
+        (parser, name): [float(result["rates"][parser][name][-1]) for result in results]
+        for parser in (VITERBI, RECALL)
+        for name in CRITERIA
+    }
+    for name in CRITERIA:
+        pairs = zip(last[VITERBI, name], last[RECALL, name], strict=True)
+        last[DIFFERENCE, name] = [b - a for a, b in pairs]
+    ours = {key: summary(values) for key, values in last.items()}
+    tests = {name: paired_t(last[VITERBI, name], last[RECALL, name]) for name in CRITERIA}
+    unparsed = sum(result["unparsed"][-1] for result in results) / sum(result["test"] for result in results)
+    table = beside(
+        "Percentages correct after the last step: minimum, maximum, mean and standard deviation over the runs",
+        ("algorithm", "criterion"),
+        ("min", "max", "mean", "SD"),
+        PAPER,
+        ours,
+        percent=True,
+    )
+    return Report(
+        tables=[table, _significance(tests, ours, unparsed)],
+        notes=_notes(sentences, settings, results, ours, tests),
+        figures=[_figure(name, results) for name in CRITERIA],
+        data={
+            "runs": [dict(result) for result in results],
+            "paired_t": {name: test._asdict() for name, test in tests.items()},
+            "unparsed": unparsed,
+        },
+    )
+
+
+def _significance(tests: Mapping[str, Any], ours: Mapping[tuple[str, str], Summary], unparsed: float) -> Table:
+    """t and p of the paired differences, and by how much the error falls; the paper's t from its printed mean and SD."""
+    rows: list[tuple[Any, ...]] = []
+    for name in CRITERIA:
+        paper = PAPER[DIFFERENCE, name]
+        t = paper.mean / (paper.deviation / math.sqrt(PAPER_RUNS))
+        shares = [_error_reduction(source, name) for source in (PAPER, ours)]
+        test = tests[name]
+        rows.append(
+            (name, t, test.t, f"{student(t, PAPER_RUNS - 1):.3f}", f"{test.p:.3g}", *(f"{100 * share:.1f}%" for share in shares))
+        )
+    return Table(
+        "Bracketed Recall less Viterbi: paired t-test over the runs, and the share of the error that goes away",
+        ("criterion", "t paper", "t ours", "p paper", "p ours", "error reduction paper", "error reduction ours"),
+        tuple(rows),
+        notes=(f"Unparsed sentences (right-branching fallback): paper {PAPER_UNPARSED:.1%}, ours {unparsed:.1%}.",),
+    )
+
+
+def _error_reduction(source: Mapping[tuple[str, str], Summary], name: str) -> float:
+    before, after = source[VITERBI, name].mean, source[RECALL, name].mean
+    return (after - before) / (1 - before) if before < 1 else math.nan
+
+
+def _figure(name: str, results: Sequence[Mapping[str, Any]]) -> LineFigure:
+    lines: list[Line] = []
+    for parser in (VITERBI, RECALL):
+        columns = [summary(values) for values in zip(*(result["rates"][parser][name] for result in results), strict=True)]
+        lines.append(
+            Line(
+                parser,
+                [100 * column.mean for column in columns],
+                [100 * column.least for column in columns],
+                [100 * column.most for column in columns],
+            )
+        )
+    return LineFigure(
+        CRITERIA[name].replace("_", "-"),
+        f"{name} by step of learning: mean and range of {len(results)} runs",
+        "step of re-estimation",
+        f"{name} (%)",
+        list(range(len(lines[0].y))),
+        lines,
+    )
+
+
+def _notes(
+    sentences: BracketedSentences,
+    settings: Settings,
+    results: Sequence[Mapping[str, Any]],
+    ours: Mapping[tuple[str, str], Summary],
+    tests: Mapping[str, Any],
+) -> list[str]:
+    train, test = results[0]["train"], results[0]["test"]
+    main = "Consistent Brackets Recall"
+    difference, p = ours[DIFFERENCE, main].mean, tests[main].p
+    outcome = "beats" if difference > 0 else "does not beat"
+    return [
+        f"Outcome: on {main} Bracketed Recall {outcome} Viterbi by {100 * difference:+.2f} points (p = {p:.3g}); in the paper by "
+        "+1.01 (p = .015).",
+        f"Corpus: the paper learned from the TI section of ATIS (tags of about 700 sentences, 88 test sentences a run). Here "
+        f"{train} sentences to learn from and {test} to test on in each run, drawn from {len(sentences):,} of at most "
+        f"{settings.max_length} {settings.terminals}.",
+        "Gold brackets are those of the n-ary trees after removal of traces, punctuation kept; labels are ignored, and a span "
+        "counts once. Brackets over one word are left out on both sides, as every parse has them; the paper does not say what "
+        "it did with them.",
+        f"Steps: {settings.iterations} re-estimations in every run; the paper does not say how many. The figures begin with the "
+        "random grammar (step 0).",
+        "Starts are draws from (0, 1], scaled to sum to 1; the paper says random only.",
+    ]
+
+
+EXPERIMENT = Experiment(
+    "goodman-table1",
+    "Goodman 1996, Table 1 and Figure 2: grammars learned by the method of Pereira & Schabes",
+    "goodman1996",
+    Settings,
+    run,
+    own_travel,
+)

@@ -1,0 +1,107 @@
+"""Running an experiment: pieces kept on the way, and the report as JSON, Markdown and figures in a folder."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast
+
+from treegauge.errors import MissingExtra
+from treegauge.experiments.base import Corpus, Experiment, Report, Work
+from treegauge.experiments.pieces import Pieces
+from treegauge.reports.tables import render
+
+__all__ = ["document", "markdown", "run_experiment", "write_report"]
+
+
+def run_experiment(
+    experiment: Experiment,
+    corpus: Corpus | None,
+    settings: Any,
+    *,
+    folder: str | Path | None = None,
+    resume: bool = False,
+    threads: int | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Run an experiment; with a folder, keep what is done as it is done, and write the report there in the end."""
+    fingerprint = experiment.fingerprint(corpus, settings)
+    kept = None if folder is None else Path(folder) / f"{experiment.name}.pieces.jsonl"
+    report = experiment.run(corpus, settings, Work(Pieces(kept, fingerprint, resume=resume), say, threads))
+    if folder is not None and kept is not None:
+        for path in write_report(experiment, report, fingerprint, Path(folder), say):
+            say(f"wrote {path}")
+        kept.unlink()
+    return report
+
+
+def document(experiment: Experiment, report: Report, fingerprint: dict[str, Any]) -> dict[str, Any]:
+    """The report as one JSON document, at full precision."""
+    return {
+        "schema": "treegauge.reproduce/1",
+        "title": experiment.title,
+        "reference": experiment.reference,
+        "version": version("treegauge"),
+        **fingerprint,
+        "tables": [json.loads(render(table, "json")) for table in report.tables],
+        "notes": list(report.notes),
+        "data": _plain(report.data),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold: nan and infinities become null."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in cast("Sequence[Any]", value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def markdown(experiment: Experiment, report: Report, fingerprint: dict[str, Any], *, figures: bool = True) -> str:
+    """The report as a page: what it is, the tables, the figures, what differs from the paper and why."""
+    corpus = fingerprint["corpus"]
+    about = f" on {corpus['name']} ({corpus['trees']:,} trees, sha256 {corpus['sha256'][:12]})" if corpus else ""
+    settings = ", ".join(f"{name}={value}" for name, value in fingerprint["settings"].items())
+    parts = [f"# {experiment.title}", f"`treegauge reproduce {experiment.name}`{about}. Settings: {settings}."]
+    parts += [render(table, "markdown") for table in report.tables]
+    if figures:
+        parts += [f"![{figure.name}]({experiment.name}-{figure.name}.svg)" for figure in report.figures]
+    if report.notes:
+        parts.append("## What differs from the paper, and why\n\n" + "\n".join(f"- {note}" for note in report.notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def write_report(
+    experiment: Experiment, report: Report, fingerprint: dict[str, Any], folder: Path, say: Callable[[str], None]
+) -> list[Path]:
+    """Write NAME.json, NAME.md, and for each figure an SVG and its data; each file whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    drawn = True
+    for figure in report.figures:
+        base = f"{experiment.name}-{figure.name}"
+        try:
+            unfinished = folder / f"{base}.part.svg"
+            figure.draw(str(unfinished))
+            os.replace(unfinished, folder / f"{base}.svg")
+            written.append(folder / f"{base}.svg")
+        except MissingExtra as error:
+            drawn = False
+            say(f"no figure: {error}")
+        written.append(_write(folder / f"{base}.csv", figure.csv()))
+    text = json.dumps(document(experiment, report, fingerprint), ensure_ascii=False, indent=1)
+    written.append(_write(folder / f"{experiment.name}.json", text + "\n"))
+    written.append(_write(folder / f"{experiment.name}.md", markdown(experiment, report, fingerprint, figures=drawn)))
+    return written
+
+
+def _write(path: Path, text: str) -> Path:
+    unfinished = Path(f"{path}.part")
+    unfinished.write_text(text, "utf-8")
+    os.replace(unfinished, path)
+    return path
