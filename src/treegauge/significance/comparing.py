@@ -28,7 +28,7 @@ from treegauge.significance.sentences import sign_test
 from treegauge.significance.systems import Systems
 from treegauge.trees.treebank import Int64
 
-__all__ = ["LENGTHS", "Settings", "compare"]
+__all__ = ["LENGTHS", "Settings", "compare", "compare_prepared"]
 
 LENGTHS = (10, 20, 30, 40)
 """The upper ends of the usual buckets of sentence lengths; what is longer is one more."""
@@ -87,13 +87,18 @@ def compare(
     settings = settings or Settings()
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
-    metrics = [find_metric(name) for name in settings.metrics or metric_names()]
     banks = {system: io.as_treebank(trees) for system, trees in systems.items()}
     prepared = Systems(io.as_treebank(gold), banks, load_preset(settings.preset), settings.on_mismatch, judgements or {})
+    return compare_prepared(prepared, settings, progress=progress)
+
+
+def compare_prepared(prepared: Systems, settings: Settings, *, progress: Progress = no_progress) -> Comparison:
+    """The comparison of systems that are prepared already; of a single one there are rates and intervals, but no pairs."""
+    metrics = [find_metric(name) for name in settings.metrics or metric_names()]
     groups = tuple(_groups(prepared, metrics, _Tests(prepared, settings, progress)))
     digests = prepared.digests()
     return Comparison(
-        tuple(systems),
+        tuple(prepared.names),
         groups,
         settings.rounds,
         settings.seed,
@@ -101,7 +106,7 @@ def compare(
         _signature(prepared, settings, digests),
         {
             system: {metric.name: prepared.signature(metric, system, digests, settings.seed) for metric in metrics}
-            for system in systems
+            for system in prepared.names
         },
         tuple(prepared.cautions()),
     )
