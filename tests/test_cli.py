@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -50,7 +51,10 @@ def test_scoring_imports_neither_numba_nor_scipy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
-def test_a_closed_pipe_is_quiet() -> None:
-    command = f"{sys.executable} -m treegauge --help | true"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
+def test_a_closed_pipe_is_quiet_and_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "x.mrg").write_text("(S (NP (NN rain)) (VP (VBD fell)))\n" * 20_000)
+    for command in ("convert x.mrg", "score x.mrg x.mrg --per-sentence", "--help"):
+        line = f"{sys.executable} -m treegauge {command} | head -1; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert "Traceback" not in done.stderr
+        assert done.stdout.splitlines()[-1] == "0", command

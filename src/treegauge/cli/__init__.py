@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import click
+from click.utils import PacifyFlushWrapper
 
 from treegauge.errors import TreegaugeError
 
@@ -79,6 +80,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         _leave(stop.exit_code)
+    except SystemExit as stop:
+        # click meets a closed pipe before we do, and would leave with 1, which here means that a check failed.
+        _leave(0 if isinstance(sys.stdout, PacifyFlushWrapper) else stop.code)
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
         _leave(130)
@@ -114,7 +118,7 @@ def _say(message: str) -> None:
     click.echo(f"treegauge: {message}", err=True)
 
 
-def _leave(code: int) -> NoReturn:
+def _leave(code: str | int | None) -> NoReturn:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
