@@ -171,7 +171,8 @@ def large_grammar(rules: int = 100_000) -> list[str]:
     seconds = time.process_time() - began
     size = sum(part.nbytes for part in (*forest.filled.chart, *forest.outer))
     return [
-        f"{len(grammar.rules):,} random rules over {columns.visible} symbols, 40 tokens: {seconds:.2f} s, charts {size / 2**20:.0f} MB, columns made in {made:.2f} s, "
+        f"{len(grammar.rules):,} random rules over {columns.visible} symbols, 40 tokens: {seconds:.2f} s, "
+        f"charts {size / 2**20:.0f} MB, columns made in {made:.2f} s, "
         f"log P = {forest.log_partition:.4f}."
     ]
 
