@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import click
-from click.utils import PacifyFlushWrapper
 
 from treegauge.errors import TreegaugeError
 
@@ -75,14 +74,15 @@ def treegauge() -> None:
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run one command and leave with its exit code; no traceback ever reaches the user."""
+    stdout = sys.stdout
     try:
         result = treegauge.main(args=None if args is None else list(args), prog_name="treegauge", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         _leave(stop.exit_code)
     except SystemExit as stop:
-        # click meets a closed pipe before we do, and would leave with 1, which here means that a check failed.
-        _leave(0 if isinstance(sys.stdout, PacifyFlushWrapper) else stop.code)
+        # click meets a closed pipe before we do: it replaces stdout and leaves with 1, which here means that a check failed.
+        _leave(stop.code if sys.stdout is stdout else 0)
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
         _leave(130)
