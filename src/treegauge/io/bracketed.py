@@ -71,7 +71,7 @@ def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
 
 
 def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes]:
-    """The lines; one that is too long to be kept comes in halves, neither of which is meant to be used."""
+    """The lines; one that is too long to be kept is given before it ends."""
     *lines, rest = first.split(b"\n")
     yield from lines
     for chunk, _ in chunks:

@@ -74,7 +74,7 @@ class _Sentences:
                     self.is_lost = True
                     raise self._error("a line outside of any sentence", advice="Sentences stand between #BOS and #EOS.")
             except InputError as error:
-                self.has_errors = True
+                self.has_errors = fields[0] != b"#BOS"  # that one's error is about the sentence before
                 yield error
             if fields[0] == b"#EOS" and self.graph is not None:
                 if not self.has_errors:
@@ -112,8 +112,7 @@ class _Sentences:
         name = fields[1].decode("utf-8", "replace") if len(fields) > 1 else str(self.number)
         self.graph = Graph(name, self.number, has_root=not self.line.rstrip().endswith(NO_ROOT.encode()))
         if unfinished is not None:
-            error = self._error(f"sentence {unfinished.name} has no #EOS before the next #BOS")
-            raise error
+            raise self._error(f"sentence {unfinished.name} has no #EOS before the next #BOS")
 
     def _read_row(self, fields: list[bytes], graph: Graph) -> None:
         if b"\0" in self.line:

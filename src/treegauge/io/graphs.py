@@ -133,7 +133,8 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         top_down.append(name)
         stack.extend(below[name])
     if len(top_down) < len(graph.nodes):
-        name = next(iter(graph.nodes.keys() - set(top_down)))
+        found = set(top_down)
+        name = next(name for name in graph.nodes if name not in found)
         raise _fault(f"node {name} is not below the root: its ancestors form a circle", graph, graph.nodes[name].line, path)
     top_down.reverse()
     return top_down

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -71,7 +72,7 @@ def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 def _is_utf8(encoding: str) -> bool:
     try:
-        b"".decode(encoding)
+        io.TextIOWrapper(io.BytesIO(), encoding)  # refuses codecs that are not of text, such as base64
         return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
     except (LookupError, ValueError):
         raise UsageError(f"unknown encoding {encoding!r}; for example: utf-8, latin-1, utf-16, cp1252") from None

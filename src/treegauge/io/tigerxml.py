@@ -101,6 +101,8 @@ class _Handler:
             return FormatError(
                 f"this is not XML: {problem}", path=self.path, line=error.lineno, column=error.offset + 1, advice=advice
             )
+        except (LookupError, ValueError) as error:
+            return FormatError(f"this XML cannot be read: {error}", path=self.path, line=1, advice="Give its --encoding.")
         except InputError as error:
             return error
         if is_last and not self.is_tiger:

@@ -1,0 +1,220 @@
+"""Readers given anything at all: a result or one of our errors, never another exception; and no tree is lost.
+
+``TREEGAUGE_FUZZ=200000 pytest tests/io/test_fuzz.py`` mutates that many inputs instead of a few thousand.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import treegauge.io.text as text_module
+from treegauge.errors import InputError, WriteError
+from treegauge.io import ReadOptions, Source, check, read, stream
+from treegauge.io.formats import FORMATS, READABLE
+from treegauge.trees import Treebank
+from treegauge.trees.brackets import parse_all
+
+INPUTS = int(os.environ.get("TREEGAUGE_FUZZ", "3000"))
+ROUND = 1000
+
+BRACKETED = """\
+( (S (NP-SBJ-1 (DT The) (NN caf\u00e9) ) (VP (VBD fell) (NP (-NONE- *-1) ) (-LRB- -LRB-) (: --) (-RRB- -RRB-)) (. .) ))
+(S
+  (NP (NNP Donaudampfschifffahrtsgesellschaft) (NNP Donaudampfschifffahrt))
+  (VP (VBZ is) (ADJP-PRD##lem=x|y=z## (JJ long))))
+() (())
+(TOP (NP the cat) (X) (NP ( a) (FRAG -LSB-)))(A a)
+"""
+EXPORT = """\
+#FORMAT 3
+#BOT EDITOR
+1\tSkut\tWojciech
+#EOT EDITOR
+#BOS 1 2 9 1 %% HEADLINE
+Das\t\tPDS\tNom.Sg\tSB\t500
+(\t\t$(\t--\t--\t0
+ist\tVAFIN\t--\tHD\t500\tx\t501
+gut\tADJD\t--\tPD\t501\t%% c
+.\t$.\t--\t--\t0
+#500\tS\t--\t--\t0
+#501\tAP\t--\tPD\t500
+#EOS 1
+#BOS 2 0 0 0 %% no VROOT
+Ja\tPTKANT\t--\t--\t0
+#EOS 2
+"""
+TIGER = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<corpus id="T"><body>
+<s id="s1"><graph root="s1_VROOT"><terminals>
+<t id="s1_1" word="Ross" lemma="Ross" pos="NE" morph="Nom.Sg" case="nom"/>
+<t id="s1_2" word="," pos="$," /><t id="s1_3" word="sagt &amp; geht" pos="VVFIN"/></terminals><nonterminals>
+<nt id="s1_500" cat="S"><edge label="SB" idref="s1_1"/><edge label="HD" idref="s1_3"/></nt>
+<nt id="s1_VROOT" cat="VROOT"><edge label="--" idref="s1_500"/><edge label="--" idref="s1_2"/></nt>
+</nonterminals></graph></s>
+<s id="s2"><graph root="a"><t id="a" word="Ja" pos="PTKANT"/></graph></s>
+</body></corpus>
+"""
+COLUMNS = "Confidence NN B-NP\nin IN B-PP\n-LRB- ( O\nthe DT I-NP\n\n\npound\tNN B-NP\n. . O\n"
+COMMENTED = BRACKETED.replace("() (())", "# a comment (\n(N #)")
+FLAT = "(S (NP (DT the) (NN rain)) (VP (VBD fell)))\n\n(FRAG (UH no)) (FRAG (UH yes))\n()\n"
+SEEDS: dict[str, list[bytes]] = {
+    "bracketed": [text.encode() for text in (BRACKETED, BRACKETED.replace("\n", "\r\n"), COMMENTED, FLAT, FLAT, "")],
+    "export": [EXPORT.encode(), EXPORT.replace("#FORMAT 3\n", "").encode()],
+    "tigerxml": [TIGER.encode(), TIGER.replace("<s id=", "<!-- c -->\n<s id=").encode()],
+    "conll2000": [COLUMNS.encode()],
+}
+EVERYTHING = [seed for seeds in SEEDS.values() for seed in seeds] + [BRACKETED.encode("utf-16"), gzip.compress(FLAT.encode())]
+TOKENS = [
+    *(b"(", b")", b" ", b"\n", b"\t", b"\r", b"\0", b"\xff", b"\xc3", b"\xc3\xa9", b"\xc2\x85"),
+    *(b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b"),
+    *(b"-LRB-", b"-RRB-", b"()", b"( x)", b"(X)", b"\n(", b")\n", b"longer-than-eight-bytes"),
+    *(b"#", b"%%", b"#BOS 1\n", b"#EOS 1\n", b"#500\tX\t--\t--\t0\n", b"#FORMAT 4\n", b"--", b"##", b"|", b"=", b"0", b"500"),
+    *(b"<", b">", b"&", b"&amp;", b'"', b"<s id='x'>", b"</s>", b"<t id='q' word='w'/>", b"<!DOCTYPE a [<!ENTITY b 'c'>]>"),
+    *(b" O\n", b" B-NP\n", b" I-NP\n", b"\n\n"),
+]
+
+
+def mutated(random_: random.Random, name: str) -> bytes:
+    """A file of a format (mostly), with some bytes changed."""
+    data = bytearray(random_.choice(SEEDS.get(name, EVERYTHING) if random_.random() < 0.9 else EVERYTHING))
+    for _ in range(random_.choice((0, 1, 1, 1, 2, 3, 10))):
+        start = random_.randint(0, len(data))
+        end = min(len(data), start + random_.choice((0, 1, 1, 2, 5, 20, 100)))
+        match random_.randrange(7):
+            case 0:
+                data[start:end] = b""
+            case 1:
+                data[start:start] = random_.choice(TOKENS)
+            case 2:
+                data[start:end] = bytes(random_.randrange(256) for _ in range(end - start))
+            case 3:
+                data[start:start] = data[start:end] * random_.choice((1, 2, 30))
+            case 4:
+                other = random_.choice(EVERYTHING)
+                cut = random_.randint(0, len(other))
+                data[start:end] = other[cut : cut + 60]
+            case 5:
+                data[start:end] = random_.choice(TOKENS)
+            case _:  # a letter for a letter, which breaks least
+                data[start : start + 1] = random_.choice((b"x", b"-", b"1", b"\xc3\x9f", b" "))
+    return bytes(data[: random_.randint(0, len(data))] if random_.random() < 0.05 else data)
+
+
+def examined(data: bytes, options: ReadOptions, name: str = "x") -> Treebank | None:
+    """What all ways of reading agree on: a treebank, or None for an error."""
+    source = Source(name, data)
+    try:
+        bank = read(source, options)
+    except InputError:
+        bank = None
+    found = list(check(source, options))
+    assert any(isinstance(item, InputError) for item in found) == (bank is None)
+    for item in found:
+        if isinstance(item, Treebank):
+            assert item == Treebank.from_trees(list(item)), "the columns are those of the trees"
+        else:
+            assert str(item).startswith(name), "an error says where"
+    if bank is not None:
+        blocks = list(stream(source, options))
+        assert sum(map(len, blocks)) == len(bank)
+        assert [tree for block in blocks for tree in block] == list(bank)
+        assert [tree for item in found if isinstance(item, Treebank) for tree in item] == list(bank)
+    return bank
+
+
+def agrees_with_the_slow_reader(data: bytes, bank: Treebank | None) -> None:
+    """Bracketed text, read another way: the same trees, or both refuse."""
+    try:
+        expected = parse_all(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
+    except (InputError, UnicodeDecodeError):
+        expected = None
+    if b"\0" in data or data.startswith((b"\x1f\x8b", b"BZh", b"\xff\xfe", b"\xfe\xff", b"\xfd7zXZ\0")):
+        expected = None
+    assert (None if bank is None else list(bank)) == expected
+
+
+def comes_back(bank: Treebank) -> None:
+    for known in FORMATS.values():
+        if known.writer is None:
+            continue
+        try:
+            text = b"".join(known.writer([bank]))
+        except WriteError:
+            continue
+        reader = {"pretty": "bracketed", "export4": "export"}.get(known.name, known.name)
+        assert list(read(Source("x", text), ReadOptions(format=reader, features=True))) == list(bank)
+
+
+def fuzz(seed: int, count: int) -> None:
+    random_ = random.Random(seed)
+    for _ in range(count):
+        name = random_.choice(["auto", *READABLE, "bracketed"])
+        data = mutated(random_, name)
+        options = ReadOptions(
+            format=name,
+            encoding=random_.choice(["utf-8"] * 8 + ["latin-1", "utf-16"]),
+            lines=random_.random() < 0.2,
+            comment=random_.choice(["", "", "#"]),
+            functions=random_.random() < 0.8,
+            features=random_.random() < 0.5,
+            attach_punctuation=random_.random() < 0.7,
+        )
+        text_module.CHUNK_BYTES = random_.choice((4, 7, 50, 1 << 20))
+        try:
+            bank = examined(data, options)
+            if options.format == "bracketed" and options.encoding == "utf-8" and not options.lines and not options.comment:
+                agrees_with_the_slow_reader(data, bank)
+            if bank is not None:
+                comes_back(bank)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, chunks of {text_module.CHUNK_BYTES}, {options}:\n{data!r}") from error
+
+
+@pytest.mark.parametrize("seed", range(max(INPUTS // ROUND, 1)))
+def test_mutated_files(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "CHUNK_BYTES", text_module.CHUNK_BYTES)
+    fuzz(seed, min(INPUTS, ROUND))
+
+
+PIECES = [
+    "(",
+    ")",
+    " ",
+    "\n",
+    "a",
+    "NP",
+    "-LRB-",
+    "é",
+    "#",
+    "( ",
+    "(X y)",
+    "\n(",
+    "\r\n",
+    "\t",
+    "B-NP",
+    " O\n",
+    "\x1c",
+    "\u2028",
+    "\xa0",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.integers(1, 60))
+def test_bracketed_texts(text: str, chunk: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_module, "CHUNK_BYTES", chunk)
+        data = text.encode()
+        agrees_with_the_slow_reader(data, examined(data, ReadOptions(format="bracketed")))
+        examined(data, ReadOptions(format="bracketed", lines=True, comment="#"))
+
+
+@given(st.binary(max_size=60), st.sampled_from(["auto", *READABLE]))
+def test_binary_junk(data: bytes, name: str) -> None:
+    examined(data, ReadOptions(format=name))
