@@ -27,7 +27,7 @@ STATES = {"accepted": ACCEPTED, "rejected": REJECTED, "unsure": UNSURE, "skipped
 """What a question can be: not answered (0), or the number of its answer."""
 
 ITEMS = ("CEA", "CER", "SPA", "SPR", "EMA", "EMR")
-_DRAWS = 4000
+_DRAWS = 2000
 
 States = NDArray[np.int8]
 
@@ -98,22 +98,25 @@ class _Group:
         counts, said = np.stack([instances[here], reproduced[here]]), states[here]
         self.accepted = counts[:, said == ACCEPTED].sum(axis=1)
         self.rejected = counts[:, said == REJECTED].sum(axis=1)
-        waiting = counts[:, (said != ACCEPTED) & (said != REJECTED)]
-        self.open = waiting.sum(axis=1)
+        self._waiting = counts[:, (said != ACCEPTED) & (said != REJECTED)]
+        self.open = self._waiting.sum(axis=1)
         self.n_accepted, self.n_rejected = int((said == ACCEPTED).sum()), int((said == REJECTED).sum())
-        self._sizes, self._numbers = np.unique(waiting, axis=1, return_counts=True)
 
     def draw(self, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        """How many of the open brackets would be accepted: the estimate, then ``draws`` possible numbers; nan if none was judged."""
+        """How many of the open brackets would be accepted: the estimate, then ``draws`` possible numbers; nan if none is known."""
         n = self.n_accepted + self.n_rejected
         if not self.open[0]:
             return np.zeros((2, draws + 1))
         if not n:
             return np.full((2, draws + 1), np.nan)
         p = rng.beta(self.n_accepted + 0.5, self.n_rejected + 0.5, size=draws)
-        accepted = rng.binomial(self._numbers[:, None], p[None, :])
+        # Brackets that stand equally often share one binomial draw.
+        instances, reproduced = self._waiting
+        codes, numbers = np.unique(instances * (int(reproduced.max()) + 1) + reproduced, return_counts=True)
+        sizes = np.stack(np.divmod(codes, int(reproduced.max()) + 1))
+        accepted = rng.binomial(numbers[:, None], p[None, :])
         expected = self.open * self.n_accepted / n
-        return np.concatenate([expected[:, None], (self._sizes @ accepted).astype(np.float64)], axis=1)
+        return np.concatenate([expected[:, None], (sizes @ accepted).astype(np.float64)], axis=1)
 
 
 def _interval(values: Any, level: float) -> Estimate:

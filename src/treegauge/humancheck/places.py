@@ -70,12 +70,13 @@ class Places:
         return tuple(self.gold.words(sentence))
 
     def _tokens(self, sentence: int) -> _Tokens:
-        ours, deleted = self._compared(sentence)
-        whole = np.ones(len(ours), dtype=np.bool_)
-        if self.alignment.fit[sentence] != Fit.CHARACTERS:
-            return _Tokens(ours[~deleted], ours[~deleted], whole[~deleted], whole[~deleted])
+        ours = _not_aside(self.gold, sentence, self.alignment.gold_aside)
+        deleted = self._deleted[int(self.gold.token_offset[sentence]) + ours]
         partner = int(self.alignment.test[sentence])
         theirs = _not_aside(self.test, partner, self.alignment.test_aside)
+        if self.alignment.fit[sentence] == Fit.TOKENS:
+            whole = np.ones(int((~deleted).sum()), dtype=np.bool_)
+            return _Tokens(ours[~deleted], theirs[~deleted], whole, whole)
         gold_edges = _edges(self.gold.words(sentence), ours)
         test_edges = _edges(self.test.words(partner), theirs)
         edges = np.union1d(gold_edges, test_edges)
@@ -84,12 +85,6 @@ class Places:
         keep = ~deleted[of_gold]
         begins, ends = gold_edges[of_gold] == edges[:-1], gold_edges[of_gold + 1] == edges[1:]
         return _Tokens(ours[of_gold][keep], theirs[of_test][keep], begins[keep], ends[keep])
-
-    def _compared(self, sentence: int) -> tuple[Int64, Mask]:
-        """The gold tokens that are part of the comparison, by their place in the sentence, and which of them are left out."""
-        first = int(self.gold.token_offset[sentence])
-        ours = _not_aside(self.gold, sentence, self.alignment.gold_aside)
-        return ours, self._deleted[first + ours]
 
 
 def _not_aside(bank: Treebank, sentence: int, aside: Mask | None) -> Int64:

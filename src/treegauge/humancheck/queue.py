@@ -82,6 +82,7 @@ class System:
     bank: Treebank
     pair: Pair
     items: Items
+    places: Places
     counts: Mapping[str, int]
     question: Int64
     names: Sequence[BracketKey]
@@ -195,7 +196,7 @@ class _Finder:
             if wanted[row]:
                 place = places.of(sentence, start, end)
                 question[row] = self._number(place, chains[row], Occurrence(index, sentence, row), kinds[row])
-        return System(name, bank, pair, items, counts, question, names)
+        return System(name, bank, pair, items, places, counts, question, names)
 
     def _number(self, place: Place, label: str, occurrence: Occurrence, kind: int) -> int:
         bracket = Bracket(
