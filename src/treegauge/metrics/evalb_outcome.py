@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.errors import WriteError
 from treegauge.io.bracketed_writing import one_line_text
 from treegauge.metrics.alignment import Fit
 from treegauge.metrics.base import Rows, ratio
@@ -24,6 +25,7 @@ from treegauge.metrics.preparation import Pair, pair_of
 from treegauge.metrics.tokens import has_tag, without_tokens
 from treegauge.metrics.words import WordNumbers
 from treegauge.normalise.preset import EvalbFile, Preset, from_parameters
+from treegauge.trees.brackets import one_line
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["EvalbOutcome", "Prepared", "bracketed_lines", "evalb_outcome"]
@@ -158,4 +160,9 @@ def _has_phrases(bank: Treebank, one: Preset, other: Preset) -> bool:
 
 def bracketed_lines(bank: Treebank, sentences: Sequence[int]) -> list[bytes]:
     """Some trees of a treebank, one a line."""
-    return b"".join(one_line_text([bank.take(sentences)])).splitlines(keepends=True)
+    chosen = bank.take(sentences)
+    try:
+        return b"".join(one_line_text([chosen])).splitlines(keepends=True)
+    except WriteError:
+        # A tree that was built by hand may not read back as it is; EVALB would read what can be written all the same.
+        return [one_line(tree).encode("utf-8", "surrogatepass") + b"\n" for tree in chosen]

@@ -43,7 +43,7 @@ def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> 
     if alignment.gold_aside is not None and alignment.test_aside is not None:
         gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
     if alignment.is_identity:
-        return Common(gold, test)
+        return Common(gold, test[: len(gold)] if len(test) > len(gold) else test)
     gold_parts: list[Treebank] = []
     test_parts: list[Treebank] = []
     counted: list[Mask] = []

@@ -1,0 +1,250 @@
+"""Results as values: JSON and back, tables, HTML, Arrow, rows; the metric object."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import treegauge
+from treegauge import Result, Scores, Tree, Treebank, load, metric_names
+from treegauge.metrics.base import total_of
+from treegauge.metrics.exact import ExactSum
+from treegauge.testing.pairs import treebank_pairs
+
+GOLD = ["(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat))))", "(TOP (S (NP (NN rain)) (VP (V fell))))", "(TOP (NN x))"]
+TEST = ["(TOP (S (NP (DT the) (NN cat)) (VP (VBD sat))))", "(TOP (S (NP (NN rain) (V fell))))", "(TOP (NN x))"]
+
+
+@pytest.mark.parametrize("metric", metric_names())
+@pytest.mark.parametrize("per_sentence", [True, False])
+def test_json_and_back(metric: str, per_sentence: bool) -> None:
+    result = treegauge.score(GOLD, [*TEST[:2], "()"], metric)
+    text = result.to_json(per_sentence=per_sentence)
+    again = Result.from_json(text)
+    assert json.loads(text)["schema"] == "treegauge.result/1"
+    assert again.to_dict() == result.to_dict()
+    assert again.signature == result.signature
+    assert again.notes == result.notes
+    assert again.evalb == result.evalb
+    assert all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(again.rates.values(), result.rates.values(), strict=True))
+    assert str(again) == str(result)
+    if per_sentence:
+        assert again.rows.shape == result.rows.shape
+        if result.rows.dtype != object:
+            assert (again.rows == result.rows).all()
+    else:
+        with pytest.raises(treegauge.UsageError, match="no rows"):
+            _ = again.rows
+
+
+def test_undefined_rates_are_null() -> None:
+    data = json.loads(treegauge.score("(NN x)", "(NN x)").to_json())
+    assert data["rates"]["f1"] is None
+    assert data["rates"]["tagging_accuracy"] == 1
+    assert "NaN" not in json.dumps(data, allow_nan=False)
+
+
+def test_full_precision() -> None:
+    result = treegauge.score(GOLD, TEST)
+    assert Result.from_json(result.to_json()).rates["mean_recall"] == result.rates["mean_recall"] == math.fsum([1, 1 / 3]) / 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "3", '{"schema": "x"}', '{"schema": "treegauge.result/1"}', '{"schema": "treegauge.scores/1", "results": 3}']
+)
+def test_other_json_is_refused(text: str) -> None:
+    with pytest.raises(treegauge.FormatError):
+        Scores.from_json(text)
+
+
+def test_several_systems_and_metrics() -> None:
+    scores = treegauge.score(GOLD, {"good": GOLD, "bad": TEST}, ["parseval", "goodman:pre"])
+    assert [(result.system, result.metric) for result in scores] == [
+        ("good", "parseval"),
+        ("good", "goodman:pre"),
+        ("bad", "parseval"),
+        ("bad", "goodman:pre"),
+    ]
+    assert scores.of("good", "parseval").rates["f1"] == 1
+    assert isinstance(scores[1:], Scores)
+    again = Scores.from_json(scores.to_json())
+    assert [result.to_dict() for result in again] == [result.to_dict() for result in scores]
+    assert str(again) == str(scores)
+    assert "good" in str(scores)
+    assert "<table>" in scores._repr_html_()
+    with pytest.raises(treegauge.UsageError, match="good/parseval"):
+        scores.of("good")
+
+
+def test_one_of_a_list_is_still_a_list() -> None:
+    assert isinstance(treegauge.score(GOLD, TEST, ["parseval"]), Scores)
+    assert isinstance(treegauge.score(GOLD, {"a": TEST}), Scores)
+
+
+@pytest.mark.parametrize("kind", ["path", "Path", "Treebank", "text", "strings", "trees", "generator", "nltk"])
+def test_any_form_of_trees(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "test.mrg"
+    file.write_text("\n".join(TEST) + "\n")
+    forms: dict[str, Any] = {
+        "path": str(file),
+        "Path": file,
+        "Treebank": Treebank.parse("\n".join(TEST)),
+        "text": "\n".join(TEST),
+        "strings": TEST,
+        "trees": [Tree.parse(text) for text in TEST],
+        "generator": (Tree.parse(text) for text in TEST),
+    }
+    if kind == "nltk":
+        nltk = pytest.importorskip("nltk")
+        forms["nltk"] = [nltk.Tree.fromstring(text) for text in TEST]
+    expected = treegauge.score(GOLD, TEST)
+    result = treegauge.score(GOLD, forms[kind])
+    assert result.rates == pytest.approx(dict(expected.rates), nan_ok=True)
+    assert result.signature == expected.signature
+
+
+@settings(max_examples=30)
+@given(treebank_pairs(max_size=6))
+def test_rows_add_up_to_counts_and_shards_to_the_whole(banks: tuple[Treebank, Treebank]) -> None:
+    gold, test = banks
+    for metric in ("parseval", "leaf-ancestor"):
+        whole = treegauge.score(gold, test, metric)
+        total = ExactSum(len(whole.columns))
+        for first in range(0, len(gold), 2):
+            total.add(treegauge.score(gold[first : first + 2], test[first : first + 2], metric).rows)
+        assert total.values() == total_of(whole.rows)
+        assert list(whole.counts.values()) == total_of(whole.rows)
+
+
+class TestExactSum:
+    @pytest.mark.parametrize("pieces", [1, 2, 7])
+    def test_it_is_fsum_in_any_number_of_pieces(self, pieces: int) -> None:
+        generator = np.random.default_rng(5)
+        for scale in (-300, -20, 0, 15, 250):
+            rows = generator.standard_normal((40, 3)) * 10.0 ** (scale + generator.integers(-15, 15, size=(40, 1)))
+            rows[:, 1] = np.rint(generator.random(40) * 100)
+            total, other = ExactSum(3), ExactSum(3)
+            for part in np.array_split(rows, pieces):
+                total.add(part)
+                piece = ExactSum(3)
+                piece.add(part)
+                other.merge(piece)
+            assert total.values() == other.values() == [math.fsum(column) for column in rows.T]
+
+    def test_integers_stay_integers_beyond_64_bits(self) -> None:
+        total = ExactSum(1)
+        for _ in range(3):
+            total.add(np.array([[2**200]], dtype=object))
+        assert total.values() == [3 * 2**200]
+
+    def test_what_is_not_finite(self) -> None:
+        total = ExactSum(2)
+        total.add(np.array([[math.nan, 1.5], [1.0, math.inf]]))
+        total.add(np.array([[1.0, 1.5]]))
+        assert math.isnan(total.values()[0])
+        assert total.values()[1] == math.inf
+
+
+def test_html_is_escaped() -> None:
+    result = treegauge.score(GOLD, {"<b>": TEST, "&": GOLD})
+    assert "<b>" not in result._repr_html_()
+    assert "&lt;b&gt;" in result._repr_html_()
+    assert treegauge.score(GOLD, TEST)._repr_html_().startswith("<table>")
+
+
+def test_the_table_shows_undefined_as_a_dash() -> None:
+    lines = str(treegauge.score("(NN x)", "(NN x)")).splitlines()
+    assert lines[1].split() == ["recall", "-"]
+
+
+def test_arrow_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *arguments: Any, **options: Any) -> Any:
+        if name == "pyarrow":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(treegauge.UsageError, match="pip install pyarrow"):
+        treegauge.score(GOLD, TEST).__arrow_c_stream__()
+
+
+def test_arrow() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    for metric in ("parseval", "freval"):
+        result = treegauge.score(GOLD, TEST, metric)
+        table = pyarrow.table(result)
+        assert table.column_names == ["sentence", "length", *result.columns]
+        assert table.num_rows == 3
+
+
+class TestGauge:
+    def test_compute_as_hugging_face_does(self) -> None:
+        expected = treegauge.score(GOLD, TEST).rates["f1"]
+        assert load("parseval").compute(predictions=TEST, references=GOLD)["f1"] == expected
+
+    def test_batches(self) -> None:
+        gauge = load("parseval")
+        gauge.add_batch(predictions=TEST[:1], references=GOLD[:1])
+        gauge.add(prediction=TEST[1], reference=GOLD[1])
+        assert gauge.compute(predictions=TEST[2:], references=GOLD[2:]) == dict(treegauge.score(GOLD, TEST).rates)
+        with pytest.raises(treegauge.UsageError, match="nothing"):
+            gauge.compute()
+
+    def test_other_numbers_of_trees(self) -> None:
+        with pytest.raises(treegauge.MismatchError, match="1 predictions for 2 references"):
+            load().compute(predictions=TEST[:1], references=GOLD[:2])
+        with pytest.raises(treegauge.UsageError, match="both"):
+            load().compute(predictions=TEST)
+
+    def test_rows_and_rates(self) -> None:
+        gauge = load("goodman:pre", "collins", on_mismatch="skip")
+        rows = gauge.rows(GOLD, TEST)
+        assert rows.shape == (3, len(gauge.columns))
+        assert gauge.rates(total_of(rows)) == gauge.compute(predictions=TEST, references=GOLD)
+        assert gauge.score(GOLD, TEST).signature.on_mismatch == "skip"
+        assert gauge.name == "goodman"
+
+    def test_a_failed_parse_is_an_empty_string(self) -> None:
+        rates = load().compute(predictions=["", TEST[1]], references=GOLD[:2])
+        assert rates["recall"] == pytest.approx(1 / 6)
+
+
+def test_unknown_names() -> None:
+    for options in ({"metric": "parsval"}, {"preset": "colins"}, {"on_mismatch": "ignore"}):
+        with pytest.raises(treegauge.UnknownName):
+            treegauge.score(GOLD, TEST, **options)
+
+
+def test_no_systems() -> None:
+    with pytest.raises(treegauge.UsageError, match="no system"):
+        treegauge.score(GOLD, {})
+
+
+def test_progress_counts_sentences() -> None:
+    done: list[int] = []
+    treegauge.score(GOLD, TEST, progress=done.append)
+    assert sum(done) == 3
+
+
+def test_breakdowns_of_blocks_add(tmp_path: Path) -> None:
+    folder = tmp_path / "gold", tmp_path / "test"
+    for side, trees in zip(folder, (GOLD, TEST), strict=True):
+        side.mkdir()
+        for number, tree in enumerate(trees):
+            (side / f"{number}.mrg").write_text(tree)
+    names: Sequence[str] = ("labels", "confusions", "lengths", "crossings")
+    split, whole = treegauge.score(*folder, breakdowns=names), treegauge.score(GOLD, TEST, breakdowns=names)
+    for name in names:
+        assert split.breakdowns[name].table.rows == whole.breakdowns[name].table.rows
+        for key in whole.breakdowns[name].keys:
+            assert split.breakdowns[name].examples(key) == whole.breakdowns[name].examples(key)
