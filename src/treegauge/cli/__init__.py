@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "convert": "Translate treebanks between formats.",
     "compare": "Compare parsers: difference, confidence interval and p for every metric.",
     "freval": "Score connected fragments of every size.",
+    "report": "Write everything about some parsers on one page.",
     "diff": "Draw what is right and wrong in a parse.",
     "chunks": "Train chunk models, measure them by entropy, score any chunker.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",

@@ -1,0 +1,275 @@
+"""A report as one HTML page: no request leaves it, all text is escaped, and its policy lets nothing run but its own script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from treegauge import __version__
+from treegauge.metrics.breakdowns import Place
+from treegauge.metrics.breakdowns.examples import kept_words
+from treegauge.metrics.references import REFERENCES, Reference, references_of
+from treegauge.metrics.tables import Table
+from treegauge.reports import report_charts as charts
+from treegauge.reports import report_tables as tables
+from treegauge.reports.chart_parts import marker, series_class
+from treegauge.reports.report import Report
+from treegauge.reports.tree_marks import CODES, NAMES
+from treegauge.significance.comparison import PairOfSystems
+from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
+
+__all__ = ["report_page"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_HEADLINE = ("parseval", "f1")
+_STATIC_SENTENCES = 3
+_AROUND = 12
+_MOST_NOTES = 200
+
+
+def report_page(report: Report) -> str:
+    """The whole page."""
+    style, script = _asset("report.css"), _asset("report.js")
+    page = _environment().get_template("report.html")
+    return page.render(
+        report=report,
+        zip=zip,
+        version=__version__,
+        policy=_policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(_json(_data(report))),
+        sentences=Markup(f"[{','.join(map(_inert, report.sentences.documents))}]"),
+        cards=list(_cards(report)),
+        verdicts=[_verdict(report, pair) for pair in report.comparison.overall.pairs],
+        warnings=_warnings(report),
+        sections=_sections(report),
+        static=[Markup(picture) for picture in _static_trees(report)],
+        legend=Markup(legend_svg(NAMES, stylesheet=False, width=700)),
+        examples=_examples(report),
+        notes=[(system, note) for system, note in report.notes][:_MOST_NOTES],
+        n_notes=len(report.notes),
+        citations=_citations(report),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """A content security policy that allows this style sheet and this script, by their hashes, and nothing else."""
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _json(value: Any) -> str:
+    return _inert(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _inert(document: str) -> str:
+    """JSON that cannot end the element it stands in."""
+    return document.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _data(report: Report) -> dict[str, Any]:
+    """What the script needs to know beside the sentences."""
+    found = report.sentences
+    return {
+        "systems": list(report.systems),
+        "labels": list(found.labels),
+        "kinds": list(found.kinds),
+        "marks": {code: MARKS[name]._asdict() for code, name in zip(CODES, NAMES, strict=True)},
+    }
+
+
+class _Card(NamedTuple):
+    """A system at a glance."""
+
+    system: str
+    kind: str
+    sign: Markup
+    value: str
+    interval: str
+
+
+def _cards(report: Report) -> Iterator[_Card]:
+    group = report.comparison.overall
+    name = _HEADLINE if _HEADLINE in group.names else group.names[0]
+    for number, system in enumerate(report.systems):
+        text = tables.rate_text(group.rates[system][name].value, group.rates[system][name].interval)
+        value, _, interval = text.partition(" ")
+        sign = Markup(f'<svg class="sign" width="14" height="14" aria-hidden="true">{marker(number, 7, 7)}</svg>')
+        yield _Card(system, series_class(number), sign, value, interval)
+
+
+class _Verdict(NamedTuple):
+    """Two systems in a sentence; ``sure`` if the difference is significant."""
+
+    sure: bool
+    text: str
+
+
+def _verdict(report: Report, pair: PairOfSystems) -> _Verdict:
+    names = [difference.name for difference in pair.differences]
+    difference = pair.of(_HEADLINE if _HEADLINE in names else names[0])
+    metric, rate = difference.name
+    what = "F1" if difference.name == _HEADLINE else f"{metric} {rate.replace('_', ' ')}"
+    # Said of the better system, so a difference in the first one's favour changes its sign.
+    sign = -1 if difference.winner < 0 else 1
+    low, high = sorted((sign * difference.interval.low, sign * difference.interval.high))
+    p = "p < .0001" if difference.p_holm < 0.0001 else "p = " + f"{difference.p_holm:.4f}".removeprefix("0")
+    corrected = " after Holm's correction" if len(report.systems) > 2 else ""
+    number = f"{what} {100 * sign * difference.value:+.2f} [{100 * low:.2f}, {100 * high:.2f}], {p}{corrected}"
+    better, worse = (pair.a, pair.b) if sign < 0 else (pair.b, pair.a)
+    if difference.winner:
+        return _Verdict(True, f"{better} is better than {worse}: {number}")
+    return _Verdict(False, f"No difference is shown between {worse} and {better}: {number}")
+
+
+def _warnings(report: Report) -> list[str]:
+    overall = report.comparison.overall
+    return list(dict.fromkeys([*report.comparison.warnings, *overall.warnings]))
+
+
+@dataclass(frozen=True)
+class _Section:
+    """Charts and tables of a section; ``tables`` that are long stand behind a line that opens them."""
+
+    charts: tuple[Markup, ...]
+    tables: tuple[Table, ...]
+
+
+def _sections(report: Report) -> Mapping[str, _Section]:
+    labels, lengths = tables.labels_table(report), tables.lengths_table(report)
+    crossings, errors = tables.crossings_table(report), tables.errors_table(report)
+    differences = report.comparison.tables("differences") if len(report.systems) > 1 else []
+    drawn: dict[str, tuple[Sequence[str], Sequence[Table]]] = {
+        "summary": ([charts.rates_chart(report)], [tables.rates_table(report)]),
+        "differences": ([], [*differences, *tables.matrix_tables(report)]),
+        "fragments": ([charts.fragments_chart(report), charts.difference_chart(report)], [tables.fragments_table(report)]),
+        "labels": ([charts.labels_chart(report, labels)], [labels]),
+        "lengths": ([charts.lengths_chart(report, lengths)], [lengths]),
+        "crossings": ([charts.crossings_chart(report, crossings)], [crossings]),
+        "errors": ([charts.errors_chart(report, errors)] if errors.rows else [], [errors]),
+        "confusions": ([], tables.confusion_tables(report)),
+        "hogenhout": ([], tables.hogenhout_tables(report)),
+        "checked": ([], report.checked),
+    }
+    return {
+        name: _Section(tuple(Markup(picture) for picture in pictures if picture), tuple(shown))
+        for name, (pictures, shown) in drawn.items()
+    }
+
+
+class _Example(NamedTuple):
+    """A wrong bracket in its sentence."""
+
+    number: int
+    system: str
+    side: str
+    label: str
+    before: str
+    inside: str
+    after: str
+    is_listed: bool
+
+
+def _examples(report: Report) -> Mapping[str, list[_Example]]:
+    """For each kind of error and system the first bracket in the shortest sentence that has one."""
+    listed = {report.marks[report.systems[0]].pair.index[row].item() for row in report.sentences.rows}
+    found: dict[str, list[_Example]] = {}
+    for system, errors in report.breakdowns["errors"].items():
+        pair = report.marks[system].pair
+        length = dict(zip(pair.index.tolist(), pair.gold.length.tolist(), strict=True))
+        for key in errors.keys:
+            places = errors.examples(key)
+            if places:
+                place = min(places, key=lambda place: (length[place.sentence], place.sentence))
+                found.setdefault(str(key[0]), []).append(_example(report, system, place, place.sentence in listed))
+    return found
+
+
+def _example(report: Report, system: str, place: Place, is_listed: bool) -> _Example:
+    words = kept_words(report.gold, report.preset, place.sentence)
+    # A sentence whose tokens were cut to fit the test tree may have places behind its last word.
+    start, end = (place.start, place.end) if place.end <= len(words) else (0, len(words))
+    before, after = words[max(start - _AROUND, 0) : start], words[end : end + _AROUND]
+    inside = words[start:end] if end - start <= 2 * _AROUND else [*words[start : start + _AROUND], "…", *words[end - _AROUND : end]]
+    return _Example(
+        place.sentence + 1,
+        system,
+        "missed" if place.side == "gold" else "spurious",
+        place.label,
+        " ".join((["…"] if start > _AROUND else []) + before),
+        " ".join(inside),
+        " ".join(after + (["…"] if end + _AROUND < len(words) else [])),
+        is_listed,
+    )
+
+
+def _static_trees(report: Report) -> Iterator[str]:
+    """The first sentences as pictures, for a reader without scripts."""
+    for row in report.sentences.rows[:_STATIC_SENTENCES]:
+        for number, (system, found) in enumerate(report.marks.items()):
+            sentence = int(found.pair.index[row])
+            partner = int(found.pair.alignment.test[sentence])
+            sides = [("gold", report.gold, sentence, found.of_gold(row))] if number == 0 else []
+            if partner >= 0 and found.of_test(row):
+                sides.append((system, report.banks[system], partner, found.of_test(row)))
+            for name, bank, index, marks in sides:
+                tree = bank[index]
+                yield draw_svg(
+                    tree,
+                    marks,
+                    id_prefix=f"static{row}-{number}{'g' if name == 'gold' else 't'}-",
+                    title=name,
+                    folded=fold_settled(tree, marks),
+                    legend=False,
+                    stylesheet=False,
+                )
+
+
+def _citations(report: Report) -> list[str]:
+    """BibTeX of the program and of every metric in the report."""
+    own = Reference(
+        key="treegauge",
+        kind="misc",
+        authors=("{The treegauge authors}",),
+        title="treegauge: Measuring Constituency Parsers, and Parsing for the Criterion Measured by",
+        year=2026,
+        note=f"Version {__version__}",
+    )
+    names = dict.fromkeys(metric for metric, _ in report.comparison.overall.names)
+    papers = {reference.key: reference for name in names for reference in references_of(name)}
+    papers.setdefault("hogenhout1996", REFERENCES["hogenhout1996"])
+    return [own.bibtex(), *(reference.bibtex() for reference in papers.values())]

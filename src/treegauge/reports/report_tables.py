@@ -1,0 +1,158 @@
+"""The tables of a report: rates with intervals, differences, who beats whom, breakdowns with the systems side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from treegauge.metrics.breakdowns.repairs.kinds import KINDS
+from treegauge.metrics.freval import Freval
+from treegauge.metrics.tables import Cell, Table
+from treegauge.reports.report import Report
+from treegauge.significance.bootstrap import Interval
+from treegauge.significance.tables import matrix_table
+
+__all__ = [
+    "all_tables",
+    "confusion_tables",
+    "crossings_table",
+    "errors_table",
+    "fragments_table",
+    "hogenhout_tables",
+    "labels_table",
+    "lengths_table",
+    "matrix_tables",
+    "rates_table",
+]
+
+_MOST_CONFUSIONS = 12
+_MATRIX_RATES = (("parseval", "f1"), ("parseval", "exact_match"), ("leaf-ancestor", "leaf_ancestor"), ("freval", "f1"))
+
+
+def all_tables(report: Report) -> list[Table]:
+    """Every table, in the order of the page."""
+    comparison = report.comparison
+    return [
+        rates_table(report),
+        *(comparison.tables("differences") if len(report.systems) > 1 else []),
+        *matrix_tables(report),
+        fragments_table(report),
+        labels_table(report),
+        lengths_table(report),
+        crossings_table(report),
+        errors_table(report),
+        *confusion_tables(report),
+        *hogenhout_tables(report),
+        *report.checked,
+    ]
+
+
+def rates_table(report: Report) -> Table:
+    """Each rate of each system with its interval."""
+    group = report.comparison.overall
+    rows = tuple(
+        (*_named(name), *(rate_text(rate.value, rate.interval) for rate in (group.rates[s][name] for s in report.systems)))
+        for name in group.names
+    )
+    level, rounds = f"{100 * report.comparison.level:g}%", report.comparison.rounds
+    note = f"{group.sentences} sentences; in brackets {level} bootstrap intervals ({rounds} samples of the sentences)"
+    return Table("Rates", ("metric", "rate", *report.systems), rows, (note,))
+
+
+def _named(name: tuple[str, str]) -> tuple[str, str]:
+    return name[0], name[1].replace("_", " ")
+
+
+def rate_text(value: float, interval: Interval) -> str:
+    """A rate and its interval as text.
+
+    >>> rate_text(0.8253, Interval(0.8160, 0.8341, "bca"))
+    '82.53 [81.60, 83.41]'
+    """
+    if math.isnan(value):
+        return "-"
+    ends = f" [{100 * interval.low:.2f}, {100 * interval.high:.2f}]" if not math.isnan(interval.low) else ""
+    return f"{100 * value:.2f}{ends}"
+
+
+def matrix_tables(report: Report) -> list[Table]:
+    """Who beats whom on the rates that people quote; nothing for a single system."""
+    group = report.comparison.overall
+    if len(report.systems) < 2:
+        return []
+    return [matrix_table(report.comparison, group, name) for name in _MATRIX_RATES if name in group.names]
+
+
+def fragments_table(report: Report) -> Table:
+    """FREVAL: a row for each system, recall, precision and F1 for each range of sizes."""
+    metric = Freval()
+    ranges = ["all" if largest == 0 else "1" if largest == 1 else f"1-{largest}" for largest in metric.ranges]
+    columns = tuple(f"{name} {span}" for span in ranges for name in ("FLR", "FLP", "F1"))
+    rows = tuple((system, *(found.rates[name] for name in metric.rate_names)) for system, found in report.fragments.items())
+    return Table("Fragments (FREVAL) up to a size", ("system", *columns), rows, percent=columns)
+
+
+def labels_table(report: Report) -> Table:
+    """Recall, precision and F1 of each label."""
+    return _side_by_side(report, "labels", "By label", "label", ("gold",), ("recall", "precision", "f1"))
+
+
+def lengths_table(report: Report) -> Table:
+    """PARSEVAL by sentence length."""
+    return _side_by_side(report, "lengths", "By sentence length", "words", ("sentences", "gold"), ("f1", "exact", "crossing"))
+
+
+def crossings_table(report: Report) -> Table:
+    """Sentences by the number of crossing brackets."""
+    table = _side_by_side(report, "crossings", "Sentences by crossing brackets", "crossing", (), ("sentences", "share"))
+    rows = sorted(table.rows, key=lambda row: int(row[0] or 0))
+    return Table(table.title, table.columns, tuple(tuple(0 if cell is None else cell for cell in row) for row in rows),
+                 percent=table.percent)  # fmt: skip
+
+
+def errors_table(report: Report) -> Table:
+    """Errors by kind, and F1 if they were repaired; what a kind means stands in the last column."""
+    table = _side_by_side(report, "errors", "By kind of error", "kind", (), ("errors", "missed", "spurious", "f1 if repaired"))
+    rows = tuple((*row, KINDS.get(str(row[0]), "")) for row in table.rows)
+    return Table(table.title, (*table.columns, "what it is"), rows, table.notes, table.percent)
+
+
+def confusion_tables(report: Report) -> list[Table]:
+    """The most frequent wrong labels on right spans, of each system."""
+    tables: list[Table] = []
+    for system, found in report.breakdowns["confusions"].items():
+        table = found.table
+        if table.rows:
+            title = f"Labels confused by {system}"
+            tables.append(Table(title, table.columns, table.rows[:_MOST_CONFUSIONS], percent=table.percent))
+    return tables
+
+
+def hogenhout_tables(report: Report) -> list[Table]:
+    """Hogenhout & Matsumoto's items and measures, and with several systems what they share and the tests on it."""
+    alone = len(report.systems) < 2
+    names = ("items", "measures") if alone else ("items", "comparative", "measures", "brackets")
+    return [table for name in names for table in report.comparison.tables(name)]
+
+
+def _side_by_side(report: Report, breakdown: str, title: str, key: str, shared: Sequence[str], of_system: Sequence[str]) -> Table:
+    """A breakdown of all systems in one table: columns of the treebank once, the others once for each system."""
+    tables = {system: found.table for system, found in report.breakdowns[breakdown].items()}
+    records = {system: _by_key(table, key) for system, table in tables.items()}
+    keys = list(dict.fromkeys(name for found in records.values() for name in found))
+    several = len(tables) > 1
+    columns = [(system, column, f"{system} {column}" if several else column) for column in of_system for system in tables]
+    rows: list[tuple[Cell, ...]] = []
+    for name in keys:
+        known = next(found[name] for found in records.values() if name in found)
+        rows.append(
+            (name, *(known[column] for column in shared), *(records[s].get(name, {}).get(column) for s, column, _ in columns))
+        )
+    first = next(iter(tables.values()))
+    percent = tuple(shown for _, column, shown in columns if column in first.percent)
+    return Table(title, (key, *shared, *(shown for *_, shown in columns)), tuple(rows), first.notes, percent)
+
+
+def _by_key(table: Table, key: str) -> Mapping[Cell, Mapping[str, Cell]]:
+    index = table.columns.index(key)
+    return {row[index]: dict(zip(table.columns, row, strict=True)) for row in table.rows}

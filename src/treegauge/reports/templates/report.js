@@ -1,0 +1,447 @@
+
+"use strict";
+(() => {
+  const DATA = JSON.parse(document.getElementById("data").textContent);
+  const SENTENCES = JSON.parse(document.getElementById("trees").textContent);
+  const SVG = "http://www.w3.org/2000/svg";
+  const PAGE = 20;
+  // The largest tree drawn open: what lies deeper, or beyond so many nodes, is folded until it is asked for.
+  const DEEPEST = 60, MOST_NODES = 4000, LONGEST_TEXT = 60;
+  const FONT = 14, MARGIN = 10, GAP = 13, LEVEL = 40, HALF = 11, WORD = 21, CORNER = 6;
+  const byId = (id) => document.getElementById(id);
+
+  function make(name, attributes = {}, text = "") {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text) element.textContent = text;
+    return element;
+  }
+  function shape(name, attributes, text = "") {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text) element.textContent = text;
+    return element;
+  }
+
+  // Numbers of a sentence that lists are sorted and filtered by.
+  const f1 = ([matched, gold, test]) => (gold + test ? 2 * matched / (gold + test) : NaN);
+  const wrong = ([matched, gold, test]) => gold + test - 2 * matched;
+  SENTENCES.forEach((sentence, rank) => {
+    sentence.rank = rank;
+    sentence.wrong = sentence.t.map((one) => wrong(one.c));
+    sentence.total = sentence.wrong.reduce((a, b) => a + b, 0);
+    sentence.fewest = Math.min(...sentence.wrong);
+    sentence.text = sentence.g.w.join(" ");
+    sentence.lower = sentence.text.toLowerCase();
+    sentence.lowest = Math.min(...sentence.t.map((one) => f1(one.c)).map((value) => (Number.isNaN(value) ? 1 : value)));
+  });
+  const bests = (sentence) => sentence.wrong.map((count) => count === sentence.fewest);
+  const isShared = (sentence) => sentence.wrong.every((count) => count === sentence.fewest);
+
+  function wrongLabels(sentence) {
+    if (!sentence.wrongLabels) {
+      sentence.wrongLabels = new Set();
+      const add = (labels, codes) => {
+        for (let i = 0; i < codes.length; i++) if (codes[i] !== " " && codes[i] !== "=") sentence.wrongLabels.add(labels[i]);
+      };
+      for (const one of sentence.t) {
+        add(sentence.g.l, one.g);
+        if (one.m) add(one.l, one.m);
+      }
+    }
+    return sentence.wrongLabels;
+  }
+
+  // A tree's items in pre-order, as trees.drawing.layout makes them: nodes, words, and roofs over the words of folded nodes.
+  function itemsOf(tree, words, folded) {
+    const n = tree.l.length;
+    const children = Array.from({ length: n }, () => []);
+    const start = new Array(n).fill(-1), end = new Array(n).fill(-1);
+    const parent = [-1, ...tree.p];
+    tree.a.forEach((above, position) => {
+      for (let node = above; node >= 0 && (start[node] < 0 || end[node] <= position); node = parent[node]) {
+        if (start[node] < 0) start[node] = position;
+        end[node] = position + 1;
+      }
+    });
+    for (let node = n - 1; node >= 0; node--) {
+      if (start[node] < 0) start[node] = end[node] = tree.e ? tree.e[node] : 0;
+      if (node) children[parent[node]].unshift({ at: start[node], node });
+    }
+    tree.a.forEach((above, position) => children[above].push({ at: position, word: position }));
+    for (const list of children) list.sort((a, b) => a.at - b.at || ("word" in a) - ("word" in b));
+    const items = [];
+    const stack = [{ node: 0, parent: -1, depth: 0 }];
+    while (stack.length) {
+      const { node, word, parent: above, depth } = stack.pop();
+      if (word !== undefined) {
+        items.push({ kind: "word", text: words[word], parent: above, depth, start: word, end: word + 1 });
+        continue;
+      }
+      const inside = children[node];
+      const isTag = inside.length === 1 && "word" in inside[0];
+      const kind = !inside.length ? "empty" : isTag ? "tag" : folded.has(node) && end[node] > start[node] ? "folded" : "phrase";
+      const me = items.length;
+      items.push({ kind, node, text: DATA.labels[tree.l[node]], parent: above, depth, start: start[node], end: end[node] });
+      if (kind === "folded") {
+        const own = words.slice(start[node], end[node]);
+        const text = own.join(" ").length > 30 ? [...own.slice(0, 3), "…", own[own.length - 1]].join(" ") : own.join(" ");
+        items.push({ kind: "roof", text, parent: me, depth: depth + 1, start: start[node], end: end[node] });
+      } else {
+        for (let i = inside.length - 1; i >= 0; i--) stack.push({ ...inside[i], parent: me, depth: depth + 1 });
+      }
+    }
+    return items;
+  }
+
+  // The largest subtrees in which nothing is wrong, and what is too deep or too much to draw.
+  function settled(tree, codes, foldRight) {
+    const parent = [-1, ...tree.p], depth = [0];
+    const folded = new Set(), keep = new Set([0]);
+    for (let node = 1; node < tree.l.length; node++) depth[node] = depth[parent[node]] + 1;
+    const isWrong = (node) => codes.some((marks) => node < marks.length && marks[node] !== " " && marks[node] !== "=");
+    for (let node = 0; node < tree.l.length; node++) {
+      if (isWrong(node)) for (let up = node; !keep.has(up); up = parent[up]) keep.add(up);
+    }
+    const atDepth = [];
+    depth.forEach((level) => { atDepth[level] = (atDepth[level] || 0) + 1; });
+    let deepest = 0;
+    for (let drawn = 0; deepest < atDepth.length && deepest <= DEEPEST && drawn + atDepth[deepest] <= MOST_NODES; deepest++) {
+      drawn += atDepth[deepest];
+    }
+    deepest = Math.max(deepest, 2);
+    for (let node = 1; node < tree.l.length; node++) {
+      if (folded.has(parent[node])) continue;
+      if (depth[node] >= deepest || (foldRight && !keep.has(node) && keep.has(parent[node]))) folded.add(node);
+    }
+    return folded;
+  }
+
+  const canvas = document.createElement("canvas").getContext("2d");
+  const family = getComputedStyle(document.body).fontFamily;
+  const widths = new Map();
+  function widthOf(text, bold) {
+    const key = (bold ? "b" : "n") + text;
+    if (!widths.has(key)) {
+      canvas.font = `${bold ? 600 : 400} ${FONT}px ${family}`;
+      widths.set(key, Math.ceil(canvas.measureText(text).width) + 2);
+    }
+    return widths.get(key);
+  }
+  const cut = (text) => (text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT - 1) + "…" : text)
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+
+  // Each node above the middle of its children, each subtree in a strip of its own; linear in the number of items.
+  function place(items, mirrored) {
+    const n = items.length;
+    const strip = items.map((item) => item.size), middle = items.map((item) => item.size >> 1), offset = new Array(n).fill(0);
+    const children = Array.from({ length: n }, () => []);
+    items.forEach((item, i) => { if (item.parent >= 0) children[item.parent].push(i); });
+    for (let i = n - 1; i >= 0; i--) {
+      const below = children[i];
+      if (!below.length) continue;
+      let total = -GAP;
+      for (const child of below) {
+        offset[child] = total + GAP;
+        total += GAP + strip[child];
+      }
+      const last = below[below.length - 1];
+      const at = (middle[below[0]] + offset[last] + middle[last]) >> 1;
+      const first = Math.min(0, at - (items[i].size >> 1));
+      strip[i] = Math.max(total, at - (items[i].size >> 1) + items[i].size) - first;
+      middle[i] = at - first;
+      if (first) for (const child of below) offset[child] -= first;
+    }
+    let levels = 0;
+    const begin = new Array(n).fill(0);
+    items.forEach((item, i) => {
+      if (item.parent >= 0) begin[i] = begin[item.parent] + offset[i];
+      item.x = begin[i] + middle[i];
+      if (["phrase", "folded", "empty"].includes(item.kind)) levels = Math.max(levels, item.depth + 1);
+    });
+    for (const item of items) {
+      if (mirrored) item.x = strip[0] - item.x;
+      const row = item.kind === "word" || item.kind === "roof" ? levels + 1 : item.kind === "tag" ? levels : item.depth;
+      item.x += MARGIN;
+      item.y = MARGIN + HALF + Math.min(row, levels) * LEVEL + (row > levels ? WORD : 0);
+    }
+    return { width: strip[0] + 2 * MARGIN, height: MARGIN + HALF + levels * LEVEL + WORD + HALF + MARGIN };
+  }
+
+  function outline(kind, x, y, w) {
+    const h = HALF, c = h >> 1;
+    return {
+      pill: `M${x - w + h} ${y - h}H${x + w - h}a${h} ${h} 0 0 1 0 ${2 * h}H${x - w + h}a${h} ${h} 0 0 1 0 ${-2 * h}z`,
+      rectangle: `M${x - w} ${y - h}H${x + w}V${y + h}H${x - w}z`,
+      hexagon: `M${x - w + c} ${y - h}H${x + w - c}L${x + w} ${y}L${x + w - c} ${y + h}H${x - w + c}L${x - w} ${y}z`,
+      octagon: `M${x - w + c} ${y - h}H${x + w - c}l${c} ${c}v${2 * (h - c)}l${-c} ${c}H${x - w + c}l${-c} ${-c}v${-2 * (h - c)}z`,
+      slanted: `M${x - w + c} ${y - h}H${x + w}L${x + w - c} ${y + h}H${x - w}z`,
+    }[kind];
+  }
+
+  // marks(node) gives [mark, sign behind the label] or null.
+  function drawTree(tree, words, folded, marks, title, toggle) {
+    const items = itemsOf(tree, words, folded);
+    const letters = words.join("");
+    const mirrored = (letters.match(/[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]/g) || []).length * 2 > letters.length;
+    for (const item of items) {
+      item.found = item.node === undefined ? null : marks(item.node);
+      item.shown = cut(item.text) || (item.node === undefined ? '""' : "•");
+      if (item.kind === "empty") item.shown += "()";
+      const bold = item.kind !== "tag" && item.node !== undefined;
+      item.size = widthOf(item.shown, bold) + (item.found ? widthOf(" " + item.found[1], true) + 20 : 0);
+    }
+    const { width, height } = place(items, mirrored);
+    const svg = shape("svg", { class: "treegauge", role: "img", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}`,
+      "font-size": FONT, "text-anchor": "middle", fill: "currentColor" });
+    const lines = shape("g", { fill: "none", stroke: "currentColor", "stroke-width": 1.1, opacity: 0.55 });
+    const branches = shape("g", { fill: "none" });
+    svg.append(lines, branches);
+    for (const item of items) {
+      const above = items[item.parent];
+      if (item.kind === "phrase") lines.append(shape("path", { d: `M${item.x} ${item.y + HALF}V${item.y + LEVEL / 2}` }));
+      if (item.kind === "roof") {
+        const left = item.x - (item.size >> 1), right = left + item.size, bottom = item.y - HALF;
+        lines.append(shape("path", { d: `M${above.x} ${above.y + HALF}L${right} ${bottom}H${left}z` }));
+      }
+      if (!above || above.kind !== "phrase") continue;
+      const bus = above.y + LEVEL / 2, y = item.y - HALF, corner = Math.min(CORNER, Math.abs(item.x - above.x), y - bus);
+      const aside = item.x > above.x ? corner : -corner;
+      const d = item.x === above.x ? `M${item.x} ${bus}V${y}`
+        : `M${above.x} ${bus}H${item.x - aside}q${aside} 0 ${aside} ${corner}V${y}`;
+      const mark = item.found && item.found[0];
+      const dash = mark && mark.dash ? { "stroke-dasharray": mark.dash } : {};
+      if (!mark) lines.append(shape("path", { d }));
+      else branches.append(shape("path", { d, class: `branch ${mark.name}`, stroke: mark.colour, "stroke-width": mark.stroke, ...dash }));
+    }
+    for (const item of items) {
+      const baseline = item.y + 5;
+      if (item.node === undefined) {
+        svg.append(shape("text", { class: "word", x: item.x, y: baseline, "data-start": item.start, "data-end": item.end }, item.shown));
+        continue;
+      }
+      const mark = item.found && item.found[0];
+      const group = shape("g", { class: `node ${item.kind}${mark ? " " + mark.name : ""}`, "data-start": item.start, "data-end": item.end });
+      const weight = item.kind === "tag" ? { "fill-opacity": 0.75 } : { "font-weight": 600 };
+      if (mark) {
+        const dash = mark.dash ? { "stroke-dasharray": mark.dash } : {};
+        group.append(shape("title", {}, `${item.shown}, words ${item.start + 1} to ${item.end}: ${item.found[2]}`));
+        group.append(shape("path", { class: "shape", fill: mark.colour, "fill-opacity": 0.12, stroke: mark.colour,
+          "stroke-width": mark.stroke, ...dash, d: outline(mark.shape, item.x, item.y, item.size >> 1) }));
+      }
+      const label = shape("text", { x: item.x, y: baseline, ...weight }, item.shown);
+      if (mark) label.append(shape("tspan", { class: "sign", dx: 5, fill: mark.colour, "font-weight": 600 }, item.found[1]));
+      group.append(label);
+      if (item.kind === "phrase" || item.kind === "folded") group.addEventListener("click", () => toggle(item.node));
+      svg.append(group);
+    }
+    return svg;
+  }
+
+  // The gold tree carries what every system made of each bracket: missed by all, by some (their names behind the sign) or by none.
+  function goldMarks(sentence) {
+    return (node) => {
+      const codes = sentence.t.map((one) => (node < one.g.length ? one.g[node] : " "));
+      if (codes.every((code) => code === " ")) return null;
+      const bad = codes.map((code, i) => [code, i]).filter(([code]) => code !== "=");
+      if (!bad.length) return [DATA.marks["="], DATA.marks["="].symbol, "matched"];
+      const mark = DATA.marks[bad.every(([code]) => code === "~") ? "~" : "-"];
+      const names = bad.map(([, i]) => DATA.systems[i]);
+      const who = bad.length < codes.length ? " " + bad.map(([, i]) => letter(i)).join("") : "";
+      return [mark, mark.symbol + who, `${mark.name} by ${names.join(", ")}`];
+    };
+  }
+  const testMarks = (codes) => (node) => {
+    const mark = DATA.marks[codes[node]];
+    return mark ? [mark, mark.symbol, mark.name] : null;
+  };
+  const letter = (i) => String.fromCharCode(65 + (i % 26));
+  const percent = (value) => (Number.isNaN(value) ? "-" : (100 * value).toFixed(1));
+  const signs = [...document.querySelectorAll(".cards .sign")];
+  const sign = (i) => signs[i].cloneNode(true);
+
+  function panels(sentence) {
+    const list = [{ name: "gold", tree: sentence.g, words: sentence.g.w, codes: sentence.t.map((one) => one.g), marks: goldMarks(sentence) }];
+    sentence.t.forEach((one, i) => list.push(one.x !== undefined ? { name: DATA.systems[i], system: i, note: one.x } : {
+      name: DATA.systems[i], system: i, tree: one, words: one.w || sentence.g.w, codes: [one.m], marks: testMarks(one.m) }));
+    return list;
+  }
+
+  function caption(panel, sentence) {
+    const element = make("figcaption");
+    if (panel.system === undefined) {
+      element.append(`gold, ${sentence.p}`);
+      return element;
+    }
+    const [matched, gold, test, crossing] = sentence.t[panel.system].c;
+    if (DATA.systems.length > 1) element.append(sign(panel.system), ` ${letter(panel.system)}: `);
+    element.append(make("bdi", {}, panel.name));
+    element.append(`: F1 ${percent(f1([matched, gold, test]))}, ${matched} of ${gold} found, ${test - matched} too many, ${crossing} crossing`);
+    const kinds = (sentence.t[panel.system].k || []).map((kind) => DATA.kinds[kind]);
+    if (kinds.length) element.append(make("br"), kinds.join(", "));
+    return element;
+  }
+
+  function drawPanel(panel, sentence) {
+    const figure = make("figure");
+    figure.append(caption(panel, sentence));
+    if (panel.note !== undefined) {
+      figure.append(make("p", { class: "note" }, panel.note));
+      return figure;
+    }
+    const holder = make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `Tree of ${panel.name}` });
+    figure.append(holder);
+    let folded = settled(panel.tree, panel.codes, byId("fold").checked);
+    const draw = () => holder.replaceChildren(
+      drawTree(panel.tree, panel.words, folded, panel.marks, `${panel.name}: ${cut(sentence.text)}`, (node) => {
+        folded.has(node) ? folded.delete(node) : folded.add(node);
+        draw();
+      }));
+    draw();
+    return figure;
+  }
+
+  // Pointing at a node lights up its words in all trees over the same words.
+  function light(trees, from) {
+    for (const word of trees.querySelectorAll(".lit")) word.classList.remove("lit");
+    if (!from) return;
+    const first = Number(from.dataset.start), last = Number(from.dataset.end);
+    for (const word of trees.querySelectorAll(".word")) {
+      if (Number(word.dataset.start) < last && Number(word.dataset.end) > first) word.classList.add("lit");
+    }
+  }
+
+  function open(item, sentence, isOpen) {
+    item.classList.toggle("open", isOpen);
+    const button = item.querySelector("button");
+    button.setAttribute("aria-expanded", String(isOpen));
+    item.querySelector(".trees")?.remove();
+    if (!isOpen) return;
+    const trees = make("div", { class: "trees", id: `trees${sentence.n}` });
+    for (const panel of panels(sentence)) trees.append(drawPanel(panel, sentence));
+    trees.addEventListener("pointerover", (event) => light(trees, event.target.closest(".node")));
+    item.append(trees);
+  }
+
+  function listItem(sentence) {
+    const item = make("li", { class: "item", id: `s${sentence.n}` });
+    const button = make("button", { type: "button", "aria-expanded": "false" });
+    button.append(make("span", { class: "number" }, `#${sentence.n}`));
+    button.append(make("span", { class: "words", dir: "auto" }, sentence.text.slice(0, 2000)));
+    const best = bests(sentence);
+    sentence.t.forEach((one, i) => {
+      const isBest = best[i] && !isShared(sentence);
+      const badge = make("span", { class: `badge${isBest ? " best" : ""}`, title: `${DATA.systems[i]}: F1` });
+      badge.append(sign(i), `${percent(f1(one.c))}${isBest ? " ▲" : ""}`);
+      button.append(badge);
+    });
+    button.addEventListener("click", () => open(item, sentence, !item.classList.contains("open")));
+    item.append(button);
+    return item;
+  }
+
+  const several = DATA.systems.length > 1;
+  const SORTS = {
+    ...(several ? { "systems differ most": (a, b) => a.rank - b.rank } : {}),
+    "most wrong brackets": (a, b) => b.total - a.total || a.rank - b.rank,
+    "lowest F1": (a, b) => a.lowest - b.lowest || a.rank - b.rank,
+    "shortest": (a, b) => a.g.w.length - b.g.w.length || a.rank - b.rank,
+    "longest": (a, b) => b.g.w.length - a.g.w.length || a.rank - b.rank,
+    "order of the treebank": (a, b) => a.n - b.n,
+  };
+  const SHOWS = { "all": () => true };
+  if (several) {
+    DATA.systems.forEach((name, i) => { SHOWS[`${name} is best`] = (s) => bests(s)[i] && !isShared(s); });
+    SHOWS["equally wrong"] = isShared;
+  }
+  if (SENTENCES.some((s) => s.t.some((one) => one.x !== undefined))) SHOWS["no parse"] = (s) => s.t.some((one) => one.x !== undefined);
+
+  const fill = (id, names) => names.forEach((name) => byId(id).append(make("option", { value: name }, name)));
+  fill("sort", Object.keys(SORTS));
+  fill("who", Object.keys(SHOWS));
+  fill("kind", ["any", ...DATA.kinds]);
+  const used = new Map();
+  for (const sentence of SENTENCES) for (const label of wrongLabels(sentence)) used.set(label, (used.get(label) || 0) + 1);
+  fill("label", ["any", ...[...used].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([label]) => DATA.labels[label])]);
+
+  let found = [], shown = 0;
+  function more() {
+    for (const sentence of found.slice(shown, shown + PAGE)) byId("list").append(listItem(sentence));
+    shown = Math.min(shown + PAGE, found.length);
+    byId("more").hidden = shown >= found.length;
+    byId("more").textContent = `Show ${Math.min(PAGE, found.length - shown)} more of ${found.length - shown}`;
+  }
+  function refresh() {
+    const query = byId("search").value.trim().toLowerCase();
+    const kind = DATA.kinds.indexOf(byId("kind").value), label = byId("label").value;
+    const show = SHOWS[byId("who").value];
+    found = SENTENCES.filter((s) => show(s)
+      && (!query || (query.startsWith("#") ? `#${s.n}` === query : s.lower.includes(query)))
+      && (kind < 0 || s.t.some((one) => one.k && one.k.includes(kind)))
+      && (label === "any" || [...wrongLabels(s)].some((number) => DATA.labels[number] === label)));
+    found.sort(SORTS[byId("sort").value]);
+    byId("list").replaceChildren();
+    byId("count").textContent = `${found.length} of ${SENTENCES.length} sentences`;
+    shown = 0;
+    more();
+  }
+  function show(number) {
+    if (!SENTENCES.some((s) => s.n === number)) return;
+    if (!found.some((s) => s.n === number)) {
+      byId("search").value = "";
+      for (const id of ["who", "kind", "label"]) byId(id).selectedIndex = 0;
+      refresh();
+    }
+    const index = found.findIndex((s) => s.n === number);
+    while (shown <= index) more();
+    const item = byId(`s${number}`);
+    if (!item.classList.contains("open")) open(item, found[index], true);
+    item.scrollIntoView({ block: "start" });
+    item.querySelector("button").focus({ preventScroll: true });
+  }
+  const follow = () => { const match = /^#s(\d+)$/.exec(location.hash); if (match) show(Number(match[1])); };
+
+  function step(by) {
+    const buttons = [...document.querySelectorAll(".item > button")];
+    const at = buttons.indexOf(document.activeElement.closest?.(".item")?.querySelector("button"));
+    if (at + by >= buttons.length && shown < found.length) {
+      more();
+      return step(by);
+    }
+    const next = buttons[Math.max(0, Math.min(buttons.length - 1, at < 0 ? 0 : at + by))];
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.matches("input[type=search], select");
+    if (event.key === "Escape" && event.target === byId("search")) {
+      byId("search").value = "";
+      refresh();
+      return;
+    }
+    if (typing) return;
+    const actions = {
+      "/": () => byId("search").focus(),
+      "j": () => step(1),
+      "k": () => step(-1),
+      "f": () => byId("fold").click(),
+    };
+    if (actions[event.key]) {
+      event.preventDefault();
+      actions[event.key]();
+    }
+  });
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  byId("search").addEventListener("input", refresh);
+  for (const id of ["sort", "who", "kind", "label"]) byId(id).addEventListener("change", refresh);
+  byId("fold").addEventListener("change", () => {
+    for (const item of document.querySelectorAll(".item.open")) open(item, SENTENCES.find((s) => `s${s.n}` === item.id), true);
+  });
+  byId("more").addEventListener("click", more);
+  addEventListener("hashchange", follow);
+  byId("controls").hidden = byId("keys").hidden = false;
+  refresh();
+  if (found.length) open(byId(`s${found[0].n}`), found[0], true);
+  follow();
+})();
