@@ -11,16 +11,21 @@ from treegauge.io import read
 from treegauge.io.options import ReadOptions
 from treegauge.trees import Tree, Treebank
 
-__all__ = ["iob_columns", "read_chunks"]
+__all__ = ["chunked_sentences", "iob_columns", "read_chunks"]
 
 
 def read_chunks(path: str, options: ReadOptions = ReadOptions()) -> list[ChunkedSentence]:
     """The sentences of a file; an empty one is an error, as there is nothing to learn from or to score."""
-    bank = read(path, options)
-    trees = [tree for tree in bank if tree.width]
-    if not trees:
+    sentences = chunked_sentences(read(path, options))
+    if not sentences:
         raise InputError("no sentences", path=path)
-    if is_chunked(bank):
+    return sentences
+
+
+def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:
+    """The trees of a treebank as chunked sentences: flat ones as they stand, others through the definition of a chunk."""
+    trees = [tree for tree in bank if tree.width]
+    if is_chunked(trees):
         return [ChunkedSentence.from_iob(tree.words, tree.tags, iob_columns(tree)) for tree in trees]
     return list(chunked(trees))
 

@@ -14,6 +14,7 @@ from treegauge.experiments.base import Experiment
 __all__ = ["EXPERIMENTS", "Experiment", "load_experiment"]
 
 EXPERIMENTS: dict[str, str] = {
+    "abney-tables": "The entropy of phrase recognition by models 0 to S (Abney 1993).",
     "goodman-table1": "Viterbi against Bracketed Recall on grammars learned from brackets (Goodman 1996, Table 1).",
 }
 """Experiment name -> one line of help."""
