@@ -105,11 +105,10 @@ def bracket_posteriors(tokens: Tokens, grammar: Grammar, chart: Chart, weight: F
 
 @kernel
 def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, Ints]:
-    """The log probability of the likeliest parse, and the split of each of its spans (-1 elsewhere)."""
+    """The log probability of the likeliest parse, and the split of each of its spans (-1 elsewhere); first among equals."""
     n, N = log_lexical.shape
     value = np.full((n, n + 1, N), -np.inf)
-    pair = np.full((n, n + 1, N), -1, np.int64)
-    at = np.full((n, n + 1, N * N), -1, np.int64)
+    pair = np.full((n, n + 1, N), -1, np.int32)
     x = np.empty(N * N)
     for s in range(n):
         for a in range(N):
@@ -121,10 +120,7 @@ def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, In
             for r in range(s + 1, t):
                 for b in range(N):
                     for c in range(N):
-                        v = value[s, r, b] + value[r, t, c]
-                        if v > x[b * N + c]:
-                            x[b * N + c] = v
-                            at[s, t, b * N + c] = r
+                        x[b * N + c] = max(x[b * N + c], value[s, r, b] + value[r, t, c])
             for a in range(N):
                 for bc in range(N * N):
                     v = log_binary[a, bc] + x[bc]
@@ -135,12 +131,16 @@ def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, In
     stack = [(0, n, 0)]
     while value[0, n, 0] > -np.inf and len(stack) > 0:
         s, t, a = stack.pop()
-        if t - s > 1:
-            bc = pair[s, t, a]
-            r = at[s, t, bc]
-            split[s, t] = r
-            stack.append((r, t, bc % N))
-            stack.append((s, r, bc // N))
+        if t - s == 1:
+            continue
+        b, c = pair[s, t, a] // N, pair[s, t, a] % N
+        best = -np.inf
+        for r in range(s + 1, t):
+            if value[s, r, b] + value[r, t, c] > best:
+                best, split[s, t] = value[s, r, b] + value[r, t, c], r
+        at = split[s, t]
+        stack.append((at, t, c))
+        stack.append((s, at, b))
     return value[0, n, 0], split
 
 
