@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.grammar.lexicon import UNKNOWN
+from treegauge.grammar.signatures import signatures
 from treegauge.grammar.unary import Closure, close, components
 
 if TYPE_CHECKING:
@@ -91,10 +92,17 @@ class BinaryGrammar:
     def n_symbols(self) -> int:
         return len(self.symbols)
 
-    def word(self, word: str) -> tuple[Int32, Float64, Int64]:
-        """The symbols right above a word, their probabilities, and their rules; those of the unknown word if it is
-        not known."""
-        found = self.lexicon.get(word) or self.lexicon.get(UNKNOWN)
+    def word(self, word: str, *, initial: bool = False) -> tuple[Int32, Float64, Int64]:
+        """The symbols right above a word, their probabilities, and their rules.
+
+        In a grammar with an unknown word, those of a word that is not known are those of its lower case if it begins the sentence
+        (``initial``), else of its finest signature that is known, in the end of the unknown word.
+        """
+        found = self.lexicon.get(word)
+        if found is None and UNKNOWN in self.lexicon:
+            lower = [word.lower()] if initial else []
+            names = signatures(word, initial=initial, known=self.lexicon.__contains__)
+            found = next(self.lexicon[name] for name in (*lower, *names) if name in self.lexicon)
         return found or (np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64))
 
 

@@ -62,7 +62,7 @@ def leaves_of(grammar: BinaryGrammar, words: Sequence[str], tags: Tags | None = 
     nothing = np.zeros(0, np.int32), np.zeros(0)
     found: list[tuple[NDArray[np.int32], Float64]] = []
     for i, word in enumerate(words):
-        symbols, weights, _ = grammar.word(word)
+        symbols, weights, _ = grammar.word(word, initial=i == 0)
         allowed = None if tags is None else tags[i]
         if allowed is not None:
             symbols, weights = _limited(grammar, symbols, weights, allowed)

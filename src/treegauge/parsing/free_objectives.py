@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import UsageError
 from treegauge.parsing.best import DUMMY, Best
+from treegauge.parsing.chains import best_chains
 from treegauge.parsing.free import TIE, best_labels, best_spans, build
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
     """The tree with most right brackets on average (Goodman 1996, Figure 4).
 
     A bracket is worth the probability that some node has its span: the sum over the tops of unary chains. The root
-    shows the start symbol, other brackets ``X``, or with ``labels="argmax"`` each its likeliest label.
+    shows the start symbol (where that does not show, its likeliest label), other brackets ``X``, or with
+    ``labels="argmax"`` each its likeliest label.
     """
     _, label, names = _labels_of_spans(forest, hidden=False)
     shown = np.arange(forest.binary.n_symbols, dtype=np.int32)
@@ -43,9 +45,10 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
     def name(s: int, t: int) -> str | None:
         if t == s + 1 < forest.n + s:
             return None
-        if labels == "argmax" and label[s, t] >= 0:
-            return names[int(label[s, t])]
-        return (forest.grammar.label(forest.grammar.start) or DUMMY) if t - s == forest.n else DUMMY
+        likeliest = names[int(label[s, t])] if label[s, t] >= 0 else None
+        if t - s == forest.n and labels == "dummy":
+            return forest.grammar.label(forest.grammar.start) or likeliest or DUMMY
+        return (likeliest if labels == "argmax" else None) or DUMMY
 
     return Best(build(forest.words, split, name, _tagger(forest), DUMMY), float(value))
 
@@ -63,12 +66,17 @@ def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike
     return _free(forest, given, label, names, optional=False)
 
 
-def labelled_precision_recall(forest: Forest, *, lam: float = 0.0, pre: bool = False) -> Best:
+def labelled_precision_recall(forest: Forest, *, lam: float | None = None, pre: bool = False, chains: bool | None = None) -> Best:
     """The n-ary tree with the largest sum over its nodes of g - lam; the root is always kept.
 
     ``lam`` = 0 keeps every node worth having; more trades recall for precision. Symbols made by a binarisation are
-    never kept.
+    never kept. With ``chains`` several nodes may have one span, phrases over one word among them: the default where
+    the grammar has unary rules. ``lam`` is then 0.5 unless given (a node is kept if it is more probable than not), else 0.
     """
+    chains = _has_chains(forest) if chains is None else chains
+    lam = (0.5 if chains else 0.0) if lam is None else lam
+    if chains:
+        return best_chains(forest, lam, pre, *_groups(forest, hidden=False), _tagger(forest))
     weight, label, names = _labels_of_spans(forest, hidden=False)
     weight = np.where(label >= 0, weight - lam, -1.0)
     if not pre:
@@ -80,6 +88,13 @@ def labelled_precision_recall(forest: Forest, *, lam: float = 0.0, pre: bool = F
 def _labels_of_spans(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.float64], NDArray[np.int32], list[str | None]]:
     """For each span its best label's posterior and number, and the labels; ``hidden`` lets symbols that do not show
     compete."""
+    group, names = _groups(forest, hidden=hidden)
+    weight, label = best_labels(forest.n, forest.filled.chart, forest.posterior, group, max(1, len(names)))
+    return weight, label, names
+
+
+def _groups(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.int32], list[str | None]]:
+    """For each symbol the number of its label, -1 for none; and the labels."""
     names: list[str | None] = []
     numbers: dict[str, int] = {}
     group = np.full(forest.binary.n_symbols, -1, np.int32)
@@ -94,8 +109,16 @@ def _labels_of_spans(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.float6
                 numbers[label] = len(names)
                 names.append(label)
             group[X] = numbers[label]
-    weight, label = best_labels(forest.n, forest.filled.chart, forest.posterior, group, max(1, len(names)))
-    return weight, label, names
+    return group, names
+
+
+def _has_chains(forest: Forest) -> bool:
+    """Whether two nodes that show can have one span."""
+    derived = forest.binary.derived
+    if "chains" not in derived:
+        parents = np.unique(forest.binary.unary.parent).tolist()
+        derived["chains"] = any(forest.output_labels[X] is not None for X in parents)
+    return derived["chains"]
 
 
 def _without_words(weight: NDArray[np.float64]) -> NDArray[np.float64]:

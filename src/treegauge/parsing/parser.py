@@ -139,8 +139,8 @@ class Parser:
             binary.derived["usage"] = expected_usage(self.grammar)
         usage: dict[str, float] = binary.derived["usage"]
         found: list[str] = []
-        for word in words:
-            symbols, weights, _ = binary.word(word)
+        for i, word in enumerate(words):
+            symbols, weights, _ = binary.word(word, initial=i == 0)
             tags = [
                 (usage.get(binary.symbols[int(x)], 0.0) * float(w), -int(x))
                 for x, w in zip(symbols.tolist(), weights.tolist(), strict=True)

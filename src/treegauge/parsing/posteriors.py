@@ -147,7 +147,7 @@ def _all_rules(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
 
 def _lexical(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
     for s, word in enumerate(forest.words):
-        symbols, _, rules = forest.binary.word(word)
+        symbols, _, rules = forest.binary.word(word, initial=s == 0)
         sources = dict(zip(symbols.tolist(), rules.tolist(), strict=True))
         for X, p in forest.leaf_posteriors(s):
             yield s, s + 1, sources.get(X, -1), p
