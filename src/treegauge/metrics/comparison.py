@@ -84,7 +84,7 @@ def compare(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hash
 
 
 def _refusal(notes: Sequence[Note]) -> str:
-    lines = [f"gold and test do not fit, so nothing was scored ({len(notes)} sentences):"]
+    lines = [f"gold and test do not fit in {len(notes)} {'sentence' if len(notes) == 1 else 'sentences'}; nothing was scored:"]
     lines += [f"  {note.place}: {note.what}" for note in notes[:_MOST_NOTES]]
     return "\n".join([*lines, f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else lines)
 

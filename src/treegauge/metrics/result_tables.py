@@ -44,7 +44,7 @@ def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part],
     notes: list[str] = []
     for result in noted:
         who = f"{result.system}: " if len(noted) > 1 else ""
-        notes += [f"{who}{result.skipped} sentences were left out."] if result.skipped else []
+        notes += [f"{who}Sentences left out: {result.skipped}."] if result.skipped else []
         notes += [f"{who}{result.evalb}"] if result.evalb is not None else []
         notes.append(str(result.signature))
     return Table(title, (metric, *names), tuple(rows), tuple(notes))

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from treegauge.errors import FormatError, InputError, UnknownName
-from treegauge.normalise.prm import Parameters, parse_prm
+from treegauge.normalise.prm import KEYWORDS, Parameters, parse_prm
 
 __all__ = ["EvalbFile", "Preset", "load_preset", "preset_names", "preset_text"]
 
 _FOLDER = Path(__file__).parent / "presets"
+_PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; treegauge score --show-preset collins shows a whole file."
 
 
 class EvalbFile(NamedTuple):
@@ -141,6 +142,8 @@ def _path(name: str) -> Path:
 
 def _from_prm(data: bytes, name: str, path: str) -> Preset:
     parameters, messages = parse_prm(data)
+    if messages and not any(line.split(maxsplit=1)[0] in KEYWORDS for line in data.splitlines() if line.strip()):
+        raise FormatError("no line of this file is one of an EVALB parameter file", path=path, advice=_PRM_ADVICE)
     said = tuple(f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages)
     preset = from_parameters(parameters, name)
     file = EvalbFile(name if name.endswith(".prm") else f"{name}.prm", parameters)

@@ -41,14 +41,14 @@ def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int], Iterator[st
 
 
 def _sentence_table(result: Result) -> Table:
-    """A row a sentence: its place, its length, its rates and its counts."""
-    records = list(result.per_sentence())
-    rates = list(records[0].get("rates", {})) if records else []
+    """A row a sentence: its place, its length, the main rate and its counts, without those that only serve sums."""
+    counts = [name for name in result.columns if name != "sentences" and not name.endswith(("_sum", "_defined"))]
     rows: list[tuple[Cell, ...]] = []
-    for record in records:
-        shown = [None if value is None else shown_rate(name, value) for name, value in record.get("rates", {}).items()]
-        rows.append((record["place"], record["length"], *shown, *_cells(record["counts"].values())))
-    return Table(f"{result.system}: {result.metric}", ("sentence", "length", *rates, *result.columns), tuple(rows))
+    for record in result.per_sentence():
+        rate = record.get("rates", {}).get(result.headline)
+        shown = None if rate is None else shown_rate(result.headline, rate)
+        rows.append((record["place"], record["length"], shown, *_cells(record["counts"][name] for name in counts)))
+    return Table(f"{result.system}: {result.metric}", ("sentence", "length", result.headline, *counts), tuple(rows))
 
 
 def _cells(counts: Iterable[Any]) -> list[Cell]:

@@ -27,7 +27,7 @@ def note_lines(results: Sequence[Result]) -> Iterator[str]:
         yield from (f"{who}{note.text}" for note in result.notes if note.kind != "characters")
         recut = sum(note.kind == "characters" for note in result.notes)
         if recut:
-            yield f"{who}{recut} sentences have other tokens over the same text; they are aligned by characters"
+            yield f"{who}sentences with other tokens over the same text, aligned by characters: {recut}"
 
 
 def misfits(results: Sequence[Result]) -> list[str]:
@@ -37,9 +37,7 @@ def misfits(results: Sequence[Result]) -> list[str]:
         missing = sum(note.kind == "missing" for note in result.notes)
         extra = sum(note.kind == "extra" for note in result.notes)
         if missing or extra:
-            lines.append(
-                f"{result.system}: {missing} gold sentences have no test sentence, {extra} test sentences no gold sentence"
-            )
+            lines.append(f"{result.system}: gold and test do not fit: {missing} missing, {extra} extra (listed above)")
     return lines
 
 
