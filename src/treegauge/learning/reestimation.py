@@ -89,7 +89,7 @@ def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None) 
             "  Start from a grammar that knows these words (or from a random one), and see that no two brackets cross."
         )
     words = int(prepared.sentences.lengths[parsed].sum())
-    bits = -math.fsum(counted.log_probability[parsed].tolist()) / math.log(2)
+    bits = (0.0 - math.fsum(counted.log_probability[parsed].tolist())) / math.log(2)
     return Step(grammar, bits / words, int((~parsed).sum()), counted.log_probability, better)
 
 
