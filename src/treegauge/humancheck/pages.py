@@ -19,12 +19,10 @@ from treegauge.humancheck.security import Who
 from treegauge.humancheck.view import excerpt, gold_stands_first, question_view, reason_of
 from treegauge.metrics.hogenhout import MEASURES
 from treegauge.metrics.tables import cell_text
-from treegauge.trees.drawing import legend_svg
 
 __all__ = ["KINDS_IN_WORDS", "Pages"]
 
 KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious", "EM": "exact match"}
-_LEGEND = ("matched", "missed", "spurious", "crossing", "focus")
 _MOST_LISTED = 500
 
 
@@ -37,8 +35,6 @@ class Pages:
         self._templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        marks = ("focus",) if office.blind else _LEGEND
-        self._legends = [Markup(legend_svg(marks, width=width, stylesheet=False, font_size=13)) for width in (10_000, 330)]
 
     def render(self, template: str, **values: Any) -> str:
         """A template, filled."""
@@ -61,7 +57,6 @@ class Pages:
             fresh_id=secrets.token_hex(16),
             longest_note=LONGEST_NOTE,
             blind=self.office.blind,
-            legends=self._legends,
             several=len(self.office.people) > 1,
         )
 

@@ -23,19 +23,22 @@ _MOST_NODES = 1500
 
 
 class Picture(NamedTuple):
-    """A drawn tree: its ``name`` for the page, and the SVG."""
+    """A drawn tree: its ``name`` for the page, the SVG, where in it the asked words ``start:end`` stand, and whether it is all."""
 
     name: str
     svg: str
+    start: int
+    end: int
+    is_whole: bool
 
 
 class Side(NamedTuple):
-    """A tree with its marks by node, and the words that the question is about."""
+    """A tree with its marks by node, the words ``asked`` about, and the words ``near`` them: the crossed brackets, too."""
 
     tree: Tree
     marks: Mapping[int, str]
-    start: int
-    end: int
+    asked: tuple[int, int]
+    near: tuple[int, int]
 
 
 def crossed(system: System, row: int) -> Int64:
@@ -100,9 +103,9 @@ def parse_side(system: System, tree: Tree, occurrence: Occurrence, traces: Colle
 
 
 def _shown(found: str, is_asked: bool, blind: bool) -> str:
-    """The marks of a node; a blind annotator sees only which bracket is asked about."""
+    """The marks of a node; a blind reader sees none, since only the parser's tree would have the bracket asked about."""
     if blind:
-        return "focus" if is_asked else ""
+        return ""
     return f"{found} focus" if is_asked else found
 
 
@@ -119,45 +122,65 @@ def _side(
     sentence = int(system.items.test.brackets.sentence[occurrence.row])
     shown, new = without_tagged(tree, traces)
     nodes = [(new[node], mark(became)) for _, became, node in _nodes(prepared, sentence) if became >= 0 and node in new]
-    start, end = _hot(system, occurrence.row)
     tokens = system.places.tokens(occurrence.sentence)
     column = tokens.gold if of_gold else tokens.test
-    first, last = (int(column[start]), int(column[end - 1]) + 1) if start < end else (0, shown.width)
-    return Side(shown, {node: text for node, text in nodes if text}, first, last)
+
+    def words(start: int, end: int) -> tuple[int, int]:
+        return (int(column[start]), int(column[end - 1]) + 1) if start < end else (0, shown.width)
+
+    test = system.items.test.brackets
+    asked = words(int(test.start[occurrence.row]), int(test.end[occurrence.row]))
+    return Side(shown, {node: text for node, text in nodes if text}, asked, words(*_near(system, occurrence.row)))
 
 
-def _hot(system: System, row: int) -> tuple[int, int]:
-    """The tokens that a question is about: the bracket, and the treebank brackets that it crosses."""
+def _near(system: System, row: int) -> tuple[int, int]:
+    """The tokens of a bracket and, on either side, of the smallest treebank bracket that it crosses there."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
     across = crossed(system, row)
-    starts, ends = [int(test.start[row]), *gold.start[across].tolist()], [int(test.end[row]), *gold.end[across].tolist()]
-    return min(starts), max(ends)
+    start, end = int(test.start[row]), int(test.end[row])
+    first, last = gold.start[across], gold.end[across]
+    return max(first[first < start].tolist(), default=start), min(last[last > end].tolist(), default=end)
 
 
 def draw(side: Side, name: str, prefix: str, *, whole: bool, right_to_left: bool) -> Picture:
-    """The tree drawn, with what is not near the bracket in question closed, unless the whole tree is wanted."""
-    folded = fold_to(side.tree, nodes=_MOST_NODES) if whole else _far(side)
+    """The tree drawn: the part around the bracket in question, with what is not near it closed, or the whole tree."""
+    shown = side if whole else _cropped(side)
+    folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole else _far(shown)
     direction: Literal["ltr", "rtl"] = "rtl" if right_to_left else "ltr"
     svg = draw_svg(
-        side.tree, side.marks, id_prefix=prefix, title=name, direction=direction, folded=folded, legend=False, stylesheet=False
+        shown.tree, shown.marks, id_prefix=prefix, title=name, direction=direction, folded=folded, legend=False, stylesheet=False
     )
-    return Picture(name, svg)
+    return Picture(name, svg, *shown.asked, not folded and shown.tree.size == side.tree.size)
+
+
+def _cropped(side: Side) -> Side:
+    """The smallest subtree that holds more than the words near the bracket, so that one sees what it hangs from."""
+    best, number, first = side.tree, 0, 0
+    for index, (node, start, end) in enumerate(side.tree.nodes_with_spans()):
+        if start <= side.near[0] and side.near[1] <= end and end - start > side.near[1] - side.near[0]:
+            best, number, first = node, index, start
+    if side.tree.width <= _SMALL or best is side.tree:
+        return side
+    marks = {node - number: mark for node, mark in side.marks.items() if number <= node < number + best.size}
+    asked, near = ((start - first, end - first) for start, end in (side.asked, side.near))
+    return Side(best, marks, asked, near)
 
 
 def _far(side: Side) -> frozenset[int]:
-    """The nodes to close: all that is apart from the question's words and, among these, what is long and of no interest."""
+    """The nodes to close: all that is apart from the words near the question and, among these, what is long and settled."""
     if side.tree.width <= _SMALL:
         return frozenset()
     nodes = list(side.tree.nodes_with_spans())
     hot = {number for number, mark in side.marks.items() if "focus" in mark or "crossing" in mark}
-    spans = [(side.start, side.end), *((start, end) for number, (_, start, end) in enumerate(nodes) if number in hot)]
+    spans = [side.asked, *((start, end) for number, (_, start, end) in enumerate(nodes) if number in hot)]
     folded: set[int] = set()
     number, drawn = 0, 0
     while number < len(nodes):
         node, start, end = nodes[number]
-        apart = end <= side.start or start >= side.end
-        holds = number == 0 or any(start <= first and last <= end for first, last in spans)
-        closes = not node.is_preterminal and node.width > 1 and not holds and (apart or node.width > _CLOSE or drawn > _MOST_NODES)
+        apart = end <= side.near[0] or start >= side.near[1]
+        inside = side.near[0] <= start and end <= side.near[1]
+        settled = inside and node.width > _CLOSE and not any(start <= first and last <= end for first, last in spans)
+        closes = number > 0 and not node.is_preterminal and node.width > 1 and (apart or settled or drawn > _MOST_NODES)
         if closes:
             folded.add(number)
         drawn += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -39,7 +40,7 @@ class Gold(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a bracket is asked about: its kind, the treebank brackets that it crosses, and the one around it (or the same)."""
+    """Why a bracket is asked about: its kind, the treebank brackets that it crosses, smallest first, and the one around it."""
 
     kind: str
     crosses: tuple[Gold, ...]
@@ -92,10 +93,10 @@ def question_view(check: Check, question: Question, reader: str, *, blind: bool,
         reason,
         tuple(pictures),
         turned,
-        check.gold.place(occurrence.sentence),
+        os.path.basename(check.gold.place(occurrence.sentence)),
         (_sentence(made_by, occurrence.sentence - 1), _sentence(made_by, occurrence.sentence + 1)),
         gold_first,
-        not whole and any('class="roof"' in picture.svg for picture in pictures),
+        not whole and not all(picture.is_whole for picture in pictures),
     )
 
 
@@ -123,6 +124,7 @@ def reason_of(check: Check, question: Question, occurrence: Occurrence | None = 
     occurrence = occurrence or question.occurrences[0]
     system = check.systems[occurrence.system]
     found = [_gold(system, occurrence.sentence, row) for row in crossed(system, occurrence.row).tolist()]
+    found.sort(key=lambda gold: gold.end - gold.start)
     outer = around(system, occurrence.row)
     return Reason(question.kind, tuple(found), _gold(system, occurrence.sentence, outer) if outer >= 0 else None)
 

@@ -5,7 +5,7 @@
   const form = $("#answers");
   const status = $("#status");
   const trouble = $("#trouble");
-  const box = $("#question");
+  const box = $("#question") || document.createElement("div");
   const help = $("#help");
   const PENDING = "treegauge-pending " + location.pathname;
   const fetched = new Map();
@@ -103,16 +103,33 @@
     const asked = $(".asked", now);
     const sentence = $(".sentence", now);
     if (asked) sentence.scrollTop = Math.max(0, asked.offsetTop - sentence.offsetTop - 30);
-    for (const tree of now.querySelectorAll(".tree")) {
-      const focus = $(".focus, .crossing", tree);
+    for (const figure of now.querySelectorAll("figure")) {
+      const { prefix, start, end } = figure.dataset;
+      for (let word = Number(start); word < Number(end); word += 1) {
+        const text = document.getElementById(`${prefix}w${word}`);
+        if (text) text.classList.add("asked");
+      }
+    }
+    fit();
+    const context = $(".context", now);
+    context.open = Boolean(remembered("treegauge-context"));
+  }
+
+  // Trees shrink to their boxes as long as they stay readable; what is larger scrolls, with the bracket in the middle.
+  function fit() {
+    for (const tree of box.querySelectorAll(".tree")) {
+      const svg = $("svg", tree);
+      const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+      const scale = Math.min(1, Math.max(0.7, (tree.clientWidth - 8) / width));
+      svg.setAttribute("width", width * scale);
+      svg.setAttribute("height", height * scale);
+      const focus = $(".focus", tree) || $("text.asked", tree) || $(".crossing", tree);
       if (!focus) continue;
       const outer = tree.getBoundingClientRect();
-      const inner = ($(".focus", tree) || focus).getBoundingClientRect();
+      const inner = focus.getBoundingClientRect();
       tree.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
       tree.scrollTop += inner.top - outer.top - outer.height / 3;
     }
-    const context = $(".context", now);
-    context.open = Boolean(remembered("treegauge-context"));
   }
 
   function showProgress(progress) {
@@ -265,6 +282,7 @@
   $("#help-button").addEventListener("click", () => help.showModal());
   $("#keys-off").checked = Boolean(remembered("treegauge-keys-off"));
   $("#keys-off").addEventListener("change", (event) => remember("treegauge-keys-off", event.target.checked ? "yes" : ""));
+  window.addEventListener("resize", fit);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) leftAt = performance.now();
     else if (leftAt !== null) { away += performance.now() - leftAt; leftAt = null; }
