@@ -65,7 +65,9 @@ def test_escapes_and_quotes_are_no_difference(written: str, otherwise: str) -> N
         assert result.rates["f1"] == 1
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("1\\/2", "1/2"), ("-LCB-", "{"), ("\\*", "*"), ("don't", "don\u2019t"), ("`", "\u2018")])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("1\\/2", "1/2"), ("-LCB-", "{"), ("\\*", "*"), ("don't", "don\u2019t"), ("`", "\u2018")]
+)
 def test_words_that_are_the_same(ours: str, theirs: str) -> None:
     gold, test = f"(S (NP (CD {ours})) (VP (V x)))", f"(S (NP (CD {theirs})) (VP (V x)))"
     assert not treegauge.score(gold, test).notes

@@ -34,7 +34,9 @@ def test_json_and_back(metric: str, per_sentence: bool) -> None:
     assert again.signature == result.signature
     assert again.notes == result.notes
     assert again.evalb == result.evalb
-    assert all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(again.rates.values(), result.rates.values(), strict=True))
+    assert all(
+        a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(again.rates.values(), result.rates.values(), strict=True)
+    )
     assert str(again) == str(result)
     if per_sentence:
         assert again.rows.shape == result.rows.shape
@@ -58,7 +60,8 @@ def test_full_precision() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "3", '{"schema": "x"}', '{"schema": "treegauge.result/1"}', '{"schema": "treegauge.scores/1", "results": 3}']
+    "text",
+    ["", "{", "[]", "3", '{"schema": "x"}', '{"schema": "treegauge.result/1"}', '{"schema": "treegauge.scores/1", "results": 3}'],
 )
 def test_other_json_is_refused(text: str) -> None:
     with pytest.raises(treegauge.FormatError):
