@@ -29,7 +29,7 @@ from treegauge.trees.drawing.measure import clean
 
 __all__ = ["Series", "column_chart", "line_chart", "point_chart"]
 
-_WIDTH, _HEIGHT = 720.0, 270.0
+_WIDTH, _HEIGHT = 940.0, 290.0
 _LEFT, _RIGHT, _BOTTOM = 48.0, 14.0, 40.0
 _MOST_X_LABELS = 16
 _LONGEST_LABEL = 26

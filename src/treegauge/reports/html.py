@@ -33,6 +33,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _HEADLINE = ("parseval", "f1")
 _STATIC_SENTENCES = 3
 _AROUND = 12
+# Sentences of about so many words say enough and are read at a glance.
+_READABLE = 12
 _MOST_NOTES = 200
 
 
@@ -54,7 +56,7 @@ def report_page(report: Report) -> str:
         warnings=_warnings(report),
         sections=_sections(report),
         static=[Markup(picture) for picture in _static_trees(report)],
-        legend=Markup(legend_svg(NAMES, stylesheet=False, width=700)),
+        legend=Markup(legend_svg(NAMES, stylesheet=False, width=1000)),
         examples=_examples(report),
         notes=[(system, note) for system, note in report.notes][:_MOST_NOTES],
         n_notes=len(report.notes),
@@ -165,7 +167,7 @@ def _warnings(report: Report) -> list[str]:
 class _Section:
     """Charts and tables of a section; ``tables`` that are long stand behind a line that opens them."""
 
-    charts: tuple[Markup, ...]
+    charts: tuple[charts.Chart, ...]
     tables: tuple[Table, ...]
 
 
@@ -173,10 +175,10 @@ def _sections(report: Report) -> Mapping[str, _Section]:
     labels, lengths = tables.labels_table(report), tables.lengths_table(report)
     crossings, errors = tables.crossings_table(report), tables.errors_table(report)
     differences = report.comparison.tables("differences") if len(report.systems) > 1 else []
-    drawn: dict[str, tuple[Sequence[str], Sequence[Table]]] = {
+    drawn: dict[str, tuple[Sequence[charts.Chart], Sequence[Table]]] = {
         "summary": ([charts.rates_chart(report)], [tables.rates_table(report)]),
         "differences": ([], [*differences, *tables.matrix_tables(report)]),
-        "fragments": ([charts.fragments_chart(report), charts.difference_chart(report)], [tables.fragments_table(report)]),
+        "fragments": (charts.fragments_charts(report), [tables.fragments_table(report)]),
         "labels": ([charts.labels_chart(report, labels)], [labels]),
         "lengths": ([charts.lengths_chart(report, lengths)], [lengths]),
         "crossings": ([charts.crossings_chart(report, crossings)], [crossings]),
@@ -186,18 +188,17 @@ def _sections(report: Report) -> Mapping[str, _Section]:
         "checked": ([], report.checked),
     }
     return {
-        name: _Section(tuple(Markup(picture) for picture in pictures if picture), tuple(shown))
+        name: _Section(tuple(chart._replace(picture=Markup(chart.picture)) for chart in pictures), tuple(shown))
         for name, (pictures, shown) in drawn.items()
     }
 
 
 class _Example(NamedTuple):
-    """A wrong bracket in its sentence."""
+    """A wrong bracket in its sentence, and the systems that have it wrong."""
 
     number: int
-    system: str
-    side: str
-    label: str
+    systems: str
+    what: str
     before: str
     inside: str
     after: str
@@ -205,21 +206,24 @@ class _Example(NamedTuple):
 
 
 def _examples(report: Report) -> Mapping[str, list[_Example]]:
-    """For each kind of error and system the first bracket in the shortest sentence that has one."""
+    """For each kind of error the bracket of each system in a sentence that is easy to read, if it can be had."""
     listed = {report.marks[report.systems[0]].pair.index[row].item() for row in report.sentences.rows}
-    found: dict[str, list[_Example]] = {}
+    found: dict[str, dict[Place, list[str]]] = {}
     for system, errors in report.breakdowns["errors"].items():
         pair = report.marks[system].pair
         length = dict(zip(pair.index.tolist(), pair.gold.length.tolist(), strict=True))
         for key in errors.keys:
             places = errors.examples(key)
             if places:
-                place = min(places, key=lambda place: (length[place.sentence], place.sentence))
-                found.setdefault(str(key[0]), []).append(_example(report, system, place, place.sentence in listed))
-    return found
+                place = min(places, key=lambda place: (abs(length[place.sentence] - _READABLE), place.sentence))
+                found.setdefault(str(key[0]), {}).setdefault(place, []).append(system)
+    return {
+        kind: [_example(report, ", ".join(systems), place, place.sentence in listed) for place, systems in places.items()]
+        for kind, places in found.items()
+    }
 
 
-def _example(report: Report, system: str, place: Place, is_listed: bool) -> _Example:
+def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Example:
     words = kept_words(report.gold, report.preset, place.sentence)
     # A sentence whose tokens were cut to fit the test tree may have places behind its last word.
     start, end = (place.start, place.end) if place.end <= len(words) else (0, len(words))
@@ -227,9 +231,8 @@ def _example(report: Report, system: str, place: Place, is_listed: bool) -> _Exa
     inside = words[start:end] if end - start <= 2 * _AROUND else [*words[start : start + _AROUND], "…", *words[end - _AROUND : end]]
     return _Example(
         place.sentence + 1,
-        system,
-        "missed" if place.side == "gold" else "spurious",
-        place.label,
+        systems,
+        f"{'missed' if place.side == 'gold' else 'spurious'} {place.label}",
         " ".join((["…"] if start > _AROUND else []) + before),
         " ".join(inside),
         " ".join(after + (["…"] if end + _AROUND < len(words) else [])),
@@ -265,7 +268,7 @@ def _citations(report: Report) -> list[str]:
         key="treegauge",
         kind="misc",
         authors=("{The treegauge authors}",),
-        title="treegauge: Measuring Constituency Parsers, and Parsing for the Criterion Measured by",
+        title="treegauge",
         year=2026,
         note=f"Version {__version__}",
     )

@@ -10,12 +10,11 @@ from treegauge import io
 from treegauge.errors import UsageError
 from treegauge.io.output import write_chunks
 from treegauge.metrics.alignment import Note
-from treegauge.metrics.base import total_of
+from treegauge.metrics.base import Rows, total_of
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.preparation import Pair
 from treegauge.metrics.sides import TreebankLike
 from treegauge.metrics.tables import Table
 from treegauge.normalise.preset import Preset, load_preset
@@ -32,6 +31,7 @@ __all__ = ["MOST_SENTENCES", "Fragments", "Report", "make_report"]
 MOST_SENTENCES = 2000
 """So many sentences go into a report unless one says otherwise."""
 
+_FREVAL = Freval()
 _BREAKDOWNS = ("labels", "confusions", "lengths", "crossings", "errors")
 
 
@@ -123,12 +123,11 @@ def make_report(
         marks = {system: mark_brackets(pair) for system, pair in pairs.items()}
         breakdowns = {name: {system: BREAKDOWNS[name](pair) for system, pair in pairs.items()} for name in _BREAKDOWNS}
         sentences = find_sentences(bank, banks, marks, breakdowns["errors"], most=most)
-        fragments = {system: _fragments(pair) for system, pair in pairs.items()}
         comparison = comparing.result()
+    fragments = dict(zip(banks, map(_fragments, prepared.rows(_FREVAL)), strict=True))
     return Report(title, gold_name, bank, banks, preset, comparison, breakdowns, fragments, marks, sentences, tuple(checked))
 
 
-def _fragments(pair: Pair) -> Fragments:
-    metric = Freval()
-    total = total_of(metric.rows(pair))
-    return Fragments(metric.rates(total), tuple(metric.by_size(total)))
+def _fragments(rows: Rows) -> Fragments:
+    total = total_of(rows)
+    return Fragments(_FREVAL.rates(total), tuple(_FREVAL.by_size(total)))

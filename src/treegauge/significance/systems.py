@@ -10,7 +10,7 @@ import numpy as np
 
 from treegauge import __version__
 from treegauge.errors import MismatchError
-from treegauge.metrics.base import Metric, adapted
+from treegauge.metrics.base import Metric, Rows, adapted
 from treegauge.metrics.hogenhout import Hogenhout, Judgements
 from treegauge.metrics.preparation import Pair, prepare
 from treegauge.metrics.signature import Signature
@@ -38,6 +38,7 @@ class Systems:
     ) -> None:
         self.gold, self.banks, self.preset, self.on_mismatch, self.judgements = gold, banks, preset, on_mismatch, judgements
         self._prepared: dict[Preset, dict[str, Pair]] = {}
+        self._rows: dict[Metric, list[Rows]] = {}
         pairs = list(self._pairs(preset).values())
         self.kept: Int64 = reduce(np.intersect1d, [pair.index for pair in pairs])
         if not len(self.kept):
@@ -68,12 +69,18 @@ class Systems:
 
     def paired(self, metric: Metric) -> Paired:
         """The rows of all systems."""
-        pairs = self.pairs(metric)
         if not isinstance(metric, Hogenhout):
-            return Paired.of(metric, [metric.rows(pair) for pair in pairs.values()])
+            return Paired.of(metric, self.rows(metric))
+        pairs = self.pairs(metric)
         judged = {system: self.judged(metric, system) for system in pairs}
         # Verdicts decide what is counted; the rates of the counts are the same for all.
         return Paired.of(judged[self.names[0]], [judged[system].rows(pair) for system, pair in pairs.items()])
+
+    def rows(self, metric: Metric) -> list[Rows]:
+        """The rows of each system, counted once."""
+        if metric not in self._rows:
+            self._rows[metric] = [metric.rows(pair) for pair in self.pairs(metric).values()]
+        return self._rows[metric]
 
     def cautions(self) -> list[str]:
         """What to know about sentences that do not fit or would be dropped."""

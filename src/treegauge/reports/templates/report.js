@@ -33,7 +33,9 @@
     sentence.fewest = Math.min(...sentence.wrong);
     sentence.text = sentence.g.w.join(" ");
     sentence.lower = sentence.text.toLowerCase();
-    sentence.lowest = Math.min(...sentence.t.map((one) => f1(one.c)).map((value) => (Number.isNaN(value) ? 1 : value)));
+    const rates = sentence.t.map((one) => f1(one.c)).map((value) => (Number.isNaN(value) ? 1 : value));
+    sentence.lowest = Math.min(...rates);
+    sentence.apart = Math.max(...rates) - sentence.lowest;
   });
   const bests = (sentence) => sentence.wrong.map((count) => count === sentence.fewest);
   const isShared = (sentence) => sentence.wrong.every((count) => count === sentence.fewest);
@@ -193,7 +195,7 @@
     }
     const { width, height } = place(items, mirrored);
     const svg = shape("svg", { class: "treegauge", role: "img", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}`,
-      "font-size": FONT, "text-anchor": "middle", fill: "currentColor" });
+      "font-size": FONT, "text-anchor": "middle", fill: "currentColor", "data-root": items[0].x });
     const lines = shape("g", { fill: "none", stroke: "currentColor", "stroke-width": 1.1, opacity: 0.55 });
     const branches = shape("g", { fill: "none" });
     svg.append(lines, branches);
@@ -258,7 +260,11 @@
   const letter = (i) => String.fromCharCode(65 + (i % 26));
   const percent = (value) => (Number.isNaN(value) ? "-" : (100 * value).toFixed(1));
   const signs = [...document.querySelectorAll(".cards .sign")];
-  const sign = (i) => signs[i].cloneNode(true);
+  function sign(i) {
+    const copy = signs[i].cloneNode(true);
+    copy.classList.add(`s${i % 8}`);
+    return copy;
+  }
 
   function panels(sentence) {
     const list = [{ name: "gold", tree: sentence.g, words: sentence.g.w, codes: sentence.t.map((one) => one.g), marks: goldMarks(sentence) }];
@@ -298,6 +304,8 @@
         draw();
       }));
     draw();
+    // Of a tree wider than the page the part around the root is seen first.
+    figure.addEventListener("placed", () => { holder.scrollLeft = Number(holder.firstChild.dataset.root) - holder.clientWidth / 2; });
     return figure;
   }
 
@@ -321,6 +329,7 @@
     for (const panel of panels(sentence)) trees.append(drawPanel(panel, sentence));
     trees.addEventListener("pointerover", (event) => light(trees, event.target.closest(".node")));
     item.append(trees);
+    for (const figure of trees.children) figure.dispatchEvent(new Event("placed"));
   }
 
   function listItem(sentence) {
@@ -344,6 +353,7 @@
   const SORTS = {
     ...(several ? { "systems differ most": (a, b) => a.rank - b.rank } : {}),
     "most wrong brackets": (a, b) => b.total - a.total || a.rank - b.rank,
+    ...(several ? { "F1 differs most": (a, b) => b.apart - a.apart || a.rank - b.rank } : {}),
     "lowest F1": (a, b) => a.lowest - b.lowest || a.rank - b.rank,
     "shortest": (a, b) => a.g.w.length - b.g.w.length || a.rank - b.rank,
     "longest": (a, b) => b.g.w.length - a.g.w.length || a.rank - b.rank,
@@ -440,6 +450,13 @@
   });
   byId("more").addEventListener("click", more);
   addEventListener("hashchange", follow);
+  // Paper cannot be clicked: print what is behind the lines that open.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const details of closed) details.open = true;
+  });
+  addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
   byId("controls").hidden = byId("keys").hidden = false;
   refresh();
   if (found.length) open(byId(`s${found[0].n}`), found[0], true);
