@@ -8,7 +8,7 @@ from treegauge.cli._options import reading_options
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.model import save_model
 from treegauge.grammar.text import write_nltk, write_text
-from treegauge.grammar.training import DEFAULT_STEPS, train
+from treegauge.grammar.training import COLLINS_BELOW, DEFAULT_STEPS, LEXICONS, train
 from treegauge.io import ReadOptions, read
 
 FORMATS = ("model", "text", "nltk")
@@ -18,7 +18,8 @@ FORMATS = ("model", "text", "nltk")
     epilog="""\b
 Examples:
   treegauge induce train.mrg -o train.model
-  treegauge induce train.mrg --steps goodman --tags -o tags.model
+  treegauge induce train.mrg --steps traces,functions,root,goodman --tags -o tags.model
+  treegauge induce train.mrg --steps traces,root,mh --lexicon collins -o mh.model
   treegauge induce train.mrg --format nltk -o grammar.txt"""
 )
 @click.argument("treebank")
@@ -26,14 +27,18 @@ Examples:
 @click.option("--steps", default=DEFAULT_STEPS, show_default=True, metavar="STEPS",
               help="Normalising steps before counting (treegauge normalise --list); \"\" for none.")  # fmt: skip
 @click.option("--tags", is_flag=True, help="The grammar's words are tags: preterminals are read as words.")
-@click.option("--unknown-below", type=click.IntRange(0), default=2, show_default=True, metavar="N",
-              help="Words seen fewer than N times become one unknown word, for unseen words too; 0: none.")  # fmt: skip
+@click.option("--lexicon", type=click.Choice(LEXICONS), default="signatures", show_default=True,
+              help="Rare and unknown words: by their spelling, as one unknown word, or not at all.")  # fmt: skip
+@click.option("--unknown-below", type=click.IntRange(1), default=COLLINS_BELOW, show_default=True, metavar="N",
+              help="--lexicon collins: words seen fewer than N times become the unknown word.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
 @reading_options
-def command(treebank: str, output: str, steps: str, tags: bool, unknown_below: int, form: str | None, options: ReadOptions) -> None:
+def command(
+    treebank: str, output: str, steps: str, tags: bool, lexicon: str, unknown_below: int, form: str | None, options: ReadOptions
+) -> None:
     """Count a PCFG from TREEBANK: relative frequency after normalising steps; its size goes to stderr."""
     bank = read(treebank, options)
-    grammar, notes = train(bank, steps=steps, tags=tags, unknown_below=unknown_below)
+    grammar, notes = train(bank, steps=steps, tags=tags, lexicon=lexicon, unknown_below=unknown_below)
     form = form or ("text" if output == "-" else "model")
     if form == "model":
         if output == "-":

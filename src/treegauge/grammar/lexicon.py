@@ -1,13 +1,14 @@
-"""Rare and unknown words: one word that stands for all of them (Collins 1997, as in Sima'an 2003)."""
+"""Rare and unknown words: one word that stands for all of them (Collins 1997, as in Sima'an 2003), or a lexicon from elsewhere."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["UNKNOWN", "with_unknown"]
+__all__ = ["UNKNOWN", "with_lexicon", "with_unknown"]
 
 UNKNOWN = "<unknown>"
 """The word that stands for every word a grammar does not know; P(<unknown> | tag) comes from the rare words of the
@@ -29,3 +30,25 @@ def with_unknown(trees: Sequence[Tree], below: int) -> list[Tree]:
 
     made = [rebuild(tree, make) for tree in trees]
     return [tree for tree in made if tree is not None]
+
+
+def with_lexicon(grammar: PCFG, lexicon: Mapping[str, Mapping[str, float]]) -> PCFG:
+    """The grammar with other words: a symbol that rewrites to single words does so as often as before, but to the words
+    of ``lexicon[symbol]``, in proportion to their counts there.
+
+    >>> grammar = PCFG.parse('S -> N N [1]\\nN -> "a" [.25] | "b" [.25] | N N [.5]')
+    >>> print(with_lexicon(grammar, {"N": {"a": 3, "c": 1}}))
+    S -> N N [1]
+    N -> N N [0.5]
+    N -> "a" [0.375]
+    N -> "c" [0.125]
+    """
+    share: dict[str, float] = {}
+    for rule in grammar.rules:
+        if rule.is_lexical:
+            share[rule.lhs] = share.get(rule.lhs, 0.0) + rule.probability
+    rules = [rule for rule in grammar.rules if not (rule.is_lexical and lexicon.get(rule.lhs))]
+    for symbol, words in lexicon.items():
+        total = sum(words.values())
+        rules += [Rule(symbol, (word,), (True,), share[symbol] * count / total) for word, count in words.items()]
+    return PCFG(tuple(rules), grammar.start, grammar.labels)

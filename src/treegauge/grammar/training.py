@@ -6,16 +6,21 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from treegauge.errors import MismatchError
+from treegauge.errors import MismatchError, UnknownName
 from treegauge.grammar.counting import induce
-from treegauge.grammar.lexicon import with_unknown
+from treegauge.grammar.lexicon import with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon, tokens
 from treegauge.normalise import Pipeline, pipeline
+from treegauge.normalise.annotate import lexical_tag
 from treegauge.trees.tree import Tree
 
-__all__ = ["DEFAULT_STEPS", "Trained", "default_grammar", "shown_label", "train"]
+__all__ = ["COLLINS_BELOW", "DEFAULT_STEPS", "LEXICONS", "Trained", "default_grammar", "shown_label", "train"]
 
-DEFAULT_STEPS = "traces,functions,root,redundant,binarise:h=1:v=2"
+DEFAULT_STEPS = "traces,root,redundant,annotate"
+LEXICONS = ("signatures", "collins", "plain")
+COLLINS_BELOW = 5
+"""Words seen fewer times than this become the unknown word (Collins 1997)."""
 
 
 class Trained(NamedTuple):
@@ -25,16 +30,28 @@ class Trained(NamedTuple):
     notes: dict[str, Any]
 
 
-def train(trees: Iterable[Tree], *, steps: str = DEFAULT_STEPS, tags: bool = False, unknown_below: int = 0) -> Trained:
+def train(
+    trees: Iterable[Tree],
+    *,
+    steps: str = DEFAULT_STEPS,
+    tags: bool = False,
+    lexicon: str = "signatures",
+    unknown_below: int = COLLINS_BELOW,
+    smoothing: Smoothing = USUAL,
+) -> Trained:
     """The relative-frequency grammar of trees after normalising steps; its parses show without what the steps added.
 
-    ``tags`` parses tags instead of words; ``unknown_below`` makes words rarer than that one unknown word.
+    ``tags`` parses tags instead of words. Otherwise ``lexicon`` says what becomes of words that are rare or unknown:
+    ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.smoothing`); ``collins`` makes all that
+    are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are.
 
     >>> bank = [Tree.parse("(TOP (S (NP-SBJ (N a)) (V b) (ADV c)))")]
-    >>> grammar = train(bank, steps="functions,root,binarise:h=1").grammar
+    >>> grammar = train(bank, steps="functions,root,binarise:h=1", lexicon="plain").grammar
     >>> grammar.nonterminals, grammar.label("S|NP")
     (('S', 'NP', 'S|NP', 'N', 'V', 'ADV'), None)
     """
+    if lexicon not in LEXICONS:
+        raise UnknownName("lexicon", lexicon, LEXICONS)
     made = pipeline(steps) if steps else Pipeline(())
     gone: Counter[str] = Counter()
     kept = [tree for tree in made.apply(trees, gone) if tree.width]
@@ -45,9 +62,11 @@ def train(trees: Iterable[Tree], *, steps: str = DEFAULT_STEPS, tags: bool = Fal
         kept = phrases
     if not kept:
         raise MismatchError("no tree is left to count rules from: give more trees, or fewer normalising steps")
-    if unknown_below > 1 and not tags:
+    if lexicon == "collins" and not tags:
         kept = with_unknown(kept, unknown_below)
     grammar = induce(kept, tags=tags)
+    if lexicon == "signatures" and not tags:
+        grammar = with_lexicon(grammar, smoothed_lexicon(tokens(kept), lexical_tag, smoothing))
     undo = _undo(made)
     labels = {
         **grammar.labels,
@@ -57,11 +76,18 @@ def train(trees: Iterable[Tree], *, steps: str = DEFAULT_STEPS, tags: bool = Fal
     notes = {
         "steps": str(made),
         "terminals": "tags" if tags else "words",
-        "unknown_below": unknown_below,
+        "lexicon": _described(lexicon, unknown_below, smoothing) if not tags else "tags",
         "trees": len(kept),
         "left_out": dict(gone),
     }
     return Trained(PCFG(grammar.rules, grammar.start, changed), notes)
+
+
+def _described(lexicon: str, unknown_below: int, smoothing: Smoothing) -> str:
+    """The lexicon with what it was made by."""
+    if lexicon == "signatures":
+        return ":".join([lexicon, *(f"{name}={value:g}" for name, value in smoothing._asdict().items())])
+    return f"{lexicon}:below={unknown_below}" if lexicon == "collins" else lexicon
 
 
 def _undo(made: Pipeline) -> Pipeline:
@@ -89,4 +115,4 @@ def default_grammar() -> Trained:
     """The grammar of the treebank that comes with treegauge."""
     from treegauge.data import own_treebank
 
-    return train(own_treebank(), unknown_below=2)
+    return train(own_treebank())

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, get_args
 
 from treegauge.errors import UsageError
+from treegauge.normalise.annotate import SPLITS, USUAL_SPLITS, annotate
 from treegauge.normalise.binarise import (
     Direction,
     annotate_parents,
@@ -122,6 +123,14 @@ def _tags(named: Mapping[str, Collection[str]]) -> Callable[[str], Collection[st
     return read
 
 
+def _splits(text: str) -> Collection[str]:
+    named = {"usual": USUAL_SPLITS, "none": ()}
+    names = named.get(text, tuple(text.split()))
+    if not set(names) <= set(SPLITS) or not (names or text == "none"):
+        raise ValueError(text)
+    return names
+
+
 _PUNCTUATION_TAGS = Parameter(
     "tags", "ptb", f"{' or '.join(PUNCTUATION)}, or tags in quotes with blanks between", _tags(PUNCTUATION)
 )
@@ -231,6 +240,24 @@ _ALL = (
         "Goodman's binarisation: (X a b c) becomes (X a (X_Cont b c))",
         lambda values: binarise_goodman,
         lambda values: unbinarise_goodman,
+    ),
+    Step(
+        "annotate",
+        "split labels by context as Klein & Manning 2003 do, and binarise; reads the function tags and cuts them",
+        lambda values: partial(annotate, **values),
+        lambda values: unbinarise,
+        (
+            Parameter("direction", "head", "right, left or head", _choice(*get_args(Direction))),
+            Parameter("h", "1", "how many siblings a new node remembers (a number from 0)", _at_least(0)),
+            Parameter("v", "2", _UPWARDS, _at_least(1)),
+            Parameter(
+                "splits",
+                "usual",
+                f"usual, none, or names in quotes with blanks between, of {', '.join(SPLITS)}",
+                _splits,
+            ),
+            _RULES,
+        ),
     ),
     Step("mrl", "Sima'an's right linearisation (MRL parser), the same as xcont", lambda values: mrl, lambda values: unmrl),
     Step(
