@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treegauge.io.interning as interning
-from treegauge.io.interning import Interner
+from treegauge.io.interning import Interner, Words
 
 NAMES = st.lists(
     st.text("ab", min_size=1, max_size=40) | st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), min_size=1, max_size=12),
@@ -22,7 +22,7 @@ def numbers(interner: Interner, names: list[str]) -> list[int]:
     text = np.frombuffer(b" ".join(encoded), dtype=np.uint8)
     length = np.array([len(name) for name in encoded], dtype=np.int64)
     start = np.cumsum(length + 1) - length - 1
-    return interner.ids(text, start, start + length).tolist()
+    return interner.ids(Words(text), start, start + length).tolist()
 
 
 def first_occurrences(names: list[str]) -> dict[str, int]:
@@ -51,7 +51,7 @@ def test_a_large_vocabulary_makes_the_table_grow() -> None:
 @given(st.lists(NAMES, max_size=3))
 def test_strings_with_the_same_hash_are_told_apart(blocks: list[list[str]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interning, "_hash_long", lambda data, start, length: np.full(len(start), 512, dtype=np.uint64))
+        patch.setattr(interning, "_hash_long", lambda words, start, length: np.full(len(start), 512, dtype=np.uint64))
         interner = Interner()
         for block in blocks:
             ids = numbers(interner, block)
@@ -62,7 +62,7 @@ def test_strings_with_the_same_hash_are_told_apart(blocks: list[list[str]]) -> N
 def test_many_strings_with_the_same_hash_outgrow_the_table() -> None:
     names = [f"a-rather-long-word-{number}" for number in range(3000)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interning, "_hash_long", lambda data, start, length: np.full(len(start), 512, dtype=np.uint64))
+        patch.setattr(interning, "_hash_long", lambda words, start, length: np.full(len(start), 512, dtype=np.uint64))
         interner = Interner()
         assert [interner.strings[number] for number in numbers(interner, [*names, "short", *names])] == [*names, "short", *names]
 
@@ -71,7 +71,7 @@ def test_the_hash_of_a_long_name_is_never_the_word_of_a_short_one() -> None:
     names = [chr(97 + k % 26) * (9 + k) for k in range(200)]
     text = np.frombuffer("".join(names).encode(), dtype=np.uint8)
     length = np.array([len(name) for name in names])
-    hashes = interning._hash_long(text, np.cumsum(length) - length, length)  # pyright: ignore[reportPrivateUsage]
+    hashes = interning._hash_long(Words(text), np.cumsum(length) - length, length)  # pyright: ignore[reportPrivateUsage]
     assert not (hashes & np.uint64(0xFF)).any()
     assert len(set(hashes.tolist())) == len(names)
 
@@ -92,4 +92,4 @@ def test_an_added_name_is_no_slice() -> None:
 
 def test_what_is_not_utf8_is_refused() -> None:
     with pytest.raises(UnicodeDecodeError):
-        Interner().ids(np.frombuffer(b"a \xff", dtype=np.uint8), np.array([0, 2]), np.array([1, 3]))
+        Interner().ids(Words(np.frombuffer(b"a \xff", dtype=np.uint8)), np.array([0, 2]), np.array([1, 3]))

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.io.events import Events, Mask
-from treegauge.io.interning import Interner
+from treegauge.io.interning import Interner, Words
 from treegauge.trees.brackets import restore_label, restore_word
 from treegauge.trees.treebank import Int32, Int64, Origin, Treebank
 
-__all__ = ["Names", "Part", "join_parts", "part_of"]
+__all__ = ["Columns", "Names", "Part", "join_parts", "part_of"]
 
 
 class Names:
@@ -115,10 +115,11 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
     parent -= np.repeat(roots.astype(np.int32), n_nodes)
     parent[roots] = -1
 
+    text = Words(events.data)
     label_starts = events.position.take(atoms.take(label_atoms))
-    label_ids = names.label_names.ids(events.data, label_starts, events.atom_end.take(label_atoms))
+    label_ids = names.label_names.ids(text, label_starts, events.atom_end.take(label_atoms))
     label = _label_column(label_ids, is_label, opens, names)
-    word = names.word_names.ids(events.data, events.position.take(words), events.atom_end.take(word_atoms))
+    word = names.word_names.ids(text, events.position.take(words), events.atom_end.take(word_atoms))
     above, tag = _above_and_tag(events, is_label, is_word, words, opens, level, by_depth, label)
     above -= np.repeat(roots, n_tokens)
     origin = Origin(path, _lines_of(events, events.position.take(opens.take(roots)), first_line))

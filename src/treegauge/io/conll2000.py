@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from treegauge.errors import EncodingError, FormatError, InputError
 from treegauge.io.diagnosis import Place, bad_bytes, error_at, is_comment
-from treegauge.io.interning import Interner
+from treegauge.io.interning import Interner, Words
 from treegauge.io.node_labels import canonical_label
 from treegauge.io.options import ReadOptions
 from treegauge.io.text import Text
@@ -139,7 +139,8 @@ def _read_block(text: bytes, comments: list[int], path: str, first_line: int) ->
     begins_sentence = np.diff(paragraph, prepend=-1) != 0
     words, tags, chunk_tags = Interner(), Interner(), Interner()
     try:
-        word, tag, chunk = (names.ids(data, start[k::3], end[k::3]) for k, names in enumerate((words, tags, chunk_tags)))
+        text64 = Words(data)
+        word, tag, chunk = (names.ids(text64, start[k::3], end[k::3]) for k, names in enumerate((words, tags, chunk_tags)))
     except UnicodeDecodeError:
         return None
     if not all(map(_CHUNK_TAG.fullmatch, chunk_tags.strings)):

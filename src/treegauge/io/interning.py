@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["Interner"]
+__all__ = ["Interner", "Words"]
 
 Bytes = NDArray[np.uint8]
 UInt64 = NDArray[np.uint64]
@@ -24,15 +24,38 @@ Number = TypeVar("Number", bound=np.generic)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _REHASH = np.uint64(0xD6E8FEB86659FD93)
 _MASKS = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], dtype=np.uint64)
-_SMALLEST_TABLE = 1 << 10
+_SMALLEST_TABLE, _LARGEST_FIRST_TABLE = 1 << 10, 1 << 16
 _GIANT_BYTES = 1 << 10
+
+
+class Words:
+    """The little-endian 64-bit words that begin at the bytes of some data, which zeros follow."""
+
+    def __init__(self, data: Bytes) -> None:
+        self.data = data
+        self._aligned = np.zeros(len(data) // 8 + 2, dtype="<u8")
+        self._aligned.view(np.uint8)[: len(data)] = data
+        self.every = np.ndarray(shape=(len(data) + 1,), dtype="<u8", buffer=self._aligned.data, strides=(1,))
+
+    def at(self, start: Int64) -> UInt64:
+        """``every[start]``, made of the two aligned words it lies in: NumPy is slow to gather what is not aligned."""
+        index = start >> 3
+        bits = ((start & 7) << 3).view(np.uint64)
+        word = self._aligned.take(index)
+        word >>= bits
+        index += 1
+        rest = self._aligned.take(index)
+        rest <<= np.uint64(63) - bits
+        rest <<= np.uint64(1)
+        word |= rest
+        return word
 
 
 class Interner:
     """Numbers for the distinct slices of the blocks it has seen, in the order of their first occurrence.
 
     >>> interner = Interner()
-    >>> text = np.frombuffer(b"NP VP NP", dtype=np.uint8)
+    >>> text = Words(np.frombuffer(b"NP VP NP", dtype=np.uint8))
     >>> interner.ids(text, np.array([0, 3, 6]), np.array([2, 5, 8])).tolist(), interner.strings
     ([0, 1, 0], ['NP', 'VP'])
     """
@@ -44,21 +67,23 @@ class Interner:
         self._pool = _Pool()
         self._namesakes: dict[bytes, int] = {}  # strings whose hash another string had first
 
-    def ids(self, data: Bytes, start: Int64, end: Int64) -> Int32:
-        """The number of each slice ``data[start:end]``; slices are not empty, hold no blank and no zero byte.
+    def ids(self, words: Words, start: Int64, end: Int64) -> Int32:
+        """The number of each slice from ``start`` to ``end``; slices are not empty, hold no blank and no zero byte.
 
         Raises UnicodeDecodeError if one that was not there before is not UTF-8.
         """
+        if not self.strings:
+            self._make_room(len(start) // 4)
         length = end - start
-        keys = _words_at(data, start)
+        keys = words.at(start)
         keys &= _MASKS.take(length, mode="clip")
         long = np.flatnonzero(length > 8)
         if len(long):
-            keys[long] = _hash_long(data, start.take(long), length.take(long))
+            keys[long] = _hash_long(words, start.take(long), length.take(long))
         numbers, new = self._look_up(keys)
-        self.strings += self._pool.add(data, start.take(new), end.take(new))
+        self.strings += self._pool.add(words.data, start.take(new), end.take(new))
         if len(long):
-            self._separate_namesakes(data, start, length, long, numbers)
+            self._separate_namesakes(words, start, length, long, numbers)
         return numbers
 
     def _look_up(self, keys: UInt64) -> tuple[Int32, Int64]:
@@ -97,6 +122,11 @@ class Interner:
         shift = np.uint64(65 - len(self._table).bit_length())
         return ((keys ^ (keys >> np.uint64(31))) * _MULTIPLIER >> shift).view(np.int64)
 
+    def _make_room(self, count: int) -> None:
+        """An empty table for so many keys, within reason, which saves growing it step by step."""
+        size = min(max(_SMALLEST_TABLE, 1 << (2 * count).bit_length()), _LARGEST_FIRST_TABLE)
+        self._table, self._keys = np.zeros(size, dtype=np.int64), np.zeros(size + 1, dtype=np.uint64)
+
     def _settle(self, slot: Int64, free: Int64, keys: UInt64, count: int) -> Int64:
         """Give each free slot to the first key that asks for it; the indices of those keys."""
         wanted = slot.take(free)
@@ -132,11 +162,11 @@ class Interner:
         self._table = rank.take(self._table)
         self._keys[known + 1 : known + 1 + len(order)] = self._keys.take(order + known + 1)
 
-    def _separate_namesakes(self, data: Bytes, start: Int64, length: Int64, long: Int64, numbers: Int32) -> None:
+    def _separate_namesakes(self, words: Words, start: Int64, length: Int64, long: Int64, numbers: Int32) -> None:
         """Give a long slice that only shares its hash with the string it was taken for a number of its own."""
         number = numbers.take(long)
-        for index in long.take(self._pool.differing(data, start.take(long), length.take(long), number)).tolist():
-            name = data[start[index] : start[index] + length[index]].tobytes()
+        for index in long.take(self._pool.differing(words, start.take(long), length.take(long), number)).tolist():
+            name = words.data[start[index] : start[index] + length[index]].tobytes()
             if name not in self._namesakes:
                 self._namesakes[name] = self.add(name.decode("utf-8"))
             numbers[index] = self._namesakes[name]
@@ -181,18 +211,18 @@ class _Pool:
         self.size, self.count = self.size + len(joined), last
         return joined[:-1].tobytes().decode("utf-8").split(" ")
 
-    def differing(self, data: Bytes, start: Int64, length: Int64, number: Int32) -> Int64:
+    def differing(self, words: Words, start: Int64, length: Int64, number: Int32) -> Int64:
         """Which slices are not the string with their number."""
-        words, own = _words_at_every_byte(data), _words_at_every_byte(self.data[: self.size])
+        own = np.ndarray(shape=(self.size + 1,), dtype="<u8", buffer=self.data.data, strides=(1,))
         own_start = self.start.take(number)
         equal = self.length.take(number) == length
         for index in np.flatnonzero(equal & (length > _GIANT_BYTES)).tolist():
             here, there, size = start[index], own_start[index], length[index]
-            equal[index] = np.array_equal(data[here : here + size], self.data[there : there + size])
+            equal[index] = np.array_equal(words.data[here : here + size], self.data[there : there + size])
         done, live = 0, np.flatnonzero(equal & (length <= _GIANT_BYTES))
         while len(live):
             mask = _MASKS.take(length.take(live) - done, mode="clip")
-            same = (words[start.take(live) + done] & mask) == (own[own_start.take(live) + done] & mask)
+            same = (words.every[start.take(live) + done] & mask) == (own[own_start.take(live) + done] & mask)
             equal[live[~same]] = False
             done += 8
             live = live[same & (length.take(live) > done)]
@@ -208,45 +238,19 @@ def _room(array: NDArray[Number], size: int) -> NDArray[Number]:
     return longer
 
 
-def _words_at(data: Bytes, start: Int64) -> UInt64:
-    """The little-endian 64-bit word that begins at each of some bytes, made of the two aligned words it lies in.
-
-    NumPy is slow to gather what is not aligned.
-    """
-    aligned = np.zeros(len(data) // 8 + 2, dtype="<u8")
-    aligned.view(np.uint8)[: len(data)] = data
-    index = start >> 3
-    bits = ((start & 7) << 3).view(np.uint64)
-    word = aligned.take(index)
-    word >>= bits
-    index += 1
-    rest = aligned.take(index)
-    rest <<= np.uint64(63) - bits
-    rest <<= np.uint64(1)
-    word |= rest
-    return word
-
-
-def _words_at_every_byte(data: Bytes) -> UInt64:
-    """The little-endian 64-bit words that begin at each byte of the data, which zeros follow."""
-    padded = np.concatenate([data, np.zeros(8, np.uint8)])
-    return np.ndarray(shape=(len(data) + 1,), dtype="<u8", buffer=padded.data, strides=(1,))
-
-
-def _hash_long(data: Bytes, start: Int64, length: Int64) -> UInt64:
+def _hash_long(words: Words, start: Int64, length: Int64) -> UInt64:
     """A hash of each slice of more than eight bytes, which no slice of at most eight bytes has as its word."""
-    words = _words_at_every_byte(data)
-    hashes = words[start] ^ (length.astype(np.uint64) * _MULTIPLIER)
+    hashes = words.every[start] ^ (length.astype(np.uint64) * _MULTIPLIER)
     done, live = 8, np.flatnonzero(length <= _GIANT_BYTES)
     while len(live):
-        word = words[start.take(live) + done] & _MASKS.take(length.take(live) - done, mode="clip")
+        word = words.every[start.take(live) + done] & _MASKS.take(length.take(live) - done, mode="clip")
         mixed = hashes.take(live)
         mixed = (mixed ^ (mixed >> np.uint64(29))) * _MULTIPLIER
         hashes[live] = mixed ^ word
         done += 8
         live = live.take(np.flatnonzero(length.take(live) > done))
     for index in np.flatnonzero(length > _GIANT_BYTES).tolist():
-        digest = hashlib.blake2b(data[start[index] : start[index] + length[index]].tobytes(), digest_size=8).digest()
+        digest = hashlib.blake2b(words.data[start[index] : start[index] + length[index]].tobytes(), digest_size=8).digest()
         hashes[index] = int.from_bytes(digest, "little")
     # The first byte of a word is not zero; that of a hash is.
     return ((hashes ^ (hashes >> np.uint64(32))) * _REHASH) & ~np.uint64(0xFF)

@@ -7,6 +7,8 @@ import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
+import numpy as np
+
 from treegauge.errors import EncodingError, FormatError, InputError, UsageError
 from treegauge.io.compression import magic_suffix
 from treegauge.io.options import ReadOptions
@@ -16,6 +18,11 @@ __all__ = ["CHUNK_BYTES", "Text"]
 
 CHUNK_BYTES = 1 << 20
 _LONGEST_LINE_BYTES = 64 << 20
+
+
+# A freed block this large teaches the C library's allocator to keep freed memory instead of giving it back to the system and
+# fetching it again, page by page, for each block of text: a sixth of the time of reading. (Not touched, it costs nothing.)
+np.empty(31 << 20, dtype=np.uint8)
 
 
 class Text:
