@@ -6,8 +6,7 @@ does not count as a word of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,94 +43,75 @@ def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> 
         gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
     if alignment.is_identity:
         return Common(gold, test[: len(gold)] if len(test) > len(gold) else test)
-    gold_parts: list[Treebank] = []
-    test_parts: list[Treebank] = []
-    counted: list[Mask] = []
-    comparable: list[Mask] = []
-    for run in _runs(alignment):
-        gold_run = gold[run.first : run.last]
-        everything = np.ones(gold_run.n_tokens, dtype=np.bool_)
-        if run.fit == Fit.TOKENS:
-            gold_parts.append(gold_run)
-            test_parts.append(test[run.test : run.test + run.last - run.first])
-            counted.append(everything)
-            comparable.append(everything)
-        elif run.fit == Fit.CHARACTERS:
-            pieces = _Pieces(gold.words(run.first), test.words(run.test))
-            gold_parts.append(_cut(gold_run, pieces.gold))
-            test_parts.append(_cut(test[run.test : run.test + 1], pieces.test))
-            counted.append(pieces.begins_gold)
-            comparable.append(pieces.same_extent)
-        else:
-            gold_parts.append(gold_run)
-            test_parts.append(gold_run)
-            counted.append(everything)
-            comparable.append(~everything)
-    nothing = [np.zeros(0, dtype=np.bool_)]
-    return Common(
-        Treebank.concatenate(gold_parts),
-        Treebank.concatenate(test_parts),
-        np.concatenate(counted or nothing),
-        np.concatenate(comparable or nothing),
-        alignment.fit <= Fit.CHARACTERS,
-    )
+    has_test = alignment.fit <= Fit.CHARACTERS
+    test = _in_gold_order(gold, test, alignment.test, has_test)
+    counted, comparable = None, np.repeat(has_test, np.diff(gold.token_offset))
+    recut = np.flatnonzero(alignment.fit == Fit.CHARACTERS).tolist()
+    if recut:
+        pieces = {sentence: _Pieces(gold.words(sentence), test.words(sentence)) for sentence in recut}
+        counted = _begins_token(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
+        gold = _recut(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
+        test = _recut(test, {sentence: cut.test for sentence, cut in pieces.items()})
+        comparable = np.repeat(has_test, np.diff(gold.token_offset))
+        for sentence, cut in pieces.items():
+            comparable[gold.token_offset[sentence] : gold.token_offset[sentence + 1]] = cut.same_extent
+    return Common(gold, test, counted, comparable, has_test)
 
 
-class _Run(NamedTuple):
-    """Gold sentences ``first:last`` of one fit; those that fit by tokens belong to consecutive test sentences from ``test`` on."""
-
-    first: int
-    last: int
-    test: int
-    fit: int
-
-
-def _runs(alignment: Alignment) -> list[_Run]:
-    runs: list[_Run] = []
-    for sentence, (fit, partner) in enumerate(zip(alignment.fit.tolist(), alignment.test.tolist(), strict=True)):
-        if runs and fit == Fit.TOKENS == runs[-1].fit and partner == runs[-1].test + sentence - runs[-1].first:
-            runs[-1] = runs[-1]._replace(last=sentence + 1)
-        else:
-            runs.append(_Run(sentence, sentence + 1, partner, fit))
-    return runs
+def _in_gold_order(gold: Treebank, test: Treebank, partner: Int64, has_test: Mask) -> Treebank:
+    """The test sentences in gold order, and the gold sentence itself where there is none that fits."""
+    if bool(has_test.all()):
+        return test.take(partner)
+    both = Treebank.concatenate([test, gold])
+    return both.take(np.where(has_test, partner, len(test) + np.arange(len(gold))))
 
 
 class _Pieces:
     """Two tokenisations of the same characters, cut at the edges of both.
 
-    ``gold[k]`` and ``test[k]`` are the tokens that piece ``k`` belongs to.
+    ``gold[k]`` and ``test[k]`` are the tokens that piece ``k`` belongs to; ``same_extent`` says where they are the same token.
     """
 
     def __init__(self, gold: list[str], test: list[str]) -> None:
         gold_edges, test_edges = _edges(gold), _edges(test)
-        edges = np.union1d(gold_edges, test_edges)
-        starts = edges[:-1]
+        starts = np.union1d(gold_edges, test_edges)[:-1]
         self.gold = np.searchsorted(gold_edges, starts, side="right") - 1
         self.test = np.searchsorted(test_edges, starts, side="right") - 1
-        self.begins_gold = gold_edges[self.gold] == starts
-        self.same_extent = (gold_edges[self.gold] == test_edges[self.test]) & (
-            gold_edges[self.gold + 1] == test_edges[self.test + 1]
-        )
+        same_start = gold_edges[self.gold] == test_edges[self.test]
+        self.same_extent = same_start & (gold_edges[self.gold + 1] == test_edges[self.test + 1])
 
 
 def _edges(words: list[str]) -> Int64:
     return np.cumsum([0] + [len(plain_word(word)) for word in words])
 
 
-def _cut(bank: Treebank, token: Int64) -> Treebank:
-    """A treebank of one sentence with its tokens replaced by pieces of them; each piece keeps the tag and the node above."""
-    edge = np.searchsorted(token, np.arange(bank.n_tokens + 1)).astype(np.int32)
-    return Treebank(
-        bank.labels,
-        bank.vocabulary,
-        bank.label,
-        edge[bank.start],
-        edge[bank.end],
-        bank.parent,
-        bank.word[token],
-        bank.tag[token],
-        bank.above[token],
-        bank.node_offset,
-        np.array([0, len(token)], dtype=np.int64),
-        bank.origins,
+def _token_of_piece(bank: Treebank, pieces: dict[int, Int64]) -> Int64:
+    """For each piece of a treebank's tokens the token it belongs to; sentences that are not named are not cut."""
+    n_pieces = np.ones(bank.n_tokens, dtype=np.int64)
+    for sentence, tokens in pieces.items():
+        first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
+        n_pieces[first:last] = np.bincount(tokens, minlength=last - first)
+    return np.repeat(np.arange(bank.n_tokens), n_pieces)
+
+
+def _begins_token(bank: Treebank, pieces: dict[int, Int64]) -> Mask:
+    token = _token_of_piece(bank, pieces)
+    begins = np.ones(len(token), dtype=np.bool_)
+    begins[1:] = token[1:] != token[:-1]
+    return begins
+
+
+def _recut(bank: Treebank, pieces: dict[int, Int64]) -> Treebank:
+    """A treebank with tokens replaced by pieces of them; each piece keeps the tag and the node above."""
+    token = _token_of_piece(bank, pieces)
+    edge = np.searchsorted(token, np.arange(bank.n_tokens + 1))
+    first_token = np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
+    return replace(
+        bank,
+        start=(edge[first_token + bank.start] - edge[first_token]).astype(np.int32),
+        end=(edge[first_token + bank.end] - edge[first_token]).astype(np.int32),
+        word=bank.word[token],
+        tag=bank.tag[token],
+        above=bank.above[token],
+        token_offset=edge[bank.token_offset],
     )

@@ -27,6 +27,7 @@ colons it has a class method ``with_options(*words)``."""
 
 
 def metric_names() -> list[str]:
+    """The names of all metrics, in the order in which they are shown."""
     return list(METRICS)
 
 

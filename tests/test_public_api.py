@@ -1,0 +1,62 @@
+"""The public names: all there, all typed where a type checker looks, none loaded before it is used."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import treegauge
+
+SOURCE = Path(treegauge.__file__)
+
+
+@pytest.mark.parametrize("name", treegauge.__all__)
+def test_every_name_is_there_and_documented(name: str) -> None:
+    value = getattr(treegauge, name)
+    assert name in dir(treegauge)
+    assert name == "__version__" or value.__doc__
+
+
+def test_the_names_are_sorted_and_unique() -> None:
+    assert list(treegauge.__all__) == sorted(set(treegauge.__all__))
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    guarded = next(node for node in ast.parse(SOURCE.read_text("utf-8")).body if isinstance(node, ast.If))
+    imported = {alias.name for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert imported | {"__version__"} == set(treegauge.__all__)
+
+
+def test_other_names_are_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        _ = treegauge.scores  # pyright: ignore
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert treegauge.__version__ == importlib.metadata.version("treegauge")
+
+
+def test_importing_loads_nothing() -> None:
+    code = "import sys, treegauge; print([m for m in sys.modules if m.partition('.')[0] in ('numpy', 'click', 'rich')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_scoring_loads_neither_numba_nor_scipy_nor_rich() -> None:
+    code = (
+        "import sys, treegauge; treegauge.score('(S (N a))', '(S (N a))');"
+        "print([m for m in ('numba', 'scipy', 'rich', 'nltk', 'jinja2', 'matplotlib') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_errors_have_one_root() -> None:
+    errors = [
+        value for name in treegauge.__all__ if isinstance(value := getattr(treegauge, name), type) and issubclass(value, Exception)
+    ]
+    assert all(issubclass(error, treegauge.TreegaugeError) for error in errors)
+    assert len(errors) == 12
