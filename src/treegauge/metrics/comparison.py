@@ -15,9 +15,9 @@ from types import TracebackType
 import numpy as np
 
 from treegauge.errors import InputError, MismatchError
-from treegauge.metrics.alignment import Note, is_displaced, pairs_by_text
+from treegauge.metrics.alignment import Note, pairs_by_text
 from treegauge.metrics.sides import Trees
-from treegauge.metrics.tally import Request, SystemTally
+from treegauge.metrics.tally import OutOfStep, Request, SystemTally
 from treegauge.trees.hashing import Mark, TreebankHash
 from treegauge.trees.treebank import Treebank
 
@@ -65,10 +65,6 @@ class Hasher:
         return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
 
 
-class _OutOfStep(Exception):
-    """Sentence i does not belong to sentence i, or one side has more of them."""
-
-
 def compare(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemTally:
     """Count all files of a system, each against its gold file."""
     total = SystemTally(request)
@@ -94,13 +90,13 @@ def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, fi
     once = not (gold.can_be_read_again and test.can_be_read_again)
     try:
         return _in_step(gold, test, request, hasher, first, may_end_apart=once)
-    except _OutOfStep:
+    except OutOfStep:
         hasher.go_back(marks)
     lines = test.line_by_line()
     if lines is not None and not once:
         try:
             return _in_step(gold, lines, request, hasher, first)
-        except (_OutOfStep, InputError):
+        except (OutOfStep, InputError):
             hasher.go_back(marks)
         finally:
             lines.close()
@@ -109,7 +105,7 @@ def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, fi
     try:
         if not once:
             return _in_step(gold, test, request, hasher, first, may_end_apart=True)
-    except _OutOfStep:
+    except OutOfStep:
         pass
     raise MismatchError(
         f"{gold.name} and {test.name} have not the same sentences in the same order, so they cannot be streamed\n"
@@ -121,17 +117,13 @@ def _in_step(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
     """Count sentence i against sentence i. One side may end first, if that is allowed and all sentences before are in place."""
     tally = SystemTally(request, first)
     by_line = request.on_mismatch == "evalb"
-    n_texts = 0
     with closing(_steps(gold.blocks(), test.blocks())) as steps:
         for gold_block, test_block in steps:
             if len(gold_block) != len(test_block) and not (may_end_apart and (by_line or not tally.texts)):
-                raise _OutOfStep
+                raise OutOfStep
             hasher.add(gold_block, test_block)
             pairs = np.arange(len(gold_block)) if len(test_block) else np.full(len(gold_block), -1, dtype=np.int64)
-            tally.add(gold_block, test_block, pairs)
-            if len(tally.texts) > n_texts and is_displaced(tally.texts):
-                raise _OutOfStep
-            n_texts = len(tally.texts)
+            tally.add(gold_block, test_block, pairs, in_step=True)
     return tally
 
 

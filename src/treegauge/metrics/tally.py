@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treegauge.errors import UnknownName, UsageError, WriteError
-from treegauge.metrics.alignment import Fit, Note, align_pairs, differing_texts
+from treegauge.metrics.alignment import Fit, Note, align_pairs, differing_texts, is_displaced
 from treegauge.metrics.base import Metric, Rows, adapted
 from treegauge.metrics.brackets import sentence_lengths
 from treegauge.metrics.evalb_outcome import EvalbOutcome, Prepared, evalb_outcome
@@ -25,7 +25,7 @@ from treegauge.trees.treebank import Int64, Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
-__all__ = ["ON_MISMATCH", "Request", "SystemTally", "Tally"]
+__all__ = ["ON_MISMATCH", "OutOfStep", "Request", "SystemTally", "Tally"]
 
 ON_MISMATCH = ("align", "error", "skip", "evalb")
 
@@ -59,6 +59,10 @@ class Request:
                 raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
             if self.breakdowns:
                 raise UsageError("EVALB's decisions leave nothing to break down; choose another --on-mismatch")
+
+
+class OutOfStep(Exception):
+    """Sentence i does not belong to sentence i, or one side has more of them."""
 
 
 class Tally:
@@ -114,22 +118,25 @@ class SystemTally:
         has_parseval = any(isinstance(metric, Parseval) for metric in request.metrics)
         self.evalb = EvalbOutcome(file.name) if file is not None and has_parseval else None
 
-    def add(self, gold: Treebank, test: Treebank, pairs: Int64) -> None:
-        """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none."""
+    def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
+        """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none.
+
+        If they are to be ``in_step``, OutOfStep is raised where a text turns up in another place than its own.
+        """
         first = self.first + self.n_gold
         if self.request.on_mismatch == "evalb":
             self._add_as_evalb(evalb_rows(gold, test, self.request.preset), first)
         else:
-            self._add_aligned(gold, test, pairs, first)
+            self._add_aligned(gold, test, pairs, first, in_step)
         self.n_gold += len(gold)
         self.n_test += len(test)
         if self.request.keep:
             self.gold.append(gold)
         self.request.progress(len(gold))
 
-    def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
+    def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int, in_step: bool) -> None:
         request = self.request
-        prepared = {request.preset: self._prepared(gold, test, pairs, request.preset)}
+        prepared = {request.preset: self._prepared(gold, test, pairs, request.preset, in_step=in_step)}
         main = prepared[request.preset]
         rows: Rows | None = None
         for tally in self.tallies:
@@ -142,7 +149,6 @@ class SystemTally:
             rows = counted if isinstance(tally.metric, Parseval) else rows
         self._break_down(main.pair)
         self._note(main.pair.alignment.notes, first)
-        self.texts += differing_texts(main.gold_words, main.test_words, main.pair.alignment)
         if request.keep:
             self.length.append(sentence_lengths(main.gold_words, request.preset))
             self.status.append(_status(main.pair))
@@ -153,10 +159,14 @@ class SystemTally:
                 # Trees of a format whose words may hold blanks: there is no file that EVALB could read.
                 self.evalb = None
 
-    def _prepared(self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset) -> Prepared:
+    def _prepared(self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, in_step: bool = False) -> Prepared:
         request = self.request
         gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
         alignment = align_pairs(gold_words, test_words, pairs, preset, self._words, ignore_words=request.ignore_words)
+        if in_step and (texts := differing_texts(gold_words, test_words, alignment)):
+            self.texts += texts
+            if is_displaced(self.texts):
+                raise OutOfStep
         # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
         on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
         pair = pair_of(gold_words, test_words, alignment, preset, self._words, on_mismatch=on_mismatch)
