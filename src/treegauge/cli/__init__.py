@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "validate": "List everything wrong with a treebank file.",
     "convert": "Translate treebanks between formats.",
     "compare": "Compare parsers: difference, confidence interval and p for every metric.",
+    "check": "Let people judge brackets on a page, and count what they say.",
     "freval": "Score connected fragments of every size.",
     "report": "Write everything about some parsers on one page.",
     "diff": "Draw what is right and wrong in a parse.",

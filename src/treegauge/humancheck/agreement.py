@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from treegauge.humancheck.content import Bracket
 from treegauge.humancheck.ledger import Ledger
+from treegauge.humancheck.queue import Check
 from treegauge.metrics.base import ratio
 from treegauge.metrics.tables import Cell, Table
 
-__all__ = ["Agreement", "agreement_table", "cohens_kappa", "krippendorffs_alpha", "pairwise", "ratings"]
+__all__ = ["Agreement", "agreement_table", "cohens_kappa", "find_agreement", "krippendorffs_alpha", "pairwise", "ratings"]
 
 _SAMPLES = 2000
 
@@ -138,6 +139,15 @@ def _interval(measure: Any, units: NDArray[np.float64], seed: int) -> tuple[floa
         return float("nan"), float("nan")
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
+
+
+def find_agreement(check: Check, ledger: Ledger, annotators: Sequence[str] = ()) -> Table:
+    """How well the annotators of a check agree, or those named, and how many brackets are in dispute."""
+    brackets = [question.bracket for question in check.questions]
+    answers = {name: said for name, said in ratings(ledger, brackets).items() if not annotators or name in annotators}
+    disputed = [bracket for bracket in brackets if ledger.is_disputed(bracket)]
+    settled = sum(ledger.ruling(bracket) is not None for bracket in disputed)
+    return agreement_table(pairwise(answers), disputed=len(disputed), settled=settled)
 
 
 def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: int) -> Table:

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from treegauge.humancheck.agreement import agreement_table, pairwise, ratings
+from treegauge.humancheck.agreement import find_agreement
 from treegauge.humancheck.estimation import Standing, States, estimate
 from treegauge.humancheck.office import Office
 from treegauge.humancheck.queue import Question
@@ -134,11 +134,7 @@ class Pages:
         office = self.office
         tables = find_results(office.check, office.decision(who)).tables()
         if who.role == "adjudicator":
-            brackets = [question.bracket for question in office.check.questions]
-            disputed = [bracket for bracket in brackets if office.ledger.is_disputed(bracket)]
-            settled = sum(office.ledger.ruling(bracket) is not None for bracket in disputed)
-            agreements = pairwise(ratings(office.ledger, brackets))
-            tables.append(agreement_table(agreements, disputed=len(disputed), settled=settled))
+            tables.append(find_agreement(office.check, office.ledger))
         people = {person: office.desks[person].progress() for person in office.people} if who.role == "adjudicator" else {}
         return self.render("results.html", who=who, tables=tables, people=people)
 

@@ -153,5 +153,5 @@ def judgements_by_system(
     from treegauge.humancheck.store import Store
 
     check = build_check(gold, systems, plan)
-    with Store(store) as opened:
+    with Store(store, create=False) as opened:
         return judgements_for(check, decided(Ledger(opened.since(0)), rule, annotators))

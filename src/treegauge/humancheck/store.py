@@ -48,8 +48,8 @@ class Store:
     ['accepted']
     """
 
-    def __init__(self, location: str | os.PathLike[str] = DEFAULT_STORE) -> None:
-        self._engine = _engine(os.fspath(location))
+    def __init__(self, location: str | os.PathLike[str] = DEFAULT_STORE, *, create: bool = True) -> None:
+        self._engine = _engine(os.fspath(location), create)
         self.name = self._engine.url.render_as_string(hide_password=True)
         if self._engine.dialect.name == "sqlite":
             self.name = str(self._engine.url.database)
@@ -158,16 +158,16 @@ class Store:
             raise InputError(f"the store of judgements {what}: {_cause(error)}", path=self.name, advice=advice) from None
 
 
-def _engine(location: str) -> Engine:
+def _engine(location: str, create: bool) -> Engine:
     if "://" not in location:
-        return _sqlite(sql.URL.create("sqlite", database=location))
+        return _sqlite(sql.URL.create("sqlite", database=location), create)
     try:
         url = sql.make_url(location)
     except (ArgumentError, ValueError):
         raise UsageError("the address of the store cannot be read; write postgresql://user@host/database") from None
     backend = url.get_backend_name()
     if backend == "sqlite":
-        return _sqlite(url)
+        return _sqlite(url, create)
     if backend not in ("postgresql", "postgres"):
         raise UsageError(
             f"a store cannot be kept in {backend!r}: give the name of a SQLite file, or postgresql://user@host/database"
@@ -178,11 +178,15 @@ def _engine(location: str) -> Engine:
         raise MissingExtra("a PostgreSQL store", "web") from None
 
 
-def _sqlite(url: sql.URL) -> Engine:
+def _sqlite(url: sql.URL, create: bool) -> Engine:
     path = url.database or ""
     if not path or path == ":memory:":
         raise UsageError("a store in memory would lose every judgement: give the name of a file")
     if not os.path.exists(path):
+        if not create:
+            raise InputError(
+                "no such store of judgements", path=path, advice="--store names the file in which judgements are kept."
+            )
         # The file holds the secret behind the links, so nobody else is to read it.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     # The driver's own idea of when a transaction begins is switched off: ours begins with the event below.
