@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import pairwise
 from pathlib import Path
 
 from results import machine, save_section
@@ -45,7 +46,7 @@ def main() -> None:
         marks.append(time.process_time())
         evaluate(models, tagged[2])
         marks.append(time.process_time())
-        spent = [later - earlier for earlier, later in zip(marks, marks[1:], strict=False)]
+        spent = [later - earlier for earlier, later in pairwise(marks)]
         lines.append(f"| {tags} | " + " | ".join(f"{seconds:.1f} s" for seconds in (*spent, sum(spent))) + " |")
     text = "\n".join([*lines, "", f"Reading: {reading:.2f} s.", "", machine()])
     print(text)
