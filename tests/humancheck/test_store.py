@@ -1,0 +1,164 @@
+"""The store: nothing is lost, doubled, changed or taken away; old and foreign files are met with words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sql
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from humancheck_helpers import said, words_of
+
+from treegauge.errors import InputError, UsageError, WriteError
+from treegauge.humancheck import records
+from treegauge.humancheck import store as store_module
+from treegauge.humancheck.content import Bracket
+from treegauge.humancheck.queue import Check
+from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.schema import METADATA
+from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
+
+BRACKET = Bracket("h" * 64, 0, 2, "NP", "g" * 64)
+WORDS = {"h" * 64: ("the", "cat")}
+
+
+def judgement(name: str, **fields: object) -> Judgement:
+    return Judgement(name, BRACKET, "SP", "accepted", "anna", **fields)  # pyright: ignore[reportArgumentType]
+
+
+def test_everything_comes_back_in_order(store: Store) -> None:
+    written = [judgement(f"id-{number}", note="täg\n🙂", seconds=1.5, correction=True, blind=True) for number in range(5)]
+    assert store.append(written, WORDS) == [STORED] * 5
+    read = store.since(0)
+    assert [one.seq for one in read] == [1, 2, 3, 4, 5]
+    assert all(one.says_the_same(other) for one, other in zip(read, written, strict=True))
+    assert read[0].seconds == 1.5
+    assert [one.seq for one in store.since(3)] == [4, 5]
+    assert store.words() == WORDS
+
+
+def test_a_retry_is_stored_once_and_another_answer_under_its_id_is_refused(store: Store) -> None:
+    assert store.append([judgement("1", seconds=1.0)], WORDS) == [STORED]
+    assert store.append([judgement("1", seconds=2.0)], WORDS) == [KNOWN]
+    assert store.append([judgement("1", note="other")], WORDS) == [CONFLICT]
+    assert store.append([judgement("2"), judgement("2"), judgement("1")], WORDS) == [STORED, KNOWN, KNOWN]
+    assert [one.id for one in store.since(0)] == ["1", "2"]
+
+
+def test_all_or_nothing(store: Store) -> None:
+    strange = Judgement("2", Bracket("unknown", 0, 1, "X", "g"), "SP", "accepted", "anna")
+    with pytest.raises(KeyError):
+        store.append([judgement("1"), strange], WORDS)
+    assert store.since(0) == []
+
+
+def test_any_word_comes_back(store: Store) -> None:
+    words = ("\x00", "\ud800", "'\";--", "e\u0301", "🙂", "")
+    store.append([judgement("1")], {"h" * 64: words})
+    assert store.words() == {"h" * 64: words}
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE judgement SET verdict = 'rejected'", "DELETE FROM judgement", "DELETE FROM sentence"]
+)
+def test_the_log_only_grows(store: Store, statement: str) -> None:
+    store.append([judgement("1")], WORDS)
+    with sqlite3.connect(store.name) as connection, pytest.raises(sqlite3.IntegrityError, match="only grows"):
+        connection.execute(statement)
+    connection.close()
+    assert store.since(0)[0].verdict == "accepted"
+
+
+def test_settings_that_survive_a_crash(store: Store) -> None:
+    with store._engine.connect() as connection:
+        found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous", "busy_timeout")]
+    assert found == ["wal", 2, 30_000]
+
+
+def test_only_the_owner_reads_the_file(store: Store) -> None:
+    assert stat.S_IMODE(os.stat(store.name).st_mode) == 0o600
+
+
+def test_the_migrations_make_the_tables_that_the_program_uses(store: Store) -> None:
+    with store._engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+
+
+def test_a_store_is_opened_again_and_its_links_stay(tmp_path: Path) -> None:
+    path = tmp_path / "folder with 100% blanks" / "j.sqlite"
+    path.parent.mkdir()
+    with Store(path) as first:
+        first.append([judgement("1")], WORDS)
+        secret = first.secret()
+    with Store(f"sqlite:///{path}") as second:
+        assert [one.id for one in second.since(0)] == ["1"]
+        assert second.secret() == secret
+        assert second.secret(renew=True) != secret
+
+
+def test_a_store_of_a_newer_treegauge_is_left_alone(store: Store) -> None:
+    with store._engine.begin() as connection:
+        connection.execute(sql.text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(InputError, match="newer treegauge"):
+        Store(store.name)
+
+
+def test_what_is_no_store_is_said(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello, this is no database at all", "utf-8")
+    with pytest.raises(InputError, match="not a database"):
+        Store(tmp_path / "text")
+    with pytest.raises(InputError, match="no such store"):
+        Store(tmp_path / "none", create=False)
+    assert not (tmp_path / "none").exists()
+    for wrong in ("mysql://u:secret@h/d", "sqlite://", "sqlite:///:memory:", "://"):
+        with pytest.raises(UsageError) as caught:
+            Store(wrong)
+        assert "secret" not in str(caught.value)
+    with pytest.raises(InputError) as refused:
+        Store("postgresql://u:secret@127.0.0.1:1/d")
+    assert "secret" not in str(refused.value)
+
+
+def test_a_store_that_cannot_be_written_says_so(store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.05)
+    with Store(store.name) as impatient, sqlite3.connect(store.name, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(WriteError, match=r"not stored: database is locked"):
+            impatient.append([judgement("1")], WORDS)
+        other.execute("ROLLBACK")
+        assert impatient.append([judgement("1")], WORDS) == [STORED]
+    other.close()
+
+
+def test_many_writers_at_once(check: Check, tmp_path: Path) -> None:
+    path, words = tmp_path / "j.sqlite", words_of(check)
+
+    def write(name: str) -> None:
+        with Store(path) as own:
+            for number in range(20):
+                own.append([said(check, number, "accepted", name, id=f"{name}-{number}", at="")], words)
+
+    Store(path).close()
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with Store(path) as store:
+        stored = store.since(0)
+    assert len({one.id for one in stored}) == len(stored) == 80
+    assert [one.seq for one in stored] == list(range(1, 81))
+
+
+def test_a_clock_that_is_set_back_does_not_turn_the_order_round(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(["2025-01-01T00:00:09.000000Z", "2025-01-01T00:00:01.000000Z"])
+    monkeypatch.setattr(store_module, "now", lambda: next(times))
+    store.append([judgement("1")], WORDS)
+    store.append([judgement("2")], WORDS)
+    assert [one.at for one in store.since(0)] == ["2025-01-01T00:00:09.000000Z"] * 2
+    assert len(records.now()) == len("2025-01-01T00:00:09.000000Z")
