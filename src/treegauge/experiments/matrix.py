@@ -7,7 +7,7 @@ gold trees, but consistent brackets against the n-ary ones, as in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import MismatchError
@@ -71,11 +71,17 @@ def objective_matrix(
     most_symbols: int = 40,
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
+    parse_all: Callable[[Parser, Sequence[Sentence]], Iterable[Parsed]] | None = None,
 ) -> Matrix:
     """Train on some trees, parse the tags of others with every objective, and score by every criterion.
 
-    ``advance`` is called after each parsed sentence.
+    ``advance`` is called after each parsed sentence. ``parse_all`` replaces the parser's own, for work that is kept as it is done.
     """
+
+    def own_parse_all(parser: Parser, sentences: Sequence[Sentence]) -> Iterable[Parsed]:
+        return parser.parse_all(sentences, jobs)
+
+    parse = parse_all or own_parse_all
     clean = pipeline(_CLEAN)
     binary = pipeline(_BINARY)
     train_trees = [binary(tree) for tree in _short(train, clean, most_symbols)]
@@ -89,7 +95,7 @@ def objective_matrix(
     unparsed = 0
     for objective in objectives:
         parsed: list[Parsed] = []
-        for one in Parser(grammar, objective, tag_words=True).parse_all(sentences, jobs):
+        for one in parse(Parser(grammar, objective, tag_words=True), sentences):
             parsed.append(one)
             advance()
         unparsed = sum(one.fallback for one in parsed)
