@@ -42,7 +42,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random numbers.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Level of the confidence intervals.")  # fmt: skip
-@click.option("--interval", type=click.Choice(["bca", "percentile"]), default="bca", show_default=True,
+@click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "

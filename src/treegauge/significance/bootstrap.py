@@ -1,6 +1,8 @@
 """Bootstrap confidence intervals of rates and of differences between rates: percentile and BCa (Efron 1987).
 
-Sentences are drawn with replacement, the same sample for every system and every metric, so that a difference is paired.
+Sentences are drawn with replacement, the same sample for every system and every metric, so that a difference is paired. On real
+differences between parsers the percentile interval came closer to its nominal coverage than BCa almost wherever we measured
+(``experiments/null_simulation.py``), so it is the default.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Prog
 
 __all__ = ["METHODS", "Bootstrap", "Interval", "bca_interval", "bootstrap", "percentile_interval"]
 
-METHODS = ("bca", "percentile")
+METHODS = ("percentile", "bca")
 
 
 class Interval(NamedTuple):
@@ -47,13 +49,13 @@ class Bootstrap:
         """The rates of each system on the sentences themselves."""
         return tuple(self.paired.observed(system) for system in range(len(self.samples)))
 
-    def of_rate(self, system: int, name: Name, *, level: float = 0.95, method: str = "bca") -> Interval:
+    def of_rate(self, system: int, name: Name, *, level: float = 0.95, method: str = "percentile") -> Interval:
         """The interval of one system's rate."""
         column = self.paired.names.index(name)
         values = [table[system] for table in (self.observed, self.samples, self._without_one)]
         return interval(float(values[0][column]), values[1][:, column], values[2][:, column], level=level, method=method)
 
-    def of_difference(self, a: int, b: int, name: Name, *, level: float = 0.95, method: str = "bca") -> Interval:
+    def of_difference(self, a: int, b: int, name: Name, *, level: float = 0.95, method: str = "percentile") -> Interval:
         """The interval of B's rate minus A's."""
         column = self.paired.names.index(name)
         observed = float(self.observed[b][column] - self.observed[a][column])
@@ -124,7 +126,12 @@ def interval(observed: float, samples: Floats, without_one: Floats, *, level: fl
     defined = samples[~np.isnan(samples)]
     if not len(defined):
         return Interval(float("nan"), float("nan"), method, "no interval: undefined in every sample")
-    found = bca_interval(observed, defined, without_one, level) if method == "bca" else percentile_interval(defined, level)
+    if np.ptp(defined) <= _FLAT * max(1.0, abs(observed)):
+        found = percentile_interval(defined, level)._replace(warning="no variation between samples")
+    elif method == "bca":
+        found = bca_interval(observed, defined, without_one, level)
+    else:
+        found = percentile_interval(defined, level)
     if len(defined) < len(samples):
         missing = f"undefined in {len(samples) - len(defined)} of {len(samples)} samples, which are left out"
         found = found._replace(warning="; ".join(filter(None, [found.warning, missing])))
@@ -150,8 +157,6 @@ def bca_interval(observed: float, samples: Floats, without_one: Floats, level: f
     normal = NormalDist()
     close = np.abs(samples - observed) <= _FLAT * max(1.0, abs(observed))
     share = float(((samples < observed) & ~close).mean() + close.mean() / 2)
-    if close.all() or np.ptp(samples) <= _FLAT * max(1.0, abs(observed)):
-        return percentile_interval(samples, level)._replace(warning="no variation between samples: percentile interval")
     if share in (0.0, 1.0):
         return percentile_interval(samples, level)._replace(warning="all samples lie on one side of the value: percentile interval")
     z0 = normal.inv_cdf(share)

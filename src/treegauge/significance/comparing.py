@@ -53,7 +53,7 @@ class Settings:
     rounds: int = DEFAULT_ROUNDS
     seed: int = DEFAULT_SEED
     level: float = 0.95
-    interval: str = "bca"
+    interval: str = "percentile"
     lengths: tuple[int, ...] = ()
     structure: tuple[str, ...] = ()
 

@@ -1,0 +1,70 @@
+"""The comparison page of the docs: its commands give what it shows, and its numbers are those that were measured."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "compare.md").read_text("utf-8")
+CONSOLE = re.findall(r"```console\n\$ (.*)\n((?:.*\n)*?)```", PAGE)
+RESULTS: dict[str, Any] = json.loads((ROOT / "experiments" / "results" / "null_simulation.json").read_text("utf-8"))
+
+
+def test_python_examples() -> None:
+    test = doctest.DocTestParser().get_doctest(PAGE.replace("```", ""), {}, "compare.md", "compare.md", 0)
+    assert len(test.examples) > 10
+    result = doctest.DocTestRunner().run(test)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize(("command", "shown"), CONSOLE, ids=range(len(CONSOLE)))
+def test_commands(shared: Path, tmp_path: Path, command: str, shown: str) -> None:
+    for path in (shared / "data" / "outputs").glob("*.mrg"):
+        (tmp_path / path.name).symlink_to(path)
+    words = shlex.split(command)
+    assert words[0] == "treegauge"
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout == shown
+
+
+def test_there_are_commands() -> None:
+    assert len(CONSOLE) >= 4
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def test_the_table_of_tests_is_what_was_measured() -> None:
+    rows = re.findall(r"^\| ([^|]*[^|\s]) \| ([\d.]+%) \| ([\d.]+%) \| ([\d.]+%) \| ([\d.]+%) \|$", PAGE, re.MULTILINE)
+    assert {test for test, *_ in rows} == set(RESULTS["null"])
+    few, many = RESULTS["by_size"]["100"], RESULTS["by_size"]["400"]
+    for test, *shown in rows:
+        measured = (RESULTS["null"][test], few["null"][test], few["power"][test], many["power"][test])
+        assert shown == list(map(percent, measured)), test
+    assert RESULTS["repetitions"] >= 500
+    assert f"{RESULTS['repetitions']:,} times" in PAGE
+
+
+def test_what_the_page_says_of_the_tests_is_true() -> None:
+    """Sentence-level tests hold .05 within binomial error; those on brackets do not, by far."""
+    high = RESULTS["level"] + 3 * RESULTS["standard_error"]
+    by_size = [of_size["null"] for of_size in RESULTS["by_size"].values()]
+    for rates in (RESULTS["null"], *by_size):
+        for test, rate in rates.items():
+            if test.startswith(("randomisation", "sign test", "paired t")):
+                assert rate <= high, test
+            if test.startswith(("McNemar", "real test")):
+                assert rate > 0.2, test
+    for brackets, dispersion in RESULTS["overdispersion"].items():
+        assert f"{100 * RESULTS['null'][f'McNemar z, {brackets}']:.0f}%" in PAGE
+        assert f"{dispersion:.1f}" in PAGE
