@@ -49,10 +49,12 @@ class Scale(NamedTuple):
         """
         known = [value for value in values if math.isfinite(value)] or [0.0]
         low, high = min([*known, 0.0] if zero else known), max([*known, 0.0] if zero else known)
-        if low == high:
-            low, high = (low - 0.5 * abs(low), high + 0.5 * abs(high)) if low else (0.0, 1.0)
+        if high - low <= 1e-9 * max(abs(low), abs(high)):
+            low, high = (min(low, 0.0), max(high, 0.0)) if high or low else (0.0, 1.0)
         step = _round_step((high - low) / max(ticks - 1, 1))
-        return cls(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, first, last, step)
+        digits = 6 - math.floor(math.log10(step))
+        low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+        return cls(round(low, digits), round(high, digits), first, last, step)
 
     def at(self, value: float) -> float:
         """The pixel of a value."""
@@ -60,7 +62,8 @@ class Scale(NamedTuple):
 
     def ticks(self) -> list[float]:
         count = round((self.high - self.low) / self.step)
-        return [round((round(self.low / self.step) + number) * self.step, 10) for number in range(count + 1)]
+        digits = 6 - math.floor(math.log10(self.step))
+        return [round((round(self.low / self.step) + number) * self.step, digits) for number in range(count + 1)]
 
     def label(self, value: float, *, percent: bool) -> str:
         """A tick's number, with as many digits as the steps need.

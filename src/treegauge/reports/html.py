@@ -25,13 +25,14 @@ from treegauge.reports.chart_parts import marker, series_class
 from treegauge.reports.report import Report
 from treegauge.reports.tree_marks import CODES, NAMES
 from treegauge.significance.comparison import PairOfSystems
+from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
 
 __all__ = ["report_page"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _HEADLINE = ("parseval", "f1")
-_STATIC_SENTENCES = 3
+_STATIC_SENTENCES, _LONGEST_STATIC = 3, 40
 _AROUND = 12
 # Sentences of about so many words say enough and are read at a glance.
 _READABLE = 12
@@ -241,25 +242,22 @@ def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Ex
 
 
 def _static_trees(report: Report) -> Iterator[str]:
-    """The first sentences as pictures, for a reader without scripts."""
-    for row in report.sentences.rows[:_STATIC_SENTENCES]:
+    """The first sentences of readable length as pictures, for a reader without scripts."""
+    length = report.marks[report.systems[0]].pair.gold.length
+    rows = [row for row in report.sentences.rows if length[row] <= _LONGEST_STATIC][:_STATIC_SENTENCES]
+    for row in rows:
         for number, (system, found) in enumerate(report.marks.items()):
             sentence = int(found.pair.index[row])
             partner = int(found.pair.alignment.test[sentence])
-            sides = [("gold", report.gold, sentence, found.of_gold(row))] if number == 0 else []
+            if number == 0:
+                yield _picture("gold", report.gold[sentence], found.of_gold(row), f"static{row}g-")
             if partner >= 0 and found.of_test(row):
-                sides.append((system, report.banks[system], partner, found.of_test(row)))
-            for name, bank, index, marks in sides:
-                tree = bank[index]
-                yield draw_svg(
-                    tree,
-                    marks,
-                    id_prefix=f"static{row}-{number}{'g' if name == 'gold' else 't'}-",
-                    title=name,
-                    folded=fold_settled(tree, marks),
-                    legend=False,
-                    stylesheet=False,
-                )
+                yield _picture(system, report.banks[system][partner], found.of_test(row), f"static{row}-{number}-")
+
+
+def _picture(name: str, tree: Tree, marks: Mapping[int, str], prefix: str) -> str:
+    folded = fold_settled(tree, marks)
+    return draw_svg(tree, marks, id_prefix=prefix, title=name, folded=folded, legend=False, stylesheet=False)
 
 
 def _citations(report: Report) -> list[str]:

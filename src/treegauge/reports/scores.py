@@ -12,7 +12,6 @@ from treegauge.metrics.evalb.sentences import UNPAIRED, VALID, SentenceResult
 from treegauge.metrics.result import Result, Scores
 from treegauge.metrics.result_tables import shown_rate, tables_of, tidy_table
 from treegauge.metrics.tables import Cell, Table
-from treegauge.reports.examples import example_lines
 from treegauge.reports.tables import render
 from treegauge.reports.verdicts import one_of_each_system
 
@@ -34,6 +33,8 @@ def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int], Iterator[st
                 title = f"{result.system}: {table.title}" if len(results) > 1 else table.title
                 blocks.append(render(Table(title, table.columns, table.rows, table.notes, table.percent), form))
                 if examples:
+                    from treegauge.reports.examples import example_lines
+
                     blocks.append("\n".join(example_lines(result, name, examples)))
         yield "\n\n".join(block for block in blocks if block) + "\n"
 

@@ -1,0 +1,300 @@
+"""The report: one page that needs nothing else, escapes everything, says what the numbers are, and is the same every time."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS, Page
+
+import treegauge
+from treegauge.metrics.hogenhout import Judgements, Verdict
+from treegauge.reports.chart_parts import Scale
+from treegauge.reports.charts import Series, column_chart, line_chart, point_chart
+from treegauge.reports.report import Report, make_report
+from treegauge.reports.report_sentences import find_sentences
+from treegauge.significance import Settings
+from treegauge.trees import Tree, Treebank
+
+QUICK = Settings(rounds=50)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "treegauge", "report", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return make_report(GOLD, SYSTEMS, QUICK, gold_name="own.mrg")
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> Page:
+    return Page.of(report.html())
+
+
+def test_nothing_is_fetched(report: Report, page: Page) -> None:
+    for tag in ("img", "iframe", "object", "audio", "video", "source", "embed"):
+        assert page.all(tag) == []
+    for _, attributes in page.elements:
+        for name in ("src", "srcset", "action", "poster", "data"):
+            assert name not in attributes
+        assert (attributes.get("href") or "#").startswith(("#", "data:,"))
+    assert "@import" not in report.html()
+    assert "url(" not in report.html()
+
+
+def test_the_policy_allows_the_own_script_and_style_only(page: Page) -> None:
+    policy = next(meta["content"] for meta in page.all("meta") if meta.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for kind, text in (("style", page.texts["style"][0]), ("script", page.texts["script"][-1])):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}';" in policy
+    assert all("style" not in attributes for _, attributes in page.elements)
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+
+
+def test_the_page_is_well_formed_and_accessible(page: Page) -> None:
+    assert page.errors == []
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = {href[1:] for a in page.all("a") if (href := a.get("href") or "").startswith("#") and not re.match(r"#s\d", href)}
+    assert targets <= set(ids)
+    assert {attributes["aria-labelledby"] for attributes in page.all("section")} <= set(ids)
+    assert all(picture.get("aria-label") for picture in page.all("svg") if picture.get("role") == "img")
+    assert len(page.all("caption")) == len(page.all("table"))
+    assert all(header.get("scope") for header in page.all("th"))
+    headings = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h\d", tag)]
+    assert headings[0] == 1
+    assert headings.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(headings))
+    assert page.all("html")[0]["lang"] == "en"
+
+
+def test_examples_lead_to_sentences_that_are_there(page: Page) -> None:
+    linked = {int(href[2:]) for a in page.all("a") if re.match(r"#s\d", href := a.get("href") or "")}
+    assert linked
+    assert linked <= {sentence["n"] for sentence in page.sentences}
+
+
+def test_the_same_input_gives_the_same_bytes(report: Report) -> None:
+    assert make_report(GOLD, SYSTEMS, QUICK, gold_name="own.mrg").html() == report.html()
+
+
+def test_the_numbers_are_those_of_score(report: Report) -> None:
+    html = report.html()
+    for system, trees in SYSTEMS.items():
+        rates = treegauge.score(GOLD, trees).rates
+        assert f'<span class="value">{100 * rates["f1"]:.2f}</span>' in html
+        assert report.comparison.overall.rates[system]["parseval", "f1"].value == pytest.approx(rates["f1"])
+        freval = treegauge.score(GOLD, trees, "freval").rates
+        assert report.fragments[system].rates == pytest.approx(dict(freval))
+
+
+def tree_of(columns: dict[str, Any], words: list[str], labels: list[str]) -> Tree:
+    """The tree behind the columns in the page: what its script draws."""
+    n = len(columns["l"])
+    parents = [-1, *columns["p"]]
+    first = {int(node): start for node, start in columns.get("e", {}).items()}
+    for position in range(len(words) - 1, -1, -1):
+        node = columns["a"][position]
+        while node >= 0:
+            first[node] = position
+            node = parents[node]
+    inside: list[list[tuple[int, int, Tree | str]]] = [[] for _ in range(n)]
+    for position, above in enumerate(columns["a"]):
+        inside[above].append((position, 1, words[position]))
+    for node in range(n - 1, -1, -1):
+        ordered = sorted(inside[node], key=lambda item: item[:2])
+        tree = Tree(labels[columns["l"][node]], [child for *_, child in ordered])
+        if node:
+            inside[parents[node]].insert(0, (first[node], 0, tree))
+    return tree
+
+
+def test_the_page_holds_the_trees_and_their_marks(report: Report, page: Page) -> None:
+    labels = page.data["labels"]
+    assert page.data["systems"] == list(SYSTEMS)
+    for sentence in page.sentences:
+        index = sentence["n"] - 1
+        assert tree_of(sentence["g"], sentence["g"]["w"], labels) == GOLD[index]
+        for system, one in zip(SYSTEMS.values(), sentence["t"], strict=True):
+            assert tree_of(one, one.get("w", sentence["g"]["w"]), labels) == system[index]
+            matched, gold, test, _ = one["c"]
+            assert (one["g"].count("="), one["m"].count("=")) == (matched, matched)
+            assert (len(one["g"].replace(" ", "")), len(one["m"].replace(" ", ""))) == (gold, test)
+            counts = treegauge.score(GOLD[index : index + 1], system[index : index + 1]).counts
+            assert (matched, gold, test) == (counts["matched"], counts["gold"], counts["test"])
+
+
+def test_sentences_come_by_how_far_the_systems_are_apart(page: Page) -> None:
+    def wrong(one: dict[str, list[int]]) -> int:
+        matched, gold, test, _ = one["c"]
+        return gold + test - 2 * matched
+
+    apart = [max(map(wrong, sentence["t"])) - min(map(wrong, sentence["t"])) for sentence in page.sentences]
+    assert apart == sorted(apart, reverse=True)
+    assert all(any(map(wrong, sentence["t"])) for sentence in page.sentences)
+
+
+def test_hostile_trees_and_names_stay_text() -> None:
+    report = make_report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME, gold_name=HOSTILE_NAME)
+    html = report.html()
+    page = Page.of(html)
+    assert page.errors == []
+    assert len(page.all("script")) == 3
+    assert "<script>alert" not in html
+    assert page.all("img") == page.all("b") == []
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+    assert "49" not in page.texts["title"][0]
+    words = [word for sentence in page.sentences for word in sentence["g"]["w"]]
+    assert "</script><img src=x onerror=alert(1)>" in words
+    assert sum(len(sentence["g"]["w"]) >= 10_000 for sentence in page.sentences) == 1
+    assert HOSTILE_NAME in page.texts["title"][0]
+
+
+def test_one_system_has_rates_but_no_comparison() -> None:
+    report = make_report(GOLD, {"alone": SYSTEMS["right-branching"]}, QUICK)
+    html = report.html()
+    assert Page.of(html).errors == []
+    assert "is better than" not in html
+    assert [table.title for table in report.tables()][:2] == ["Rates", "Fragments (FREVAL) up to a size"]
+
+
+def test_identical_and_perfect_systems() -> None:
+    html = make_report(GOLD, {"a": GOLD, "b": GOLD}, QUICK).html()
+    assert "No difference is shown between a and b: F1 +0.00 [0.00, 0.00], p = 1.0000" in html
+    assert "0 of" in html
+    assert len(Page.of(html).all("script")) == 0
+
+
+def test_three_systems_are_corrected_for_their_pairs() -> None:
+    report = make_report(GOLD, {**SYSTEMS, "gold": GOLD}, QUICK)
+    html = report.html()
+    assert html.count("after Holm&#39;s correction") >= 3
+    assert any(table.title.startswith("Who beats whom") for table in report.tables())
+
+
+def test_a_missing_parse_is_said() -> None:
+    broken = [str(tree) for tree in SYSTEMS["oracle-binary"]]
+    broken[3] = "()"
+    page = Page.of(make_report(GOLD, {"broken": broken, "b": SYSTEMS["right-branching"]}, QUICK).html())
+    sentence = next(sentence for sentence in page.sentences if sentence["n"] == 4)
+    assert sentence["t"][0]["x"] == "no parse"
+    assert sentence["t"][0]["c"][:3] == [0, sentence["t"][1]["c"][1], 0]
+    assert any("no parse" in text for text in page.texts["li"])
+
+
+def test_sentences_are_limited_by_number_and_by_bytes(report: Report) -> None:
+    few = make_report(GOLD, SYSTEMS, QUICK, most=2)
+    assert few.sentences.rows == report.sentences.rows[:2]
+    assert few.sentences.differing == report.sentences.differing > 2
+    assert "the 2 on which the systems differ most are here" in few.html()
+    errors = report.breakdowns["errors"]
+    small = find_sentences(GOLD, SYSTEMS, report.marks, errors, most=2000, most_bytes=3000)
+    assert sum(map(len, small.documents)) <= 3000
+    assert 1 <= len(small.documents) < report.sentences.differing
+
+
+def test_judgements_and_the_tables_of_a_check() -> None:
+    accepted = {system: Judgements({}, otherwise=Verdict.ACCEPTED) for system in SYSTEMS}
+    checked = [treegauge.score(GOLD, SYSTEMS["oracle-binary"]).table()]
+    report = make_report(GOLD, SYSTEMS, QUICK, judgements=accepted, checked=checked)
+    assert 'id="checked"' in report.html()
+    measures = report.comparison.overall.measures["right-branching"]
+    assert measures["precision_soft"] == 1
+    assert report.tables()[-1] is checked[0]
+
+
+def test_a_preset_and_skipping() -> None:
+    gold, test = Treebank.parse("(S (A a) (B b)) (S (NP (A c) (B d)) (C e))"), ["(S (A a) (B b))", "()"]
+    report = make_report(gold, {"a": test}, Settings(rounds=10, preset="none", on_mismatch="skip"))
+    assert report.comparison.overall.sentences == 1
+    assert report.sentences.differing == 0
+
+
+def test_charts_do_without_values() -> None:
+    for chart in (line_chart, point_chart, column_chart):
+        assert "<svg" in chart("nothing", [], [Series("a", [])])
+        drawn = chart("gaps", ["x", "y"], [Series("a", [math.nan, 0.5]), Series("b", [math.nan, math.nan])])
+        assert "nan" not in re.sub(r'aria-label="[^"]*"', "", drawn)
+
+
+@pytest.mark.parametrize("values", [[0.0], [5e-9, 6e-9], [-3.0, 8.5], [1e12], [0.3333, 0.3334], [1.0, 1 - 1e-16]])
+def test_ticks_are_round_and_hold_the_values(values: list[float]) -> None:
+    scale = Scale.around(values, 0, 100)
+    ticks = scale.ticks()
+    assert scale.low <= min(values)
+    assert max(values) <= scale.high
+    assert 2 <= len(ticks) <= 12
+    assert len({scale.label(tick, percent=False) for tick in ticks}) == len(ticks)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / "gold.mrg", tmp_path / "sys.a.mrg", tmp_path / "sys.b.mrg"]
+    for path, trees in zip(paths, (GOLD, *SYSTEMS.values()), strict=True):
+        path.write_text("\n".join(map(str, trees)) + "\n", "utf-8")
+    return [str(path) for path in paths]
+
+
+def test_the_command_writes_the_page(files: list[str], tmp_path: Path) -> None:
+    target = tmp_path / "out.html"
+    done = run(*files, "-o", str(target), "--rounds", "20", "--title", "Mine")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr == f"wrote {target}\n"
+    page = Page.of(target.read_text("utf-8"))
+    assert page.texts["title"][0] == "Mine: a, b"
+    assert str(tmp_path) not in target.read_text("utf-8")
+
+
+@pytest.mark.parametrize(("form", "start"), [("markdown", "**Rates**"), ("latex", r"\begin{tabular}")])
+def test_the_command_writes_its_tables(files: list[str], form: str, start: str) -> None:
+    done = run(*files, "--format", form, "--rounds", "20")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(start)
+    assert "PP attachment" in done.stdout
+
+
+def test_the_command_refuses_what_it_cannot_do(files: list[str]) -> None:
+    assert run(*files, "-p", "no-such-preset").returncode == 2
+    assert run(*files, "no-such-file.mrg").returncode == 3
+    done = run(*files, "-o", "no/such/folder/r.html", "--rounds", "5")
+    assert done.returncode == 3
+    assert "cannot be written" in done.stderr
+
+
+def test_the_command_shows_a_human_check(files: list[str], tmp_path: Path) -> None:
+    from treegauge.humancheck.queue import build_check
+    from treegauge.humancheck.records import Judgement
+    from treegauge.humancheck.store import Store
+
+    check = build_check(treegauge.read(files[0]), {"a": treegauge.read(files[1])})
+    store = tmp_path / "judgements.sqlite"
+    judged = [
+        Judgement(str(number), question.bracket, question.kind, "accepted", "anna")
+        for number, question in enumerate(check.questions)
+        if question.kind != "EM"
+    ]
+    with Store(store) as opened:
+        opened.append(judged, {question.bracket.sentence: question.place.words for question in check.questions})
+    target = tmp_path / "out.html"
+    done = run(*files[:2], "--store", str(store), "-o", str(target), "--rounds", "20")
+    assert done.returncode == 0, done.stderr
+    page = Page.of(target.read_text("utf-8"))
+    assert any(section.get("id") == "checked" for section in page.all("section"))
+    measures = [text for text in page.texts["tbody"] if "Precision-soft" in text]
+    assert len(measures) == 2, "in the comparison's table and in the check's own"
+    assert all(re.search(r"Precision-soft\s*100\.00", text) for text in measures)
+    assert json.loads(page.texts["script"][0])["systems"] == ["sys.a"]

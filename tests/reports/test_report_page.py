@@ -1,0 +1,186 @@
+"""The report in a real browser: its controls work, hostile text stays text, and no request leaves the page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
+
+from treegauge.reports.report import make_report
+from treegauge.significance import Settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+QUICK = Settings(rounds=20)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        assert os.environ.get("TREEGAUGE_REQUIRE_BROWSER") != "1", "no Chromium"
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page opened from disk, with everything it asked for, said or complained about."""
+
+    def __init__(self, browser: Browser, path: Path) -> None:
+        self.said: list[str] = []
+        self.requests: list[str] = []
+        self.page: Page = browser.new_page(viewport={"width": 1200, "height": 900})
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def numbers(self) -> list[int]:
+        return [int(text[1:]) for text in self.page.locator(".item .number").all_inner_texts()]
+
+
+@pytest.fixture(scope="module")
+def own(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    make_report(GOLD, SYSTEMS, QUICK).write(str(path))
+    return Watched(browser, path)
+
+
+@pytest.fixture
+def page(own: Watched) -> Page:
+    own.page.reload()
+    return own.page
+
+
+def test_nothing_leaves_the_page_and_nothing_goes_wrong(own: Watched, page: Page) -> None:
+    page.locator("#more").click()
+    page.locator(".item > button").nth(3).click()
+    assert all(url.startswith(("file:", "data:")) for url in own.requests)
+    assert own.said == []
+
+
+def test_the_first_sentence_is_drawn(page: Page) -> None:
+    trees = page.locator(".item").first.locator(".trees svg.treegauge")
+    assert trees.count() == 3
+    assert trees.nth(0).locator(".node.matched").count() > 0
+    assert page.locator(".item").first.locator("figcaption").all_inner_texts()[1].startswith(" A: oracle-binary: F1")
+
+
+def test_search_filter_and_sort(own: Watched, page: Page) -> None:
+    everything = int(page.locator("#count").inner_text().split()[0])
+    page.locator("#search").fill("please")
+    found = page.locator(".item .words").all_inner_texts()
+    assert found
+    assert all("please" in text.lower() for text in found)
+    page.locator("#search").fill(f"#{own.numbers()[0]}")
+    assert len(own.numbers()) == 1
+    page.locator("#search").press("Escape")
+    assert page.locator("#count").inner_text().startswith(f"{everything} of {everything}")
+    page.locator("#sort").select_option("order of the treebank")
+    assert own.numbers() == sorted(own.numbers())
+    page.locator("#sort").select_option("shortest")
+    lengths = [len(text.split()) for text in page.locator(".item .words").all_inner_texts()]
+    assert lengths == sorted(lengths)
+    page.locator("#who").select_option("right-branching is best")
+    assert page.locator("#count").inner_text().startswith("0 of")
+    page.locator("#who").select_option("oracle-binary is best")
+    page.locator("#kind").select_option("PP attachment")
+    assert 0 < int(page.locator("#count").inner_text().split()[0]) < everything
+    page.locator("#kind").select_option("any")
+    page.locator("#label").select_option("SBAR")
+    assert 0 < int(page.locator("#count").inner_text().split()[0]) < everything
+
+
+def test_the_keyboard(page: Page) -> None:
+    page.keyboard.press("j")
+    focused = "document.activeElement.closest('.item')?.id"
+    first = page.evaluate(focused)
+    page.keyboard.press("j")
+    second = page.evaluate(focused)
+    assert first != second
+    page.keyboard.press("Enter")
+    assert page.locator(f"#{second}").get_attribute("class") == "item open"
+    page.keyboard.press("k")
+    assert page.evaluate(focused) == first
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.keyboard.type("jk/f")
+    assert page.locator("#search").input_value() == "jk/f"
+    assert page.locator(".item").count() == 0
+
+
+def test_folding(page: Page) -> None:
+    folded = page.locator(".item").first.locator(".node.folded")
+    assert folded.count() > 0
+    before = folded.count()
+    folded.first.click()
+    assert page.locator(".item").first.locator(".node.folded").count() == before - 1
+    page.keyboard.press("f")
+    assert folded.count() == 0
+    assert not page.locator("#fold").is_checked()
+
+
+def test_a_link_leads_to_its_sentence(page: Page) -> None:
+    link = page.locator(".examples a").first
+    target = (link.get_attribute("href") or "")[1:]
+    page.locator("#search").fill("no such words")
+    link.click()
+    assert page.locator(f"#{target}").get_attribute("class") == "item open"
+
+
+def test_texts_of_a_tree_do_not_touch(page: Page) -> None:
+    page.locator("#fold").uncheck()
+    measure = """() => {
+        const place = text => { const box = text.getBBox(); return [Math.round(box.y), box.x, box.x + box.width]; };
+        return [...document.querySelectorAll(".item svg.treegauge")].map(svg => [...svg.querySelectorAll("text")].map(place));
+    }"""
+    for texts in page.evaluate(measure):
+        ordered = sorted(texts)
+        for (y, _, end), (other_y, start, _) in pairwise(ordered):
+            assert y != other_y or end <= start
+
+
+def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.html"
+    make_report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME).write(str(path))
+    watched = Watched(browser, path)
+    for number in range(watched.page.locator(".item").count()):
+        item = watched.page.locator(".item").nth(number)
+        if "open" not in (item.get_attribute("class") or ""):
+            item.locator("button").click()
+        assert item.locator("svg.treegauge").count() >= 1
+    assert watched.page.locator("img").count() == 0
+    assert watched.page.locator("h1").inner_text() == HOSTILE_NAME
+    words = watched.page.locator(".item:has-text('שלום') .word").all_text_contents()
+    assert any("שלום" in word for word in words)
+    assert watched.said == []
+    assert all(url.startswith(("file:", "data:")) for url in watched.requests)
+    watched.page.close()
+
+
+def test_a_deep_tree_is_folded_before_it_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    from treegauge.trees import Tree
+
+    deep, flat = Tree("V", ["go"]), Tree("S", [Tree("V", ["go"])])
+    for _ in range(3_000):
+        deep = Tree("S", [deep])
+    path = tmp_path / "deep.html"
+    make_report([deep], {"flat": [flat]}, Settings(rounds=5, preset="none", metrics=("parseval", "hogenhout"))).write(str(path))
+    watched = Watched(browser, path)
+    assert 10 < watched.page.locator(".item svg.treegauge").first.locator(".node").count() < 200
+    assert watched.said == []
+    watched.page.close()
