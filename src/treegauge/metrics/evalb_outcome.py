@@ -26,11 +26,13 @@ from treegauge.metrics.tokens import has_tag, without_tokens
 from treegauge.metrics.words import WordNumbers
 from treegauge.normalise.preset import EvalbFile, Preset, from_parameters
 from treegauge.trees.brackets import one_line
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = ["EvalbOutcome", "Prepared", "bracketed_lines", "evalb_outcome"]
 
 Mask = NDArray[np.bool_]
+
+_UNSURE = -1
 
 
 @dataclass(frozen=True)
@@ -90,56 +92,70 @@ class Prepared(NamedTuple):
 
 def evalb_outcome(block: Prepared, rows: Rows | None, file: EvalbFile) -> EvalbOutcome:
     """What EVALB does with these trees, one a line; ``rows`` are PARSEVAL's of the pair, if they were made already."""
-    n = min(len(block.gold), len(block.test))
-    alignment, preset = block.pair.alignment, from_parameters(file.parameters, file.name)
-    plain = _is_plain(block, preset)[:n]
-    outcome = EvalbOutcome(file.name)
-    if plain.any():
+    preset = from_parameters(file.parameters, file.name)
+    status = _sure_status(block, preset, may_repair=bool(file.parameters.quote_labels))
+    outcome = EvalbOutcome(file.name, 0, int((status == ERROR).sum()), int((status == SKIP).sum()))
+    outcome = replace(outcome, sentences=outcome.dropped)
+    plain = np.flatnonzero(status == VALID)
+    if len(plain):
         pair = block.pair
         if rows is None or not _counts_alike(pair.preset, preset, block.gold, block.test):
-            pair = pair_of(block.gold_words, block.test_words, alignment, preset, block.words)
+            pair = pair_of(block.gold_words, block.test_words, pair.alignment, preset, block.words)
             rows = Parseval().rows(pair)
         of_sentence = np.full(len(block.gold), -1, dtype=np.int64)
         of_sentence[pair.index] = np.arange(len(pair))
-        counted = rows[of_sentence[np.flatnonzero(plain)]][:, [Parseval().columns.index(c) for c in ("matched", "gold", "test")]]
-        outcome += EvalbOutcome(file.name, int(plain.sum()), 0, 0, *counted.sum(axis=0).astype(int).tolist())
-    others = np.flatnonzero(~plain).tolist()
+        columns = [Parseval().columns.index(name) for name in ("matched", "gold", "test")]
+        counts: list[int] = rows[of_sentence[plain]][:, columns].sum(axis=0).astype(int).tolist()
+        outcome += EvalbOutcome(file.name, len(plain), 0, 0, *counts)
+    others = np.flatnonzero(status == _UNSURE).tolist()
     for result in score_lines(bracketed_lines(block.gold, others), bracketed_lines(block.test, others), file.parameters):
-        counts = (result.matched, result.gold, result.test) if result.status == VALID else (0, 0, 0)
+        counts = [result.matched, result.gold, result.test] if result.status == VALID else [0, 0, 0]
         outcome += EvalbOutcome(file.name, 1, int(result.status == ERROR), int(result.status == SKIP), *counts)
     return outcome
 
 
-def _is_plain(block: Prepared, preset: Preset) -> Mask:
-    """The sentences that EVALB surely scores, and as we do: the same words in the same place, deleted on both sides or on none."""
+def _sure_status(block: Prepared, preset: Preset, *, may_repair: bool) -> Int64:
+    """The status that EVALB surely gives to each sentence that both sides have; for the rest, it must be asked.
+
+    It skips a parse of no words, and refuses other numbers of words than gold's unless it may repair quotes. It scores, and as we
+    do, where the same words stand in the same places and are deleted on both sides or on none.
+    """
+    n = min(len(block.gold), len(block.test))
+    gold, test = block.gold_words[:n], block.test_words[:n]
+    kept = [sum_within(~has_tag(bank, preset.delete_tags), bank.token_offset) for bank in (gold, test)]
+    tagged = (sum_within(gold.tag < 0, gold.token_offset) == 0) & (sum_within(test.tag < 0, test.token_offset) == 0)
+    status = np.full(n, _UNSURE, dtype=np.int64)
+    if not may_repair:
+        status[tagged & (kept[0] != kept[1])] = ERROR
+    status[tagged & (kept[1] == 0)] = SKIP
+    open_ = tagged & (status == _UNSURE)
+    status[open_ & _is_plain(block, preset, n)] = VALID
+    return status
+
+
+def _is_plain(block: Prepared, preset: Preset, n: int) -> Mask:
+    """The sentences among the first ``n`` with the same words in the same place, deleted on both sides or on none."""
     gold, test, alignment = block.gold_words, block.test_words, block.pair.alignment
-    sure = (alignment.fit == Fit.TOKENS) & (alignment.test == np.arange(len(gold)))
-    if not sure.any():
-        return sure
+    same = (alignment.fit[:n] == Fit.TOKENS) & (alignment.test[:n] == np.arange(n))
     if alignment.gold_aside is not None and alignment.test_aside is not None:
         gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
-    if not sure.all():
-        places = np.flatnonzero(sure)
+    gold, test = gold[:n], test[:n]
+    if not same.all():
+        places = np.flatnonzero(same)
         gold, test = gold.take(places), test.take(places)
-    elif len(test) > len(gold):
-        test = test[: len(gold)]
     deleted = has_tag(gold, preset.delete_tags)
-    doubtful = (deleted != has_tag(test, preset.delete_tags)) | (gold.tag < 0) | (test.tag < 0)
-    doubtful |= ~deleted & _is_written_otherwise(gold, test, block.words)
-    plain = (sum_within(doubtful, gold.token_offset) == 0) & (sum_within(~deleted, gold.token_offset) > 0)
-    sure[sure] = plain
-    return sure
-
-
-def _is_written_otherwise(gold: Treebank, test: Treebank, words: WordNumbers) -> Mask:
-    """Tokens that are the same word to us, but not the same bytes."""
-    suspect = np.flatnonzero(words.has_variants(gold.vocabulary)[gold.word])
-    differs = np.zeros(gold.n_tokens, dtype=np.bool_)
-    differs[suspect] = [
-        gold.vocabulary[ours] != test.vocabulary[theirs]
-        for ours, theirs in zip(gold.word[suspect].tolist(), test.word[suspect].tolist(), strict=True)
-    ]
-    return differs
+    doubtful = deleted != has_tag(test, preset.delete_tags)
+    # The same word to us may not be the same bytes, which is what EVALB compares.
+    suspect = np.flatnonzero(block.words.has_variants(gold.vocabulary)[gold.word] & ~deleted)
+    doubtful[suspect] |= np.array(
+        [
+            gold.vocabulary[ours] != test.vocabulary[theirs]
+            for ours, theirs in zip(gold.word[suspect].tolist(), test.word[suspect].tolist(), strict=True)
+        ],
+        dtype=np.bool_,
+    )
+    same[same] = sum_within(doubtful, gold.token_offset) == 0
+    return same
 
 
 def _counts_alike(one: Preset, other: Preset, *banks: Treebank) -> bool:

@@ -19,7 +19,7 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.preparation import Pair, pair_of
 from treegauge.metrics.traces import without_traces
 from treegauge.metrics.words import WordNumbers
-from treegauge.normalise.preset import Preset
+from treegauge.normalise.preset import EvalbFile, Preset
 from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
@@ -114,9 +114,8 @@ class SystemTally:
         self.status: list[Int64] = []
         self.gold: list[Treebank] = []
         self.breakdowns: dict[str, Breakdown] = {}
-        file = request.preset.parameters if request.on_mismatch != "evalb" and not request.ignore_words else None
-        has_parseval = any(isinstance(metric, Parseval) for metric in request.metrics)
-        self.evalb = EvalbOutcome(file.name) if file is not None and has_parseval else None
+        file = _evalb_file(request)
+        self.evalb = None if file is None else EvalbOutcome(file.name)
 
     def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
         """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none.
@@ -204,6 +203,17 @@ class SystemTally:
         for name, counted in other.breakdowns.items():
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
         self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
+
+
+def _evalb_file(request: Request) -> EvalbFile | None:
+    """The parameters for saying what EVALB would do, where PARSEVAL is asked for and EVALB's way is not ours already."""
+    file, preset = request.preset.parameters, request.preset
+    if file is None or request.on_mismatch == "evalb" or request.ignore_words:
+        return None
+    deleted = {label.decode("utf-8", "replace") for label in file.parameters.delete_labels}
+    if not preset.delete_tags & preset.delete_tags_for_length <= deleted:
+        return None
+    return file if any(isinstance(metric, Parseval) for metric in request.metrics) else None
 
 
 def _status(pair: Pair) -> Int64:

@@ -20,6 +20,8 @@ _PLAIN = {
     "\\/": "/", "\\*": "*",
 }  # fmt: skip
 
+_VARIABLE = frozenset("".join(_PLAIN.values()))
+
 
 def plain_word(word: str) -> str:
     r"""A word without escapes, and with quotation marks of one kind.
@@ -88,7 +90,7 @@ class WordNumbers:
     def _number(self, word: str) -> tuple[int, bool]:
         plain = plain_word(word)
         number = self._numbers.setdefault(plain, len(self._numbers))
-        self._written[word] = number, not plain.isalnum() or word in self._equal
+        self._written[word] = number, plain in self._equal or not _VARIABLE.isdisjoint(plain)
         return self._written[word]
 
 
