@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from treegauge.metrics.scoring import score
     from treegauge.metrics.signature import Signature
     from treegauge.normalise.preset import Preset, load_preset, preset_names
+    from treegauge.reports.report import Report, make_report
+    from treegauge.reports.tree_diff import TreeDiff, diff
     from treegauge.significance import Comparison, Settings, compare
     from treegauge.trees import Tree, Treebank
 
@@ -52,6 +54,8 @@ _HOME = {
     "treegauge.metrics.scoring": ("score",),
     "treegauge.metrics.signature": ("Signature",),
     "treegauge.normalise.preset": ("Preset", "load_preset", "preset_names"),
+    "treegauge.reports.report": ("Report", "make_report"),
+    "treegauge.reports.tree_diff": ("TreeDiff", "diff"),
     "treegauge.significance": ("Comparison", "Settings", "compare"),
     "treegauge.trees": ("Tree", "Treebank"),
 }
@@ -70,11 +74,13 @@ __all__ = [
     "MissingExtra",
     "Preset",
     "ReadOptions",
+    "Report",
     "Result",
     "Scores",
     "Settings",
     "Signature",
     "Tree",
+    "TreeDiff",
     "Treebank",
     "TreegaugeError",
     "UnknownName",
@@ -83,9 +89,11 @@ __all__ = [
     "__version__",
     "as_treebank",
     "compare",
+    "diff",
     "find_metric",
     "load",
     "load_preset",
+    "make_report",
     "metric_names",
     "preset_names",
     "read",

@@ -278,6 +278,11 @@ class Forest:
     def __repr__(self) -> str:
         return f"<Forest over {self.n} words, log probability {self.log_partition:.6g}>"
 
+    def _repr_html_(self) -> str:
+        from treegauge.parsing.notebook import forest_html
+
+        return forest_html(self)
+
 
 def _product(filled: Filled, outer: Float64) -> Float64:
     if filled.mode == LOG_SUM:

@@ -84,6 +84,9 @@ class Breakdown:
         """The first ``n`` places behind a row (default: all)."""
         return list(islice((place for places in self.places.get(key, ()) for place in places), n))
 
+    def _repr_html_(self) -> str:
+        return self.table.as_html()
+
     def __add__(self, other: Breakdown) -> Breakdown:
         """The breakdown of two treebanks one after the other."""
         counts: dict[Key, tuple[int, ...]] = dict(self.counts)
