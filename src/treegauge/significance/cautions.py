@@ -89,7 +89,7 @@ def evalb_cautions(gold: Treebank, systems: Mapping[str, Treebank], pairs: Mappi
         return []
     counts = ", ".join(f"{system} {len(of_system)}" for system, of_system in dropped.items())
     return [
-        f"EVALB would drop sentences because of their tags ({counts}), {uneven} of them not for every system: its scores of these "
+        f"EVALB would drop sentences ({counts}), {uneven} of them not for every system: its scores of these "
         "systems are on different sentences, those here on the same"
     ]
 
