@@ -6,9 +6,10 @@ import click
 
 from treegauge.cli._options import reading_options
 from treegauge.grammar.counting import statistics
+from treegauge.grammar.dop import ESTIMATORS
 from treegauge.grammar.model import save_model
 from treegauge.grammar.text import write_nltk, write_text
-from treegauge.grammar.training import COLLINS_BELOW, DEFAULT_STEPS, LEXICONS, train
+from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train
 from treegauge.io import ReadOptions, read
 
 FORMATS = ("model", "text", "nltk")
@@ -20,6 +21,7 @@ Examples:
   treegauge induce train.mrg -o train.model
   treegauge induce train.mrg --steps traces,functions,root,goodman --tags -o tags.model
   treegauge induce train.mrg --steps traces,root,mh --lexicon collins -o mh.model
+  treegauge induce train.mrg --steps traces,functions,root,goodman --tags --dop corrected -o dop.model
   treegauge induce train.mrg --format nltk -o grammar.txt"""
 )
 @click.argument("treebank")
@@ -27,6 +29,9 @@ Examples:
 @click.option("--steps", default=DEFAULT_STEPS, show_default=True, metavar="STEPS",
               help="Normalising steps before counting (treegauge normalise --list); \"\" for none.")  # fmt: skip
 @click.option("--tags", is_flag=True, help="The grammar's words are tags: preterminals are read as words.")
+@click.option(
+    "--dop", type=click.Choice(ESTIMATORS), help="Data-oriented parsing: all subtrees as rules; parse with labelled-recall."
+)
 @click.option("--lexicon", type=click.Choice(LEXICONS), default="signatures", show_default=True,
               help="Rare and unknown words: by their spelling, as one unknown word, or not at all.")  # fmt: skip
 @click.option("--unknown-below", type=click.IntRange(1), default=COLLINS_BELOW, show_default=True, metavar="N",
@@ -34,11 +39,19 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
 @reading_options
 def command(
-    treebank: str, output: str, steps: str, tags: bool, lexicon: str, unknown_below: int, form: str | None, options: ReadOptions
+    treebank: str,
+    output: str,
+    steps: str,
+    tags: bool,
+    dop: str | None,
+    lexicon: str,
+    unknown_below: int,
+    form: str | None,
+    options: ReadOptions,
 ) -> None:
     """Count a PCFG from TREEBANK: relative frequency after normalising steps; its size goes to stderr."""
     bank = read(treebank, options)
-    grammar, notes = train(bank, steps=steps, tags=tags, lexicon=lexicon, unknown_below=unknown_below)
+    grammar, notes = train(bank, steps=steps, tags=tags, estimator=dop or COUNTS, lexicon=lexicon, unknown_below=unknown_below)
     form = form or ("text" if output == "-" else "model")
     if form == "model":
         if output == "-":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from treegauge.errors import MismatchError, UnknownName
-from treegauge.grammar.counting import induce
+from treegauge.grammar.counting import induce, tag_sequence_tree
+from treegauge.grammar.dop import ESTIMATORS, dop, plain_label
 from treegauge.grammar.lexicon import with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon, tokens
@@ -15,9 +16,11 @@ from treegauge.normalise import Pipeline, pipeline
 from treegauge.normalise.annotate import lexical_tag
 from treegauge.trees.tree import Tree
 
-__all__ = ["COLLINS_BELOW", "DEFAULT_STEPS", "LEXICONS", "Trained", "default_grammar", "shown_label", "train"]
+__all__ = ["COLLINS_BELOW", "COUNTS", "DEFAULT_STEPS", "LEXICONS", "Trained", "default_grammar", "shown_label", "train"]
 
 DEFAULT_STEPS = "traces,root,redundant,annotate"
+COUNTS = "counts"
+"""The estimator of a plain treebank grammar: relative frequency."""
 LEXICONS = ("signatures", "collins", "plain")
 COLLINS_BELOW = 5
 """Words seen fewer times than this become the unknown word (Collins 1997)."""
@@ -35,12 +38,14 @@ def train(
     *,
     steps: str = DEFAULT_STEPS,
     tags: bool = False,
+    estimator: str = COUNTS,
     lexicon: str = "signatures",
     unknown_below: int = COLLINS_BELOW,
     smoothing: Smoothing = USUAL,
 ) -> Trained:
-    """The relative-frequency grammar of trees after normalising steps; its parses show without what the steps added.
+    """The grammar of trees after normalising steps; its parses show without what the steps added.
 
+    ``estimator`` is ``counts`` (relative frequency), or ``dop1`` or ``corrected`` for DOP (:mod:`treegauge.grammar.dop`).
     ``tags`` parses tags instead of words. Otherwise ``lexicon`` says what becomes of words that are rare or unknown:
     ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.smoothing`); ``collins`` makes all that
     are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are.
@@ -52,6 +57,8 @@ def train(
     """
     if lexicon not in LEXICONS:
         raise UnknownName("lexicon", lexicon, LEXICONS)
+    if estimator not in (COUNTS, *ESTIMATORS):
+        raise UnknownName("estimator", estimator, (COUNTS, *ESTIMATORS))
     made = pipeline(steps) if steps else Pipeline(())
     gone: Counter[str] = Counter()
     kept = [tree for tree in made.apply(trees, gone) if tree.width]
@@ -64,23 +71,35 @@ def train(
         raise MismatchError("no tree is left to count rules from: give more trees, or fewer normalising steps")
     if lexicon == "collins" and not tags:
         kept = with_unknown(kept, unknown_below)
-    grammar = induce(kept, tags=tags)
+    grammar = induce(kept, tags=tags) if estimator == COUNTS else dop(_over_tags(kept) if tags else kept, estimator)
     if lexicon == "signatures" and not tags:
         grammar = with_lexicon(grammar, smoothed_lexicon(tokens(kept), lexical_tag, smoothing))
-    undo = _undo(made)
-    labels = {
-        **grammar.labels,
-        **{symbol: shown_label(symbol, undo) for symbol in grammar.nonterminals if symbol not in grammar.labels},
-    }
-    changed = {symbol: label for symbol, label in labels.items() if label != symbol}
+    changed = _shown(grammar, _undo(made), plain_label if estimator != COUNTS else str)
     notes = {
         "steps": str(made),
+        "estimator": estimator,
         "terminals": "tags" if tags else "words",
         "lexicon": _described(lexicon, unknown_below, smoothing) if not tags else "tags",
         "trees": len(kept),
         "left_out": dict(gone),
     }
     return Trained(PCFG(grammar.rules, grammar.start, changed), notes)
+
+
+def _over_tags(trees: Iterable[Tree]) -> Iterator[Tree]:
+    return (tree for tree in map(tag_sequence_tree, trees) if isinstance(tree, Tree))
+
+
+def _shown(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -> dict[str, str | None]:
+    """How symbols show where that is not their own name; those with one ``plain`` name show alike."""
+    known: dict[str, str | None] = {}
+    labels: dict[str, str | None] = {}
+    for symbol in grammar.nonterminals:
+        name = plain(symbol)
+        if name not in known:
+            known[name] = shown_label(name, undo)
+        labels[symbol] = known[name] if grammar.label(symbol) is not None else None
+    return {symbol: label for symbol, label in labels.items() if label != symbol}
 
 
 def _described(lexicon: str, unknown_below: int, smoothing: Smoothing) -> str:
