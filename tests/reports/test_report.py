@@ -298,3 +298,13 @@ def test_the_command_shows_a_human_check(files: list[str], tmp_path: Path) -> No
     assert len(measures) == 2, "in the comparison's table and in the check's own"
     assert all(re.search(r"Precision-soft\s*100\.00", text) for text in measures)
     assert json.loads(page.texts["script"][0])["systems"] == ["sys.a"]
+
+
+@pytest.mark.slow
+def test_the_demo_writes_a_report(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "treegauge", "demo"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "for a browser: treegauge-demo.html" in done.stdout
+    page = Page.of((tmp_path / "treegauge-demo.html").read_text("utf-8"))
+    assert page.texts["title"][0] == "treegauge demo: viterbi, labelled-recall"
+    assert page.sentences

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from treegauge.cli._progress import progress
+
+if TYPE_CHECKING:
+    from treegauge.experiments.matrix import Matrix
 
 _OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall", "labelled-recall-licensed", "parent-child", "frames")
 
@@ -15,10 +20,12 @@ Example:
   treegauge demo"""
 )
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Threads to parse in.")
-def command(jobs: int) -> None:
+@click.option("-o", "--output", default="treegauge-demo.html", show_default=True, metavar="FILE", help="Where to write the report.")
+def command(jobs: int, output: str) -> None:
     """Count a grammar from our own treebank, parse what was held out for every objective, and score every way.
 
-    Each objective looks for the tree that is best by its own criterion; the matrix shows what that buys.
+    Each objective looks for the tree that is best by its own criterion; the matrix shows what that buys. A report compares the
+    two best known, Viterbi and Labelled Recall.
     """
     from treegauge.data import own_treebank
     from treegauge.experiments.matrix import objective_matrix
@@ -39,4 +46,15 @@ def command(jobs: int) -> None:
             for name, tree in (("gold", gold), ("viterbi", viterbi), ("labelled-recall", recall)):
                 click.echo(f"  {name:16}{tree}")
             break
-    click.echo("\nNext: treegauge score GOLD TEST, treegauge parse, treegauge --help")
+    _write_report(matrix, output)
+    click.echo(f"\nThe report of viterbi and labelled-recall, for a browser: {output}")
+    click.echo("Next: treegauge score GOLD TEST, treegauge parse, treegauge report, treegauge --help")
+
+
+def _write_report(matrix: Matrix, output: str) -> None:
+    """Everything about two of the objectives, against the binarised trees that the matrix scores by."""
+    from treegauge.reports.report import make_report
+
+    systems = {name: matrix.trees[name] for name in ("viterbi", "labelled-recall")}
+    report = make_report(matrix.binary_gold, systems, title="treegauge demo", gold_name="our own treebank, held out, binarised")
+    report.write(output)
