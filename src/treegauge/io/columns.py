@@ -1,20 +1,21 @@
-"""From events to columns: what the Treebank table says of each node and each word, computed for all of them at once.
-
-Nothing loops over nodes: partners are found by a stable sort on depth, labels and words are slices.
-"""
+"""From events to columns: what the Treebank table says of each node and each word, computed for all of them at once."""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.io.events import Events, Mask
+from treegauge.io.events import Events, find_events
 from treegauge.io.interning import Interner, Words
+from treegauge.io.nesting import nesting_of
 from treegauge.trees.brackets import restore_label, restore_word
 from treegauge.trees.treebank import Int32, Int64, Origin, Treebank
 
 __all__ = ["Columns", "Names", "Part", "join_parts", "part_of"]
+
+_SET_OFF = re.compile(rb"\(([ \t\n\r\v\f]+)([^() \t\n\r\v\f]++)(?=[ \t\n\r\v\f]*[^) \t\n\r\v\f])")
 
 
 class Names:
@@ -88,108 +89,57 @@ def _offsets(sizes: list[Int64]) -> Int64:
 
 
 def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
-    """The columns of text whose brackets balance."""
-    is_label = _label_mask(events)
-    atoms = np.flatnonzero(events.is_atom)
-    atom_is_label = is_label.take(atoms)
-    label_atoms, word_atoms = np.flatnonzero(atom_is_label), np.flatnonzero(~atom_is_label)
-    words = atoms.take(word_atoms)
-    opens, closes = np.flatnonzero(events.is_open), np.flatnonzero(events.is_close)
+    """The columns of text whose brackets balance.
 
-    level = events.depth.take(opens)
-    by_depth = _stable_order(level)
-    roots = np.flatnonzero(level == 1)
+    Raises UnicodeDecodeError if it is not UTF-8.
+    """
+    opens, words = events.opens, events.words
+    open_position = events.position.take(opens)
+    has_label = ~events.outside.take(open_position + 1)
+    every = bool(has_label.all())
+    if not every and _has_label_set_off(events, opens[~has_label]):
+        return part_of(find_events(_with_labels_at_brackets(events)), names, path, first_line)
+    start, end, parent, roots, above, is_tagged, nodes_before = nesting_of(events)
+
+    text = Words(events.data)
+    # Atoms are labels and words in the order of the text, so the number of those before one tells where its end is found.
+    labels_before = np.arange(len(opens) + 1) if every else np.concatenate([np.zeros(1, np.int64), np.cumsum(has_label)])
+    label_atom = labels_before[:-1] + start
+    if every:
+        label = names.label_names.ids(text, open_position + 1, events.atom_end.take(label_atom))
+    else:
+        label = np.full(len(opens), names.empty_label, dtype=np.int32)
+        label_end = events.atom_end.take(label_atom[has_label])
+        label[has_label] = names.label_names.ids(text, open_position[has_label] + 1, label_end)
+    word_end = events.atom_end.take(np.arange(len(words)) + labels_before.take(nodes_before))
+    word = names.word_names.ids(text, events.position.take(words), word_end)
+    tag = label.take(above)
+    if is_tagged is not None:
+        tag[~is_tagged] = -1
+
     n_nodes = np.diff(roots, append=len(opens))
-
-    is_word = events.is_atom & ~is_label
-    words_before = np.cumsum(is_word.view(np.int8), dtype=np.int32)
-    start = words_before.take(opens)
-    end = np.empty_like(start)
-    end[by_depth] = words_before.take(closes).take(_stable_order(events.depth.take(closes)))
     first_word = start.take(roots)
     n_tokens = np.diff(first_word.astype(np.int64), append=len(words))
     shift = np.repeat(first_word, n_nodes)
     start -= shift
     end -= shift
-    parent = _parents(level, by_depth)
     parent -= np.repeat(roots.astype(np.int32), n_nodes)
     parent[roots] = -1
-
-    text = Words(events.data)
-    label_starts = events.position.take(atoms.take(label_atoms))
-    label_ids = names.label_names.ids(text, label_starts, events.atom_end.take(label_atoms))
-    label = _label_column(label_ids, is_label, opens, names)
-    word = names.word_names.ids(text, events.position.take(words), events.atom_end.take(word_atoms))
-    above, tag = _above_and_tag(events, is_label, is_word, words, opens, level, by_depth, label)
-    above -= np.repeat(roots, n_tokens)
-    origin = Origin(path, _lines_of(events, events.position.take(opens.take(roots)), first_line))
-    return Part(Columns(label, start, end, parent, word, tag, above.astype(np.int32)), n_nodes, n_tokens, origin)
+    above = above - np.repeat(roots, n_tokens)
+    columns = Columns(label, start, end, parent, word, tag, above.astype(np.int32))
+    return Part(columns, n_nodes, n_tokens, Origin(path, _lines_of(events, open_position.take(roots), first_line)))
 
 
-def _label_mask(events: Events) -> Mask:
-    """Which events are labels: atoms right after an opening bracket, but not the lone one of ``( word)``."""
-    is_label = np.zeros(len(events), dtype=np.bool_)
-    is_label[1:] = events.is_atom[1:] & events.is_open[:-1]
-    alone = np.flatnonzero(is_label[:-1] & events.is_close[1:])
-    set_off = events.position.take(alone) - events.position.take(alone - 1) > 1
-    is_label[alone[set_off]] = False
-    return is_label
+def _has_label_set_off(events: Events, opens: Int64) -> bool:
+    """Whether an opening bracket has its label behind a blank, ``( NP ...``; the lone atom of ``( word)`` is no label."""
+    set_off = opens[events.is_word.take(opens + 1)]
+    return bool((~events.is_close.take(set_off + 1 + 1)).any())
 
 
-def _stable_order(depth: Int32) -> Int64:
-    """Indices in the order of depth; NumPy sorts 16-bit integers by radix, which is many times faster."""
-    small = len(depth) == 0 or int(depth.max()) < 1 << 16
-    return np.argsort(depth.astype(np.uint16) if small else depth, kind="stable")
-
-
-def _parents(level: Int32, by_depth: Int64) -> Int32:
-    """The parent of each node (a root gets a meaningless one).
-
-    A node one deeper than the node before it is that node's first child. In the order of depth, siblings stand together behind
-    the first of them, and share its parent.
-    """
-    is_first = np.zeros(len(level), dtype=np.bool_)
-    is_first[1:] = level[1:] > level[:-1]
-    order = by_depth.astype(np.int32)
-    place = np.arange(len(level), dtype=np.int32)
-    place *= is_first.take(by_depth)
-    np.maximum.accumulate(place, out=place)
-    parent = np.empty_like(order)
-    parent[by_depth] = order.take(place) - 1
-    return parent
-
-
-def _label_column(ids: Int32, is_label: Mask, opens: Int64, names: Names) -> Int32:
-    """The label of each node; a bracket with no label event after it has the empty one."""
-    if len(ids) == len(opens):
-        return ids
-    column = np.full(len(opens), names.empty_label, dtype=np.int32)
-    column[np.flatnonzero(is_label.take(opens + 1))] = ids
-    return column
-
-
-def _above_and_tag(
-    events: Events, is_label: Mask, is_word: Mask, words: Int64, opens: Int64, level: Int32, by_depth: Int64, label: Int32
-) -> tuple[Int64, Int32]:
-    """The node directly above each word, and its label if the word is its only child."""
-    begins_tag = np.zeros(len(events), dtype=np.bool_)
-    begins_tag[:-3] = is_label[1:-2] & is_word[2:-1] & events.is_close[3:]
-    begins_tag[:-2] |= events.is_open[:-2] & is_word[1:-1] & events.is_close[2:]
-    above = np.flatnonzero(begins_tag.take(opens))
-    if len(above) == len(words):
-        return above, label.take(above)
-    is_tagged = begins_tag.take(words - 1) | begins_tag.take(words - 2)
-    tagged, bare = np.flatnonzero(is_tagged), words[~is_tagged]
-    every_above = np.empty(len(words), dtype=np.int64)
-    every_above[tagged] = above
-    # A word among other children: the last node opened before it at its own depth.
-    stride = len(events)
-    keys = level.take(by_depth).astype(np.int64) * stride + opens.take(by_depth)
-    wanted = events.depth.take(bare).astype(np.int64) * stride + bare
-    every_above[~is_tagged] = by_depth.take(np.searchsorted(keys, wanted) - 1)
-    tag = np.full(len(words), -1, dtype=np.int32)
-    tag[tagged] = label.take(above)
-    return every_above, tag
+def _with_labels_at_brackets(events: Events) -> bytes:
+    """The text with each opening bracket moved to its label."""
+    text = events.data[: int(events.position[-1]) + 1].tobytes()
+    return _SET_OFF.sub(rb"\1(\2", text)
 
 
 def _lines_of(events: Events, position: Int64, first_line: int) -> Int64:

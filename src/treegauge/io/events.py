@@ -1,4 +1,7 @@
-"""Bracketed text as events: opening brackets, closing brackets and atoms (runs of anything else), found by vectorised NumPy."""
+"""Bracketed text as events: opening brackets, closing brackets and words, found by vectorised NumPy.
+
+A label is no event of its own: it is the atom (run of anything but blanks and brackets) right behind an opening bracket.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from numpy.typing import NDArray
 
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["Events", "find_events"]
+__all__ = ["Bytes", "Events", "Mask", "find_events"]
 
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
 _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
+_TAIL = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -23,10 +27,12 @@ class Events:
     """The events of a text in order.
 
     ``position`` is where each begins, ``byte`` its first byte, ``depth`` the number of brackets open after it (less than zero
-    where too many were closed); ``atom_end`` is where each atom ends.
+    where too many were closed). ``outside`` says of each byte of the text whether it is a blank or a bracket; ``atom_end`` is
+    where each atom ends, be it a label or a word.
     """
 
     data: Bytes
+    outside: Mask
     position: Int64
     byte: Bytes
     depth: Int32
@@ -44,29 +50,40 @@ class Events:
         return self.byte == _CLOSE
 
     @cached_property
-    def is_atom(self) -> Mask:
+    def is_word(self) -> Mask:
         return ~(self.is_open | self.is_close)
+
+    @cached_property
+    def opens(self) -> Int64:
+        """The indices of opening brackets among the events."""
+        return np.flatnonzero(self.is_open)
+
+    @cached_property
+    def words(self) -> Int64:
+        """The indices of words among the events."""
+        return np.flatnonzero(self.is_word)
 
     def complete(self) -> int:
         """How many events there are up to the last point where no bracket is open."""
-        outside = self.depth[::-1] <= 0
-        last = int(outside.argmax()) if len(outside) else 0
-        return len(self) - last if len(outside) and outside[last] else 0
+        for tail in (self.depth[-_TAIL:], self.depth):  # that point is almost always near the end
+            outside = np.flatnonzero(tail <= 0)
+            if len(outside):
+                return len(self) - len(tail) + int(outside[-1]) + 1
+        return 0
 
     def first(self, count: int) -> Events:
         """The first ``count`` events."""
         if count == len(self):
             return self
-        atoms = int(np.count_nonzero(self.is_atom[:count]))
-        return Events(self.data, self.position[:count], self.byte[:count], self.depth[:count], self.atom_end[:atoms])
+        return Events(self.data, self.outside, self.position[:count], self.byte[:count], self.depth[:count], self.atom_end)
 
     def balance(self) -> bool:
-        """Whether every bracket has its partner and every atom is inside one."""
+        """Whether every bracket has its partner and every word is inside one."""
         if not len(self):
             return True
         if self.depth[-1] != 0 or int(self.depth.min()) < 0:
             return False
-        return not bool(((self.depth == 0) & self.is_atom).any())
+        return not len(self.words) or int(self.depth.take(self.words).min()) > 0
 
 
 def find_events(text: bytes) -> Events:
@@ -74,19 +91,22 @@ def find_events(text: bytes) -> Events:
 
     >>> events = find_events(b"(NP the cat)")
     >>> events.position.tolist(), events.depth.tolist(), events.atom_end.tolist()
-    ([0, 1, 4, 8, 11], [1, 1, 1, 1, 0], [3, 7, 11])
+    ([0, 4, 8, 11], [1, 1, 1, 0], [3, 7, 11])
     """
     data = np.frombuffer(text, dtype=np.uint8)
-    begins = (data - _OPEN) < 2  # unsigned, so that whatever is below wraps to far above
+    is_bracket = (data - _OPEN) < 2  # unsigned, so that whatever is below wraps to far above
     outside = (data - np.uint8(ord("\t"))) < 5  # \t \n \v \f \r
     outside |= data == ord(" ")
-    outside |= begins
-    inside = ~outside
-    ends = inside.copy()
-    ends[:-1] &= outside[1:]
-    begins[:1] |= inside[:1]
-    begins[1:] |= inside[1:] & outside[:-1]
-    position = np.flatnonzero(begins)
+    outside |= is_bracket
+    edge = ~outside
+    edge[:-1] &= outside[1:]
+    atom_end = np.flatnonzero(edge)
+    atom_end += 1
+    np.logical_not(outside, out=edge)
+    edge[1:] &= outside[:-1]
+    edge[1:] &= data[:-1] != _OPEN
+    edge |= is_bracket
+    position = np.flatnonzero(edge)
     byte = data.take(position)
     step = (byte == _OPEN).view(np.int8) - (byte == _CLOSE).view(np.int8)
-    return Events(data, position, byte, np.cumsum(step, dtype=np.int32), np.flatnonzero(ends) + 1)
+    return Events(data, outside, position, byte, np.cumsum(step, dtype=np.int32), atom_end)

@@ -114,8 +114,8 @@ class Interner:
                 slot = (slot.take(others) + 1) & (len(self._table) - 1)
         numbers -= 1
         if len(new) > 1:
-            self._renumber(numbers, known, np.concatenate(new))
-        return numbers, np.sort(np.concatenate(new)) if new else np.zeros(0, np.int64)
+            return numbers, self._renumber(numbers, known, np.concatenate(new))
+        return numbers, new[0] if new else np.zeros(0, np.int64)
 
     def _home(self, keys: UInt64) -> Int64:
         """The slot where the search for a key begins."""
@@ -152,8 +152,8 @@ class Interner:
             left = np.flatnonzero(self._table.take(slot) != pending)
             pending, slot = pending.take(left), (slot.take(left) + 1) & (size - 1)
 
-    def _renumber(self, numbers: Int32, known: int, first: Int64) -> None:
-        """New keys were numbered round by round; number them by their first occurrence, whatever the size of the table was."""
+    def _renumber(self, numbers: Int32, known: int, first: Int64) -> Int64:
+        """Number new keys, which were numbered round by round, by their first occurrences; these in that order."""
         order = np.argsort(first)
         rank = np.empty(len(order) + known + 1, dtype=np.int64)
         rank[: known + 1] = np.arange(known + 1)
@@ -161,6 +161,7 @@ class Interner:
         numbers[:] = rank.take(numbers + 1) - 1
         self._table = rank.take(self._table)
         self._keys[known + 1 : known + 1 + len(order)] = self._keys.take(order + known + 1)
+        return first.take(order)
 
     def _separate_namesakes(self, words: Words, start: Int64, length: Int64, long: Int64, numbers: Int32) -> None:
         """Give a long slice that only shares its hash with the string it was taken for a number of its own."""
