@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treegauge.errors import MismatchError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.kernels import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM, Chart, Leaves, Weights, find, inside
+from treegauge.parsing.kernels import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM, Chart, Leaves, Limit, Weights, find, inside
 from treegauge.parsing.outside import Outer, outside
 
 __all__ = ["Filled", "Tags", "fill", "leaves_of", "outer_of", "weights_of"]
@@ -23,7 +23,7 @@ Float64 = NDArray[np.float64]
 Tags = Sequence[Collection[str] | Mapping[str, float] | None]
 """For each word the tags it may have (a mapping: with weights that replace the grammar's), or ``None`` for all."""
 
-NO_LIMIT = np.zeros((0, 0), np.bool_)
+NO_LIMIT = Limit(np.zeros((0, 0, 0), np.bool_), np.zeros(0, np.int32))
 _ATTEMPTS = 3
 
 
@@ -111,12 +111,12 @@ def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple
     return grammar.derived[key]
 
 
-def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, allowed: NDArray[np.bool_] = NO_LIMIT, modulus: float = 0.0) -> Filled:
+def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, limit: Limit = NO_LIMIT, modulus: float = 0.0) -> Filled:
     """The inside chart of a sentence. SUM is tried first with one factor per word, and again with another where
     numbers leave the range of exact products; if that does not help the chart is of mode LOG_SUM instead."""
     n = len(leaves.first) - 1
     if mode == SUM:
-        scaled = _fill_scaled(grammar, leaves, allowed)
+        scaled = _fill_scaled(grammar, leaves, limit)
         if scaled is not None:
             return scaled
         mode = LOG_SUM
@@ -125,11 +125,11 @@ def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, allowed: NDArray[np.
     elif mode == MODULAR:
         leaves = leaves._replace(weight=np.ones_like(leaves.weight))
     weights, unary = weights_of(grammar, mode, modulus)
-    chart, *_ = inside(mode, n, leaves, grammar.binary, weights, allowed, grammar.visible, modulus)
+    chart, *_ = inside(mode, n, leaves, grammar.binary, weights, limit, modulus)
     return _filled(grammar, mode, n, chart, leaves, weights, unary, 0.0)
 
 
-def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, allowed: NDArray[np.bool_]) -> Filled | None:
+def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> Filled | None:
     """A chart in probabilities, each word's multiplied by a factor: every derivation of a span gets the same product
     of factors."""
     n = len(leaves.first) - 1
@@ -141,7 +141,7 @@ def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, allowed: NDArray[np.boo
         log_factor = -np.log(np.maximum.reduceat(leaves.weight, leaves.first[:-1]))
     for _ in range(_ATTEMPTS):
         scaled = leaves._replace(weight=np.exp(np.log(leaves.weight) + np.repeat(log_factor, length)))
-        chart, width, low, high = inside(SUM, n, scaled, grammar.binary, weights, allowed, grammar.visible, 0.0)
+        chart, width, low, high = inside(SUM, n, scaled, grammar.binary, weights, limit, 0.0)
         if width == n and not (low < SMALLEST or high > LARGEST):
             return _filled(grammar, SUM, n, chart, scaled, weights, unary, -float(log_factor.sum()))
         if low <= 0 or width == 1 or high == math.inf or math.log(high) - math.log(low) > math.log(LARGEST / SMALLEST):

@@ -18,7 +18,7 @@ from treegauge.parsing.chart import NO_LIMIT, Filled, Tags, fill, leaves_of, out
 from treegauge.parsing.counts import goes_round, number_of_parses
 from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
 from treegauge.parsing.kbest import best_derivations
-from treegauge.parsing.kernels import LOG_SUM, MAX, SUM, find
+from treegauge.parsing.kernels import LOG_SUM, MAX, SUM, Limit, find
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.posteriors import (
     Anchored,
@@ -55,7 +55,8 @@ class Forest:
 
     ``tags`` limits what may stand over each word (see :data:`treegauge.parsing.chart.Tags`). ``brackets`` are spans
     that no constituent may cross (Pereira & Schabes 1992); ``allowed`` is an (n, n+1) array of the spans that
-    constituents may have. Symbols of internal binarisation are limited by neither.
+    constituents may have. Symbols of internal binarisation are limited by neither. ``limit`` says instead which symbols
+    may stand over which spans (see :mod:`treegauge.parsing.pruning`).
 
     Goodman's example of a sentence with four parses (1996, section 2.3):
 
@@ -84,11 +85,12 @@ class Forest:
         tags: Tags | None = None,
         brackets: Sequence[tuple[int, int]] | None = None,
         allowed: ArrayLike | None = None,
+        limit: Limit | None = None,
     ) -> None:
         self.grammar = grammar
         self.words = tuple(words)
         self.leaves = leaves_of(self.binary, self.words, tags)
-        self.allowed = _allowed(self.n, brackets, allowed)
+        self.limit = _limit(self.n, self.binary, brackets, allowed) if limit is None else limit
 
     @property
     def n(self) -> int:
@@ -103,12 +105,12 @@ class Forest:
     @cached_property
     def filled(self) -> Filled:
         """The inside chart."""
-        return fill(self.binary, self.leaves, SUM, self.allowed)
+        return fill(self.binary, self.leaves, SUM, self.limit)
 
     @cached_property
     def viterbi(self) -> Filled:
         """The chart of the best derivations."""
-        return fill(self.binary, self.leaves, MAX, self.allowed)
+        return fill(self.binary, self.leaves, MAX, self.limit)
 
     @cached_property
     def outer(self) -> Outer:
@@ -146,7 +148,7 @@ class Forest:
         if not self.has_parse:
             return 0
         cyclic = goes_round(self.filled, self.posterior, self.binary.cyclic)
-        return number_of_parses(self.binary, self.leaves, self.allowed, cyclic)
+        return number_of_parses(self.binary, self.leaves, self.limit, cyclic)
 
     def entry(self, start: int, end: int, symbol: int) -> int:
         """Where the inside chart holds a symbol over a span; -1 if nowhere."""
@@ -290,8 +292,8 @@ def _product(filled: Filled, outer: Float64) -> Float64:
     return filled.chart.value * outer
 
 
-def _allowed(n: int, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayLike | None) -> NDArray[np.bool_]:
-    """Which spans constituents may have; of size 0 if there is no limit."""
+def _limit(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayLike | None) -> Limit:
+    """Which spans constituents may have: one group of all visible symbols."""
     if brackets is None and allowed is None:
         return NO_LIMIT
     mask = np.ones((n, n + 1), np.bool_) if allowed is None else np.array(allowed, np.bool_)
@@ -300,4 +302,5 @@ def _allowed(n: int, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayL
     s, t = np.arange(n)[:, None], np.arange(n + 1)[None, :]
     for i, j in brackets or ():
         mask &= ~(((i < s) & (s < j) & (j < t)) | ((s < i) & (i < t) & (t < j)))
-    return mask
+    group = np.where(np.arange(grammar.n_symbols) < grammar.visible, 0, -1).astype(np.int32)
+    return Limit(mask[:, :, None], group)

@@ -26,7 +26,7 @@ import numpy as np
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 
-__all__ = ["LOG_SUM", "MAX", "MODULAR", "SUM", "Chart", "Leaves", "Weights", "dot", "find", "inside"]
+__all__ = ["LOG_SUM", "MAX", "MODULAR", "SUM", "Chart", "Leaves", "Limit", "Weights", "dot", "find", "inside"]
 
 
 SUM, LOG_SUM, MAX, MODULAR = 0, 1, 2, 3
@@ -40,6 +40,16 @@ class Leaves(NamedTuple):
     first: Ints
     symbol: Ints
     weight: Floats
+
+
+class Limit(NamedTuple):
+    """What may stand where: a symbol X over [s, t) only if ``allowed[s, t, group[X]]``; of a group below 0 anywhere.
+
+    Where ``allowed`` is of size 0 there is no limit. If two symbols are allowed, so must be those on a chain between.
+    """
+
+    allowed: Bools
+    group: Ints
 
 
 class Weights(NamedTuple):
@@ -212,10 +222,27 @@ def sum_over_splits(
 
 
 @kernel
-def close_chains(mode: int, below: Scratch, cell: Scratch, weights: Weights, modulus: float) -> None:
+def permitted(limit: Limit, s: int, t: int, X: int) -> bool:
+    """Whether a symbol may stand over [s, t)."""
+    return limit.allowed.size == 0 or limit.group[X] < 0 or limit.allowed[s, t, limit.group[X]]
+
+
+@kernel
+def anything(limit: Limit, s: int, t: int) -> bool:
+    """Whether symbols of some group may stand over [s, t)."""
+    found = False
+    for k in range(limit.allowed.shape[2]):
+        found = found or limit.allowed[s, t, k]
+    return found
+
+
+@kernel
+def close_chains(mode: int, s: int, t: int, below: Scratch, cell: Scratch, weights: Weights, limit: Limit, modulus: float) -> None:
     """``cell`` from ``below`` by all chains of unary rules: e = C b."""
     for i in range(below.count[0]):
         X = below.symbol[i]
+        if not permitted(limit, s, t, X):
+            continue
         for c in range(weights.chain_first[X], weights.chain_first[X + 1]):
             value = times(mode, weights.chain[c], below.value[X], modulus)
             if value != zero_of(mode):
@@ -229,14 +256,12 @@ def inside(
     leaves: Leaves,
     rules: BinaryRules,
     weights: Weights,
-    allowed: Bools,
-    visible: int,
+    limit: Limit,
     modulus: float,
 ) -> tuple[Chart, int, float, float]:
     """e(s, t, X) for all spans and symbols (Goodman 1996, Figure 2).
 
-    ``allowed[s, t]`` says which spans the symbols below ``visible`` may have (an array of size 0: all). In mode SUM
-    the pass ends after the first width that has a value outside [SMALLEST, LARGEST]. Returns the chart, the last
+    In mode SUM the pass ends after the first width that has a value outside [SMALLEST, LARGEST]. Returns the chart, the last
     width that was finished, and the smallest and largest value of that width.
     """
     zero = zero_of(mode)
@@ -248,12 +273,17 @@ def inside(
     left_row, right_row = np.empty((8 * n, n + 1)), np.empty((8 * n, n + 1))
     n_left_rows, n_right_rows = 0, 0
     below, closed = scratch(n_symbols), scratch(n_symbols)
+    # Where every symbol has a group, a span that is closed to all groups need not be looked at.
+    limited = limit.allowed.size > 0 and limit.group.min() >= 0
     d, low, high = 0, np.inf, -np.inf
     for d in range(1, n + 1):
         low, high = np.inf, -np.inf
         for s in range(n - d + 1):
             t = s + d
             clear(below)
+            first[s, t] = last[s, t] = size
+            if limited and not anything(limit, s, t):
+                continue
             if d == 1:
                 for i in range(leaves.first[s], leaves.first[s + 1]):
                     add(mode, below, leaves.symbol[i], leaves.weight[i], modulus)
@@ -263,7 +293,7 @@ def inside(
             cell = below
             if weights.chained:
                 clear(closed)
-                close_chains(mode, below, closed, weights, modulus)
+                close_chains(mode, s, t, below, closed, weights, limit, modulus)
                 cell = closed
             if size + cell.count[0] > len(symbol):
                 symbol, value = longer(symbol, size + cell.count[0]), longer(value, size + cell.count[0])
@@ -271,7 +301,7 @@ def inside(
             for i in range(cell.count[0]):
                 X = cell.symbol[i]
                 v = cell.value[X]
-                if allowed.size > 0 and visible > X and not allowed[s, t]:
+                if not permitted(limit, s, t, X):
                     continue
                 if v == zero and mode != SUM:
                     continue
