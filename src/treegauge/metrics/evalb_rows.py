@@ -9,9 +9,9 @@ import numpy as np
 from treegauge.errors import UsageError
 from treegauge.metrics.alignment import LEFT_OUT, Note
 from treegauge.metrics.base import Rows
-from treegauge.metrics.brackets import sentence_lengths
 from treegauge.metrics.evalb import UNPAIRED, VALID, SentenceResult, score_lines
 from treegauge.metrics.evalb_outcome import bracketed_lines
+from treegauge.metrics.extraction import sentence_lengths
 from treegauge.metrics.parseval import Parseval
 from treegauge.normalise.preset import Preset
 from treegauge.normalise.prm import Parameters

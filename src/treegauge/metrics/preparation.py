@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
 from treegauge.metrics.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
-from treegauge.metrics.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths
+from treegauge.metrics.brackets import Brackets, LabelNumbers
+from treegauge.metrics.extraction import brackets_of, sentence_lengths
 from treegauge.metrics.refinement import over_common_tokens
 from treegauge.metrics.tokens import has_tag
 from treegauge.metrics.traces import without_traces

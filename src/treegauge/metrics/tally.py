@@ -11,10 +11,10 @@ import numpy as np
 from treegauge.errors import UnknownName, UsageError, WriteError
 from treegauge.metrics.alignment import Fit, Note, align_pairs, differing_texts, is_displaced
 from treegauge.metrics.base import Metric, Rows, adapted
-from treegauge.metrics.brackets import sentence_lengths
 from treegauge.metrics.evalb_outcome import EvalbOutcome, Prepared, evalb_outcome
 from treegauge.metrics.evalb_rows import EvalbRows, evalb_parameters, evalb_rows
 from treegauge.metrics.exact import ExactSum
+from treegauge.metrics.extraction import sentence_lengths
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.preparation import Pair, pair_of
 from treegauge.metrics.traces import without_traces

@@ -146,7 +146,7 @@ def _from_prm(data: bytes, name: str, path: str) -> Preset:
         raise FormatError("no line of this file is one of an EVALB parameter file", path=path, advice=_PRM_ADVICE)
     said = tuple(f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages)
     preset = from_parameters(parameters, name)
-    file = EvalbFile(name if name.endswith(".prm") else f"{name}.prm", parameters)
+    file = EvalbFile(Path(name).with_suffix(".prm").name, parameters)
     return replace(preset, ignored=(*preset.ignored, *said), parameters=file)
 
 
