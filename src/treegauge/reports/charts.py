@@ -33,6 +33,7 @@ _WIDTH, _HEIGHT = 940.0, 290.0
 _LEFT, _RIGHT, _BOTTOM = 48.0, 14.0, 40.0
 _MOST_X_LABELS = 16
 _LONGEST_LABEL = 26
+_TOO_CLOSE = 7
 
 
 def line_chart(
@@ -125,11 +126,15 @@ def _stretch(index: int, series: Sequence[Series], scale: Scale, middle: float) 
 def _points(
     index: int, names: Sequence[str], series: Sequence[Series], scale: Scale, middle: float, percent: bool
 ) -> Iterator[str]:
+    """The markers of a row; where they would hide each other, one below the other."""
+    known = sorted(scale.at(one.values[index]) for one in series if math.isfinite(one.values[index]))
+    apart = 8 if any(b - a < _TOO_CLOSE for a, b in itertools.pairwise(known)) else 0
     for number, one in enumerate(series):
         value = one.values[index]
         if math.isfinite(value):
             title = f"{one.name}, {names[index]}: {_shown(value, percent)}"
-            yield f'<g class="{series_class(number)}">{marker(number, scale.at(value), middle, title)}</g>'
+            y = middle + apart * (number - (len(series) - 1) / 2)
+            yield f'<g class="{series_class(number)}">{marker(number, scale.at(value), y, title)}</g>'
 
 
 def column_chart(

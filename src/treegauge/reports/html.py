@@ -17,6 +17,7 @@ from markupsafe import Markup
 from treegauge import __version__
 from treegauge.metrics.breakdowns import Place
 from treegauge.metrics.breakdowns.examples import kept_words
+from treegauge.metrics.breakdowns.repairs.kinds import KINDS
 from treegauge.metrics.references import REFERENCES, Reference, references_of
 from treegauge.metrics.tables import Table
 from treegauge.reports import report_charts as charts
@@ -59,6 +60,7 @@ def report_page(report: Report) -> str:
         static=[Markup(picture) for picture in _static_trees(report)],
         legend=Markup(legend_svg(NAMES, stylesheet=False, width=1000)),
         examples=_examples(report),
+        kinds=KINDS,
         notes=[(system, note) for system, note in report.notes][:_MOST_NOTES],
         n_notes=len(report.notes),
         citations=_citations(report),
@@ -152,11 +154,16 @@ def _verdict(report: Report, pair: PairOfSystems) -> _Verdict:
     low, high = sorted((sign * difference.interval.low, sign * difference.interval.high))
     p = "p < .0001" if difference.p_holm < 0.0001 else "p = " + f"{difference.p_holm:.4f}".removeprefix("0")
     corrected = " after Holm's correction" if len(report.systems) > 2 else ""
-    number = f"{what} {100 * sign * difference.value:+.2f} [{100 * low:.2f}, {100 * high:.2f}], {p}{corrected}"
+    number = _minus(f"{what} {100 * sign * difference.value:+.2f} [{100 * low:.2f}, {100 * high:.2f}], {p}{corrected}")
     better, worse = (pair.a, pair.b) if sign < 0 else (pair.b, pair.a)
     if difference.winner:
         return _Verdict(True, f"{better} is better than {worse}: {number}")
     return _Verdict(False, f"No difference is shown between {worse} and {better}: {number}")
+
+
+def _minus(text: str) -> str:
+    """Numbers below 0 with a minus sign, which is as wide as a plus."""
+    return text.replace(" -", " −").replace("[-", "[−")
 
 
 def _warnings(report: Report) -> list[str]:

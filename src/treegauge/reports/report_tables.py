@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from treegauge.metrics.breakdowns.repairs.kinds import KINDS
 from treegauge.metrics.freval import Freval
 from treegauge.metrics.tables import Cell, Table
 from treegauge.reports.report import Report
@@ -80,7 +80,9 @@ def matrix_tables(report: Report) -> list[Table]:
     group = report.comparison.overall
     if len(report.systems) < 2:
         return []
-    return [matrix_table(report.comparison, group, name) for name in _MATRIX_RATES if name in group.names]
+    tables = [matrix_table(report.comparison, group, name) for name in _MATRIX_RATES if name in group.names]
+    # What the signs mean is said once, below the last.
+    return [*(replace(table, notes=()) for table in tables[:-1]), *tables[-1:]]
 
 
 def fragments_table(report: Report) -> Table:
@@ -111,10 +113,8 @@ def crossings_table(report: Report) -> Table:
 
 
 def errors_table(report: Report) -> Table:
-    """Errors by kind, and F1 if they were repaired; what a kind means stands in the last column."""
-    table = _side_by_side(report, "errors", "By kind of error", "kind", (), ("errors", "missed", "spurious", "f1 if repaired"))
-    rows = tuple((*row, KINDS.get(str(row[0]), "")) for row in table.rows)
-    return Table(table.title, (*table.columns, "what it is"), rows, table.notes, table.percent)
+    """Errors by kind, and F1 if they were repaired."""
+    return _side_by_side(report, "errors", "By kind of error", "kind", (), ("errors", "missed", "spurious", "f1 if repaired"))
 
 
 def confusion_tables(report: Report) -> list[Table]:
