@@ -86,7 +86,7 @@ def test_every_setting_of_a_preset_is_in_it() -> None:
         {"metric": "goodman"},
         {"metric": "goodman:pre"},
     ],
-    ids=str,
+    ids=["skip", "ignore-words", "cutoff", "collins", "unlabelled", "other-deletions", "goodman", "goodman-pre"],
 )
 def test_every_option_changes_it(changed: dict[str, Any]) -> None:
     assert str(treegauge.score(GOLD, TEST, **changed).signature) != str(treegauge.score(GOLD, TEST).signature)
