@@ -20,7 +20,7 @@ from treegauge.metrics.pairing import pair_in_order
 from treegauge.metrics.tokens import has_tag
 from treegauge.metrics.words import WordNumbers, letters, plain_word, sentence_text
 from treegauge.normalise.preset import Preset
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.trees.treebank import Int32, Int64, Treebank
 
 __all__ = [
     "LEFT_OUT",
@@ -187,16 +187,14 @@ class _Aligner:
 
     def _same_tokens(self, gold: Int64, test: Int64, *, with_deleted: bool) -> Mask:
         """Whether sentences have the same tokens, one to one; without the deleted ones, those that each side's tags delete."""
-        gold_tokens, n_gold = _token_rows(self.gold, gold, None if with_deleted else self.gold_deleted)
-        test_tokens, n_test = _token_rows(self.test, test, None if with_deleted else self.test_deleted)
+        ours, n_gold = _words_of(self.gold, gold, None if with_deleted else self.gold_deleted)
+        theirs, n_test = _words_of(self.test, test, None if with_deleted else self.test_deleted)
         same = n_gold == n_test
         if self.ignore_words:
             return same
         if not same.all():
-            gold_tokens = gold_tokens[np.repeat(same, n_gold)]
-            test_tokens = test_tokens[np.repeat(same, n_test)]
-        differs = self.gold_words[self.gold.word[gold_tokens]] != self.test_words[self.test.word[test_tokens]]
-        wrong = np.flatnonzero(differs)
+            ours, theirs = ours[np.repeat(same, n_gold)], theirs[np.repeat(same, n_test)]
+        wrong = np.flatnonzero(self.gold_words.take(ours) != self.test_words.take(theirs))
         if len(wrong):
             last = np.cumsum(n_gold[same])
             same[np.flatnonzero(same)[np.searchsorted(last, wrong, side="right")]] = False
@@ -243,10 +241,16 @@ class _Aligner:
         return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
 
 
+def _words_of(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int32, Int64]:
+    """The words of some sentences, one after the other, without those left out; and how many each has."""
+    if left_out is None and len(sentences) == len(bank) and bool((sentences == np.arange(len(bank))).all()):
+        return bank.word, np.diff(bank.token_offset)
+    rows, counts = _token_rows(bank, sentences, left_out)
+    return bank.word.take(rows), counts
+
+
 def _token_rows(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int64, Int64]:
     """The token rows of some sentences, one after the other, without those left out; and how many each has."""
-    if left_out is None and len(sentences) == len(bank) and bool((sentences == np.arange(len(bank))).all()):
-        return np.arange(bank.n_tokens), np.diff(bank.token_offset)
     first = bank.token_offset[sentences]
     count = bank.token_offset[sentences + 1] - first
     end = np.cumsum(count)

@@ -35,14 +35,15 @@ def brackets_of(
     position = _before(keep_token)
     start, end = phrases.spans(position)
     cut = [preset.cut_label(label) for label in bank.labels]
-    label = numbers.numbers(cut)[bank.label[phrases.row]]
+    labels = bank.label.take(phrases.row)
+    label = numbers.numbers(cut).take(labels)
     counts = np.array([not preset.deletes(name) for name in cut] or [False])
-    keep = ((start < end) | preset.empty_brackets) & counts[bank.label[phrases.row]]
+    keep = ((start < end) | preset.empty_brackets) & counts.take(labels)
     if keep_sentence is not None:
-        keep &= keep_sentence[phrases.tree]
+        keep &= keep_sentence.take(phrases.tree)
     if not preset.trivial_spans:
         n_words = np.diff(position[bank.token_offset])
-        keep &= (end - start > 1) & (end - start < n_words[phrases.tree])
+        keep &= (end - start > 1) & (end - start < n_words.take(phrases.tree))
     if not preset.redundant_nodes:
         keep &= ~_redundant(bank, preset, phrases, label)
     if not preset.duplicate_spans:
@@ -50,23 +51,24 @@ def brackets_of(
 
     row = np.append(np.cumsum(keep) - 1, -1)
     kept, tokens = np.flatnonzero(keep), np.flatnonzero(keep_token)
-    tag = np.append(numbers.numbers([preset.cut_tag(name) for name in bank.labels]), np.int32(-1))[bank.tag[tokens]]
+    tree = phrases.tree.take(kept)
+    tag = np.append(numbers.numbers([preset.cut_tag(name) for name in bank.labels]), np.int32(-1)).take(bank.tag.take(tokens))
     if tags_comparable is not None:
         tag[~tags_comparable[tokens]] = -1
     return Brackets(
         numbers.strings,
-        label[kept],
-        start[kept],
-        end[kept],
-        row[_nearest(phrases.parent[kept], keep, phrases.parent)],
-        phrases.tree[kept],
-        phrases.row[kept] - bank.node_offset[phrases.tree[kept]],
-        _before(keep)[phrases.offset],
+        label.take(kept),
+        start.take(kept),
+        end.take(kept),
+        row.take(_nearest(phrases.parent.take(kept), keep, phrases.parent)),
+        tree,
+        phrases.row.take(kept) - bank.node_offset.take(tree),
+        _before(keep).take(phrases.offset),
         tag,
-        word_numbers[bank.word[tokens]],
-        row[_nearest(phrases.above(tokens), keep, phrases.parent)],
-        np.ones(len(tokens), dtype=np.bool_) if counted is None else counted[tokens],
-        position[bank.token_offset],
+        word_numbers.take(bank.word.take(tokens)),
+        row.take(_nearest(phrases.above(tokens), keep, phrases.parent)),
+        np.ones(len(tokens), dtype=np.bool_) if counted is None else counted.take(tokens),
+        position.take(bank.token_offset),
         length,
     )
 
@@ -79,31 +81,32 @@ class _Phrases:
         is_phrase = ~bank.is_preterminal
         self._number = _before(is_phrase)
         self.row = np.flatnonzero(is_phrase)
-        self.offset = self._number[bank.node_offset]
+        self.offset = self._number.take(bank.node_offset)
         self.tree = np.repeat(np.arange(len(bank)), np.diff(self.offset))
-        self.parent = self._phrase(bank.parent[self.row], self.tree)
+        self.parent = self._phrase(bank.parent.take(self.row), self.tree)
 
     def _phrase(self, node: Int32, tree: Int64) -> Int64:
         """The number of each node, given by its row in a tree; -1 for -1."""
-        return np.where(node < 0, -1, self._number[node + self._bank.node_offset[tree]])
+        return np.where(node < 0, -1, self._number.take(node + self._bank.node_offset.take(tree)))
 
     def spans(self, position: Int64) -> tuple[Int32, Int32]:
         """Start and end over the tokens that ``position`` counts."""
         bank = self._bank
         if position[-1] == bank.n_tokens:
-            return bank.start[self.row], bank.end[self.row]
-        first_token = bank.token_offset[self.tree]
-        before = position[first_token]
-        start = position[first_token + bank.start[self.row]] - before
-        return start.astype(np.int32), (position[first_token + bank.end[self.row]] - before).astype(np.int32)
+            return bank.start.take(self.row), bank.end.take(self.row)
+        first_token = bank.token_offset.take(self.tree)
+        before = position.take(first_token)
+        start = position.take(first_token + bank.start.take(self.row)) - before
+        end = position.take(first_token + bank.end.take(self.row)) - before
+        return start.astype(np.int32), end.astype(np.int32)
 
     def above(self, tokens: Int64) -> Int64:
         """The phrase right above each token, beyond its tag."""
         bank = self._bank
-        tree = np.repeat(np.arange(len(bank)), np.diff(bank.token_offset))[tokens]
-        node = bank.above[tokens]
-        tagged = np.flatnonzero(bank.tag[tokens] >= 0)
-        node[tagged] = bank.parent[node[tagged] + bank.node_offset[tree[tagged]]]
+        tree = np.repeat(np.arange(len(bank)), np.diff(bank.token_offset)).take(tokens)
+        node = bank.above.take(tokens)
+        higher = bank.parent.take(node + bank.node_offset.take(tree))
+        node = np.where(bank.tag.take(tokens) >= 0, higher, node)
         return self._phrase(node, tree)
 
 
@@ -117,12 +120,14 @@ def _before(marked: Mask) -> Int64:
 def _nearest(rows: Int64, keep: Mask, parent: Int64) -> Int64:
     """For each row (-1: none) the nearest kept one among itself and its ancestors, or -1."""
     nearest = rows.copy()
-    search = np.flatnonzero(~np.append(keep, True)[nearest])
+    is_kept = np.append(keep, True)
+    search = np.flatnonzero(~is_kept.take(nearest))
     for _ in range(16):
         if not len(search):
             return nearest
-        nearest[search] = parent[nearest[search]]
-        search = search[~np.append(keep, True)[nearest[search]]]
+        found = parent.take(nearest.take(search))
+        nearest[search] = found
+        search = search[~is_kept.take(found)]
     # Long chains of deleted nodes: all distances at once, doubling.
     nearest[search] = nearest_kept(parent, keep)[nearest[search]]
     return nearest

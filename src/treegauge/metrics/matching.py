@@ -73,15 +73,16 @@ def matched_counts(gold: Brackets, test: Brackets, classes: Int32 | None) -> tup
         return nothing, nothing
     place = np.searchsorted(theirs.key, ours.key)
     place[place == len(theirs.key)] = 0
-    found = np.flatnonzero(theirs.key[place] == ours.key)
-    place = place[found]
-    sentence = gold.sentence[ours.row(ours.first[found])]
-    n_ours, n_theirs = ours.size[found], theirs.size[place]
+    found = np.flatnonzero(theirs.key.take(place) == ours.key)
+    place = place.take(found)
+    first_ours, first_theirs = ours.row(ours.first.take(found)), theirs.row(theirs.first.take(place))
+    sentence = gold.sentence.take(first_ours)
+    n_ours, n_theirs = ours.size.take(found), theirs.size.take(place)
     unlabelled = _per_sentence(sentence, np.minimum(n_ours, n_theirs), len(gold))
     if classes is None:
         return unlabelled, unlabelled
     single = (n_ours == 1) & (n_theirs == 1)
-    same = classes[gold.label[ours.row(ours.first[found])]] == classes[test.label[theirs.row(theirs.first[place])]]
+    same = classes.take(gold.label.take(first_ours)) == classes.take(test.label.take(first_theirs))
     labelled = _per_sentence(sentence[single & same], None, len(gold))
     several = np.flatnonzero(~single)
     if len(several):
@@ -110,7 +111,7 @@ class _Runs:
         begins = np.ones(len(keys), dtype=np.bool_)
         begins[1:] = keys[1:] != keys[:-1]
         self.first = np.flatnonzero(begins)
-        self.key = keys[self.first]
+        self.key = keys.take(self.first)
         self.size = np.diff(np.append(self.first, len(keys)))
 
     def row(self, place: Int64) -> Int64:
@@ -176,10 +177,10 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     if (gold.start >= gold.end).any():
         gold = gold.select(gold.start < gold.end)
     inner_start, inner_end = _innermost_around_edges(gold)
-    base = (gold.token_offset[:-1] + np.arange(len(gold)))[test.sentence]
+    base = (gold.token_offset[:-1] + np.arange(len(gold))).take(test.sentence)
     left, right = base + test.start, base + test.end
-    ends_inside = inner_end[left] < test.end
-    starts_inside = inner_start[right] > test.start
+    ends_inside = inner_end.take(left) < test.end
+    starts_inside = inner_start.take(right) > test.start
     return ends_inside | starts_inside
 
 
@@ -201,8 +202,9 @@ def _innermost_around_edges(gold: Brackets) -> tuple[Int32, Int32]:
         opens = np.ones(gold.n_brackets, dtype=np.bool_)
         opens[1:] = (gold.start[1:] != gold.start[:-1]) | (gold.sentence[1:] != gold.sentence[:-1])
         first = np.flatnonzero(opens)
-        around[first_edge[gold.sentence[first]] + gold.start[first]] = gold.parent[first]
+        around[first_edge.take(gold.sentence.take(first)) + gold.start.take(first)] = gold.parent.take(first)
         inside = np.flatnonzero(around >= 0)
-        start[inside] = gold.start[around[inside]]
-        end[inside] = gold.end[around[inside]]
+        enclosing = around.take(inside)
+        start[inside] = gold.start.take(enclosing)
+        end[inside] = gold.end.take(enclosing)
     return start, end

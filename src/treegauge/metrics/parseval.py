@@ -116,5 +116,5 @@ def _has_right_tag(pair: Pair) -> NDArray[np.bool_]:
         same = pair.equality[gold.tag, test.tag] & (test.tag >= 0)
     else:
         classes = np.append(pair.classes, np.int32(-1))
-        same = classes[gold.tag] == classes[test.tag]
+        same = classes.take(gold.tag) == classes.take(test.tag)
     return same & (gold.tag >= 0) & gold.counted

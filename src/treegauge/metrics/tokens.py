@@ -20,7 +20,7 @@ def has_tag(bank: Treebank, tags: frozenset[str]) -> Mask:
     >>> has_tag(Treebank.parse("(S (NP (NN cats)) (VP (V sleep)) (. .))"), frozenset({"."})).tolist()
     [False, False, True]
     """
-    return np.array([*(label in tags for label in bank.labels), False], dtype=np.bool_)[bank.tag]
+    return np.array([*(label in tags for label in bank.labels), False], dtype=np.bool_).take(bank.tag)
 
 
 def without_tokens(bank: Treebank, left_out: Mask) -> Treebank:
