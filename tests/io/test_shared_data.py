@@ -59,7 +59,7 @@ def test_bytes_come_back_where_the_layout_is_ours(shared: Path) -> None:
 @pytest.mark.parametrize("to", ["bracketed", "pretty", "export", "export4"])
 def test_trees_come_back_through_every_format(shared: Path, name: str, to: str) -> None:
     bank = read(shared / "data" / name)
-    bank = bank if to == "bracketed" else bank[:400]
+    bank = bank if to == "bracketed" else bank[:150]
     reader = "bracketed" if to in ("bracketed", "pretty") else "export"
     assert read(Source("x", written(bank, to)), ReadOptions(format=reader)) == bank
 

@@ -27,6 +27,7 @@ _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
 _MOST_NAMES = 1 << 18
 _GOOD_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
 
 
@@ -57,10 +58,12 @@ def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
     path, options = reader.path, reader.options
     scanner = Scanner(path, reader.place, options, is_nested_at_margin(block))
     try:
-        for line in _lines(block, reader.chunks):
-            if max(scanner.good_bytes, len(line)) > _LARGEST_TREE_BYTES:
+        for lines in _pieces(_lines(block, reader.chunks)):
+            if max(scanner.good_bytes, len(lines[-1])) > _LARGEST_TREE_BYTES:
                 raise _too_large(path, scanner.place.line)
-            yield from scanner.scan(line)
+            if not scanner.accept(lines):
+                for line in lines:
+                    yield from scanner.scan(line)
             if scanner.good_bytes > _GOOD_BYTES and not scanner.depth:
                 yield _good_trees(scanner, path, options)
         yield from scanner.end()
@@ -68,6 +71,20 @@ def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
         scanner.abandon()
         yield error
     yield _good_trees(scanner, path, options)
+
+
+def _pieces(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Lines in pieces that end where, most likely, a tree ends: before a bracket at the beginning of a line."""
+    piece: list[bytes] = []
+    size = 0
+    for line in lines:
+        if size > (_PIECE_BYTES if line.startswith(b"(") else _GOOD_BYTES):
+            yield piece
+            piece, size = [], 0
+        piece.append(line)
+        size += len(line) + 1
+    if piece:
+        yield piece
 
 
 def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes]:

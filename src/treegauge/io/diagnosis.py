@@ -106,6 +106,19 @@ class Scanner:
         self._good, self._bad_lines, self._good_from = bytearray(), set(), self.place
         return good
 
+    def accept(self, lines: list[bytes]) -> bool:
+        """Whether the next lines can be told, quickly, to have no error; then they are done with."""
+        text = b"\n".join([*lines, b""])
+        if self.depth or self.options.lines or self.options.comment or b"\0" in text or not find_events(text).balance():
+            return False
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
+        self._good += text
+        self.place = Place(self.place.line + len(lines), 0)
+        return True
+
     def scan(self, line: bytes) -> Iterator[InputError]:
         """The errors noticed on the next line (given without its end), at most one of a kind."""
         base = len(self._good)
