@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from operator import add
 
 __all__ = ["BySize", "count_fragments"]
 
@@ -30,7 +30,8 @@ class BySize:
     counts: tuple[int, ...] = ()
 
     def __add__(self, other: BySize) -> BySize:
-        return BySize(tuple(a + b for a, b in zip_longest(self.counts, other.counts, fillvalue=0)))
+        shorter, longer = sorted((self.counts, other.counts), key=len)
+        return BySize(tuple(map(add, shorter, longer)) + longer[len(shorter) :])
 
     def __radd__(self, other: int) -> BySize:
         """``sum`` starts from 0."""

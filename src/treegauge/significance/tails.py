@@ -8,6 +8,9 @@ from typing import Any
 
 __all__ = ["fair_coin", "normal", "student"]
 
+# Up to so many tosses the sum of binomial coefficients in integers takes less time than loading SciPy.
+_MOST_EXACT = 10_000
+
 
 def normal(z: float) -> float:
     """The chance that a standard normal variable is at least as far from 0 as z.
@@ -26,7 +29,14 @@ def fair_coin(heads: int, tails: int) -> float:
     """
     if heads == tails:
         return 1.0
-    return min(1.0, 2 * float(_special().bdtr(min(heads, tails), heads + tails, 0.5)))
+    n = heads + tails
+    if n > _MOST_EXACT:
+        return min(1.0, 2 * float(_special().bdtr(min(heads, tails), n, 0.5)))
+    ways = total = 1
+    for k in range(min(heads, tails)):
+        ways = ways * (n - k) // (k + 1)
+        total += ways
+    return min(1.0, total / (1 << (n - 1)))
 
 
 def student(t: float, df: int) -> float:
