@@ -142,6 +142,17 @@ def speed_table(gold: Path, test: Path, folder: Path, options: argparse.Namespac
     return "\n".join(lines)
 
 
+def growth_table(folder: Path, gold: Path, test: Path, n: int, rounds: int) -> str:
+    """CPU time by the number of sentences, beyond that of starting."""
+    lines = ["| sentences | CPU seconds | microseconds a sentence |", "|---|---|---|"]
+    start = best({"start": lambda: run(score("--list"))}, rounds)["start"].cpu
+    for sentences in (n // 8, n // 4, n // 2, n, 2 * n):
+        files = [repeated(path, sentences, folder / f"{name}.growth.mrg") for name, path in (("gold", gold), ("test", test))]
+        cost = best({"score": lambda files=files: run(score(*files))}, rounds)["score"].cpu - start
+        lines.append(f"| {sentences:,} | {cost:.2f} | {1e6 * cost / sentences:.1f} |")
+    return "\n".join(lines)
+
+
 def memory_table(folder: Path, gold: Path, test: Path, n: int) -> str:
     lines = ["| sentences | both files | `score` | over the files | `score --stream` |", "|---|---|---|---|---|"]
     base = peak_memory("--list")
@@ -170,9 +181,10 @@ def main() -> None:
         if not gold.is_file():
             gold, test = own_data(folder)
         speed = speed_table(gold, test, folder, options)
+        growth = growth_table(folder, gold, test, options.sentences, max(1, options.rounds // 2))
         memory = memory_table(folder, gold, test, options.sentences)
     about = f"{gold.name} against {test.name}, repeated; best of {options.rounds} rounds, nltk from {NLTK_PART:,} sentences."
-    text = "\n\n".join([about, speed, "Most memory held:", memory, machine()])
+    text = "\n\n".join([about, speed, "Growth, beyond the start of the program:", growth, "Most memory held:", memory, machine()])
     print(text)
     if options.save:
         save_section("Scoring", text)

@@ -16,6 +16,8 @@ import pytest
 
 from treegauge import Result, Scores, Signature, metric_names
 from treegauge.cli import main
+from treegauge.cli.score import BREAKDOWN_NAMES
+from treegauge.metrics.breakdowns import BREAKDOWNS
 
 GOLD = """\
 (TOP (S (NP (DT The) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT a) (NN mat)))) (. .)))
@@ -338,6 +340,11 @@ class TestChecks:
         assert "f1                     93.33" in done.stdout
         assert done.stderr == "treegauge: test: f1 is 0.933333, not 0.94 or more\n"
 
+    def test_of_one_metric_only(self, files: Path) -> None:
+        both = ("-m", "parseval", "-m", "frames", "--fail-under")
+        assert call(files, "score", "gold.mrg", "test.mrg", *both, "f1=0.9").returncode == 1
+        assert call(files, "score", "gold.mrg", "test.mrg", *both, "parseval.f1=0.9").returncode == 0
+
     def test_missing_sentences_weigh_more(self, files: Path) -> None:
         assert call(files, "score", "gold.mrg", "short.mrg", "--fail-under", "f1=0.99").returncode == 4
 
@@ -354,6 +361,10 @@ def test_breakdowns_examples_and_baselines(files: Path) -> None:
     header = done.stdout.splitlines()[0].split()
     assert header == ["parseval", "test", "right-branching", "left-branching", "balanced", "random", "oracle-binary"]
     assert "|seed:3|" in done.stdout
+
+
+def test_help_names_every_breakdown() -> None:
+    assert BREAKDOWN_NAMES.split(", ") == list(BREAKDOWNS)
 
 
 def test_explain_and_cite(files: Path) -> None:

@@ -64,7 +64,12 @@ Examples:
 @click.option("--baselines", is_flag=True, help="Score trivial parsers, too: right and left branching, balanced, random, oracle.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random baseline.")
 @click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
-@click.option("--fail-under", multiple=True, metavar="RATE=VALUE", help="Exit code 1 if a rate is below a value, as in f1=0.90.")
+@click.option(
+    "--fail-under",
+    multiple=True,
+    metavar="RATE=VALUE",
+    help="Exit code 1 if a rate is below a value, as in f1=0.90 or goodman.labelled_recall=0.8.",
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
               help="jsonl: a line a sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
 @stream_option

@@ -88,7 +88,8 @@ def score(
 
     * ``preset``: the name of a preset, a ``.prm`` or ``.toml`` file, or a Preset.
     * ``on_mismatch``: what becomes of a sentence whose words differ or that has no parse: its gold brackets count as missed
-      (``align``), it is left out (``skip``), nothing is scored (``error``), or whatever EVALB does (``evalb``).
+      (``align``), it is left out (``skip``), or whatever EVALB does (``evalb``). ``error`` scores nothing if any sentence does
+      not fit token by token.
     * ``ignore_words``: sentences of equally many tokens fit whatever their words are.
     * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
     * ``breakdowns``: names of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`, for ``result.breakdowns``.

@@ -58,16 +58,17 @@ def parse_check(text: str) -> tuple[str, float]:
 
 
 def failed_checks(results: Sequence[Result], checks: Sequence[tuple[str, float]]) -> list[str]:
-    """A line for each rate that is below its limit, or undefined."""
+    """A line for each rate that is below its limit, or undefined; ``parseval.f1`` means the rate of that metric only."""
     lines: list[str] = []
-    for name, limit in checks:
-        found = [result for result in results if name in result.rates]
+    for asked, limit in checks:
+        metric, _, name = asked.rpartition(".")
+        found = [result for result in results if name in result.rates and metric in ("", result.metric)]
         if not found:
             known = sorted({rate for result in results for rate in result.rates})
-            raise UsageError(f"--fail-under: there is no rate {name!r}; there are: {', '.join(known)}")
+            raise UsageError(f"--fail-under: there is no rate {asked!r}; there are: {', '.join(known)}")
         for result in found:
             rate = result.rates[name]
             if not rate >= limit:
                 shown = "undefined" if math.isnan(rate) else f"{rate:.6g}"
-                lines.append(f"{result.system}: {name} is {shown}, not {limit:g} or more")
+                lines.append(f"{result.system}: {asked} is {shown}, not {limit:g} or more")
     return lines
