@@ -14,6 +14,7 @@ import numpy as np
 from treegauge.data import own_treebank
 from treegauge.humancheck.queue import Check, Plan, build_check
 from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.store import Store
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.tree import Child, rebuild
 
@@ -49,7 +50,9 @@ def words_of(check: Check) -> dict[str, tuple[str, ...]]:
 
 
 class Client:
-    """One person's connection to the page, by their link."""
+    """One person's connection to the page, by their link; ``store`` is where the page keeps what they say."""
+
+    store: Store
 
     def __init__(self, link: str) -> None:
         parts = urlsplit(link)

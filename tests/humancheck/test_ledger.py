@@ -54,9 +54,7 @@ def test_a_verdict_under_another_gold_tree_is_remembered_but_not_counted(check: 
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["accepted", "rejected", "unsure", "skipped", "undo"])), max_size=12))
-def test_the_last_word_that_was_not_withdrawn_holds_in_whatever_order_it_is_heard(
-    check: Check, acts: list[tuple[int, str]]
-) -> None:
+def test_the_last_word_not_withdrawn_holds_in_whatever_order_it_is_heard(check: Check, acts: list[tuple[int, str]]) -> None:
     log: list[Judgement] = []
     expected: dict[int, list[Judgement]] = {}
     order: list[tuple[int, Judgement]] = []

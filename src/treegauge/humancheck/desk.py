@@ -12,6 +12,7 @@ from treegauge.humancheck.estimation import ACCEPTED, OPEN, REJECTED, SKIPPED, S
 from treegauge.humancheck.ledger import Ledger, Speaker
 from treegauge.humancheck.queue import Check
 from treegauge.humancheck.records import Judgement
+from treegauge.trees.treebank import Int64
 
 __all__ = ["AdjudicatorDesk", "AnnotatorDesk", "Desk", "Progress"]
 
@@ -56,9 +57,13 @@ class Desk:
         """Take up new entries, which the ledger has already."""
         for judgement in judgements:
             number = self.check.number.get(judgement.bracket)
-            if number is not None:
+            if number is not None and self.minds(judgement):
                 self.refresh(number)
-            self._take(judgement)
+                self._take(judgement)
+
+    def minds(self, judgement: Judgement) -> bool:
+        """Whether an entry can change anything here."""
+        return (judgement.role, judgement.annotator) == self.speaker
 
     def _take(self, judgement: Judgement) -> None:
         if (judgement.role, judgement.annotator) == self.speaker and judgement.bracket in self.check.number:
@@ -84,9 +89,9 @@ class Desk:
             if self.ledger.standing(judgement.bracket, self.speaker) is judgement:
                 yield judgement
 
-    def asked(self) -> tuple[int, ...]:
+    def asked(self) -> Int64:
         """The questions for this person, in order."""
-        return self.check.order
+        return self.check.asked
 
     def upcoming(self) -> Iterator[int]:
         """What is still to answer: first what was never shown, then what was put off, longest ago first."""
@@ -97,7 +102,7 @@ class Desk:
         return next((number for number in self.upcoming() if number != besides), None)
 
     def progress(self) -> Progress:
-        asked = np.array(self.asked(), dtype=np.int64)
+        asked = self.asked()
         counts: list[int] = np.bincount(self.states[asked], minlength=len(STATES) + 1).tolist()
         answered = counts[ACCEPTED] + counts[REJECTED] + counts[UNSURE]
         return Progress(answered, counts[ACCEPTED], counts[REJECTED], counts[UNSURE], counts[SKIPPED], len(asked), self._seconds)
@@ -144,9 +149,14 @@ class AdjudicatorDesk(Desk):
         else:
             self._disputed.discard(number)
 
-    def asked(self) -> tuple[int, ...]:
-        return tuple(number for number in self.check.ranked.tolist() if number in self._disputed) if self._disputed else ()
+    def minds(self, judgement: Judgement) -> bool:
+        return True
+
+    def asked(self) -> Int64:
+        ranked = self.check.ranked
+        return ranked[np.isin(ranked, list(self._disputed))]
 
     def upcoming(self) -> Iterator[int]:
-        yield from (number for number in self.asked() if self.states[number] == OPEN)
+        numbers: list[int] = self.asked().tolist()
+        yield from (number for number in numbers if self.states[number] == OPEN)
         yield from (number for number in self._put_off() if number in self._disputed)

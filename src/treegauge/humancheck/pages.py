@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ __all__ = ["KINDS_IN_WORDS", "Pages"]
 
 KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious", "EM": "exact match"}
 _MOST_LISTED = 500
+# Control characters and halves of surrogate pairs, which no page may hold, and characters that turn the text after them round.
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
 class Pages:
@@ -38,7 +41,7 @@ class Pages:
 
     def render(self, template: str, **values: Any) -> str:
         """A template, filled."""
-        return self._templates.get_template(template).render(values, percent=_percent)
+        return _UNSHOWABLE.sub("\ufffd", self._templates.get_template(template).render(values, percent=_percent))
 
     def page(self, who: Who, key: str = "", *, whole: bool = False, system: str = "") -> str:
         """The whole page with a question: the one asked for, or the next."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from treegauge.humancheck.queue import Occurrence, System
-from treegauge.humancheck.walking import without_tagged
+from treegauge.humancheck.walking import without_long_runs, without_tagged
 from treegauge.metrics.hogenhout.preprocessing import Prepared
 from treegauge.trees.drawing import draw_svg, fold_to
 from treegauge.trees.tree import Tree
@@ -20,6 +21,7 @@ __all__ = ["Picture", "Side", "around", "crossed", "draw", "gold_label", "gold_s
 _SMALL = 14
 _CLOSE = 6
 _MOST_NODES = 1500
+_LONG = 300
 
 
 class Picture(NamedTuple):
@@ -144,13 +146,24 @@ def _near(system: System, row: int) -> tuple[int, int]:
 
 def draw(side: Side, name: str, prefix: str, *, whole: bool, right_to_left: bool) -> Picture:
     """The tree drawn: the part around the bracket in question, with what is not near it closed, or the whole tree."""
-    shown = side if whole else _cropped(side)
+    short = _shortened(side)
+    shown = short if whole else _cropped(short)
     folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole else _far(shown)
     direction: Literal["ltr", "rtl"] = "rtl" if right_to_left else "ltr"
     svg = draw_svg(
         shown.tree, shown.marks, id_prefix=prefix, title=name, direction=direction, folded=folded, legend=False, stylesheet=False
     )
     return Picture(name, svg, *shown.asked, not folded and shown.tree.size == side.tree.size)
+
+
+def _shortened(side: Side) -> Side:
+    """A tree of thousands of words without those in the middle of a long run: nobody reads them in a picture."""
+    if side.tree.width <= _LONG:
+        return side
+    tree, nodes, words = without_long_runs(side.tree)
+    new = {old: number for number, old in enumerate(nodes)}
+    asked, near = ((bisect_left(words, start), bisect_left(words, end)) for start, end in (side.asked, side.near))
+    return Side(tree, {new[node]: mark for node, mark in side.marks.items()}, asked, near)
 
 
 def _cropped(side: Side) -> Side:

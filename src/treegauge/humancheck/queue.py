@@ -126,10 +126,15 @@ class Check:
         return {number: place for place, number in enumerate(self.order)}
 
     @cached_property
-    def order(self) -> tuple[int, ...]:
+    def asked(self) -> Int64:
         """The questions that are asked, in their random order."""
-        numbers: list[int] = self.ranked.tolist()
-        return tuple(numbers[: self.plan.sample] if self.plan.sample else numbers)
+        return self.ranked[: self.plan.sample] if self.plan.sample else self.ranked
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The questions that are asked, in their random order, as a tuple."""
+        numbers: list[int] = self.asked.tolist()
+        return tuple(numbers)
 
     @cached_property
     def ranked(self) -> Int64:

@@ -18,7 +18,7 @@ from treegauge.humancheck.app import make_app
 from treegauge.humancheck.office import Office
 from treegauge.humancheck.security import Guard, HostRule, Links, Who, check_address
 
-__all__ = ["DEFAULT_PORT", "Address", "listen", "running", "serve"]
+__all__ = ["DEFAULT_PORT", "Address", "links_to", "listen", "make_server", "running", "serve"]
 
 DEFAULT_PORT = 8765
 
@@ -54,7 +54,8 @@ def links_to(office: Office, listening: socket.socket, address: Address, *, rene
     return links, {who: f"http://{shown}:{port}/t/{quote(links.token(who))}/" for who in office.people}
 
 
-def _server(app: Guard) -> uvicorn.Server:
+def make_server(app: Guard) -> uvicorn.Server:
+    """The server of a page."""
     # No access log: it would show the tokens.
     config = uvicorn.Config(
         app,
@@ -86,7 +87,7 @@ def serve(
         tell(addresses)
         # Stopping a server by Ctrl-C is not an accident.
         with suppress(KeyboardInterrupt):
-            _server(app).run(sockets=[listening])
+            make_server(app).run(sockets=[listening])
 
 
 @contextmanager
@@ -96,7 +97,7 @@ def running(office: Office, address: Address | None = None, **options: Any) -> G
     with listen(address) as listening:
         links, addresses = links_to(office, listening, address)
         hosts = HostRule(remote=address.allow_remote, names=address.names)
-        server = _server(make_app(office, links, hosts, **options))
+        server = make_server(make_app(office, links, hosts, **options))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         try:

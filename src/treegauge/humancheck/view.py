@@ -72,7 +72,7 @@ def question_view(check: Check, question: Question, reader: str, *, blind: bool,
     occurrence = _chosen(check, question, system)
     made_by = check.systems[occurrence.system]
     preset = check.plan.metric.adapted(check.plan.preset)
-    traces = preset.delete_tags & preset.delete_tags_for_length
+    traces = preset.delete_tags & preset.delete_tags_for_length & {*check.gold.labels, *made_by.bank.labels}
     gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(made_by, occurrence)
     gold = gold_side(made_by, gold_tree, occurrence, traces, blind=blind)
     test = parse_side(made_by, test_tree, occurrence, traces, blind=blind)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["post_order_numbers", "without_tagged"]
+__all__ = ["post_order_numbers", "without_long_runs", "without_tagged"]
 
 
 def post_order_numbers(tree: Tree) -> Iterator[int]:
@@ -38,6 +38,8 @@ def without_tagged(tree: Tree, tags: Collection[str]) -> tuple[Tree, dict[int, i
     >>> print(tree, new)
     (S (VP (V go))) {0: 0, 3: 1, 4: 2}
     """
+    if not tags:
+        return tree, {number: number for number in range(tree.size)}
     numbers = post_order_numbers(tree)
     kept: list[int] = []
 
@@ -50,3 +52,64 @@ def without_tagged(tree: Tree, tags: Collection[str]) -> tuple[Tree, dict[int, i
 
     made = rebuild(tree, make)
     return made or Tree(tree.label), {old: new for new, old in enumerate(sorted(kept))}
+
+
+def without_long_runs(tree: Tree, longest: int = 60) -> tuple[Tree, list[int], list[int]]:
+    """The tree with a sign in place of words in the middle of runs of more than ``longest`` tagged words below one node.
+
+    Gives the old numbers of the nodes and the words that stay; a sign has those of the first word it stands for.
+
+    >>> tree, nodes, words = without_long_runs(Tree("S", [Tree("N", [str(number)]) for number in range(9)]), longest=4)
+    >>> print(tree.words, nodes, words)
+    ('0', '1', '5 words', '7', '8') [0, 1, 2, 3, 8, 9] [0, 1, 2, 7, 8]
+    """
+    numbers = post_order_numbers(tree)
+    nodes: list[int] = []
+    gone_nodes: set[int] = set()
+    gone_words: set[int] = set()
+    starts = [start for _, start, _ in tree.nodes_with_spans()]
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        number = next(numbers)
+        nodes.append(number)
+        shown: list[Child] = []
+        for first, last in _runs(node.children):
+            keep = longest // 2
+            if last - first <= longest:
+                shown.extend(children[first:last])
+                continue
+            inner = range(first + keep, last - keep)
+            shown.extend([*children[first : inner.start], Tree("…", [f"{len(inner)} words"]), *children[inner.stop : last]])
+            node_at, word_at = _offsets(node, number, starts[number])
+            gone_nodes.update(node_at[index] for index in inner[1:])
+            gone_words.update(word_at[index] for index in inner[1:])
+        return [node.replace(children=shown)]
+
+    made = rebuild(tree, make)
+    assert made is not None
+    return made, sorted(set(nodes) - gone_nodes), [word for word in range(tree.width) if word not in gone_words]
+
+
+def _runs(children: tuple[Child, ...]) -> Iterator[tuple[int, int]]:
+    """The longest stretches of children that are all tagged words, or each other child by itself."""
+    first = 0
+    while first < len(children):
+        last = first
+        while last < len(children) and isinstance(child := children[last], Tree) and child.is_preterminal:
+            last += 1
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def _offsets(node: Tree, number: int, position: int) -> tuple[list[int], list[int]]:
+    """The number of each child node, and its first word."""
+    nodes: list[int] = []
+    words: list[int] = []
+    number += 1
+    for child in node.children:
+        nodes.append(number)
+        words.append(position)
+        number += child.size if isinstance(child, Tree) else 0
+        position += child.width if isinstance(child, Tree) else 1
+    return nodes, words

@@ -1,0 +1,88 @@
+"""People who answer as fast as they can, and who do not let go before each answer is acknowledged."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+HERE = Path(__file__).parent
+
+
+class Served(NamedTuple):
+    """A server that starts again: its links, the questions' keys, and the process that prints who serves."""
+
+    links: list[str]
+    keys: list[str]
+    process: subprocess.Popen[str]
+
+    def serving(self) -> int:
+        """The next process that serves, as soon as there is one."""
+        assert self.process.stdout is not None
+        return int(self.process.stdout.readline())
+
+
+@contextmanager
+def served(location: str, annotators: int) -> Iterator[Served]:
+    command = [sys.executable, str(HERE / "humancheck_server.py"), location, str(annotators)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=HERE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            yield Served(json.loads(process.stdout.readline()), json.loads(process.stdout.readline()), process)
+        finally:
+            process.stdin.close()
+            process.wait()
+
+
+class Annotator(threading.Thread):
+    """Answers one question after the other; ``acknowledged`` are the ids that were, ``retries`` how often one was sent again."""
+
+    def __init__(self, link: str, keys: Sequence[str], stop: threading.Event | None = None) -> None:
+        super().__init__(daemon=True)
+        self.link, self.keys, self.stop = urlsplit(link), keys, stop
+        self.acknowledged: dict[str, tuple[str, str]] = {}
+        self.sent: set[str] = set()
+        self.seconds: list[float] = []
+        self.retries = 0
+        self._connection: http.client.HTTPConnection | None = None
+
+    def run(self) -> None:
+        for number, key in enumerate(self.keys):
+            if self.stop is not None and self.stop.is_set():
+                break
+            name = secrets.token_hex(16)
+            verdict = ("accepted", "rejected", "unsure", "skipped")[number % 4]
+            self.sent.add(name)
+            body = json.dumps({"id": name, "question": key, "verdict": verdict}).encode()
+            begin = time.perf_counter()
+            while not self._send(body):
+                self.retries += 1
+            self.seconds.append(time.perf_counter() - begin)
+            self.acknowledged[name] = (key, verdict)
+        if self._connection is not None:
+            self._connection.close()
+
+    def _send(self, body: bytes) -> bool:
+        try:
+            if self._connection is None:
+                self._connection = http.client.HTTPConnection(self.link.hostname or "", self.link.port, timeout=30)
+            self._connection.request("POST", self.link.path + "judge", body, {"Content-Type": "application/json"})
+            answer = self._connection.getresponse()
+            answer.read()
+        except (OSError, http.client.HTTPException):
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            return False
+        assert answer.status == 200, answer.status
+        return True

@@ -1,0 +1,48 @@
+"""A page that is started again whenever it dies: ``python humancheck_server.py STORE ANNOTATORS``.
+
+Prints the links as one line of JSON, then the number of each process that serves. The treebank is read once; every server is a
+fork with a store of its own, on a socket that outlives it, as a service manager would do it. Ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+
+from humancheck_helpers import careless
+
+from treegauge.data import own_treebank
+from treegauge.humancheck.app import make_app
+from treegauge.humancheck.office import Office, people_of
+from treegauge.humancheck.queue import Plan, build_check
+from treegauge.humancheck.security import HostRule
+from treegauge.humancheck.serving import Address, links_to, listen, make_server
+from treegauge.humancheck.store import Store
+
+
+def main(location: str, annotators: int) -> None:
+    gold = own_treebank()
+    check = build_check(gold, {"A": careless(gold, 1)}, Plan(exact=True))
+    _ = check.order, check.by_key, check.number, check.position
+    people = people_of([f"annotator {number}" for number in range(annotators)])
+    listening = listen(Address(port=0))
+    with Store(location) as store:
+        links, addresses = links_to(Office(check, store, people), listening, Address())
+    print(json.dumps([addresses[who] for who in people[:annotators]]), flush=True)
+    print(json.dumps([check.questions[number].key for number in check.order]), flush=True)
+    serving = 0
+    threading.Thread(target=lambda: (sys.stdin.read(), os.kill(serving, 9), os._exit(0)), daemon=True).start()
+    while True:
+        serving = os.fork()
+        if not serving:
+            office = Office(check, Store(location), people)
+            make_server(make_app(office, links, HostRule())).run(sockets=[listening])
+            os._exit(0)
+        print(serving, flush=True)
+        os.waitpid(serving, 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,154 @@
+"""``treegauge check`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from humancheck_helpers import Client, careless, said, small_check, words_of
+
+from treegauge import io
+from treegauge.cli import main
+from treegauge.data import own_treebank
+from treegauge.humancheck.queue import Plan
+from treegauge.humancheck.store import Store
+
+
+class Done(NamedTuple):
+    """What a command printed."""
+
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str, cwd: Path, code: int = 0) -> Done:
+    """The command in this process, which saves the time to start another one."""
+    out, err = StringIO(), StringIO()
+    with chdir(cwd), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
+        main(["check", *arguments])
+    assert left.value.code == code, err.getvalue()
+    return Done(out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of the small check, with every bracket judged by anna and half of them by ben."""
+    folder = tmp_path_factory.mktemp("command")
+    gold = own_treebank("dev")[:40]
+    io.write(gold, folder / "gold.mrg")
+    io.write(careless(gold, 1), folder / "sys.A.mrg")
+    io.write(careless(gold, 2), folder / "sys.B.mrg")
+    check = small_check(Plan(exact=True))
+    asked = [number for number in check.order if check.questions[number].kind != "EM"]
+    with Store(folder / "judgements.sqlite") as store:
+        log = [said(check, n, "accepted" if n % 3 else "rejected", "anna", correction=n % 5 == 0) for n in asked]
+        log += [said(check, n, "accepted" if n % 4 else "rejected", "ben") for n in asked[: len(asked) // 2]]
+        store.append(log, words_of(check))
+    return folder
+
+
+FILES = ("gold.mrg", "sys.A.mrg", "sys.B.mrg")
+
+
+def test_results_in_every_form(folder: Path) -> None:
+    table = run(*FILES, "--results", "--annotator", "anna", cwd=folder).stdout
+    assert "Items (Hogenhout & Matsumoto 1996, Table 1)" in table
+    assert "Measures (Table 4)" in table
+    assert "estimated" not in table
+    document = json.loads(run(*FILES, "--results", "--annotator", "anna", "--format", "json", cwd=folder).stdout)
+    found = document["systems"]["A"]
+    assert (document["schema"], found["counts"]["unjudged"]) == ("treegauge.check/1", 0)
+    assert f"{100 * found['measures']['recall_soft']['value']:.2f}" in table
+    latex = run(*FILES, "--results", "--format", "latex", cwd=folder).stdout
+    assert latex.count(r"\begin{tabular}") == 2
+    assert "95% intervals" in latex, "anna and ben disagree about some"
+
+
+def test_structure_and_agreement_and_audit(folder: Path) -> None:
+    document = json.loads(run(*FILES, "--results", "--structure", "PP", "--format", "json", cwd=folder).stdout)
+    assert document["systems"]["A"]["counts"]["TPB"] < 100
+    assert "Krippendorff's alpha" in run(*FILES, "--agreement", cwd=folder).stdout
+    audit = run("--audit", "--format", "csv", cwd=folder).stdout.splitlines()
+    with Store(folder / "judgements.sqlite") as store:
+        assert len(audit) == 1 + len(store.since(0))
+
+
+def test_out_of_one_store_into_another(folder: Path, tmp_path: Path) -> None:
+    store = ("--store", str(folder / "judgements.sqlite"))
+    run("--export", "log.csv", *store, cwd=tmp_path)
+    done = run("--import", "log.csv", "--store", "new.sqlite", cwd=tmp_path)
+    assert "were known" in done.stderr
+    first, second = (run("--export", "-", "--store", name, cwd=tmp_path).stdout for name in (store[1], "new.sqlite"))
+    assert first == second
+    changed = [json.loads(line) for line in first.splitlines()]
+    changed[0]["note"] = "changed"
+    (tmp_path / "changed.jsonl").write_text("\n".join(map(json.dumps, changed)), "utf-8")
+    assert "1 judgements have the id" in run("--import", "changed.jsonl", "--store", "new.sqlite", cwd=tmp_path, code=1).stderr
+
+
+def test_a_corrected_treebank(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "corrected.mrg"
+    done = run(*FILES, "--corrected", str(out), "--annotator", "anna", cwd=folder)
+    assert "brackets corrected in" in done.stderr
+    before, after = io.read(folder / "gold.mrg"), io.read(out)
+    assert len(before) == len(after)
+    assert before != after
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "treegauge check GOLD TEST"),
+        (("gold.mrg",), 2, "treegauge check GOLD TEST"),
+        (("gold.mrg", "nowhere.mrg"), 3, "nowhere.mrg"),
+        ((*FILES, "--results", "--audit"), 2, "one thing at a time"),
+        ((*FILES, "--host", "0.0.0.0"), 2, "--allow-remote"),
+        ((*FILES, "--keep", "commas"), 2, "unknown preprocessing step"),
+        ((*FILES, "--results", "--store", "none.sqlite"), 3, "none.sqlite: no such store"),
+        (("--audit", "--store", "gold.mrg"), 3, "not a database"),
+        (("--export", "x.txt"), 2, ".jsonl or .csv"),
+        (("--import", "gold.mrg"), 2, ".jsonl or .csv"),
+        ((*FILES, "--annotator", ""), 2, "annotator's name"),
+        ((*FILES, "--port", "1", "--host", "127.0.0.1", "--store", "/nowhere/at/all"), 3, "/nowhere/at/all"),
+    ],
+)
+def test_what_cannot_be_done_is_said(folder: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    assert message in run(*arguments, cwd=folder, code=code).stderr
+
+
+def test_a_missing_extra_is_named(folder: Path) -> None:
+    code = "import sys; sys.modules['starlette'] = None; from treegauge.cli import main; main(['check', 'a', 'b'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 2
+    assert "pip install 'treegauge[web]'" in done.stderr
+
+
+def test_serving_until_it_is_stopped(folder: Path, tmp_path: Path) -> None:
+    store = str(tmp_path / "j.sqlite")
+    files = [str(folder / name) for name in FILES]
+    people = ["--annotator", "anna", "--annotator", "ben"]
+    command = [sys.executable, "-m", "treegauge", "check", *files, "--store", store, "--port", "0", "--sample", "5", *people]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "BROWSER": "false"}
+    ) as page:
+        assert page.stdout is not None
+        assert page.stderr is not None
+        links = dict(page.stdout.readline().strip().split(": ", 1) for _ in range(3))
+        assert list(links) == ["anna", "ben", "adjudicator"]
+        client = Client(links["ben"])
+        client.judge("accepted")
+        client.close()
+        page.send_signal(signal.SIGINT)
+        _, errors = page.communicate(timeout=30)
+    assert page.returncode == 0
+    assert "5 of " in errors
+    assert f"1 answers stored in {store}" in errors
+    with Store(store) as opened:
+        assert [judgement.annotator for judgement in opened.since(0)] == ["ben"]

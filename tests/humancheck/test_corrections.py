@@ -1,0 +1,144 @@
+"""A corrected treebank: accepted brackets come in, what they cross goes, rejected exact matches go, and the rest stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from humancheck_helpers import said, small_check
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treegauge.humancheck.corrections import Change, correct_tree, corrected_treebank
+from treegauge.humancheck.ledger import Ledger
+from treegauge.humancheck.queue import Plan, build_check
+from treegauge.testing.strategies import trees
+from treegauge.trees import Tree, Treebank
+
+GOLD = (
+    "(TOP (S (NP-SBJ (PRP He)) (VP (VBD waited) (PP (IN for) (NP (PRP$ his) (NN master))) (, ,) (PP (IN on)"
+    " (NP (DT the) (NN bridge)))) (NP (-NONE- *)) (. .)))"
+)
+TEST = (
+    "(TOP (S (NP (PRP He)) (VP (VBD waited) (PP (IN for) (NP (NP (PRP$ his) (NN master)) (, ,) (PP (IN on)"
+    " (NP (DT the) (NN bridge)))))) (. .)))"
+)
+
+
+def corrected(
+    log_of: dict[str, tuple[str, bool]], gold: str = GOLD, test: str = TEST, annotator: str = "anna"
+) -> tuple[Tree, list[str]]:
+    """The corrected tree, given verdict and remark by label and first word of the brackets."""
+    check = build_check(Treebank.parse(gold), {"A": Treebank.parse(test)}, Plan(exact=True))
+    log = []
+    for number, question in enumerate(check.questions):
+        name = f"{question.bracket.label} {question.words[0]} {question.kind}"
+        if name in log_of:
+            verdict, correction = log_of[name]
+            log.append(said(check, number, verdict, correction=correction))
+    assert len(log) == len(log_of), [f"{q.bracket.label} {q.words[0]} {q.kind}" for q in check.questions]
+    done = corrected_treebank(check, Ledger(log))
+    return done.bank[0], list(done.refused)
+
+
+def test_an_accepted_bracket_comes_in_and_what_it_crosses_goes() -> None:
+    tree, refused = corrected({"NP his CE": ("accepted", True), "PP for SP": ("accepted", True)})
+    assert refused == []
+    assert str(tree) == GOLD.replace(
+        "(PP (IN for) (NP (PRP$ his) (NN master))) (, ,) (PP (IN on) (NP (DT the) (NN bridge)))",
+        "(PP (IN for) (NP (NP (PRP$ his) (NN master)) (, ,) (PP (IN on) (NP (DT the) (NN bridge)))))",
+    )
+
+
+def test_a_rejected_exact_match_goes() -> None:
+    tree, _ = corrected({"NP the EM": ("rejected", True)})
+    assert str(tree) == GOLD.replace("(NP (DT the) (NN bridge))", "(DT the) (NN bridge)")
+
+
+def test_a_verdict_without_the_remark_changes_nothing() -> None:
+    tree, refused = corrected({"NP his CE": ("accepted", False), "NP the EM": ("rejected", False)})
+    assert (str(tree), refused) == (GOLD, [])
+
+
+def test_what_cannot_be_corrected_is_listed() -> None:
+    tree, refused = corrected({"NP his CE": ("rejected", True)})
+    assert str(tree) == GOLD
+    assert "NP [his master , on the bridge] was rejected" in refused[0]
+    tree, refused = corrected({"S He EM": ("rejected", True)})
+    assert str(tree) == GOLD.replace("(S ", "").replace("(. .)))", "(. .))")
+    tree, refused = corrected({"S He EM": ("rejected", True)}, GOLD[5:-1], TEST[5:-1])
+    assert "the whole sentence" in refused[0]
+
+
+def test_corrections_that_cannot_stand_together_leave_the_sentence_alone() -> None:
+    gold = Treebank.parse("(S (A a) (B b) (C c))")
+    systems = {"A": "(S (X (A a) (B b)) (C c))", "B": "(S (A a) (Y (B b) (C c)))", "C": "(S (Z (A a) (B b)) (C c))"}
+    for chosen, reason in (("AB", "cross each other"), ("AC", "as X and as Z")):
+        check = build_check(gold, {name: Treebank.parse(systems[name]) for name in chosen})
+        done = corrected_treebank(check, Ledger([said(check, number, "accepted", correction=True) for number in check.order]))
+        assert done.bank == gold
+        assert reason in done.refused[0]
+        assert (done.changes, done.sentences) == (0, 0)
+
+
+def test_most_of_those_whose_verdict_it_is_must_want_the_correction() -> None:
+    check = build_check(Treebank.parse(GOLD), {"A": Treebank.parse(TEST)})
+    number = next(n for n in check.order if check.questions[n].bracket.label == "NP")
+    log = [said(check, number, "accepted", name, correction=name == "anna") for name in ("anna", "ben")]
+    assert corrected_treebank(check, Ledger(log)).changes == 0
+    log.append(said(check, number, "accepted", "cleo", correction=True))
+    assert corrected_treebank(check, Ledger(log)).changes == 1
+    assert corrected_treebank(check, Ledger(log), annotators=["ben"]).changes == 0
+    log.append(said(check, number, "rejected", "x", role="adjudicator"))
+    assert corrected_treebank(check, Ledger(log)).changes == 0
+
+
+def test_words_and_tags_stay_and_the_accepted_brackets_are_there_afterwards() -> None:
+    check = small_check()
+    log = [said(check, n, "accepted", correction=True) for n in check.order if check.questions[n].occurrences[0].system == 0]
+    done = corrected_treebank(check, Ledger(log))
+    assert done.changes > 20
+    again = build_check(done.bank, {"A": check.systems[0].bank})
+    old = {check.questions[check.number[one.bracket]].bracket[:4] for one in log}
+    left_out = {bracket[:4] for bracket in (again.questions[n].bracket for n in again.order)}
+    refused = {place.split(":")[0] for place in done.refused}
+    assert refused == set()
+    assert not old & left_out
+    for before, after in zip(check.gold, done.bank, strict=True):
+        assert list(before.tagged()) == list(after.tagged())
+
+
+@given(trees(max_leaves=8), st.data())
+def test_a_bracket_that_was_put_in_is_in(tree: Tree, data: st.DataObject) -> None:
+    if tree.width < 2:
+        return
+    start = data.draw(st.integers(0, tree.width - 2))
+    end = data.draw(st.integers(start + 2, tree.width))
+    everything = np.ones(tree.width, dtype=np.bool_)
+    made = correct_tree(tree, [Change(start, end, "NEW+X", True)], everything, lambda label: False)
+    assert isinstance(made, Tree)
+    assert [(s, t) for s, t, label in made.spans() if label == "NEW"] == [(start, end)]
+    assert made.words == tree.words
+    kept = {(s, t) for s, t, _ in tree.spans() if not (s < start < t < end or start < s < end < t)}
+    assert {(s, t) for s, t, _ in made.spans()} == kept | {(start, end)}
+
+
+def test_deep_trees_are_corrected() -> None:
+    deep = Tree("X", [Tree("A", ["a"]), Tree("B", ["b"]), Tree("C", ["c"])])
+    for _ in range(5000):
+        deep = Tree("X", [deep])
+    made = correct_tree(deep, [Change(0, 2, "NEW", True)], np.ones(3, dtype=np.bool_))
+    assert isinstance(made, Tree)
+    assert made.size == deep.size + 1
+
+
+@pytest.mark.parametrize(
+    ("gold", "expected"),
+    [
+        ("(TOP (A a) (B b) (. .))", "(TOP (X (A a) (B b) (. .)))"),
+        ("(S (A a) (, ,) (B b) (, ,) (C c))", "(S (X (A a) (, ,) (B b)) (, ,) (C c))"),
+    ],
+)
+def test_punctuation_at_the_edges(gold: str, expected: str) -> None:
+    tree = Tree.parse(gold)
+    counts = np.array([tag not in (",", ".") for tag in tree.tags])
+    assert str(correct_tree(tree, [Change(0, 2, "X", True)], counts)) == expected

@@ -1,0 +1,168 @@
+"""Servers that die and annotators that crowd: no acknowledged judgement is lost, none is there twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from humancheck_load import Annotator, served
+
+from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.store import Store
+
+KILLS = 100
+
+
+def assert_all_there(stored: list[Judgement], annotators: list[Annotator]) -> None:
+    """What was acknowledged is there as it was said, once; and nothing is there that nobody said."""
+    by_id = {judgement.id: judgement for judgement in stored}
+    assert len(by_id) == len(stored)
+    acknowledged = {name: said for annotator in annotators for name, said in annotator.acknowledged.items()}
+    lost = set(acknowledged) - set(by_id)
+    assert not lost
+    assert set(by_id) <= {name for annotator in annotators for name in annotator.sent}
+    assert all((by_id[name].bracket.key, by_id[name].verdict) == said for name, said in acknowledged.items())
+    times_said = Counter((judgement.annotator, judgement.bracket) for judgement in stored)
+    assert set(times_said.values()) == {1}
+
+
+@pytest.mark.slow
+def test_killing_the_server_again_and_again_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    stop = threading.Event()
+    with served(str(tmp_path / "j.sqlite"), 4) as page:
+        annotators = [Annotator(link, page.keys, stop) for link in page.links]
+        for annotator in annotators:
+            annotator.start()
+        for _ in range(KILLS):
+            process = page.serving()
+            before = sum(len(annotator.acknowledged) for annotator in annotators)
+            deadline = time.monotonic() + 30
+            # At some moment after it has begun to answer: under load, in the middle of whatever it does.
+            while sum(len(annotator.acknowledged) for annotator in annotators) == before and time.monotonic() < deadline:
+                time.sleep(0.001)
+            time.sleep(rng.random() * 0.04)
+            os.kill(process, signal.SIGKILL)
+        page.serving()
+        stop.set()
+        for annotator in annotators:
+            annotator.join(60)
+        assert not any(annotator.is_alive() for annotator in annotators)
+    with Store(tmp_path / "j.sqlite") as store:
+        assert_all_there(store.since(0), annotators)
+    assert sum(annotator.retries for annotator in annotators) > KILLS / 2, "most kills must have hit somebody's answer"
+    assert all(len(annotator.acknowledged) < len(page.keys) for annotator in annotators), "load must have lasted to the end"
+
+
+@pytest.mark.slow
+def test_ten_annotators_at_once(tmp_path: Path) -> None:
+    crowd(str(tmp_path / "j.sqlite"))
+
+
+def crowd(location: str) -> None:
+    """Ten annotators post 1,000 judgements each as fast as they can."""
+    with served(location, 10) as page:
+        page.serving()
+        annotators = [Annotator(link, page.keys[:1000]) for link in page.links]
+        for annotator in annotators:
+            annotator.start()
+        for annotator in annotators:
+            annotator.join(300)
+    with Store(location) as store:
+        stored = store.since(0)
+    assert len(stored) == 10_000
+    assert Counter(judgement.annotator for judgement in stored) == {f"annotator {number}": 1000 for number in range(10)}
+    assert_all_there(stored, annotators)
+    assert sum(annotator.retries for annotator in annotators) == 0
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[str]:
+    """The address of a PostgreSQL server of our own, run by a user that is not root."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    initdb = str(programs[-1]) if programs else shutil.which("initdb")
+    user = next((name for name in ("postgres", "nobody") if _user_exists(name)), None) if os.geteuid() == 0 else ""
+    if initdb is None or user is None:
+        assert os.environ.get("TREEGAUGE_REQUIRE_POSTGRES") != "1", "no PostgreSQL server program, or no user to run it"
+        pytest.skip("no PostgreSQL server program on this machine")
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="tg-pg-") as folder:
+        as_user = ["runuser", "-u", user, "--"] if user else []
+        if user:
+            shutil.chown(folder, user)
+        bin_folder, data = Path(initdb).parent, f"{folder}/data"
+        quiet = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder}
+        subprocess.run([*as_user, initdb, "-D", data, "-A", "trust", "-U", "check", "-E", "UTF8", "--no-sync"], **quiet)
+        control = [*as_user, str(bin_folder / "pg_ctl"), "-D", data, "-l", f"{folder}/log"]
+        subprocess.run([*control, "-w", "-o", f"-k {folder} -c listen_addresses=''", "start"], **quiet)
+        try:
+            yield f"postgresql://check@/postgres?host={folder}"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], **quiet)
+
+
+def _user_exists(name: str) -> bool:
+    import pwd
+
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+@pytest.mark.postgres
+def test_a_postgresql_store_is_a_store(postgresql: str) -> None:
+    import sqlalchemy as sql
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+    from test_store import WORDS, judgement
+
+    from treegauge.errors import WriteError
+    from treegauge.humancheck.schema import METADATA
+    from treegauge.humancheck.store import CONFLICT, KNOWN, STORED
+
+    location = _database(postgresql, "one")
+    with Store(location) as store:
+        assert store.append([judgement("1", note="ä 🙂"), judgement("1", note="ä 🙂"), judgement("1")], WORDS) == [
+            STORED,
+            KNOWN,
+            CONFLICT,
+        ]
+        assert [one.note for one in store.since(0)] == ["ä 🙂"]
+        assert store.secret() == store.secret() != store.secret(renew=True)
+        with store._engine.connect() as connection:
+            assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+        for statement in ("UPDATE judgement SET note = ''", "DELETE FROM judgement", "TRUNCATE judgement", "DELETE FROM sentence"):
+            with store._engine.connect() as connection, pytest.raises(sql.exc.DBAPIError, match="only grows"):
+                connection.execute(sql.text(statement))
+        with pytest.raises(WriteError, match="NUL"):
+            store.append([judgement("2", note="\x00")], WORDS)
+    with Store(location.replace("postgresql", "postgres", 1)) as again:
+        assert len(again.since(0)) == 1
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+def test_ten_annotators_at_once_on_postgresql(postgresql: str) -> None:
+    crowd(_database(postgresql, "crowd"))
+
+
+def _database(location: str, name: str) -> str:
+    """A fresh database on the server."""
+    import sqlalchemy as sql
+
+    engine = sql.create_engine(location.replace("postgresql", "postgresql+psycopg", 1), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sql.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return location.replace("/postgres?", f"/{name}?")

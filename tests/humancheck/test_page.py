@@ -1,0 +1,353 @@
+"""The page over HTTP: the whole job without a browser, retries, several people, and text that means harm."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from humancheck_helpers import Client, small_check
+
+from treegauge.errors import UsageError, WriteError
+from treegauge.humancheck.office import Office, people_of
+from treegauge.humancheck.queue import Check, Plan, build_check
+from treegauge.humancheck.security import Who
+from treegauge.humancheck.serving import running
+from treegauge.humancheck.store import Store
+from treegauge.metrics.hogenhout import Hogenhout
+from treegauge.trees import Tree, Treebank
+
+
+class Person(Client):
+    """A client who knows the office, too."""
+
+    office: Office
+
+
+@pytest.fixture
+def people(check: Check, store: Store) -> Iterator[dict[str, Person]]:
+    """Anna, Ben and the adjudicator at a page."""
+    yield from open_page(check, store, ["anna", "ben"])
+
+
+def open_page(check: Check, store: Store, names: list[str], *, blind: bool = False) -> Iterator[dict[str, Person]]:
+    office = Office(check, store, people_of(names), blind=blind)
+    with running(office) as links:
+        clients = {who.name: Person(link) for who, link in links.items()}
+        for client in clients.values():
+            client.office = office
+        yield clients
+        for client in clients.values():
+            client.close()
+
+
+@pytest.fixture(scope="module")
+def visitor(check: Check, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
+    """Somebody whose answers are all refused, so that one page serves many tests."""
+    with Store(tmp_path_factory.mktemp("visit") / "j.sqlite") as store:
+        for clients in open_page(check, store, ["anna"]):
+            yield clients["anna"]
+        assert store.since(0) == []
+
+
+class Tags(HTMLParser):
+    """All tags of a page, their attributes, and the text outside them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_whole_job(people: dict[str, Person], store: Store) -> None:
+    anna = people["anna"]
+    total = len(anna.office.check.order)
+    assert f"of {total} judged" in anna.get()
+    assert "whatever the treebank’s style" in anna.get()
+    first = anna.shown()
+    answer = anna.judge("accepted", note="fine", correction=True, seconds=2)
+    assert answer["progress"]["answered"] == 1
+    assert answer["next"] != first
+    for verdict in ("rejected", "unsure", "skipped"):
+        answer = anna.judge(verdict)
+    assert (answer["progress"]["left"], answer["progress"]["skipped"]) == (total - 3, 1)
+    _, answer = anna.post("undo", {"id": secrets.token_hex(8), "undoes": store.since(0)[-1].id})
+    assert answer["next"] == anna.shown()
+    assert [one.verdict for one in store.since(0)] == ["accepted", "rejected", "unsure", "skipped", "withdrawn"]
+    assert store.since(0)[0].note == "fine"
+    key = anna.shown()
+    while key:
+        key = anna.judge("rejected", key)["next"]
+    assert "All brackets are judged" in anna.get()
+    assert "95% intervals" in anna.get("results")  # the unsure one is left
+
+
+def test_every_part_of_the_page(people: dict[str, Person], store: Store) -> None:
+    anna = people["anna"]
+    question = anna.office.check.questions[anna.office.check.by_key[anna.shown()]]
+    page = Tags(anna.get())
+    assert " ".join(question.words) in page.text
+    assert sum(tag == "svg" for tag, _ in page.tags) == 2
+    assert {"accepted", "rejected", "unsure", "skipped"} == {
+        values.get("value") for tag, values in page.tags if tag == "button"
+    } - {None}
+    assert "Generation Rate" in page.text
+    for tag, values in page.tags:
+        if tag in ("link", "script", "img", "a", "form"):
+            target = values.get("href") or values.get("src") or values.get("action") or ""
+            assert not target.startswith(("http:", "https:", "//")), f"the page must work offline: {target}"
+    for address in re.findall(r'(?:href|src)="(/static/[^"]+)"', anna.get()):
+        assert anna.get(address)
+    anna.judge("accepted")
+    assert "accepted" in anna.get("judged")
+    again = anna.get(f"?question={question.key}")
+    assert "A new answer takes its place" in again
+    assert "Items (Hogenhout" in anna.get("results")
+
+
+@pytest.mark.parametrize("kind", ["CE", "SP", "EM"])
+def test_the_reason_is_said(store: Store, kind: str) -> None:
+    check = small_check(Plan(exact=True))
+    question = next(question for question in check.questions if question.kind == kind)
+    for clients in open_page(check, store, ["anna"]):
+        text = Tags(clients["anna"].get(f"question/{question.key}")).text
+        words = {"CE": "it crosses the treebank’s", "SP": "the treebank has no such bracket", "EM": "the treebank has the same"}
+        assert words[kind] in text
+
+
+def test_an_answer_that_comes_twice_is_stored_once(people: dict[str, Person], store: Store) -> None:
+    anna, key = people["anna"], people["anna"].shown()
+    fields = {"id": "a" * 32, "question": key, "verdict": "accepted", "note": "x", "seconds": 1}
+    (first, one), (second, two) = anna.post("judge", fields), anna.post("judge", fields | {"seconds": 9})
+    assert (first, second) == (200, 200)
+    assert one["next"] == two["next"]
+    assert len(store.since(0)) == 1
+    status, refusal = anna.post("judge", fields | {"verdict": "rejected"})
+    assert (status, "belongs to another" in refusal["message"]) == (409, True)
+    undo = {"id": "b" * 32, "undoes": "a" * 32}
+    assert [anna.post("undo", undo)[0], anna.post("undo", undo)[0], anna.post("undo", undo | {"id": "c" * 32})[0]] == [200] * 3
+    assert len(store.since(0)) == 2
+
+
+def test_a_page_without_its_script_works_by_forms(people: dict[str, Person], store: Store) -> None:
+    anna = people["anna"]
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{anna.host}"}
+    for verdict in ("accepted", "rejected"):
+        page = anna.get()
+        form = page[page.index('id="answers"') :]
+        hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form))
+        body = urlencode({**hidden, "verdict": verdict, "note": "ä & b", "correction": "yes"}).encode()
+        status, _, answer = anna.request("POST", "judge", body, headers)
+        assert status == 303
+        assert answer["location"].startswith("./?question=")
+    hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', anna.get().split('id="answers"')[0]))
+    status, _, _ = anna.request("POST", "undo", urlencode(hidden).encode(), headers)
+    assert status == 303
+    assert [(one.verdict, one.note, one.correction) for one in store.since(0)[:2]] == [
+        ("accepted", "ä & b", True),
+        ("rejected", "ä & b", True),
+    ]
+    assert store.since(0)[2].verdict == "withdrawn"
+
+
+def test_annotators_disagree_and_an_adjudicator_settles_it(people: dict[str, Person]) -> None:
+    anna, ben, adjudicator = people["anna"], people["ben"], people["adjudicator"]
+    assert anna.shown() == ben.shown()
+    assert "No disagreement is open" in adjudicator.get()
+    first = anna.shown()
+    anna.judge("accepted", note="<b>reads</b> well")
+    assert ben.shown() == first
+    ben.judge("rejected")
+    assert adjudicator.shown() == first
+    page = adjudicator.get()
+    assert "&lt;b&gt;reads&lt;/b&gt; well" in page
+    assert "ben</b> rejected" in page
+    assert "ben" not in Tags(anna.get(f"?question={first}")).text.replace("benefit", "")
+    adjudicator.judge("accepted", first)
+    assert "No disagreement is open" in adjudicator.get()
+    results = adjudicator.get("results")
+    assert "Krippendorff" in results
+    assert "1 of them settled" in results
+    assert "Krippendorff" not in anna.get("results")
+
+
+def test_one_person_cannot_take_back_what_another_said(people: dict[str, Person], store: Store) -> None:
+    people["anna"].judge("accepted")
+    fields = {"id": secrets.token_hex(8), "undoes": store.since(0)[0].id}
+    assert people["ben"].post("undo", fields)[0] == 404
+    assert len(store.since(0)) == 1
+
+
+def test_blind(check: Check, store: Store) -> None:
+    for clients in open_page(check, store, ["anna"], blind=True):
+        anna = clients["anna"]
+        crossing = next(check.questions[n] for n in check.order if check.questions[n].kind == "CE")
+        page = Tags(anna.get(f"?question={crossing.key}"))
+        for telling in ("Crossing", "crosses", "Treebank", "Parser", "∅", "×"):
+            assert telling not in page.text.split("Keys ?")[1].split("The twelve measures")[0], telling
+        assert "Tree 1" in page.text
+        last = anna.judge("accepted", crossing.key)["last"]
+        assert "crossing error" in last
+        assert "was the treebank’s" in last
+        assert store.since(0)[-1].blind
+        anna.judge("rejected", crossing.key)
+        assert not store.since(0)[-1].blind, "by then the reason was known"
+
+
+def test_blind_trees_stand_in_random_order(check: Check) -> None:
+    from treegauge.humancheck.view import gold_stands_first
+
+    first = [gold_stands_first(check.questions[n], "anna") for n in check.order]
+    other = [gold_stands_first(check.questions[n], "ben") for n in check.order]
+    assert 0.3 < sum(first) / len(first) < 0.7
+    assert first != other
+
+
+def test_two_servers_on_one_store(check: Check, store: Store) -> None:
+    with Store(store.name) as second:
+        for one in open_page(check, store, ["anna"]):
+            for other in open_page(check, second, ["anna"]):
+                key = one["anna"].shown()
+                one["anna"].judge("accepted", key)
+                assert other["anna"].shown() != key
+                assert "1</b> of" in other["anna"].get()
+
+
+def test_trouble_with_the_store_is_said_and_the_answer_can_be_sent_again(
+    people: dict[str, Person], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna = people["anna"]
+    fields = {"id": "a" * 32, "question": anna.shown(), "verdict": "accepted"}
+
+    def full(*_: object) -> list[str]:
+        raise WriteError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "append", full)
+        assert anna.post("judge", fields) == (503, {"message": "the disk is full"})
+    assert anna.post("judge", fields)[0] == 200
+
+
+def test_what_breaks_is_reported_in_one_line(check: Check, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    office = Office(check, store, people_of(["anna"]))
+    with running(office, report=told.append) as links:
+        client = Client(next(iter(links.values())))
+        monkeypatch.setattr(office, "question", lambda key: 1 / 0)
+        status, text, headers = client.request("GET", "question/x")
+        client.close()
+    assert (status, told) == (500, ["internal error: ZeroDivisionError: division by zero"])
+    assert "Traceback" not in text
+    assert "content-security-policy" in headers
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"id": "short"}, 400),
+        ({"id": "x" * 65}, 400),
+        ({"id": "<script>alert(1)</script>"}, 400),
+        ({"id": 7}, 400),
+        ({"verdict": "withdrawn"}, 400),
+        ({"verdict": "perhaps"}, 400),
+        ({"question": "0" * 24}, 404),
+        ({"note": "x" * 2001}, 400),
+        ({"note": ["x"]}, 400),
+        ({"note": "x" * 100_000}, 413),
+    ],
+)
+def test_answers_that_make_no_sense(visitor: Person, fields: dict[str, object], status: int) -> None:
+    good = {"id": "a" * 32, "question": visitor.shown(), "verdict": "accepted"}
+    assert visitor.post("judge", good | fields)[0] == status
+    assert visitor.office.store.since(0) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{", "application/json", 400),
+        (b"\xff", "application/json", 400),
+        (b"[]", "application/json", 400),
+        (b"[" * 60_000, "application/json", 400),
+        (b"a", "text/plain", 415),
+        (b"&".join(b"a=b" for _ in range(30)), "application/x-www-form-urlencoded", 400),
+    ],
+)
+def test_bodies_that_cannot_be_read(visitor: Person, body: bytes, kind: str, status: int) -> None:
+    assert visitor.request("POST", "judge", body, {"Content-Type": kind})[0] == status
+
+
+HOSTILE = {
+    "script": ["<script>alert(1)</script>", "</script><script>alert(2)</script>", "<img", "src=x", "onerror=alert(3)>"],
+    "quotes": ["'", '"', "\"onmouseover='x'", "`", "&quot;", "&#x27;", "{{7*7}}", "{%"],
+    "emoji": ["👩‍🚀", "🏳️‍🌈", "🙂", "1️⃣", "\U0001f9d1\U0001f3fd"],
+    "combining": ["e\u0301" * 20, "\u0301", "a" + "\u0300" * 500, "\u202eabc", "\u2066x"],
+    "controls": ["\x00", "\x1b[31m", "\x7f", "\u2028", "\ufffe", "\ud800"],
+    "right to left": ["שלום", "עולם", "اللغة", "العربية", "!"],
+    "long": [f"word{number}" for number in range(10_000)],
+    "one long word": ["x" * 20_000, "y", "z", "w"],
+}
+
+
+@pytest.mark.parametrize("words", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_sentences(store: Store, words: list[str]) -> None:
+    tags = [Tree(f"<{index}>\"'", [word]) for index, word in enumerate(words)]
+    middle = len(tags) // 2
+    gold = Tree("<b>S</b>", [Tree("NP&", tags[:middle]), Tree("VP", tags[middle:])])
+    test = Tree("S", [tags[0], Tree('X"><script>', tags[1 : middle + 1]), *tags[middle + 1 :]])
+    check = build_check(Treebank.from_trees([gold]), {"<i>A</i>": Treebank.from_trees([test])})
+    name = "<u>anna</u>'\""
+    for clients in open_page(check, store, [name]):
+        client = clients[name]
+        addresses = ("", "judged") if len(words) > 100 else ("", "?whole=yes", "judged", "results", "measures")
+        for address in addresses:
+            page = Tags(client.get(address))
+            assert not {tag for tag, _ in page.tags} & {"b>s<", "i", "u", "img", "iframe", "style"}
+            scripts = [values for tag, values in page.tags if tag == "script"]
+            assert scripts in ([], [{"src": "/static/check.js", "defer": None}])
+            assert not any(attribute.startswith("on") for _, values in page.tags for attribute in values)
+            assert not any("style" in values for _, values in page.tags)
+        client.judge("accepted", note="<script>alert('note')</script>")
+        assert "<script>alert" not in client.get("judged")
+    (stored,) = store.since(0)
+    assert store.words()[stored.bracket.sentence] == tuple(words)
+
+
+def test_right_to_left_text_is_shown_so(store: Store) -> None:
+    words = HOSTILE["right to left"]
+    gold = Tree("S", [Tree("W", [word]) for word in words])
+    test = Tree("S", [Tree("NP", gold.children[:2]), *gold.children[2:]])
+    check = build_check(Treebank.from_trees([gold]), {"A": Treebank.from_trees([test])}, Plan(Hogenhout()))
+    for clients in open_page(check, store, ["anna"]):
+        page = clients["anna"].get()
+        assert 'dir="rtl"' in page
+        assert page.count('direction="rtl"') == 2
+
+
+def test_names_of_people() -> None:
+    assert people_of(["anna"]) == [Who("annotator", "anna")]
+    assert people_of(["anna", "ben", "anna"]) == [
+        Who("annotator", "anna"),
+        Who("annotator", "ben"),
+        Who("adjudicator", "adjudicator"),
+    ]
+    for wrong in ("", "  ", "x" * 61):
+        with pytest.raises(UsageError):
+            people_of([wrong])
+
+
+def test_nothing_to_judge(store: Store, tmp_path: Path) -> None:
+    gold = Treebank.parse("(S (A a) (B b))")
+    for clients in open_page(build_check(gold, {"A": gold}), store, ["anna"]):
+        assert "There is nothing to judge" in clients["anna"].get()

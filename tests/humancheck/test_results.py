@@ -1,0 +1,133 @@
+"""Items and measures: exact when all is judged, honest intervals when only a sample was, and the way into compare."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from humancheck_helpers import said, small_check, words_of
+
+from treegauge.humancheck.estimation import ACCEPTED, OPEN, REJECTED, SKIPPED, UNSURE, estimate
+from treegauge.humancheck.queue import Check, Plan
+from treegauge.humancheck.results import cautions, find_results, judgements_by_system, judgements_for
+from treegauge.humancheck.store import Store
+from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Verdict
+from treegauge.reports.tables import render
+from treegauge.significance.comparing import Settings, compare
+
+NEEDS_ALL = ("recall_soft", "precision_soft", "spurious_reject", "false_error", "test_noise", "problem_rate")
+
+
+@pytest.mark.parametrize("plan", [Plan(), Plan(exact=True), Plan(Hogenhout(structure=("NP",), with_emr=True), exact=True)])
+def test_a_finished_check_gives_what_the_metric_gives(plan: Plan) -> None:
+    check = small_check(plan)
+    rng = np.random.default_rng(5)
+    verdicts = {q.bracket: list(Verdict)[int(rng.integers(2))] for q in check.questions if plan.exact or q.kind != "EM"}
+    results = find_results(check, verdicts.get)
+    assert results.notes == ()
+    for standing, system in zip(results.standings, check.systems, strict=True):
+        judged = judgements_for(check, verdicts.get)[system.name]
+        metric = Hogenhout(plan.metric.structure, judgements=judged, with_emr=plan.metric.with_emr)
+        total = metric.rows(system.pair).sum(axis=0).tolist()
+        counts = dict(zip(metric.columns, total, strict=True))
+        assert standing.is_complete
+        assert all(standing.counts[name] == counts[name] for name in ("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "TTB", "TPB"))
+        for name, rate in metric.rates(total).items():
+            found = standing.measures[name]
+            assert (found.low, found.value, found.high) == pytest.approx((rate, rate, rate), nan_ok=True)
+
+
+def test_without_any_verdict_the_measures_that_need_one_are_unknown(check: Check) -> None:
+    for standing in find_results(check, lambda _: None).standings:
+        unknown = {name for name, found in standing.measures.items() if math.isnan(found.value)}
+        assert unknown == set(NEEDS_ALL)
+        assert standing.counts["unjudged"] == standing.counts["CE"] + standing.counts["SP"]
+        assert standing.counts["EMA"] == standing.counts["EM"]
+
+
+def test_unsure_and_skipped_count_as_not_judged(check: Check) -> None:
+    states = np.full(len(check.questions), OPEN, dtype=np.int8)
+    states[list(check.order[:6])] = [ACCEPTED, REJECTED, ACCEPTED, REJECTED, UNSURE, SKIPPED]
+    other = states.copy()
+    other[list(check.order[4:6])] = OPEN
+    assert repr(estimate(check, 0, states)) == repr(estimate(check, 0, other))
+
+
+def test_intervals_hold_what_judging_everything_gives() -> None:
+    """Of 95% intervals from samples of one third, 19 in 20 hold the true value; with 400 samples, 91% is far below chance."""
+    check = small_check(sentences=103)
+    rng = np.random.default_rng(7)
+    asked = np.array(check.order)
+    held: dict[str, list[bool]] = {name: [] for name in NEEDS_ALL}
+    for _ in range(400):
+        truth = np.full(len(check.questions), OPEN, dtype=np.int8)
+        truth[asked] = np.where(rng.random(len(asked)) < rng.uniform(0.1, 0.9), ACCEPTED, REJECTED)
+        states = np.full_like(truth, OPEN)
+        sample = rng.choice(asked, size=len(asked) // 3, replace=False)
+        states[sample] = truth[sample]
+        exact, found = estimate(check, 0, truth).measures, estimate(check, 0, states).measures
+        for name in NEEDS_ALL:
+            held[name].append(found[name].low <= exact[name].value <= found[name].high)
+    assert {name: round(float(np.mean(values)), 2) for name, values in held.items() if np.mean(values) < 0.91} == {}
+
+
+def test_intervals_shrink_to_a_point(check: Check) -> None:
+    states = np.full(len(check.questions), OPEN, dtype=np.int8)
+    widths: list[float] = []
+    for number, index in enumerate(check.order):
+        states[index] = ACCEPTED if number % 3 else REJECTED
+        if number in (20, 60, len(check.order) - 1):
+            found = estimate(check, 0, states).measures["precision_soft"]
+            widths.append(found.high - found.low)
+    assert widths[0] > widths[1] > widths[2] == 0
+
+
+def test_the_same_judgements_give_the_same_numbers(check: Check) -> None:
+    verdicts = {check.questions[n].bracket: Verdict.ACCEPTED for n in check.order[:9]}
+    assert find_results(check, verdicts.get) == find_results(check, verdicts.get)
+
+
+def test_cautions(check: Check) -> None:
+    states = np.full(len(check.questions), OPEN, dtype=np.int8)
+    states[list(check.order[:30])] = ACCEPTED
+    (only,) = cautions(check, states)
+    assert only.startswith(f"30 of {len(check.order)} brackets judged")
+    states[list(check.order[:10])] = OPEN
+    assert "10 of the first 30" in cautions(check, states)[1]
+    states[list(check.order)] = REJECTED
+    assert cautions(check, states) == []
+
+
+def test_tables_are_those_of_the_paper(check: Check) -> None:
+    complete = find_results(check, {question.bracket: Verdict.REJECTED for question in check.questions}.get)
+    items, measures = complete.tables()
+    assert items.columns == ("item", "A", "A %TPB", "B", "B %TPB")
+    assert ",".join(str(row[0]) for row in items.rows) == "TTB,TPB,EMA,EMR,CEA,CER,SPA,SPR,PINH,PNINH,TINH,TNINH"
+    assert [row[0] for row in measures.rows] == list(MEASURES.values())
+    assert measures.columns == ("measure", "A", "B")
+    partly = find_results(check, {check.questions[n].bracket: Verdict.ACCEPTED for n in check.order[:9]}.get)
+    items, measures = partly.tables()
+    assert items.columns[:5] == ("item", "A judged", "A expected", "A low", "A high")
+    assert measures.columns == ("measure", "A", "A low", "A high", "B", "B low", "B high")
+    for form in ("table", "latex", "markdown", "csv", "json"):
+        assert "Recall-soft" in render(measures, form)
+    json.dumps(partly.to_dict(), allow_nan=False)
+
+
+def test_compare_takes_a_stores_judgements(check: Check, tmp_path: Path) -> None:
+    path = str(tmp_path / "j.sqlite")
+    numbers = [number for number, question in enumerate(check.questions) if question.kind != "EM"]
+    with Store(path) as store:
+        store.append([said(check, n, "accepted" if n % 2 else "rejected") for n in numbers], words_of(check))
+    banks = {system.name: system.bank for system in check.systems}
+    judgements = judgements_by_system(check.gold, banks, path)
+    settings = Settings(metrics=("hogenhout",), rates=("recall_soft",), rounds=50)
+    comparison = compare(check.gold, banks, settings, judgements=judgements)
+    verdicts = {check.questions[n].bracket: Verdict.ACCEPTED if n % 2 else Verdict.REJECTED for n in numbers}
+    results = find_results(check, verdicts.get)
+    for standing in results.standings:
+        assert comparison.overall.measures[standing.system]["recall_soft"] == standing.measures["recall_soft"].value
+        assert comparison.overall.items[standing.system]["CEA"] == standing.counts["CEA"]
