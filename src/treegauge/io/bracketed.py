@@ -162,7 +162,7 @@ class _Block:
         else:
             events, used = self._complete(find_events(text))
         if not used:
-            self._refuse_endless()
+            self._refuse_endless(text)
             return None, 0
         if not events.balance() or b"\0" in text:
             raise self._error()
@@ -204,11 +204,11 @@ class _Block:
         assert error is not None, "the fast reader refused what the careful one accepts"
         return error
 
-    def _refuse_endless(self) -> None:
+    def _refuse_endless(self, text: bytes) -> None:
         """A bracket that is never closed must not make us read the rest of a huge file into memory."""
-        if len(self.text) > _SUSPICIOUS_TREE_BYTES and not self.options.lines and b"\n(" in self.text.lstrip():
+        if len(text) > _SUSPICIOUS_TREE_BYTES and not self.options.lines and b"\n(" in text.lstrip():
             raise self._error()
-        if len(self.text) > _LARGEST_TREE_BYTES:
+        if len(text) > _LARGEST_TREE_BYTES:
             raise _too_large(self.path, self.place.line)
 
 

@@ -133,7 +133,7 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
 def _has_label_set_off(events: Events, opens: Int64) -> bool:
     """Whether an opening bracket has its label behind a blank, ``( NP ...``; the lone atom of ``( word)`` is no label."""
     set_off = opens[events.is_word.take(opens + 1)]
-    return bool((~events.is_close.take(set_off + 1 + 1)).any())
+    return bool((~events.is_close.take(set_off + 2)).any())
 
 
 def _with_labels_at_brackets(events: Events) -> bytes:

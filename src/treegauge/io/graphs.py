@@ -23,7 +23,7 @@ from treegauge.trees.treebank import Origin, Treebank
 __all__ = ["ROOT", "ROOT_LABEL", "Graph", "Node", "Word", "treebanks_of"]
 
 ROOT, ROOT_LABEL = "0", "VROOT"
-_BLOCK_WORDS = 1 << 16
+_BLOCK_SIZE = 1 << 16
 
 
 class Word(NamedTuple):
@@ -67,7 +67,7 @@ def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadO
     trees: list[Tree] = []
     lines: list[int] = []
     names: list[str] = []
-    words = 0
+    size = 0
     for graph in graphs:
         if isinstance(graph, InputError):
             yield graph
@@ -79,10 +79,10 @@ def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadO
             continue
         lines.append(graph.line)
         names.append(graph.name)
-        words += len(graph.words)
-        if words > _BLOCK_WORDS:
+        size += len(graph.words) + 1
+        if size > _BLOCK_SIZE:
             yield _block(trees, path, lines, names)
-            trees, lines, names, words = [], [], [], 0
+            trees, lines, names, size = [], [], [], 0
     if trees:
         yield _block(trees, path, lines, names)
 
@@ -96,9 +96,7 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
         return Tree("")
     order = _bottom_up(graph, path)
     if options.attach_punctuation:
-        attached = _with_punctuation_attached(graph)
-        order = order if attached is graph else _bottom_up(attached, path)
-        graph = attached
+        graph = _with_punctuation_attached(graph)
     covers = _covers(graph, order, path)
     below: dict[str, list[tuple[int, Tree]]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
@@ -200,7 +198,7 @@ def _with_punctuation_attached(graph: Graph) -> Graph:
             parent = _lowest_above_both(graph, left, right)
             for position in range(left + 1, right):
                 words[position] = words[position]._replace(parent=parent)
-    return replace(graph, words=words) if words != graph.words else graph
+    return replace(graph, words=words)
 
 
 def _lowest_above_both(graph: Graph, left: int, right: int) -> str:

@@ -8,6 +8,7 @@ than eight bytes are then compared with the string they were taken for, so the r
 from __future__ import annotations
 
 import hashlib
+import secrets
 from typing import TypeVar
 
 import numpy as np
@@ -64,6 +65,8 @@ class Interner:
         self.strings: list[str] = []
         self._table = np.zeros(_SMALLEST_TABLE, dtype=np.int64)  # slot -> number + 1; 0 is free
         self._keys = np.zeros(_SMALLEST_TABLE + 1, dtype=np.uint64)  # number + 1 -> key
+        # Nobody can make a file whose words all begin their search at the same slot. The numbers do not depend on it.
+        self._multiplier = np.uint64(secrets.randbits(64) | 1)
         self._pool = _Pool()
         self._namesakes: dict[bytes, int] = {}  # strings whose hash another string had first
 
@@ -120,7 +123,7 @@ class Interner:
     def _home(self, keys: UInt64) -> Int64:
         """The slot where the search for a key begins."""
         shift = np.uint64(65 - len(self._table).bit_length())
-        return ((keys ^ (keys >> np.uint64(31))) * _MULTIPLIER >> shift).view(np.int64)
+        return ((keys ^ (keys >> np.uint64(31))) * self._multiplier >> shift).view(np.int64)
 
     def _make_room(self, count: int) -> None:
         """An empty table for so many keys, within reason, which saves growing it step by step."""
