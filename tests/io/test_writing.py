@@ -169,9 +169,9 @@ def test_the_format_by_suffix(tmp_path: Path, name: str, first: str) -> None:
 
 def test_an_unknown_format_lists_those_that_can_be_written(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match=r"'exprot'; did you mean 'export'.*conll2000"):
-        write("(A a)", tmp_path / "x", format="exprot")
+        write("(A a)", tmp_path / "x", to="exprot")
     with pytest.raises(UnknownName, match="tigerxml"):
-        write("(A a)", tmp_path / "x", format="tigerxml")
+        write("(A a)", tmp_path / "x", to="tigerxml")
 
 
 def failing(bank: Treebank) -> Iterator[Treebank]:
@@ -199,7 +199,7 @@ def test_the_file_written_may_be_the_one_read(tmp_path: Path) -> None:
     path.chmod(0o640)
     link = tmp_path / "link.mrg"
     link.symlink_to(path)
-    write(read(link), link, format="pretty")
+    write(read(link), link, to="pretty")
     assert path.read_text() == "(A a)\n(B b)\n"
     assert link.is_symlink()
     assert stat.S_IMODE(path.stat().st_mode) == 0o640

@@ -1,7 +1,7 @@
 """Reading and writing treebanks: one module a format.
 
 >>> bank = as_treebank("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
->>> write(bank, "-", format="pretty")
+>>> write(bank, "-", to="pretty")
 (S (NP (DT the) (NN cat)) (VP (VBD sat)))
 """
 

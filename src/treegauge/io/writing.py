@@ -14,17 +14,17 @@ from treegauge.trees.treebank import Treebank
 __all__ = ["write", "write_blocks"]
 
 
-def write(trees: object, path: str | os.PathLike[str], format: str = "auto") -> None:  # noqa: A002
+def write(trees: object, path: str | os.PathLike[str], to: str = "auto") -> None:
     """Write trees (whatever :func:`~treegauge.io.reading.as_treebank` takes) to a file, or to standard output for ``-``.
 
-    ``format`` is a name of :data:`~treegauge.io.formats.WRITABLE`; ``auto`` goes by the suffix, and else is ``bracketed``.
+    ``to`` is a name of :data:`~treegauge.io.formats.WRITABLE`; ``auto`` goes by the suffix, and else is ``bracketed``.
     """
-    write_blocks([as_treebank(trees)], path, format)
+    write_blocks([as_treebank(trees)], path, to)
 
 
-def write_blocks(blocks: Iterable[Treebank], path: str | os.PathLike[str], format: str = "auto") -> None:  # noqa: A002
+def write_blocks(blocks: Iterable[Treebank], path: str | os.PathLike[str], to: str = "auto") -> None:
     """Write the trees of a stream; no more than a block is in memory."""
-    writer = _format(path, format).writer
+    writer = _format(path, to).writer
     assert writer is not None
     write_chunks(writer(blocks), path)
 
