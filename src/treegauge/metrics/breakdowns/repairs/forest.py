@@ -37,7 +37,7 @@ class Node:
 
     def place(self) -> int:
         """The index among the siblings."""
-        return next(index for index, sibling in enumerate(self.parent.children) if sibling is self)
+        return self.parent.children.index(self)
 
 
 class Forest:

@@ -11,7 +11,6 @@ or both. Every node whose edge it shifts must be wrong as it is, so no move brea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from treegauge.metrics.breakdowns.repairs.forest import Forest, Gold, Missed, Node
@@ -45,8 +44,7 @@ class Shift(NamedTuple):
 _EXPLAINED = {"right": 2, "relabel": 2, "gone": 1, "wrong": 0}
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """A run comes under ``target``, or with ``joined_row`` under a new node above it and ``target``.
 
     It explains ``explained`` brackets in ``steps`` repairs: a node that needs another label as well takes a second one.
@@ -60,11 +58,11 @@ class Move:
     @property
     def explained(self) -> int:
         own = (self.run.phrase is not None) + self.run.dissolves + (self.joined_row >= 0)
-        return own + sum(_EXPLAINED[shift.becomes] for shift in self.shifts)
+        return own + sum([_EXPLAINED[shift.becomes] for shift in self.shifts])
 
     @property
     def steps(self) -> int:
-        return 1 + sum(shift.becomes == "relabel" for shift in self.shifts)
+        return 1 + sum([shift.becomes == "relabel" for shift in self.shifts])
 
     @property
     def is_useful(self) -> bool:
@@ -73,8 +71,8 @@ class Move:
 
     def rank(self) -> tuple[int, ...]:
         """What makes a move better than another; the larger the better."""
-        nodes = self.run.nodes
-        return (self.explained - self.steps, self.explained, -len(self.shifts), nodes[0].start - nodes[-1].end, -nodes[0].start)
+        nodes, explained = self.run.nodes, self.explained
+        return (explained - self.steps, explained, -len(self.shifts), nodes[0].start - nodes[-1].end, -nodes[0].start)
 
 
 def best_move(forest: Forest, missed: Missed) -> Move | None:
