@@ -117,12 +117,17 @@
 
   // Trees shrink to their boxes as long as they stay readable; what is larger scrolls, with the bracket in the middle.
   function fit() {
-    for (const tree of box.querySelectorAll(".tree")) {
-      const svg = $("svg", tree);
-      const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-      const scale = Math.min(1, Math.max(0.7, (tree.clientWidth - 8) / width));
+    const trees = [...box.querySelectorAll(".tree")].map((tree) => ({ tree, svg: $("svg", tree) }));
+    const size = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
+    const resize = (svg, scale) => {
+      const [width, height] = size(svg);
       svg.setAttribute("width", width * scale);
       svg.setAttribute("height", height * scale);
+    };
+    for (const { svg } of trees) resize(svg, 1);
+    const scales = trees.map(({ tree, svg }) => Math.min(1, Math.max(0.7, (tree.clientWidth - 8) / size(svg)[0])));
+    trees.forEach(({ svg }, index) => resize(svg, scales[index]));
+    for (const { tree } of trees) {
       const focus = $(".focus", tree) || $("text.asked", tree) || $(".crossing", tree);
       if (!focus) continue;
       const outer = tree.getBoundingClientRect();
