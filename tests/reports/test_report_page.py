@@ -154,6 +154,7 @@ def test_texts_of_a_tree_do_not_touch(page: Page) -> None:
             assert y != other_y or end <= start
 
 
+@pytest.mark.slow
 def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "hostile.html"
     make_report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME).write(str(path))
