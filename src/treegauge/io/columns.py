@@ -15,6 +15,7 @@ from treegauge.trees.treebank import Int32, Int64, Origin, Treebank
 
 __all__ = ["Columns", "Names", "Part", "join_parts", "part_of"]
 
+_NEWLINE = np.uint8(ord("\n"))
 _SET_OFF = re.compile(rb"\(([ \t\n\r\v\f]+)([^() \t\n\r\v\f]++)(?=[ \t\n\r\v\f]*[^) \t\n\r\v\f])")
 
 
@@ -143,6 +144,9 @@ def _with_labels_at_brackets(events: Events) -> bytes:
 
 
 def _lines_of(events: Events, position: Int64, first_line: int) -> Int64:
-    """The line of each position."""
-    newlines = np.flatnonzero(events.data == ord("\n"))
-    return np.searchsorted(newlines, position) + first_line
+    """The line of each position, which ascend."""
+    data = events.data[: int(position[-1])] if len(position) else events.data[:0]
+    lines = np.arange(first_line, first_line + len(position))
+    if int(np.count_nonzero(data == _NEWLINE)) == len(position) - 1 and bool((data.take(position[1:] - 1) == _NEWLINE).all()):
+        return lines  # the usual case: each begins its line
+    return np.searchsorted(np.flatnonzero(data == _NEWLINE), position) + first_line

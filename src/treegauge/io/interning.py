@@ -63,7 +63,7 @@ class Interner:
 
     def __init__(self) -> None:
         self.strings: list[str] = []
-        self._table = np.zeros(_SMALLEST_TABLE, dtype=np.int64)  # slot -> number + 1; 0 is free
+        self._table = np.zeros(_SMALLEST_TABLE, dtype=np.int32)  # slot -> number + 1; 0 is free
         self._keys = np.zeros(_SMALLEST_TABLE + 1, dtype=np.uint64)  # number + 1 -> key
         # Nobody can make a file whose words all begin their search at the same slot. The numbers do not depend on it.
         self._multiplier = np.uint64(secrets.randbits(64) | 1)
@@ -93,9 +93,8 @@ class Interner:
         """The number of each key, and the indices of the first occurrences of new ones, which are numbered in that order."""
         known = count = len(self.strings)
         slot = self._home(keys)
-        holder = self._table.take(slot)
-        pending = np.flatnonzero(self._keys.take(holder) != keys)
-        numbers = holder.astype(np.int32)
+        numbers = self._table.take(slot)
+        pending = np.flatnonzero(self._keys.take(numbers) != keys)
         new: list[Int64] = []
         slot = slot.take(pending)
         while len(pending):
@@ -128,16 +127,16 @@ class Interner:
     def _make_room(self, count: int) -> None:
         """An empty table for so many keys, within reason, which saves growing it step by step."""
         size = min(max(_SMALLEST_TABLE, 1 << (2 * count).bit_length()), _LARGEST_FIRST_TABLE)
-        self._table, self._keys = np.zeros(size, dtype=np.int64), np.zeros(size + 1, dtype=np.uint64)
+        self._table, self._keys = np.zeros(size, dtype=np.int32), np.zeros(size + 1, dtype=np.uint64)
 
     def _settle(self, slot: Int64, free: Int64, keys: UInt64, count: int) -> Int64:
         """Give each free slot to the first key that asks for it; the indices of those keys."""
         wanted = slot.take(free)
         # Of several writes to one slot the last stays: written in reverse, the first in the order of the text.
-        self._table[wanted[::-1]] = np.arange(len(free), 0, -1)
-        winners = np.flatnonzero(self._table.take(wanted) == np.arange(1, len(free) + 1))
+        self._table[wanted[::-1]] = np.arange(len(free), 0, -1, dtype=np.int32)
+        winners = np.flatnonzero(self._table.take(wanted) == np.arange(1, len(free) + 1, dtype=np.int32))
         settled = free.take(winners)
-        self._table[wanted.take(winners)] = np.arange(count + 1, count + 1 + len(winners))
+        self._table[wanted.take(winners)] = np.arange(count + 1, count + 1 + len(winners), dtype=np.int32)
         self._keys[count + 1 : count + 1 + len(winners)] = keys.take(settled)
         return settled
 
@@ -145,10 +144,10 @@ class Interner:
         """A table four times as large, with the same keys in it."""
         keys = self._keys[1 : count + 1]
         size = 4 * len(self._table)
-        self._table = np.zeros(size, dtype=np.int64)
+        self._table = np.zeros(size, dtype=np.int32)
         self._keys = np.zeros(size + 1, dtype=np.uint64)
         self._keys[1 : count + 1] = keys
-        pending, slot = np.arange(1, count + 1), self._home(keys)
+        pending, slot = np.arange(1, count + 1, dtype=np.int32), self._home(keys)
         while len(pending):
             free = np.flatnonzero(self._table.take(slot) == 0)
             self._table[slot.take(free)] = pending.take(free)
@@ -158,7 +157,7 @@ class Interner:
     def _renumber(self, numbers: Int32, known: int, first: Int64) -> Int64:
         """Number new keys, which were numbered round by round, by their first occurrences; these in that order."""
         order = np.argsort(first)
-        rank = np.empty(len(order) + known + 1, dtype=np.int64)
+        rank = np.empty(len(order) + known + 1, dtype=np.int32)
         rank[: known + 1] = np.arange(known + 1)
         rank[order + known + 1] = np.arange(known + 1, known + 1 + len(order))
         numbers[:] = rank.take(numbers + 1) - 1

@@ -45,8 +45,12 @@ def nesting_of(events: Events) -> Nesting:
     phrase_closes = np.flatnonzero(closes_phrase)
 
     words_before = np.cumsum(events.is_word.view(np.int8), dtype=np.int32)
-    tags_before = words_before if len(tags) == len(words) else _count_before(tag_opens + 1, len(events))
     first, last = words_before.take(phrase_opens), words_before.take(phrase_closes)
+    if len(tags) == len(words):
+        tags_before, first_tag, last_tag = words_before, first, last
+    else:
+        tags_before = _count_before(tag_opens + 1, len(events))
+        first_tag, last_tag = tags_before.take(phrase_opens), tags_before.take(phrase_closes)
     level = events.depth.take(phrase_opens)
     by_depth, closes_by_depth = _stable_order(level), _stable_order(events.depth.take(phrase_closes))
     start = words_before.take(opens)
@@ -60,8 +64,8 @@ def nesting_of(events: Events) -> Nesting:
     closed = np.empty_like(by_depth)
     closed[closes_by_depth] = by_depth
     innermost = np.empty(2 * len(phrases), dtype=np.int32)
-    innermost[phrase_opens - first - 2 * tags_before.take(phrase_opens)] = np.arange(len(phrases), dtype=np.int32)
-    innermost[phrase_closes - last - 2 * tags_before.take(phrase_closes)] = above_phrase.take(closed)
+    innermost[phrase_opens - (first + 2 * first_tag)] = np.arange(len(phrases), dtype=np.int32)
+    innermost[phrase_closes - (last + 2 * last_tag)] = above_phrase.take(closed)
     parent = np.zeros_like(start)
     if len(phrases):
         row = phrases.astype(np.int32)
