@@ -1,0 +1,23 @@
+"""``treegauge completion``: the script that lets a shell complete commands, options and file names."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  eval "$(treegauge completion bash)"                                   # now, in this shell
+  treegauge completion zsh > ~/.zfunc/_treegauge                        # for good
+  treegauge completion fish > ~/.config/fish/completions/treegauge.fish"""
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> None:
+    """Print the completion script for SHELL."""
+    from treegauge.cli import treegauge
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(treegauge, {}, "treegauge", "_TREEGAUGE_COMPLETE").source())
