@@ -19,7 +19,7 @@ from treegauge.trees import Tree
 
 BANKS = {
     "binary": ["(S (A a) (S (A a) (B b)))", "(S (S (B b) (B b)) (A a))", "(S (A b) (B a))"],
-    "unary and long": ["(S (X (S (A a) (B b))) (A b))", "(S (A a) (B b) (A a))", "(S (X (A a)))"],
+    "unary and long": ["(S (X (T (A a) (B b))) (A b))", "(S (A a) (B b) (A a))", "(S (X (A a)))"],
     "words among symbols": ["(S a (S (A a) b) (A b))", "(S (S a b) b)"],
     "repeated": ["(S (A a) (B b))", "(S (A a) (B b))", "(S (S (A a) (B b)) (S (A a) (A b)))"],
 }

@@ -17,9 +17,13 @@ from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.parsing.jit import when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
-from treegauge.parsing.parser import Parsed, Parser
+from treegauge.parsing.parser import Parsed, Parser, Sentence
+from treegauge.parsing.pruning import THRESHOLD, search_error
 from treegauge.parsing.records import FORMATS, footer, header, record, records_done
 from treegauge.parsing.sentences import KINDS, Kind, read_sentences
+
+PRUNE_EVERY = 10
+"""Of how many sentences one is parsed exactly too, to see whether pruning lost anything."""
 
 
 @click.command(
@@ -28,6 +32,7 @@ Examples:
   echo "I saw the man with the telescope ." | treegauge parse
   treegauge parse train.model sentences.txt --objective labelled-recall -o out.mrg
   treegauge parse train.model gold.mrg --input trees --gold-tags --jobs 2
+  treegauge parse train.model sentences.txt --prune --objective labelled-precision-recall
   treegauge parse grammar.txt - --kbest 5 --format json < sentences.txt"""
 )
 @click.argument("grammar", default=OWN)
@@ -43,6 +48,10 @@ Examples:
               help="tokens with blanks between, word/TAG, raw text, or trees (their words are parsed).")  # fmt: skip
 @click.option("--raw", is_flag=True, help="The same as --input raw: split punctuation and clitics off as the Penn Treebank does.")
 @click.option("--gold-tags", is_flag=True, help="Keep the tags of the input (tagged or trees).")
+@click.option("--prune", type=float, is_flag=False, flag_value=THRESHOLD, default=0.0, metavar="[NUMBER]",
+              help=f"Leave out what a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}]; else exact.")  # fmt: skip
+@click.option("--prune-check", type=click.IntRange(0), default=25, show_default=True, metavar="N",
+              help="--prune: parse so many of the sentences exactly too, and say how often the best tree was lost.")  # fmt: skip
 @click.option("--kbest", type=click.IntRange(0), default=0, metavar="K", help="Print the K likeliest parses of each sentence.")
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True)
@@ -53,7 +62,8 @@ Examples:
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 def command(
-    grammar: str, file: str, objective: str, kind: Kind, raw: bool, gold_tags: bool, kbest: int, posteriors: bool, form: str,
+    grammar: str, file: str, objective: str, kind: Kind, raw: bool, gold_tags: bool, prune: float,
+    prune_check: int, kbest: int, posteriors: bool, form: str,
     output: str, resume: bool, jobs: int, encoding: str, start: str | None, renormalise: bool, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
@@ -63,23 +73,28 @@ def command(
     """
     given = given_grammar(grammar, start=start, renormalise=renormalise)
     options = {name: value for name, value in choices.items() if value is not None}
-    parser = Parser(given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined)
+    parser = Parser(given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune)
     parser.check()
     sentences = read_sentences(file, "raw" if raw else kind, ReadOptions(encoding=encoding))
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record a sentence: bracketed or jsonl")
     done = records_done(output, form, kbest) if resume else 0
     began, count, failed = time.monotonic(), 0, 0
+    checked: list[Sentence] = []
     with _output(output, append=resume) as out, when_compiling(_say_compiling):
         out.write(header(form, grammar, objective, options))
         for parsed in _shown(parser.parse_all(itertools.islice(sentences, done, None), jobs)):
             out.write(record(form, done + count, parsed, kbest, posteriors, first=count == 0))
             count += 1
             failed += parsed.fallback
+            if prune and len(checked) < prune_check and count % PRUNE_EVERY == 1:
+                checked.append(parsed.sentence)
         out.write(footer(form))
     seconds = time.monotonic() - began
     resumed = f" after {done:,} done before" if done else ""
     click.echo(f"{count:,} sentences{resumed} in {seconds:.1f} s; {failed:,} without a parse (fallback)", err=True)
+    if checked:
+        click.echo(str(search_error(parser, checked)), err=True)
 
 
 def _say_compiling() -> None:

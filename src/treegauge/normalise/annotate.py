@@ -134,12 +134,12 @@ _PHRASES = (
 )  # fmt: skip
 SPLITS: dict[str, Split] = {split.name: split for split in (*_TAGS, *_PHRASES)}
 """The splits by name, after Klein & Manning (2003, Figure 8) where they have them."""
-USUAL_SPLITS = ("tag-pa", "in", "aux", "cc", "percent", "alone")
+USUAL_SPLITS = ("tag-pa", "in", "aux", "cc", "percent", "alone", "unary", "vp", "verb", "gapped")
 
 
 def annotate(
     tree: Tree,
-    direction: Direction = "head",
+    direction: Direction = "right",
     *,
     h: int = 1,
     v: int = 2,
@@ -152,7 +152,7 @@ def annotate(
     with ``direction="head"`` the head child.
 
     >>> tree = Tree.parse("(S (NP-SBJ (PRP it)) (VP (VBD was) (ADJP-PRD (JJ wet)) (NP-TMP (NN today))))")
-    >>> print(annotate(tree, splits=["aux", "vp"]))
+    >>> print(annotate(tree, "head", splits=["aux", "vp"]))
     (S^ROOT (NP^S (PRP it)) (VP^S^VBF (VP^S^VBF|VBD|NP (VBD^=be was) (ADJP^VP (JJ wet))) (NP^VP (NN today))))
     """
     if v < 1 or h < 0:

@@ -247,7 +247,7 @@ _ALL = (
         lambda values: partial(annotate, **values),
         lambda values: unbinarise,
         (
-            Parameter("direction", "head", "right, left or head", _choice(*get_args(Direction))),
+            Parameter("direction", "right", "right, left or head", _choice(*get_args(Direction))),
             Parameter("h", "1", "how many siblings a new node remembers (a number from 0)", _at_least(0)),
             Parameter("v", "2", _UPWARDS, _at_least(1)),
             Parameter(

@@ -23,7 +23,7 @@ Float64 = NDArray[np.float64]
 Tags = Sequence[Collection[str] | Mapping[str, float] | None]
 """For each word the tags it may have (a mapping: with weights that replace the grammar's), or ``None`` for all."""
 
-NO_LIMIT = Limit(np.zeros((0, 0, 0), np.bool_), np.zeros(0, np.int32))
+NO_LIMIT = Limit(np.zeros((0, 0, 0), np.bool_), *(np.zeros(0, kind) for kind in (np.int32, np.int64, np.int32)))
 _ATTEMPTS = 3
 
 

@@ -303,4 +303,4 @@ def _limit(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]] |
     for i, j in brackets or ():
         mask &= ~(((i < s) & (s < j) & (j < t)) | ((s < i) & (i < t) & (t < j)))
     group = np.where(np.arange(grammar.n_symbols) < grammar.visible, 0, -1).astype(np.int32)
-    return Limit(mask[:, :, None], group)
+    return Limit(mask[:, :, None], group, np.array([0, grammar.visible]), np.arange(grammar.visible, dtype=np.int32))

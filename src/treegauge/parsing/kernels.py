@@ -45,11 +45,14 @@ class Leaves(NamedTuple):
 class Limit(NamedTuple):
     """What may stand where: a symbol X over [s, t) only if ``allowed[s, t, group[X]]``; of a group below 0 anywhere.
 
-    Where ``allowed`` is of size 0 there is no limit. If two symbols are allowed, so must be those on a chain between.
+    Group k has the symbols ``member[member_first[k]:member_first[k+1]]``. Where ``allowed`` is of size 0 there is no
+    limit. If two symbols are allowed, so must be those on a chain between.
     """
 
     allowed: Bools
     group: Ints
+    member_first: Ints
+    member: Ints
 
 
 class Weights(NamedTuple):
@@ -222,6 +225,45 @@ def sum_over_splits(
 
 
 @kernel
+def sum_over_parents(
+    mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, limit: Limit, cell: Scratch, modulus: float
+) -> None:
+    """The same for the symbols that may stand there only: less work where they are few."""
+    zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
+    for group in range(limit.allowed.shape[2]):
+        if not limit.allowed[s, t, group]:
+            continue
+        for i in range(limit.member_first[group], limit.member_first[group + 1]):
+            A = limit.member[i]
+            for j in range(rules.by_parent_first[A], rules.by_parent_first[A + 1]):
+                k = rules.by_parent[j]
+                at = chart.slot[s, rules.left_id[rules.left[k]]]
+                C = rules.right_id[rules.right[k]]
+                if at < 0 or rights[C, 0] < 0:
+                    continue
+                lo, hi = max(lefts[at, 2], rights[C, 1]), min(lefts[at, 3], rights[C, 2])
+                if lo > hi:
+                    continue
+                x = dot(mode, chart.left_row[lefts[at, 1]], chart.right_row[rights[C, 0]], lo, hi, modulus)
+                if x != zero:
+                    add(mode, cell, A, times(mode, binary[k], x, modulus), modulus)
+
+
+@kernel
+def parents_are_few(s: int, t: int, chart: Chart, rules: BinaryRules, limit: Limit) -> bool:
+    """Whether the rules of the symbols allowed over [s, t) are fewer than the pairs that begin with a left child there."""
+    n_rules, n_pairs = 0, 0
+    for i in range(chart.n_lefts[s]):
+        B = chart.lefts[s, i, 0]
+        n_pairs += rules.pair_first[B + 1] - rules.pair_first[B]
+    for group in range(limit.allowed.shape[2]):
+        if limit.allowed[s, t, group]:
+            for i in range(limit.member_first[group], limit.member_first[group + 1]):
+                n_rules += rules.by_parent_first[limit.member[i] + 1] - rules.by_parent_first[limit.member[i]]
+    return bool(3 * n_rules < n_pairs)
+
+
+@kernel
 def permitted(limit: Limit, s: int, t: int, X: int) -> bool:
     """Whether a symbol may stand over [s, t)."""
     return limit.allowed.size == 0 or limit.group[X] < 0 or limit.allowed[s, t, limit.group[X]]
@@ -289,7 +331,10 @@ def inside(
                     add(mode, below, leaves.symbol[i], leaves.weight[i], modulus)
             else:
                 chart = Chart(first, last, symbol, value, n_lefts, lefts, slot, rights, left_row, right_row)
-                sum_over_splits(mode, s, t, chart, rules, weights.binary, below, modulus)
+                if limited and parents_are_few(s, t, chart, rules, limit):
+                    sum_over_parents(mode, s, t, chart, rules, weights.binary, limit, below, modulus)
+                else:
+                    sum_over_splits(mode, s, t, chart, rules, weights.binary, below, modulus)
             cell = below
             if weights.chained:
                 clear(closed)

@@ -91,6 +91,49 @@ def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binar
 
 
 @kernel
+def hand_down_by_parents(
+    mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats
+) -> None:
+    """The same, rule by rule of the parents: less work where they are few."""
+    zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
+    for e in range(chart.first[s, t], chart.last[s, t]):
+        A = chart.symbol[e]
+        f = dense[A]
+        if f == zero:
+            continue
+        for j in range(rules.by_parent_first[A], rules.by_parent_first[A + 1]):
+            k = rules.by_parent[j]
+            at = chart.slot[s, rules.left_id[rules.left[k]]]
+            C = rules.right_id[rules.right[k]]
+            if at < 0 or rights[C, 0] < 0:
+                continue
+            lo = max(lefts[at, 2], rights[C, 1], s + 1)
+            hi = min(lefts[at, 3], rights[C, 2], t - 1)
+            if lo > hi:
+                continue
+            y = times(mode, binary[k], f, 0.0)
+            row, row_c = lefts[at, 1], rights[C, 0]
+            for r in range(lo, hi + 1):
+                outer.left_row[row, r] = plus(mode, outer.left_row[row, r], times(mode, y, chart.right_row[row_c, r], 0.0), 0.0)
+                outer.right_row[row_c, r] = plus(mode, outer.right_row[row_c, r], times(mode, y, chart.left_row[row, r], 0.0), 0.0)
+
+
+@kernel
+def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats, zero: float) -> bool:
+    """Whether the rules of the parents over [s, t) are fewer than the pairs that begin with a left child there."""
+    n_rules, n_pairs = 0, 0
+    for e in range(chart.first[s, t], chart.last[s, t]):
+        A = chart.symbol[e]
+        if dense[A] != zero:
+            n_rules += rules.by_parent_first[A + 1] - rules.by_parent_first[A]
+    for i in range(chart.n_lefts[s]):
+        if chart.lefts[s, i, 2] < t:
+            B = chart.lefts[s, i, 0]
+            n_pairs += rules.pair_first[B + 1] - rules.pair_first[B]
+    return bool(2 * n_rules < n_pairs)
+
+
+@kernel
 def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
     """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, Figure 3).
 
@@ -109,7 +152,10 @@ def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weight
         for s in range(n - d + 1):
             t = s + d
             if outside_of_cell(mode, s, t, chart, rules, weights, outer, dense) and d > 1:
-                hand_down(mode, s, t, chart, rules, weights.binary, outer, dense)
+                if few_parents(s, t, chart, rules, dense, zero):
+                    hand_down_by_parents(mode, s, t, chart, rules, weights.binary, outer, dense)
+                else:
+                    hand_down(mode, s, t, chart, rules, weights.binary, outer, dense)
             for k in range(chart.first[s, t], chart.last[s, t]):
                 dense[chart.symbol[k]] = zero
     return outer

@@ -10,12 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from treegauge.errors import MismatchError
+from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.projection import expected_usage
 from treegauge.normalise import expand_unaries, fallback
 from treegauge.parsing.forest import Forest, Parse
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posteriors import Constituent
+from treegauge.parsing.pruning import Pruner
 from treegauge.trees.tree import Child, Tree, to_flat
 
 __all__ = ["FALLBACK", "Parsed", "Parser", "Sentence"]
@@ -49,7 +51,8 @@ class Parser:
     """A grammar with an objective: ``parser.parse(sentence)``.
 
     ``tag_words`` says that the grammar's words are tags. ``gold_tags`` keeps a sentence's own tags. ``joined``
-    expands joined unary chains (``S+VP``).
+    expands joined unary chains (``S+VP``). ``prune`` is the threshold of a coarse grammar's posteriors (see
+    :mod:`treegauge.parsing.pruning`); 0 is exact.
 
     >>> grammar = PCFG.parse('S -> N V [1]\\nN -> "fish" [1]\\nV -> "swim" [1]')
     >>> parser = Parser(grammar)
@@ -67,27 +70,37 @@ class Parser:
     gold_tags: bool = False
     tag_words: bool = False
     joined: bool = False
+    prune: float = 0.0
 
     def check(self) -> None:
         """Refuse an objective that does not exist, or options it does not take, before the first sentence."""
         check_objective(self.objective, self.options)
+        if not 0 <= self.prune < 1:
+            raise UsageError(f"a threshold of posteriors is from 0 (exact) to below 1, not {self.prune:g}")
 
     def parse(self, sentence: Sentence) -> Parsed:
         """The best tree of one sentence."""
-        if self.tag_words:
-            forest = Forest(self.grammar, sentence.words if sentence.tags is None else sentence.tags)
-        elif self.gold_tags:
-            if sentence.tags is None:
-                raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
-            forest = Forest(self.grammar, sentence.words, tags=[self._symbols(tag) for tag in sentence.tags])
-        else:
-            forest = Forest(self.grammar, sentence.words)
+        forest = self._forest(sentence)
         if not forest.has_parse:
             return Parsed(sentence, self._fallback(sentence), math.nan, -math.inf, True)
         best = forest.argmax(self.objective, **self.options)
         kbest = tuple(Parse(self._shown(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
         constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
         return Parsed(sentence, self._shown(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents)
+
+    def _forest(self, sentence: Sentence) -> Forest:
+        words, tags = sentence.words, None
+        if self.tag_words:
+            words = sentence.words if sentence.tags is None else sentence.tags
+        elif self.gold_tags:
+            if sentence.tags is None:
+                raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
+            tags = [self._symbols(tag) for tag in sentence.tags]
+        if self.prune:
+            pruned = Forest(self.grammar, words, tags=tags, limit=Pruner.of(self.grammar).limit(words, self.prune, tags))
+            if pruned.has_parse:
+                return pruned
+        return Forest(self.grammar, words, tags=tags)
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[Parsed]:
         """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
@@ -154,29 +167,6 @@ class Parser:
         below = [rule for rule in self.grammar.rules if rule.lhs == self.grammar.start and rule.is_unary]
         best = max(below, key=lambda rule: rule.probability, default=None)
         return (self.grammar.label(best.rhs[0]) if best else None) or self.grammar.start
-
-
-def expected_usage(grammar: PCFG, rounds: int = 200) -> dict[str, float]:
-    """How many nodes of each symbol a random tree of the grammar has, counted down to a depth of ``rounds``.
-
-    >>> expected_usage(PCFG.parse('S -> A A [.5] | A [.5]\\nA -> "a" [1]'))
-    {'S': 1.0, 'A': 1.5}
-    """
-    usage = {grammar.start: 1.0}
-    level = dict(usage)
-    for _ in range(rounds):
-        below: dict[str, float] = {}
-        for rule in grammar.rules:
-            if rule.lhs in level and not rule.is_lexical:
-                for symbol, word in zip(rule.rhs, rule.words, strict=True):
-                    if not word:
-                        below[symbol] = below.get(symbol, 0.0) + level[rule.lhs] * rule.probability
-        level = {symbol: count for symbol, count in below.items() if count > 1e-9}
-        if not level:
-            break
-        for symbol, count in level.items():
-            usage[symbol] = usage.get(symbol, 0.0) + count
-    return usage
 
 
 def _over_words(tree: Tree, leaves: Sequence[Tree]) -> Tree:

@@ -1,0 +1,182 @@
+"""Coarse-to-fine: coarser grammars say first which labels a span may have, so that the fine one need not try all.
+
+The coarsest grammar's symbols are the labels that output trees show (all splits of a label are one); the next knows one
+mark more of each symbol, such as its parent. Their probabilities are those of random trees of the fine grammar. Where the
+posterior of a symbol over a span is below a threshold, no split of it is tried there by the next finer grammar. Nothing
+is lost as long as the threshold is below what the best tree needs; :func:`search_error` measures how often that fails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.projection import coarse_label, project
+from treegauge.parsing.chart import NO_LIMIT, Tags
+from treegauge.parsing.forest import Forest
+from treegauge.parsing.jit import Bools, Floats, kernel
+from treegauge.parsing.kernels import Chart, Limit
+
+if TYPE_CHECKING:
+    from treegauge.parsing.parser import Parsed, Parser, Sentence
+
+__all__ = ["THRESHOLD", "Pruner", "SearchError", "search_error"]
+
+_GROWTH = 1.5
+"""A grammar must have so many times the symbols of a coarser one for that to be of use."""
+THRESHOLD = 1e-5
+"""Labels less probable than this under the coarse grammar are not tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A coarse grammar; how it calls the symbols of the next finer one, and their groups, for :class:`Limit`."""
+
+    coarse: PCFG
+    names: Mapping[str, str]
+    group: NDArray[np.int32]
+    member_first: NDArray[np.int64]
+    member: NDArray[np.int32]
+    reach: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, coarse: PCFG, fine: PCFG, names: Mapping[str, str]) -> Level:
+        index = {symbol: i for i, symbol in enumerate(coarse.nonterminals)}
+        visible = fine.binary.visible
+        group = np.full(fine.binary.n_symbols, -1, np.int32)
+        group[:visible] = [index[names[symbol]] for symbol in fine.binary.symbols[:visible]]
+        closure = coarse.binary.closure
+        reach = np.eye(len(index), dtype=np.bool_)
+        for bottom in range(len(index)):
+            tops = closure.top[closure.first[bottom] : closure.first[bottom + 1]]
+            reach[tops[tops < len(index)], bottom] = True
+        member = np.argsort(group[:visible], kind="stable").astype(np.int32)
+        member_first = np.searchsorted(group[member], np.arange(len(index) + 1)).astype(np.int64)
+        return cls(coarse, names, group, member_first, member, reach)
+
+
+@dataclass(frozen=True, eq=False)
+class Pruner:
+    """A fine grammar's coarse ones, the coarsest first: ``limit(words)`` is what the fine chart may hold.
+
+    >>> fine = PCFG.parse('S -> A1 B [1]\\nA1 -> "a" [.5] | A2 A1 [.5]\\nA2 -> "a" [1]\\nB -> "b" [1]')
+    >>> fine = fine.relabelled(lambda symbol: symbol[0])
+    >>> forest = Forest(fine, "a a b".split(), limit=Pruner.of(fine).limit("a a b".split(), 1e-5))
+    >>> print(forest.best().tree)
+    (S (A (A a) (A a)) (B b))
+    """
+
+    levels: tuple[Level, ...]
+    fine: PCFG
+
+    @classmethod
+    def of(cls, grammar: PCFG) -> Pruner:
+        """The pruner of a grammar; made once, and kept with it."""
+        derived = grammar.binary.derived
+        if "pruner" not in derived:
+            derived["pruner"] = cls._made(grammar)
+        return derived["pruner"]
+
+    @classmethod
+    def _made(cls, grammar: PCFG) -> Pruner:
+        levels: list[Level] = []
+        fine, name_of = grammar, {symbol: symbol for symbol in grammar.nonterminals}
+        for marks in (1, 0):
+            names = {symbol: coarse_label(grammar, symbol, marks) for symbol in grammar.nonterminals}
+            if not _GROWTH * len(set(names.values())) < len(fine.nonterminals):
+                continue
+            coarse = project(grammar, names.__getitem__)
+            levels.insert(0, Level.of(coarse, fine, {name_of[symbol]: name for symbol, name in names.items()}))
+            fine, name_of = coarse, names
+        return cls(tuple(levels), grammar)
+
+    def limit(self, words: Sequence[str], threshold: float = THRESHOLD, tags: Tags | None = None) -> Limit:
+        """Which symbols may stand over which spans; no limit where a coarse grammar has no parse."""
+        limit = NO_LIMIT
+        for number, level in enumerate(self.levels):
+            allowed_tags = None if tags is None else [self._coarse_tags(each, number) for each in tags]
+            forest = Forest(level.coarse, words, tags=allowed_tags, limit=limit)
+            if not forest.has_parse:
+                return NO_LIMIT
+            allowed = likely(forest.n, forest.filled.chart, forest.posterior, threshold, level.reach)
+            limit = Limit(allowed, level.group, level.member_first, level.member)
+        return limit
+
+    def _coarse_tags(self, given: Collection[str] | Mapping[str, float] | None, number: int) -> Any:
+        """Tags of the fine grammar as a coarse one calls them."""
+        if given is None:
+            return None
+        weights: dict[str, float] = {}
+        for tag in given:
+            name = tag
+            for level in reversed(self.levels[number:]):
+                name = level.names.get(name, name)
+            weight = cast("Mapping[str, float]", given)[tag] if isinstance(given, Mapping) else 1.0
+            weights[name] = max(weights.get(name, 0.0), weight)
+        return weights if isinstance(given, Mapping) else set(weights)
+
+
+@kernel
+def likely(n: int, chart: Chart, posterior: Floats, threshold: float, reach: Bools) -> Bools:
+    """Which symbols have at least that posterior over which spans, and those on chains between two such symbols."""
+    size = len(reach)
+    allowed = np.zeros((n, n + 1, size), np.bool_)
+    for s in range(n):
+        for t in range(s + 1, n + 1):
+            here = allowed[s, t]
+            for k in range(chart.first[s, t], chart.last[s, t]):
+                if posterior[k] >= threshold and chart.symbol[k] < size:
+                    here[chart.symbol[k]] = True
+            for k in range(chart.first[s, t], chart.last[s, t]):
+                X = chart.symbol[k]
+                if size > X and not here[X]:
+                    above, below = False, False
+                    for i in range(chart.first[s, t], chart.last[s, t]):
+                        Y = chart.symbol[i]
+                        if posterior[i] >= threshold and size > Y:
+                            above, below = above or reach[Y, X], below or reach[X, Y]
+                    here[X] = above and below
+    return allowed
+
+
+@dataclass(frozen=True)
+class SearchError:
+    """How often pruning lost the best tree, of how many sentences."""
+
+    lost: int
+    sentences: int
+
+    def __str__(self) -> str:
+        if not self.sentences:
+            return "no sentence to measure the search error on"
+        return (
+            f"search error: the best tree was lost in {self.lost} of {self.sentences} sentences "
+            f"({100 * self.lost / self.sentences:.1f}%)"
+        )
+
+
+def _log_probability(parsed: Parsed) -> float:
+    """Of the tree itself: its share of the sentence's."""
+    return -math.inf if parsed.fallback else parsed.log_probability + math.log(parsed.score)
+
+
+def search_error(parser: Parser, sentences: Sequence[Sentence]) -> SearchError:
+    """Parse with and without pruning: how often is the best tree lost?
+
+    For ``viterbi`` it is lost if the pruned parse is less probable, for other objectives if the tree is another.
+    """
+    exact = replace(parser, prune=0.0)
+    lost = 0
+    for sentence in sentences:
+        a, b = exact.parse(sentence), parser.parse(sentence)
+        if parser.objective == "viterbi":
+            lost += _log_probability(b) < _log_probability(a) - 1e-9
+        else:
+            lost += a.tree != b.tree
+    return SearchError(lost, len(sentences))
