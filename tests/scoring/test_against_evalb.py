@@ -77,7 +77,7 @@ def lines(bank: Treebank) -> list[bytes]:
     return [str(tree).encode() + b"\n" for tree in bank]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(sentence_pairs(), min_size=1, max_size=4), parameters())
 def test_what_evalb_would_do_is_what_evalb_does(pairs: list[tuple[Tree, Tree]], chosen: Parameters) -> None:
     gold, test = (Treebank.from_trees(side) for side in zip(*pairs, strict=True))
@@ -93,7 +93,7 @@ def test_what_evalb_would_do_is_what_evalb_does(pairs: list[tuple[Tree, Tree]], 
     assert (ours.evalb.gold, ours.evalb.test) == (sum(result.gold for result in valid), sum(result.test for result in valid))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(sentence_pairs(), min_size=1, max_size=4), parameters())
 def test_the_counts_are_evalbs_where_the_same_words_are_deleted(pairs: list[tuple[Tree, Tree]], chosen: Parameters) -> None:
     gold, test = (Treebank.from_trees(side) for side in zip(*pairs, strict=True))
@@ -108,7 +108,7 @@ def test_the_counts_are_evalbs_where_the_same_words_are_deleted(pairs: list[tupl
             assert result.scored_sentences.length[number] == theirs.length
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(sentence_pairs(), min_size=1, max_size=4), parameters())
 def test_evalbs_own_decisions(pairs: list[tuple[Tree, Tree]], chosen: Parameters) -> None:
     gold, test = (Treebank.from_trees(side) for side in zip(*pairs, strict=True))
@@ -121,6 +121,7 @@ def test_evalbs_own_decisions(pairs: list[tuple[Tree, Tree]], chosen: Parameters
     assert result.short.sentences == sum(theirs.length <= chosen.cutoff_length for theirs in valid)
 
 
+@settings(max_examples=40)
 @given(treebank_pairs(max_size=4, max_words=8))
 def test_counting_matches_is_counting_partners(banks: tuple[Treebank, Treebank]) -> None:
     for preset in ("none", "collins", "induction"):
