@@ -205,6 +205,16 @@ def test_blind(check: Check, store: Store) -> None:
         assert not store.since(0)[-1].blind, "by then the reason was known"
 
 
+def test_a_blind_tree_does_not_tell_whose_it_is(store: Store) -> None:
+    gold = "(TOP (S (NP-SBJ (N we)) (VP (V saw) (NP-OBJ (D a) (N cat)) (PP=2 (P in) (NP (N Ur))))))"
+    test = "(ROOT (S (NP (N we)) (VP (V saw) (NP (NP (D a) (N cat)) (PP (P in) (NP (N Ur)))))))"
+    check = build_check(Treebank.parse(gold), {"A": Treebank.parse(test)})
+    for clients in open_page(check, store, ["anna"], blind=True):
+        page = clients["anna"].get().split("<dialog")[0]
+        for telling in ("TOP", "ROOT", "SBJ", "OBJ", "PP=2"):
+            assert telling not in page
+
+
 def test_blind_trees_stand_in_random_order(check: Check) -> None:
     from treegauge.humancheck.view import gold_stands_first
 

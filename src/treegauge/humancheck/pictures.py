@@ -12,11 +12,12 @@ import numpy as np
 from treegauge.humancheck.queue import Occurrence, System
 from treegauge.humancheck.walking import without_long_runs, without_tagged
 from treegauge.metrics.hogenhout.preprocessing import Prepared
+from treegauge.normalise.preset import Preset
 from treegauge.trees.drawing import draw_svg, fold_to
-from treegauge.trees.tree import Tree
+from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Picture", "Side", "around", "crossed", "draw", "gold_label", "gold_side", "is_right_to_left", "parse_side"]
+__all__ = ["Picture", "Side", "anonymous", "around", "crossed", "draw", "gold_label", "gold_side", "is_right_to_left", "parse_side"]
 
 _SMALL = 14
 _CLOSE = 6
@@ -80,7 +81,7 @@ def _nodes(prepared: Prepared, sentence: int) -> list[tuple[int, int, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def gold_side(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str], *, blind: bool) -> Side:
+def gold_side(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> Side:
     """The treebank's tree: what the parser reproduced, what it missed, and what the bracket in question crosses."""
     items, row = system.items, occurrence.row
     across = set(crossed(system, row).tolist())
@@ -88,27 +89,32 @@ def gold_side(system: System, tree: Tree, occurrence: Occurrence, traces: Collec
 
     def mark(number: int) -> str:
         found = "crossing" if number in across else "matched" if items.reproduced[number] else "missed"
-        return _shown(found, number in same, blind)
+        return f"{found} focus" if number in same else found
 
     return _side(system, tree, occurrence, traces, items.gold, mark, of_gold=True)
 
 
-def parse_side(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str], *, blind: bool) -> Side:
+def parse_side(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> Side:
     """The parser's tree: what is in the treebank, what crosses it, what is spurious, and the bracket in question."""
     items = system.items
 
     def mark(number: int) -> str:
         found = "matched" if items.exact[number] else "crossing" if items.crosses[number] else "spurious"
-        return _shown(found, number == occurrence.row, blind)
+        return f"{found} focus" if number == occurrence.row else found
 
     return _side(system, tree, occurrence, traces, items.test, mark, of_gold=False)
 
 
-def _shown(found: str, is_asked: bool, blind: bool) -> str:
-    """The marks of a node; a blind reader sees none, since only the parser's tree would have the bracket asked about."""
-    if blind:
-        return ""
-    return f"{found} focus" if is_asked else found
+def anonymous(side: Side, preset: Preset) -> Side:
+    """A tree that does not tell whose it is: no marks, no function tags, no root that only a treebank or a parser writes."""
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        label = preset.cut_label(node.label)
+        if node.is_preterminal:
+            return [node]
+        return children if preset.deletes(label) else [node.replace(label=label, children=children)]
+
+    return Side(rebuild(side.tree, make) or side.tree, {}, side.asked, side.near)
 
 
 def _side(
@@ -132,7 +138,7 @@ def _side(
 
     test = system.items.test.brackets
     asked = words(int(test.start[occurrence.row]), int(test.end[occurrence.row]))
-    return Side(shown, {node: text for node, text in nodes if text}, asked, words(*_near(system, occurrence.row)))
+    return Side(shown, dict(nodes), asked, words(*_near(system, occurrence.row)))
 
 
 def _near(system: System, row: int) -> tuple[int, int]:

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from treegauge.humancheck.pictures import Picture, around, crossed, draw, gold_label, gold_side, is_right_to_left, parse_side
+from treegauge.humancheck.pictures import (
+    Picture,
+    anonymous,
+    around,
+    crossed,
+    draw,
+    gold_label,
+    gold_side,
+    is_right_to_left,
+    parse_side,
+)
 from treegauge.humancheck.queue import Check, Occurrence, Question, System
 from treegauge.trees.tree import Tree
 
@@ -74,8 +84,10 @@ def question_view(check: Check, question: Question, reader: str, *, blind: bool,
     preset = check.plan.metric.adapted(check.plan.preset)
     traces = preset.delete_tags & preset.delete_tags_for_length & {*check.gold.labels, *made_by.bank.labels}
     gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(made_by, occurrence)
-    gold = gold_side(made_by, gold_tree, occurrence, traces, blind=blind)
-    test = parse_side(made_by, test_tree, occurrence, traces, blind=blind)
+    gold = gold_side(made_by, gold_tree, occurrence, traces)
+    test = parse_side(made_by, test_tree, occurrence, traces)
+    if blind:
+        gold, test = anonymous(gold, preset), anonymous(test, preset)
     turned = is_right_to_left(question.place.words)
     gold_first = not blind or gold_stands_first(question, reader)
     names = ("Tree 1", "Tree 2") if blind else ("Treebank", f"Parser {made_by.name}")

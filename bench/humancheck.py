@@ -1,0 +1,191 @@
+"""How fast the human check stores judgements, and the pictures of its page for the documentation.
+
+    python bench/humancheck.py                          ten annotators, 1,000 judgements each, SQLite
+    python bench/humancheck.py --store postgresql://... the same in a database
+    python bench/humancheck.py --pictures docs/images   screenshots, with Chromium
+
+The server is ``treegauge check`` in a process of its own; every annotator is a connection that sends its next answer as soon as the
+one before was acknowledged, which is some hundred times faster than people judge. An answer is acknowledged when it is on the disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import secrets
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from treegauge import io
+from treegauge.data import own_treebank
+from treegauge.trees import Tree, Treebank
+from treegauge.trees.tree import Child, rebuild
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--annotators", type=int, default=10)
+    parser.add_argument("--judgements", type=int, default=1000)
+    parser.add_argument("--store", help="a database, instead of a SQLite file in a temporary folder")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if options.pictures:
+            draw_pictures(Path(folder), options.pictures)
+        else:
+            measure(Path(folder), options.store or f"{folder}/j.sqlite", options.annotators, options.judgements)
+
+
+def measure(folder: Path, store: str, n_annotators: int, n_judgements: int) -> None:
+    """Print how long answers took, and how long a bare sync of the same disk takes."""
+    gold = own_treebank()
+    io.write(gold, folder / "gold.mrg")
+    io.write(flat(gold), folder / "flat.mrg")
+    names = [f"annotator{number}" for number in range(n_annotators)]
+    with server([folder / "gold.mrg", folder / "flat.mrg"], store, names, "--exact") as links:
+        people = [Annotator(links[name], n_judgements) for name in names]
+        begin = time.perf_counter()
+        for person in people:
+            person.start()
+        for person in people:
+            person.join()
+        seconds = time.perf_counter() - begin
+    taken = sorted(second for person in people for second in person.seconds)
+    print(f"{len(taken)} judgements of {n_annotators} annotators at once in {seconds:.1f} s: {len(taken) / seconds:.0f} a second")
+    quantiles = {"median": 0.5, "95%": 0.95, "99%": 0.99, "longest": 1.0}
+    shown = (f"{name} {1000 * taken[min(int(q * len(taken)), len(taken) - 1)]:.1f} ms" for name, q in quantiles.items())
+    print("answers: " + ", ".join(shown))
+    print(
+        f"a bare write and sync of 4 KiB on this disk: {1000 * sync_time(folder):.1f} ms; load of the machine {os.getloadavg()[0]:.1f}"
+    )
+
+
+def flat(trees: Treebank) -> Treebank:
+    """A parser that groups the last children of a node: enough brackets of every kind to ask about."""
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        if len(children) > 2:
+            children = [*children[:-2], Tree("X", children[-2:])]
+        return [node.replace(children=children)]
+
+    return Treebank.from_trees(rebuild(tree, make) or tree for tree in trees)
+
+
+@contextmanager
+def server(files: Sequence[Path], store: str, names: Sequence[str], *options: str) -> Iterator[dict[str, str]]:
+    """``treegauge check`` in a process of its own, and the link of each annotator."""
+    people = [word for name in names for word in ("--annotator", name)]
+    command = [sys.executable, "-m", "treegauge", "check", *map(str, files), "--store", store, "--port", "0", "--no-open"]
+    with subprocess.Popen([*command, *people, *options], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline().strip() for _ in range(len(names) + (len(names) > 1))]
+        try:
+            yield dict(line.split(": ", 1) for line in lines) if len(names) > 1 else {names[0]: lines[0]}
+        finally:
+            process.terminate()
+
+
+class Annotator(threading.Thread):
+    """Answers whatever question comes next, as fast as it comes."""
+
+    def __init__(self, link: str, n_judgements: int) -> None:
+        super().__init__()
+        self.link, self.n_judgements = urlsplit(link), n_judgements
+        self.seconds: list[float] = []
+
+    def run(self) -> None:
+        connection = http.client.HTTPConnection(self.link.hostname or "", self.link.port)
+        connection.request("GET", self.link.path)
+        page = connection.getresponse().read().decode()
+        key = page.split('data-key="', 1)[1].split('"', 1)[0]
+        for _ in range(self.n_judgements):
+            body = json.dumps({"id": secrets.token_hex(16), "question": key, "verdict": "accepted"})
+            begin = time.perf_counter()
+            connection.request("POST", self.link.path + "judge", body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            key = json.loads(answer.read())["next"]
+            self.seconds.append(time.perf_counter() - begin)
+            assert answer.status == 200
+        connection.close()
+
+
+def sync_time(folder: Path) -> float:
+    """The median time of a write and a sync."""
+    times: list[float] = []
+    with open(folder / "sync", "wb") as file:
+        for _ in range(50):
+            begin = time.perf_counter()
+            file.write(b"x" * 4096)
+            file.flush()
+            os.fsync(file.fileno())
+            times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def draw_pictures(folder: Path, target: Path) -> None:
+    """Screenshots of a check of our own parser on our own treebank: light, dark, narrow, blind, results."""
+    from playwright.sync_api import sync_playwright
+
+    io.write(own_treebank("dev"), folder / "gold.mrg")
+    for objective in ("viterbi", "labelled-recall"):
+        command = [sys.executable, "-m", "treegauge", "parse", "own", str(folder / "gold.mrg"), "--input", "trees"]
+        parsed = subprocess.run([*command, "--objective", objective], capture_output=True, check=True)
+        (folder / f"{objective}.mrg").write_bytes(parsed.stdout)
+    files = [folder / "gold.mrg", folder / "viterbi.mrg", folder / "labelled-recall.mrg"]
+    target.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        with server(files, f"{folder}/a.sqlite", ["anna"]) as links:
+            page = browser.new_page(viewport={"width": 1200, "height": 800})
+            page.goto(links["anna"])
+            for key in "arrararar":
+                press(page, key)
+            to_sentence(page, "Emil tied")
+            page.screenshot(path=target / "check-light.png")
+            page.emulate_media(color_scheme="dark")
+            page.screenshot(path=target / "check-dark.png")
+            page.set_viewport_size({"width": 390, "height": 800})
+            page.emulate_media(color_scheme="light")
+            page.wait_for_timeout(200)
+            page.screenshot(path=target / "check-narrow.png")
+            page.set_viewport_size({"width": 1000, "height": 760})
+            page.goto(links["anna"] + "results")
+            page.screenshot(path=target / "check-results.png")
+        with server(files, f"{folder}/b.sqlite", ["anna"], "--blind") as links:
+            page = browser.new_page(viewport={"width": 1200, "height": 640})
+            page.goto(links["anna"])
+            press(page, "a")
+            to_sentence(page, "I paid for")
+            page.screenshot(path=target / "check-blind.png")
+        browser.close()
+    print(f"wrote {', '.join(sorted(path.name for path in target.glob('check-*.png')))}")
+
+
+def press(page: Any, key: str) -> None:
+    page.keyboard.press(key)
+    page.wait_for_selector("body:not(.busy)")
+    page.wait_for_timeout(150)
+
+
+def to_sentence(page: Any, beginning: str) -> None:
+    """Put questions off until one about a certain sentence comes."""
+    while not page.inner_text(".sentence").lstrip("[⟨ ").startswith(beginning):
+        press(page, "s")
+
+
+if __name__ == "__main__":
+    main()
