@@ -160,6 +160,27 @@ def test_reading_ahead_stops_when_nobody_takes() -> None:
     assert len(made) < 20
 
 
+def test_the_end_and_an_error_come_again_when_asked_again(tmp_path: Path) -> None:
+    ahead = sides.Ahead(lambda: iter([Treebank.parse("(N a)")]))
+    assert [ahead.take() is None for _ in range(3)] == [False, True, True]
+    broken = sides.FileTrees([str(written(tmp_path, "broken.mrg", [*GOLD, "(S"]))], treegauge.ReadOptions(), keep=True)
+    for _ in range(2):
+        with pytest.raises(treegauge.BracketError):
+            list(broken.blocks())
+    broken.close()
+    ahead.close()
+
+
+def test_a_file_that_was_closed_in_the_middle_is_read_from_the_beginning(tmp_path: Path) -> None:
+    trees = sides.FileTrees([str(written(tmp_path, "gold.mrg", GOLD))], treegauge.ReadOptions(), keep=True)
+    blocks = trees.blocks()
+    assert len(next(blocks)) < len(GOLD)
+    trees.close()
+    assert len(trees.whole()) == len(GOLD)
+    trees.close()
+    assert len(trees.whole()) == len(GOLD)
+
+
 def test_gold_is_read_once_for_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [written(tmp_path, name, trees) for name, trees in (("gold.mrg", GOLD), ("a.mrg", TEST), ("b.mrg", GOLD))]
     read: list[str] = []

@@ -92,10 +92,12 @@ class FileTrees:
         return FileTrees(self.paths, replace(self._options, lines=True), keep=self._keep)
 
     def close(self) -> None:
-        """Stop reading."""
+        """Stop reading; what was read of a file that was not read to its end is forgotten."""
         if self._rest is not None:
             self._rest.close()
-        self._rest = None
+            self._rest = None
+            if not self._is_complete:
+                self._kept = []
 
 
 Trees = MemoryTrees | FileTrees
@@ -132,6 +134,8 @@ class Ahead:
     def take(self) -> Treebank | None:
         """The next item, or None after the last; an error that stopped the making is raised here."""
         item = self._queue.get()
+        if item is None or isinstance(item, BaseException):
+            self._queue.put(item)  # whoever asks again gets the same answer
         if isinstance(item, BaseException):
             raise item
         return item
