@@ -174,3 +174,20 @@ def test_a_model_of_an_older_schema_says_so(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.undo()
     with pytest.raises(InputError, match="version 0; this treegauge reads"):
         load_model(path)
+
+
+def test_smoothed_rules_by_their_definition() -> None:
+    trees = [
+        Tree.parse("(S (NP (D a) (N b)) (VP (V c) (NP (N b) (N b))))"),
+        Tree.parse("(S (NP (D a) (N b)) (VP (V c) (NP (D a) (N b))))"),
+    ]
+    steps = "parents"
+    plain = {rule.production: rule.probability for rule in train(trees, steps=steps, lexicon="plain").grammar.rules}
+    smoothed = train(trees, steps=steps, lexicon="plain", rule_weight=2.0).grammar
+    found = {str(rule.production): rule.probability for rule in smoothed.rules}
+    # NP: 3 times D N, once N N; under S always D N, under VP half of the time.
+    assert found["NP^S -> N N"] == pytest.approx((2 * 0 + 2 * 0.25) / (2 + 2))
+    assert found["NP^VP -> N N"] == pytest.approx((2 * 0.5 + 2 * 0.25) / (2 + 2))
+    assert {str(production) for production in plain} < set(found)
+    assert all(total == pytest.approx(1) for total in smoothed.totals.values())
+    assert {smoothed.label(symbol) for symbol in smoothed.nonterminals} == {"S", "NP", "VP", "D", "N", "V"}

@@ -36,6 +36,8 @@ Examples:
               help="Rare and unknown words: by their spelling, as one unknown word, or not at all.")  # fmt: skip
 @click.option("--unknown-below", type=click.IntRange(1), default=COLLINS_BELOW, show_default=True, metavar="N",
               help="--lexicon collins: words seen fewer than N times become the unknown word.")  # fmt: skip
+@click.option("--smooth-rules", type=click.FloatRange(0), default=0.0, metavar="NUMBER",
+              help="Smooth rules towards those of symbols with another parent; NUMBER is their weight.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
 @reading_options
 def command(
@@ -46,12 +48,21 @@ def command(
     dop: str | None,
     lexicon: str,
     unknown_below: int,
+    smooth_rules: float,
     form: str | None,
     options: ReadOptions,
 ) -> None:
     """Count a PCFG from TREEBANK: relative frequency after normalising steps; its size goes to stderr."""
     bank = read(treebank, options)
-    grammar, notes = train(bank, steps=steps, tags=tags, estimator=dop or COUNTS, lexicon=lexicon, unknown_below=unknown_below)
+    grammar, notes = train(
+        bank,
+        steps=steps,
+        tags=tags,
+        estimator=dop or COUNTS,
+        lexicon=lexicon,
+        unknown_below=unknown_below,
+        rule_weight=smooth_rules,
+    )
     form = form or ("text" if output == "-" else "model")
     if form == "model":
         if output == "-":

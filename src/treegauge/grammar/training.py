@@ -11,6 +11,7 @@ from treegauge.grammar.counting import induce, tag_sequence_tree
 from treegauge.grammar.dop import ESTIMATORS, dop, plain_label
 from treegauge.grammar.lexicon import with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.rule_smoothing import smooth_rules
 from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon, tokens
 from treegauge.normalise import Pipeline, pipeline
 from treegauge.normalise.annotate import lexical_tag
@@ -42,13 +43,15 @@ def train(
     lexicon: str = "signatures",
     unknown_below: int = COLLINS_BELOW,
     smoothing: Smoothing = USUAL,
+    rule_weight: float = 0.0,
 ) -> Trained:
     """The grammar of trees after normalising steps; its parses show without what the steps added.
 
     ``estimator`` is ``counts`` (relative frequency), or ``dop1`` or ``corrected`` for DOP (:mod:`treegauge.grammar.dop`).
     ``tags`` parses tags instead of words. Otherwise ``lexicon`` says what becomes of words that are rare or unknown:
     ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.smoothing`); ``collins`` makes all that
-    are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are.
+    are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are. With a
+    ``rule_weight`` rules are smoothed too (:mod:`treegauge.grammar.rule_smoothing`).
 
     >>> bank = [Tree.parse("(TOP (S (NP-SBJ (N a)) (V b) (ADV c)))")]
     >>> grammar = train(bank, steps="functions,root,binarise:h=1", lexicon="plain").grammar
@@ -74,10 +77,13 @@ def train(
     grammar = induce(kept, tags=tags) if estimator == COUNTS else dop(_over_tags(kept) if tags else kept, estimator)
     if lexicon == "signatures" and not tags:
         grammar = with_lexicon(grammar, smoothed_lexicon(tokens(kept), lexical_tag, smoothing))
+    if rule_weight > 0:
+        grammar = smooth_rules(grammar, Counter(node.label for tree in kept for node in tree.nodes()), rule_weight)
     changed = _shown(grammar, _undo(made), plain_label if estimator != COUNTS else str)
     notes = {
         "steps": str(made),
         "estimator": estimator,
+        "rule_weight": rule_weight,
         "terminals": "tags" if tags else "words",
         "lexicon": _described(lexicon, unknown_below, smoothing) if not tags else "tags",
         "trees": len(kept),
