@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.io.events import Events, find_events
+from treegauge.io.events import Events, Mask, find_events
 from treegauge.io.interning import Interner, Words
 from treegauge.io.nesting import nesting_of
 from treegauge.trees.brackets import restore_label, restore_word
@@ -103,16 +103,12 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
     start, end, parent, roots, above, is_tagged, nodes_before = nesting_of(events)
 
     text = Words(events.data)
-    # Atoms are labels and words in the order of the text, so the number of those before one tells where its end is found.
-    labels_before = np.arange(len(opens) + 1) if every else np.concatenate([np.zeros(1, np.int64), np.cumsum(has_label)])
-    label_atom = labels_before[:-1] + start
+    label_end, word_end = _ends(events, opens, words, has_label, start, nodes_before)
     if every:
-        label = names.label_names.ids(text, open_position + 1, events.atom_end.take(label_atom))
+        label = names.label_names.ids(text, open_position + 1, label_end)
     else:
         label = np.full(len(opens), names.empty_label, dtype=np.int32)
-        label_end = events.atom_end.take(label_atom[has_label])
         label[has_label] = names.label_names.ids(text, open_position[has_label] + 1, label_end)
-    word_end = events.atom_end.take(np.arange(len(words)) + labels_before.take(nodes_before))
     word = names.word_names.ids(text, events.position.take(words), word_end)
     tag = label.take(above)
     if is_tagged is not None:
@@ -129,6 +125,22 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
     above = above - np.repeat(roots, n_tokens)
     columns = Columns(label, start, end, parent, word, tag, above.astype(np.int32))
     return Part(columns, n_nodes, n_tokens, Origin(path, _lines_of(events, open_position.take(roots), first_line)))
+
+
+def _ends(
+    events: Events, opens: Int64, words: Int64, has_label: Mask, words_before: Int32, nodes_before: Int64
+) -> tuple[Int64, Int64]:
+    """Where labels and words end, given the numbers of words before nodes and of nodes before words."""
+    every = bool(has_label.all())
+    label_end = events.end_before((opens if every else opens[has_label]) + 1)
+    word_end = events.end_before(words + 1)
+    if label_end is not None and word_end is not None:
+        return label_end, word_end
+    # Labels and words are all the atoms there are, so the number of those before tells which one it is.
+    labels_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(has_label)])
+    label_atom = labels_before[:-1] + words_before
+    word_atom = np.arange(len(words)) + labels_before.take(nodes_before)
+    return events.atom_end.take(label_atom if every else label_atom[has_label]), events.atom_end.take(word_atom)
 
 
 def _has_label_set_off(events: Events, opens: Int64) -> bool:

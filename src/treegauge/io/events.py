@@ -27,8 +27,7 @@ class Events:
     """The events of a text in order.
 
     ``position`` is where each begins, ``byte`` its first byte, ``depth`` the number of brackets open after it (less than zero
-    where too many were closed). ``outside`` says of each byte of the text whether it is a blank or a bracket; ``atom_end`` is
-    where each atom ends, be it a label or a word.
+    where too many were closed). ``outside`` says of each byte of the text whether it is a blank or a bracket.
     """
 
     data: Bytes
@@ -36,7 +35,6 @@ class Events:
     position: Int64
     byte: Bytes
     depth: Int32
-    atom_end: Int64
 
     def __len__(self) -> int:
         return len(self.byte)
@@ -63,6 +61,19 @@ class Events:
         """The indices of words among the events."""
         return np.flatnonzero(self.is_word)
 
+    @cached_property
+    def atom_end(self) -> Int64:
+        """Where each atom of the text ends, be it a label or a word."""
+        edge = ~self.outside
+        edge[:-1] &= self.outside[1:]
+        return np.flatnonzero(edge) + 1
+
+    def end_before(self, event: Int64) -> Int64 | None:
+        """Where the atom ends that comes before each of some events; None if one is set off by more than a single blank."""
+        end = self.position.take(event)
+        end -= self.outside.take(end - 1)
+        return None if bool(self.outside.take(end - 1).any()) else end
+
     def complete(self) -> int:
         """How many events there are up to the last point where no bracket is open."""
         for tail in (self.depth[-_TAIL:], self.depth):  # that point is almost always near the end
@@ -75,7 +86,7 @@ class Events:
         """The first ``count`` events."""
         if count == len(self):
             return self
-        return Events(self.data, self.outside, self.position[:count], self.byte[:count], self.depth[:count], self.atom_end)
+        return Events(self.data, self.outside, self.position[:count], self.byte[:count], self.depth[:count])
 
     def balance(self) -> bool:
         """Whether every bracket has its partner and every word is inside one."""
@@ -90,8 +101,8 @@ def find_events(text: bytes) -> Events:
     """The events of a text.
 
     >>> events = find_events(b"(NP the cat)")
-    >>> events.position.tolist(), events.depth.tolist(), events.atom_end.tolist()
-    ([0, 4, 8, 11], [1, 1, 1, 0], [3, 7, 11])
+    >>> events.position.tolist(), events.depth.tolist()
+    ([0, 4, 8, 11], [1, 1, 1, 0])
     """
     data = np.frombuffer(text, dtype=np.uint8)
     is_bracket = (data - _OPEN) < 2  # unsigned, so that whatever is below wraps to far above
@@ -99,14 +110,10 @@ def find_events(text: bytes) -> Events:
     outside |= data == ord(" ")
     outside |= is_bracket
     edge = ~outside
-    edge[:-1] &= outside[1:]
-    atom_end = np.flatnonzero(edge)
-    atom_end += 1
-    np.logical_not(outside, out=edge)
     edge[1:] &= outside[:-1]
     edge[1:] &= data[:-1] != _OPEN
     edge |= is_bracket
     position = np.flatnonzero(edge)
     byte = data.take(position)
     step = (byte == _OPEN).view(np.int8) - (byte == _CLOSE).view(np.int8)
-    return Events(data, outside, position, byte, np.cumsum(step, dtype=np.int32), atom_end)
+    return Events(data, outside, position, byte, np.cumsum(step, dtype=np.int32))
