@@ -68,6 +68,7 @@ def test_blocks_of_any_size_give_the_same_columns(bank: Treebank, chunk: int) ->
     text = "".join(f"{tree}\n" for tree in bank)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_module, "CHUNK_BYTES", chunk)
+        patch.setattr(bracketed, "_MOST_NAMES", 5)
         found = reading(text)
         blocks = list(stream(Source("x.mrg", text.encode())))
     assert found == bank

@@ -25,7 +25,7 @@ __all__ = ["bracketed_parts", "check_bracketed", "stream_bracketed"]
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
-_MOST_NAMES = 1 << 18
+_MOST_NAMES = 1 << 16  # that blocks of a stream carry along, though they may have but few of them themselves
 _GOOD_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
