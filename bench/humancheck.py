@@ -1,6 +1,6 @@
 """How fast the human check stores judgements, and the pictures of its page for the documentation.
 
-    python bench/humancheck.py                          ten annotators, 1,000 judgements each, SQLite
+    python bench/humancheck.py [--save]                 ten annotators, 1,000 judgements each, SQLite
     python bench/humancheck.py --store postgresql://... the same in a database
     python bench/humancheck.py --pictures docs/images   screenshots, with Chromium
 
@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from results import machine, save_section
+
 from treegauge import io
 from treegauge.data import own_treebank
 from treegauge.trees import Tree, Treebank
@@ -41,17 +43,21 @@ def main() -> None:
     parser.add_argument("--annotators", type=int, default=10)
     parser.add_argument("--judgements", type=int, default=1000)
     parser.add_argument("--store", help="a database, instead of a SQLite file in a temporary folder")
+    parser.add_argument("--save", action="store_true", help="write the section of RESULTS.md")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.pictures:
             draw_pictures(Path(folder), options.pictures)
         else:
-            measure(Path(folder), options.store or f"{folder}/j.sqlite", options.annotators, options.judgements)
+            text = measure(Path(folder), options.store or f"{folder}/j.sqlite", options.annotators, options.judgements)
+            print(text)
+            if options.save:
+                save_section("Human check", text)
 
 
-def measure(folder: Path, store: str, n_annotators: int, n_judgements: int) -> None:
-    """Print how long answers took, and how long a bare sync of the same disk takes."""
+def measure(folder: Path, store: str, n_annotators: int, n_judgements: int) -> str:
+    """How long answers took, and how long a bare sync of the same disk takes."""
     gold = own_treebank()
     io.write(gold, folder / "gold.mrg")
     io.write(flat(gold), folder / "flat.mrg")
@@ -65,12 +71,17 @@ def measure(folder: Path, store: str, n_annotators: int, n_judgements: int) -> N
             person.join()
         seconds = time.perf_counter() - begin
     taken = sorted(second for person in people for second in person.seconds)
-    print(f"{len(taken)} judgements of {n_annotators} annotators at once in {seconds:.1f} s: {len(taken) / seconds:.0f} a second")
     quantiles = {"median": 0.5, "95%": 0.95, "99%": 0.99, "longest": 1.0}
     shown = (f"{name} {1000 * taken[min(int(q * len(taken)), len(taken) - 1)]:.1f} ms" for name, q in quantiles.items())
-    print("answers: " + ", ".join(shown))
-    print(
-        f"a bare write and sync of 4 KiB on this disk: {1000 * sync_time(folder):.1f} ms; load of the machine {os.getloadavg()[0]:.1f}"
+    database = "PostgreSQL" if "://" in store else "SQLite"
+    return "\n".join(
+        [
+            f"{len(taken):,} judgements of {n_annotators} annotators at once, {database}, in {seconds:.1f} s:",
+            f"{len(taken) / seconds:.0f} a second, each on the disk before it is acknowledged.",
+            f"Answers: {', '.join(shown)}. A bare write and sync of 4 KiB on this disk: {1000 * sync_time(folder):.1f} ms.",
+            "",
+            machine(),
+        ]
     )
 
 

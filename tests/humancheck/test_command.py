@@ -102,6 +102,22 @@ def test_a_corrected_treebank(folder: Path, tmp_path: Path) -> None:
     assert before != after
 
 
+def test_compare_takes_up_the_judgements(folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "anna.sqlite"
+    with Store(folder / "judgements.sqlite") as both, Store(store) as own:
+        own.append([one for one in both.since(0) if one.annotator == "anna"], both.words())
+    out = StringIO()
+    options = ["--store", str(store), "-m", "hogenhout", "--rounds", "50", "--table", "measures", "--format", "json"]
+    with chdir(folder), redirect_stdout(out), pytest.raises(SystemExit) as left:
+        main(["compare", *FILES, *options])
+    assert left.value.code == 0
+    document = json.loads(out.getvalue())
+    results = json.loads(run(*FILES, "--results", "--store", str(store), "--format", "json", cwd=folder).stdout)
+    for system in ("A", "B"):
+        measures = document["groups"][0]["systems"][system]["measures"]
+        assert measures["recall_soft"] == results["systems"][system]["measures"]["recall_soft"]["value"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

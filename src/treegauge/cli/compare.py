@@ -47,6 +47,7 @@ Examples:
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "
               "comparative, measures, crossing, brackets, tidy.")  # fmt: skip
+@click.option("--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @reading_options
 def command(
@@ -64,6 +65,7 @@ def command(
     level: float,
     interval: str,
     tables: tuple[str, ...],
+    store: str | None,
     form: str,
     options: ReadOptions,
 ) -> None:
@@ -99,8 +101,14 @@ def command(
     paths = [gold, *systems.values()]
     with ThreadPoolExecutor(2) as pool:
         gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
+    parses = dict(zip(systems, banks, strict=True))
+    judgements = None
+    if store is not None:
+        from treegauge.humancheck.results import judgements_by_system, plan_for
+
+        judgements = judgements_by_system(gold_bank, parses, store, plan_for(metrics, preset))
     with progress("Resampling", settings.all_rounds(len(systems)), unit="rounds") as advance:
-        comparison = compare(gold_bank, dict(zip(systems, banks, strict=True)), settings, progress=advance)
+        comparison = compare(gold_bank, parses, settings, judgements=judgements, progress=advance)
     if form == "json":
         click.echo(json.dumps(comparison.to_dict(), ensure_ascii=False, indent=1))
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,11 +13,13 @@ from treegauge.humancheck.content import Bracket
 from treegauge.humancheck.estimation import ACCEPTED, ITEMS, OPEN, REJECTED, Estimate, Standing, States, estimate
 from treegauge.humancheck.ledger import Ledger, decided
 from treegauge.humancheck.queue import Check, Plan, build_check
-from treegauge.metrics.hogenhout import MEASURES, Judgements, Verdict
+from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
+from treegauge.metrics.registry import find_metric
 from treegauge.metrics.tables import Cell, Table
+from treegauge.normalise.preset import Preset, load_preset
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Results", "cautions", "find_results", "judgements_by_system", "judgements_for"]
+__all__ = ["Results", "cautions", "find_results", "judgements_by_system", "judgements_for", "plan_for"]
 
 Decision = Callable[[Bracket], Verdict | None]
 
@@ -144,8 +147,10 @@ def judgements_by_system(
     rule: str = "majority",
     annotators: Sequence[str] = (),
 ) -> dict[str, Judgements]:
-    """The judgements that a store has of some parsers' brackets: what ``treegauge compare --store`` and
-    :func:`treegauge.significance.comparing.compare` take.
+    """The judgements that a store has of some parsers' brackets: what ``treegauge compare --store`` takes.
+
+    ``plan`` says which preset and preprocessing the comparison uses (:func:`plan_for`); all brackets that were judged are taken up,
+    whatever was asked.
     """
     from treegauge.humancheck import require_web
 
@@ -155,3 +160,13 @@ def judgements_by_system(
     check = build_check(gold, systems, plan)
     with Store(store, create=False) as opened:
         return judgements_for(check, decided(Ledger(opened.since(0)), rule, annotators))
+
+
+def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "default") -> Plan:
+    """The plan of a check that names brackets as a comparison by these metrics does.
+
+    >>> plan_for(["parseval", "hogenhout:keep-punctuation"]).metric.keep
+    ('punctuation',)
+    """
+    found = [metric for metric in map(find_metric, metrics) if isinstance(metric, Hogenhout)]
+    return Plan(Hogenhout(keep=found[0].keep if found else ()), load_preset(preset))
