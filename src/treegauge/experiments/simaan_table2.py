@@ -83,9 +83,9 @@ def variants(settings: Settings) -> list[Variant]:
     if settings.unaries not in UNARIES:
         raise UnknownName("treatment of unaries", settings.unaries, UNARIES)
     if settings.unaries == "joined":
-        mrl = Variant(
-            "MRL", _clean("functions,unaries:joined,mrl"), expand_unaries, lambda tree: expand_unaries(unmrl(tree)), "binarised"
-        )
+        # Binarised first: only the node itself is part of a chain, its continuations are not.
+        forward = _clean("functions,mrl,unaries:joined")
+        mrl = Variant("MRL", forward, expand_unaries, lambda tree: unmrl(expand_unaries(tree)), "binarised")
     else:
         mrl = Variant("MRL", _clean("functions,mrl"), lambda tree: tree, unmrl, "binarised")
     return [mrl, Variant("MH", mh, unmh, unmh, "unary-free")]
