@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import treegauge.io.text as text_module
 from treegauge.errors import BracketError, FormatError, InputError, UnknownName, UsageError
 from treegauge.io import FORMATS, READABLE, ReadOptions, Source, as_treebank, read, stream
+from treegauge.io.reading import read_sources
 from treegauge.io.remarks import remarks_on
 from treegauge.io.validation import examine
 from treegauge.trees import Tree, Treebank
@@ -128,6 +133,35 @@ def test_what_is_odd_is_remarked() -> None:
 def test_reports_count_everything_and_keep_the_first() -> None:
     report = examine(Source("x.mrg", b"()\n" * 50 + b")\n" * 50), most=3)
     assert (report.n_errors, len(report.errors), report.n_remarks, len(report.remarks)) == (50, 3, 50, 3)
+
+
+PIECES = ["(A a)", "(S (B b) c)", "()", "( (N n))", "\n", "\n\n", " ", "# x (\n", "(", ")", "w", "é", "\0", ""]
+FILES = st.lists(st.lists(st.sampled_from(PIECES[:8] * 6 + PIECES), max_size=5).map("".join), min_size=1, max_size=6)
+
+
+@given(FILES, st.booleans(), st.sampled_from(["", "#"]))
+def test_small_files_read_together_are_those_read_one_by_one(files: list[str], lines: bool, comment: str) -> None:
+    options = ReadOptions(lines=lines, comment=comment)
+    sources = [Source(f"{number}.mrg", file.encode()) for number, file in enumerate(files)]
+    try:
+        expected = [read(source, options) for source in sources]
+    except InputError as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            read_sources(sources, options)
+    else:
+        bank = read_sources(sources, options)
+        assert list(bank) == [tree for part in expected for tree in part]
+        assert bank == Treebank.concatenate(expected)
+        places = [part.place(index) for part in expected for index in range(len(part))]
+        assert [bank.place(index) for index in range(len(bank))] == places
+
+
+def test_a_group_of_small_files_ends_at_a_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "CHUNK_BYTES", 50)
+    files = ["(A a)", "(B b)\n" * 20, "(C c)", "", "a A O\n", "(D d)"]
+    sources = [Source("x.conll" if file.endswith("O\n") else f"{number}.mrg", file.encode()) for number, file in enumerate(files)]
+    trees = [str(tree) for tree in read_sources(sources, ReadOptions())]
+    assert trees == ["(A a)", *["(B b)"] * 20, "(C c)", "(S (A a))", "(D d)"]
 
 
 def peak(blocks: Iterator[Treebank]) -> int:

@@ -7,7 +7,7 @@ What the text means is defined in :mod:`treegauge.trees.brackets`. Text whose br
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -19,9 +19,9 @@ from treegauge.io.diagnosis import Place, Scanner, first_error, is_nested_at_mar
 from treegauge.io.events import Events, find_events
 from treegauge.io.options import ReadOptions
 from treegauge.io.text import Text
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = ["bracketed_parts", "check_bracketed", "stream_bracketed"]
+__all__ = ["bracketed_parts", "check_bracketed", "small_files_part", "stream_bracketed"]
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
@@ -39,6 +39,30 @@ def stream_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank]:
 def bracketed_parts(text: Text, options: ReadOptions, names: Names) -> Iterator[Part]:
     """The trees of a text as columns, a block at a time."""
     return _Reader(text, options, names).parts()
+
+
+def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) -> Part | None:
+    """The trees of several small texts, read as if they were one, which is many times faster than one by one.
+
+    None if there is an error in one of them; the names are then as they were.
+    """
+    files = [text.head + b"\n" if text.head and not text.head.endswith(b"\n") else text.head for text in texts]
+    # Where the whole is right and each text has as many opening as closing brackets, each is right by itself.
+    if any(file.count(b"(") != file.count(b")") for file in files):
+        return None
+    whole = b"".join(files)
+    try:
+        whole.decode("utf-8")
+        part, _ = _Block(whole, "", Place(1, 0), True, options).read(names)
+    except (UnicodeDecodeError, InputError):
+        return None
+    if part is None:
+        return None
+    first = 1 + np.cumsum([0, *(file.count(b"\n") for file in files)])
+    lines = part.origins[0].line
+    cuts = np.searchsorted(lines, first)
+    origins = (Origin(text.name, lines[cuts[k] : cuts[k + 1]] - first[k] + 1) for k, text in enumerate(texts))
+    return part._replace(origins=tuple(origin for origin in origins if len(origin.line)))
 
 
 def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:

@@ -67,12 +67,12 @@ class Part(NamedTuple):
     columns: Columns
     n_nodes: Int64
     n_tokens: Int64
-    origin: Origin
+    origins: tuple[Origin, ...]
 
 
 def join_parts(parts: list[Part], names: Names) -> Treebank:
     """One treebank of parts that share their names; the list is emptied, so that memory is free as early as possible."""
-    origins = tuple(part.origin for part in parts)
+    origins = tuple(origin for part in parts for origin in part.origins)
     node_offset, token_offset = _offsets([part.n_nodes for part in parts]), _offsets([part.n_tokens for part in parts])
     columns = [[part.columns[k] for part in parts] for k in range(len(Columns._fields))]
     parts.clear()
@@ -124,7 +124,8 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
     parent[roots] = -1
     above = above - np.repeat(roots, n_tokens)
     columns = Columns(label, start, end, parent, word, tag, above.astype(np.int32))
-    return Part(columns, n_nodes, n_tokens, Origin(path, _lines_of(events, open_position.take(roots), first_line)))
+    origin = Origin(path, _lines_of(events, open_position.take(roots), first_line))
+    return Part(columns, n_nodes, n_tokens, (origin,))
 
 
 def _ends(

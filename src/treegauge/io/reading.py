@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from treegauge.errors import InputError, UsageError
-from treegauge.io.bracketed import bracketed_parts
+from treegauge.io.bracketed import bracketed_parts, small_files_part
 from treegauge.io.columns import Names, Part, join_parts
 from treegauge.io.formats import Format, detect_format
 from treegauge.io.options import ReadOptions
@@ -18,14 +18,16 @@ from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["as_treebank", "check", "read", "stream"]
+__all__ = ["as_treebank", "check", "read", "read_sources", "stream"]
 
 Path = str | os.PathLike[str]
+
+_GROUP_BYTES = 1 << 20
 
 
 def read(path: Path | Source, options: ReadOptions = ReadOptions()) -> Treebank:
     """All trees of a file, directory or glob as one treebank."""
-    return _read(_sources(path), options)
+    return read_sources(_sources(path), options)
 
 
 def _sources(path: Path | Source) -> list[Source]:
@@ -74,12 +76,12 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank
 
 
 def _from_string(text: str, options: ReadOptions) -> Treebank:
-    return _read([Source("<string>", _encoded(text))], _bracketed(options))
+    return read_sources([Source("<string>", _encoded(text))], _bracketed(options))
 
 
 def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
     if items and all(isinstance(item, os.PathLike) for item in items):
-        return _read([source for item in items for source in find_sources(item)], options)
+        return read_sources([source for item in items for source in find_sources(item)], options)
     if items and all(isinstance(item, str) for item in items):
         for number, item in enumerate(items, start=1):
             if item.strip() and not item.lstrip().startswith("("):
@@ -87,7 +89,7 @@ def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
                     f"string {number} is not bracketed text: {item[:60]!r}\n  A list of files is given as pathlib.Path objects."
                 )
         text = "".join(" ".join(item.split("\n")) + "\n" for item in items)
-        return _read([Source("<strings>", _encoded(text))], replace(_bracketed(options), lines=True))
+        return read_sources([Source("<strings>", _encoded(text))], replace(_bracketed(options), lines=True))
     return Treebank.from_trees(_as_tree(item) for item in items)
 
 
@@ -113,24 +115,52 @@ def _as_tree(value: Any) -> Tree:
     raise UsageError(f"expected a Tree, an nltk.Tree or bracketed text, not {type(value).__name__}")
 
 
-def _read(sources: list[Source], options: ReadOptions) -> Treebank:
+def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
     """All trees of some sources; those of bracketed files share one table of names, which saves merging many."""
     done: list[Treebank] = []
     parts: list[Part] = []
     names = Names()
-    for source in sources:
-        text = Text(source, options)
-        found = detect_format(text, options)
-        if found.name == "bracketed":
-            parts.extend(bracketed_parts(text, options, names))
+    for together in _groups(sources, options):
+        if together[0][1].name == "bracketed":
+            parts += _bracketed_parts([text for text, _ in together], options, names)
             continue
         if parts:
             done.append(join_parts(parts, names))
             names = Names()
-        done.extend(_raising(found, text, options))
+        for text, found in together:
+            done.extend(_raising(found, text, options))
     if parts or not done:
         done.append(join_parts(parts, names))
     return Treebank.concatenate(done)
+
+
+def _groups(sources: list[Source], options: ReadOptions) -> Iterator[list[tuple[Text, Format]]]:
+    """The sources in order, opened; small bracketed files come together, others alone."""
+    small: list[tuple[Text, Format]] = []
+    size = 0
+    for source in sources:
+        text = Text(source, options)
+        found = detect_format(text, options)
+        is_small = found.name == "bracketed" and text.is_whole
+        if is_small:
+            small.append((text, found))
+            size += len(text.head)
+        if small and (size > _GROUP_BYTES or not is_small):
+            yield small
+            small, size = [], 0
+        if not is_small:
+            yield [(text, found)]
+    if small:
+        yield small
+
+
+def _bracketed_parts(texts: list[Text], options: ReadOptions, names: Names) -> Iterator[Part]:
+    together = small_files_part(texts, options, names) if len(texts) > 1 else None
+    if together is not None:
+        yield together
+    else:
+        for text in texts:
+            yield from bracketed_parts(text, options, names)
 
 
 def _raising(known: Format, text: Text, options: ReadOptions) -> Iterator[Treebank]:

@@ -42,6 +42,11 @@ class Text:
         """The first chunk, which is still to be read."""
         return self._first[0]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the first chunk is all there is."""
+        return self._first[1]
+
     def chunks(self) -> Iterator[tuple[bytes, bool]]:
         yield self._first
         yield from self._chunks
