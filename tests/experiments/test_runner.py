@@ -103,7 +103,7 @@ def test_every_experiment_loads_and_says_what_can_be_set() -> None:
         text = found.get_help(click.Context(found, info_name=name))
         assert all(f"--{option.replace('_', '-')}" in text for option in experiment.settings.__dataclass_fields__)
     with pytest.raises(UnknownName, match="did you mean 'goodman-table1'"):
-        load_experiment("goodman-table")
+        load_experiment("goodman-tabel1")
 
 
 def treegauge(*arguments: str) -> subprocess.CompletedProcess[str]:

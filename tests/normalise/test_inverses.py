@@ -110,7 +110,9 @@ def test_mh(via: Callable[[Tree], Tree], tree: Tree) -> None:
 
 @given(tree=ANY)
 def test_every_invertible_step_undoes_itself_in_a_pipeline(tree: Tree) -> None:
-    written = [f"{name}:joined" if name == "unaries" else name for name, step in STEPS.items() if step.undo and name != "mh"]
+    # mh and annotate say that they cut function tags, so they come back to trees without them.
+    exact = [name for name, step in STEPS.items() if step.undo and name not in ("mh", "annotate")]
+    written = [f"{name}:joined" if name == "unaries" else name for name in exact]
     chain = pipeline(",".join(written))
     made = chain(tree)
     assert made is not None

@@ -30,7 +30,7 @@ def own_treebank(part: str = "all", kinds: tuple[str, ...] = KINDS) -> Treebank:
     >>> len(own_treebank("train")), len(own_treebank("dev")), len(own_treebank())
     (418, 103, 521)
     >>> print(own_treebank("dev", ("travel",))[0].words[:4])
-    ('Please', 'book', 'a', 'room')
+    ('What', 'is', 'the', 'cheapest')
     """
     if part not in PARTS:
         raise UnknownName("part of the treebank", part, PARTS)

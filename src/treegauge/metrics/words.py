@@ -100,10 +100,10 @@ def _representatives(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
     >>> _representatives((("a", "b"), ("b", "c")))
     {'a': 'a', 'b': 'a', 'c': 'a'}
     """
-    groups: dict[str, set[str]] = {}
+    groups: dict[str, dict[str, None]] = {}
     for pair in pairs:
         first, second = map(plain_word, pair)
-        joined = groups.get(first, {first}) | groups.get(second, {second})
+        joined = groups.get(first, {first: None}) | groups.get(second, {second: None})
         for word in joined:
             groups[word] = joined
     return {word: min(group) for word, group in groups.items()}
