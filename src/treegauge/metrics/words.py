@@ -58,7 +58,7 @@ class WordNumbers:
 
     >>> numbers = WordNumbers(Preset(equal_words=(("colour", "color"),)))
     >>> numbers.of(("``", "colour")).tolist(), numbers.of(("color", "red", "''")).tolist()
-    ([1, 0], [0, 2, 1])
+    ([2, 0], [0, 3, 2])
     """
 
     def __init__(self, preset: Preset) -> None:
