@@ -244,7 +244,7 @@ def test_trouble_with_the_store_is_said_and_the_answer_can_be_sent_again(
         raise WriteError("the disk is full")
 
     with monkeypatch.context() as broken:
-        broken.setattr(store, "append", full)
+        broken.setattr(store, "append_and_read", full)
         assert anna.post("judge", fields) == (503, {"message": "the disk is full"})
     assert anna.post("judge", fields)[0] == 200
 

@@ -76,9 +76,16 @@ class Store:
 
         Gives :data:`STORED`, :data:`KNOWN` or :data:`CONFLICT` for each. When this returns, they are on the disk.
         """
+        return self.append_and_read(judgements, words)[0]
+
+    def append_and_read(
+        self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]], seq: int | None = None
+    ) -> tuple[list[str], list[Judgement]]:
+        """:meth:`append`, and in the same transaction all judgements :meth:`since` a place in the log, these and others'."""
         try:
             with self._writing() as connection:
-                return self._append(connection, judgements, words)
+                outcomes = self._append(connection, judgements, words)
+                return outcomes, [] if seq is None else _since(connection, seq)
         except SQLAlchemyError as error:
             raise WriteError(f"{self.name}: the judgement was not stored: {_cause(error)}") from None
 
@@ -122,8 +129,7 @@ class Store:
     def since(self, seq: int) -> list[Judgement]:
         """The judgements after a place in the log, in its order."""
         with self._reporting("cannot be read"), self._engine.begin() as connection:
-            query = sql.select(JUDGEMENT).where(JUDGEMENT.c.seq > seq).order_by(JUDGEMENT.c.seq)
-            return [_from_row(row) for row in connection.execute(query)]
+            return _since(connection, seq)
 
     def words(self) -> dict[str, tuple[str, ...]]:
         """The words of all sentences, by hash."""
@@ -216,6 +222,11 @@ def _cause(error: SQLAlchemyError) -> str:
 
 def _parts(values: Sequence[str]) -> Iterable[Sequence[str]]:
     return (values[first : first + 500] for first in range(0, len(values), 500))
+
+
+def _since(connection: Connection, seq: int) -> list[Judgement]:
+    query = sql.select(JUDGEMENT).where(JUDGEMENT.c.seq > seq).order_by(JUDGEMENT.c.seq)
+    return [_from_row(row) for row in connection.execute(query)]
 
 
 def _to_row(judgement: Judgement) -> dict[str, Any]:

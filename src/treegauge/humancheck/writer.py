@@ -88,10 +88,13 @@ class Writer:
     def _stored(self, jobs: list[_Job]) -> tuple[list[str], list[Judgement]]:
         judgements = [job.judgement for job in jobs if job.judgement is not None]
         words = {job.judgement.bracket.sentence: job.words for job in jobs if job.judgement is not None}
-        outcomes = iter(self._store.append(judgements, words) if judgements else ())
-        news = self._store.since(self._seen)
+        if judgements:
+            outcomes, news = self._store.append_and_read(judgements, words, self._seen)
+        else:
+            outcomes, news = [], self._store.since(self._seen)
         self._seen = max((judgement.seq for judgement in news), default=self._seen)
-        return ["" if job.judgement is None else next(outcomes) for job in jobs], news
+        told = iter(outcomes)
+        return ["" if job.judgement is None else next(told) for job in jobs], news
 
     def _tell(self, jobs: list[_Job], outcomes: list[str], news: list[Judgement]) -> None:
         self._hear(news)
