@@ -56,6 +56,17 @@ def test_any_chunkers_candidates_are_measured(tmp_path: Path) -> None:
     assert row["ER"] == pytest.approx(4.5 / 5)
 
 
+def test_an_iob_taggers_marginals_are_measured(tmp_path: Path) -> None:
+    (tmp_path / "gold.txt").write_text(COLUMNS)
+    (tmp_path / "m.txt").write_text("He B-NP=1\nsat B-VP=1\n. O=1\n\nRain B-NP=0.5 O=0.5\nfell B-VP=1\n")
+    done = run("entropy", "-", "gold.txt", "--marginals", "m.txt", "--format", "json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [row] = json.loads(done.stdout[: done.stdout.index("\n}") + 2])["rows"]
+    assert row["b/s"] == pytest.approx(1.0, abs=1e-3)
+    (tmp_path / "m.txt").write_text("He B-NP=1.5\n")
+    assert run("entropy", "-", "gold.txt", "--marginals", "m.txt", folder=tmp_path).returncode == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

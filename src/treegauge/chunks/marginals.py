@@ -16,7 +16,7 @@ from treegauge.chunks.candidates import n_spans, span_row
 from treegauge.chunks.corpus import NULL
 from treegauge.errors import FormatError
 
-__all__ = ["from_candidates", "from_iob_marginals", "read_candidates"]
+__all__ = ["from_candidates", "from_iob_marginals", "read_candidates", "read_marginals"]
 
 Array = NDArray[np.float64]
 
@@ -92,3 +92,38 @@ def _candidate(line: str, path: str, number: int) -> tuple[str, int, int, float]
             advice="Write: category start end probability, as in NP 0 2 0.9",
         )
     return candidate
+
+
+def read_marginals(lines: Iterable[str], path: str = "") -> Iterator[list[dict[str, float]]]:
+    """Sentences of an IOB tagger's marginals from text: ``word mark=probability ...`` a line, a blank line behind each sentence.
+
+    >>> list(read_marginals(["He B-NP=0.9 O=0.1", "sat B-VP=1", ""]))
+    [[{'B-NP': 0.9, 'O': 0.1}, {'B-VP': 1.0}]]
+    """
+    sentence: list[dict[str, float]] = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            sentence.append(_marginal(line, path, number))
+        elif sentence:
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence
+
+
+def _marginal(line: str, path: str, number: int) -> dict[str, float]:
+    try:
+        pairs = [column.rpartition("=") for column in line.split()[1:]]
+        marginal = {mark: float(p) for mark, _, p in pairs}
+    except ValueError:
+        marginal = {"": math.nan}
+    if not marginal or not all(mark and 0 <= p <= 1 for mark, p in marginal.items()) or sum(marginal.values()) > 1 + 1e-6:
+        raise FormatError(
+            "not a word with its marginals",
+            path=path,
+            line=number,
+            column=1,
+            text=line,
+            advice="Write: word mark=probability ..., as in He B-NP=0.9 O=0.1; the probabilities of a word sum to at most 1.",
+        )
+    return marginal

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,9 @@ Examples:
     "--candidates", metavar="FILE", help="Measure another chunker: lines `category start end probability`; MODEL is then `-`."
 )
 @click.option(
+    "--marginals", metavar="FILE", help="The same from an IOB tagger: lines `word mark=probability ...`; MODEL is then `-`."
+)
+@click.option(
     "--blame-figure", type=click.Path(dir_okay=False, path_type=Path), help="Draw the blame as a bar chart (.svg, .pdf, .png)."
 )
 @click.option("--format", "form", type=click.Choice([*TABLE_FORMATS]), default="table", show_default=True)
@@ -97,6 +100,7 @@ def entropy(
     eps: float,
     expected: str,
     candidates: str | None,
+    marginals: str | None,
     blame_figure: Path | None,
     form: str,
     options: ReadOptions,
@@ -109,8 +113,8 @@ def entropy(
     if not 0 < eps < 0.5:
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
     sentences = read_chunks(test, options)
-    if candidates is not None:
-        result = _other_chunker(candidates, sentences, eps)
+    if candidates is not None or marginals is not None:
+        result = _other_chunker(candidates, marginals, sentences, eps)
         tables = [chunk_evaluation.blame_table(result, "chunker", expected)]
         click.echo(render(chunk_evaluation.chunker_table(result.counts["chunker"]), form))
     else:
@@ -199,16 +203,28 @@ def _json(value: float) -> float | None:
     return None if value != value else value
 
 
-def _other_chunker(path: str, sentences: Sequence[Any], eps: float) -> Any:
-    """The entropy of another chunker's candidates."""
+def _other_chunker(candidates: str | None, marginals: str | None, sentences: Sequence[Any], eps: float) -> Any:
+    """The entropy of another chunker's candidates, given as they are or through its marginals."""
+    from treegauge.chunks import marginals as given
     from treegauge.chunks.corpus import categories_of
     from treegauge.chunks.evaluation import Evaluation, entropy_of
-    from treegauge.chunks.marginals import from_candidates, read_candidates
 
-    with click.open_file(path, encoding="utf-8") as lines:
-        given = list(read_candidates(lines, path))
-    if len(given) != len(sentences):
-        raise MismatchError(f"{path} has candidates for {len(given)} sentences, the test file has {len(sentences)}")
     categories = categories_of(sentences)
-    probabilities = [from_candidates(len(sentence), c, categories) for sentence, c in zip(sentences, given, strict=True)]
+    if candidates is not None:
+        found = _all_given(candidates, given.read_candidates, len(sentences))
+        probabilities = [given.from_candidates(len(s), one, categories) for s, one in zip(sentences, found, strict=True)]
+    else:
+        assert marginals is not None
+        found = _all_given(marginals, given.read_marginals, len(sentences))
+        if any(len(sentence) != len(one) for sentence, one in zip(sentences, found, strict=True)):
+            raise MismatchError(f"{marginals}: a sentence has another number of words than in the test file")
+        probabilities = [given.from_iob_marginals(one, categories) for one in found]
     return Evaluation(categories, {"chunker": entropy_of(sentences, probabilities, categories, eps)})
+
+
+def _all_given(path: str, reader: Callable[[Iterable[str], str], Iterator[Any]], sentences: int) -> list[Any]:
+    with click.open_file(path, encoding="utf-8") as lines:
+        found = list(reader(lines, path))
+    if len(found) != sentences:
+        raise MismatchError(f"{path} is for {len(found)} sentences, the test file has {sentences}")
+    return found
