@@ -137,7 +137,7 @@ def dop(bank: Treebank, dev: Sequence[Tree], trees: int) -> list[str]:
     gold = [tree for tree in map(binary, dev) if tree is not None and 2 <= tree.width <= DOP_LONGEST]
     sentences = [Sentence(tree.words, tree.tags) for tree in gold]
     lines = [
-        f"Data-oriented parsing, the first {trees:,} trees of at most 40 tags, {len(gold)} sentences of at most {DOP_LONGEST} tags:",
+        f"DOP, the first {trees:,} trees of at most 40 tags, {len(gold)} sentences of at most {DOP_LONGEST} tags:",
         "",
         "| estimator | symbols | rules | Labelled Recall | Bracketed Recall | ms a sentence | peak memory (MB) |",
         "|---|---|---|---|---|---|---|",
