@@ -1,7 +1,8 @@
 """Which of two lists of texts belong together, in order: what is missing, what is extra, what was replaced.
 
 Texts that stand once on each side are anchors, as in the patience diff; the stretches between anchors are paired in the same way.
-Where no text is unique, the k-th occurrence on one side goes with the k-th on the other. No step is quadratic, whatever repeats.
+Where no text is unique, the k-th occurrence on one side goes with the k-th on the other. A short stretch is paired as well as it
+can be, by its longest common subsequence; nothing else is quadratic, whatever repeats.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 
 __all__ = ["pair_in_order"]
+
+_SHORT = 10_000
+"""How many pairs of texts a stretch may have for all of them to be looked at."""
 
 Stretch = tuple[int, int, int, int]
 """``gold[first:last]`` against ``test[first:last]``: two pairs of ends."""
@@ -37,7 +41,8 @@ def pair_in_order(gold: Sequence[Hashable], test: Sequence[Hashable]) -> list[in
             pairs[g1] = t1
         if g0 == g1 or t0 == t1:
             continue
-        anchors = _anchors(gold, test, (g0, g1, t0, t1))
+        is_short = (g1 - g0) * (t1 - t0) <= _SHORT
+        anchors = (_common_subsequence if is_short else _anchors)(gold, test, (g0, g1, t0, t1))
         if anchors:
             ends = [(g0 - 1, t0 - 1), *anchors, (g1, t1)]
             for (g, t), (next_g, next_t) in pairwise(ends):
@@ -62,6 +67,30 @@ def _anchors(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretc
     if unique:
         return _longest_growing(unique)
     return _longest_growing([pair for ours, theirs in places.values() for pair in zip(ours, theirs, strict=False)])
+
+
+def _common_subsequence(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretch) -> list[tuple[int, int]]:
+    """Pairs of equal texts in the order of both sides, as many as there can be."""
+    g0, g1, t0, t1 = stretch
+    # longest[g][t]: how many pairs there can be from gold text g0 + g and test text t0 + t on.
+    longest = [[0] * (t1 - t0 + 1)]
+    for g in range(g1 - 1, g0 - 1, -1):
+        below, row = longest[-1], [0]
+        for t in range(t1 - t0 - 1, -1, -1):
+            row.append(below[t + 1] + 1 if gold[g] == test[t0 + t] else max(below[t], row[-1]))
+        longest.append(row[::-1])
+    longest.reverse()
+    pairs: list[tuple[int, int]] = []
+    g, t = g0, t0
+    while g < g1 and t < t1:
+        if gold[g] == test[t]:
+            pairs.append((g, t))
+            g, t = g + 1, t + 1
+        elif longest[g - g0 + 1][t - t0] >= longest[g - g0][t - t0 + 1]:
+            g += 1
+        else:
+            t += 1
+    return pairs
 
 
 def _longest_growing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
