@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 
 import pytest
 from humancheck_helpers import said
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treegauge.humancheck.agreement import cohens_kappa, find_agreement, krippendorffs_alpha, pairwise, ratings
@@ -41,6 +41,7 @@ def test_kappa(pairs: list[tuple[int, int]]) -> None:
     assert cohens_kappa(a, b) == pytest.approx(expected, nan_ok=True)
 
 
+@settings(max_examples=20)
 @given(ANSWERS)
 def test_all_pairs_and_all_together(answers: list[list[int | None]]) -> None:
     names = "abcd"[: len(answers)]

@@ -70,6 +70,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
+@pytest.mark.slow
 def test_the_whole_job(people: dict[str, Person], store: Store) -> None:
     anna = people["anna"]
     total = len(anna.office.check.order)

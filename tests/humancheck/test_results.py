@@ -56,6 +56,7 @@ def test_unsure_and_skipped_count_as_not_judged(check: Check) -> None:
     assert repr(estimate(check, 0, states)) == repr(estimate(check, 0, other))
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_judging_everything_gives() -> None:
     """Of 95% intervals from samples of one third, 19 in 20 hold the true value; with 400 samples, 91% is far below chance."""
     check = small_check(sentences=103)

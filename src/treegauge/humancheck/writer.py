@@ -97,10 +97,12 @@ class Writer:
         return ["" if job.judgement is None else next(told) for job in jobs], news
 
     def _tell(self, jobs: list[_Job], outcomes: list[str], news: list[Judgement]) -> None:
-        self._hear(news)
-        for job, outcome in zip(jobs, outcomes, strict=True):
-            if not job.told.done():
-                job.told.set_result(outcome)
+        try:
+            self._hear(news)
+        finally:
+            for job, outcome in zip(jobs, outcomes, strict=True):
+                if not job.told.done():
+                    job.told.set_result(outcome)
 
     def _fail(self, job: _Job, error: Exception) -> None:
         if not job.told.done():
