@@ -116,7 +116,8 @@ def _run(command: list[str], folder: str) -> None:
         said = output.read().decode("utf-8", "replace")
     if done.returncode:
         assert os.environ.get("TREEGAUGE_REQUIRE_POSTGRES") != "1", said
-        pytest.skip(f"PostgreSQL does not run on this machine: {said.strip().splitlines()[0] if said.strip() else command[-1]}")
+        lines = [line for line in said.splitlines() if "cannot" in line or "could not" in line or "rror" in line]
+        pytest.skip(f"PostgreSQL does not run on this machine: {lines[0] if lines else command[-1]}")
 
 
 def _user_exists(name: str) -> bool:

@@ -114,7 +114,8 @@ def anonymous(side: Side, preset: Preset) -> Side:
             return [node]
         return children if preset.deletes(label) else [node.replace(label=label, children=children)]
 
-    return Side(rebuild(side.tree, make) or side.tree, {}, side.asked, side.near)
+    tree = rebuild(side.tree, make) or side.tree
+    return Side(tree.replace(label="") if preset.deletes(tree.label) else tree, {}, side.asked, side.near)
 
 
 def _side(
