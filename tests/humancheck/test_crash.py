@@ -96,7 +96,7 @@ def postgresql() -> Iterator[str]:
         assert os.environ.get("TREEGAUGE_REQUIRE_POSTGRES") != "1", "no PostgreSQL server program, or no user to run it"
         pytest.skip("no PostgreSQL server program on this machine")
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="tg-pg-") as folder:
-        as_user = ["runuser", "-u", user, "--"] if user else []
+        as_user = [*_with_null(folder), "runuser", "-u", user, "--"] if user else []
         if user:
             shutil.chown(folder, user)
         control = [*as_user, str(Path(initdb).parent / "pg_ctl"), "-D", f"{folder}/data", "-l", f"{folder}/log"]
@@ -106,6 +106,25 @@ def postgresql() -> Iterator[str]:
             yield f"postgresql://check@/postgres?host={folder}"
         finally:
             _run([*control, "-m", "immediate", "stop"], folder)
+
+
+def _with_null(folder: str) -> list[str]:
+    """What to put before a command so that any user in it may open /dev/null.
+
+    The server's programs cannot do without it, and there are machines that give it to root alone. Such a command gets a null device
+    of its own, in a name space that nothing else of the machine sees.
+    """
+    if os.stat(os.devnull).st_mode & 0o666 == 0o666:
+        return []
+    device = f"{folder}/device"
+    steps = [
+        f"mkdir -p {device}",
+        f"mount -t tmpfs none {device}",
+        f"mknod -m 666 {device}/null c 1 3",
+        f"mount --bind {device}/null {os.devnull}",
+        'exec "$@"',
+    ]
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join(steps), "sh"]
 
 
 def _run(command: list[str], folder: str) -> None:
