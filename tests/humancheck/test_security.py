@@ -174,6 +174,13 @@ def test_a_taken_port() -> None:
         assert second.getsockname()[1] != DEFAULT_PORT or first.getsockname()[1] != DEFAULT_PORT
 
 
+def test_an_answer_is_not_held_back_on_its_way() -> None:
+    with listen(Address(port=0)) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), "a body would wait 40 ms for its head's receipt"
+
+
 def test_nonsense_on_the_wire_does_not_stop_the_server(anna: Client) -> None:
     host, port = anna.host.split(":")
     for nonsense in (

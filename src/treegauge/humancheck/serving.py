@@ -36,13 +36,19 @@ class Address:
 def listen(address: Address) -> socket.socket:
     """A listening socket; where the usual port is taken, one on any free port."""
     check_address(address.host, allow_remote=address.allow_remote)
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
-        return socket.create_server((address.host, address.port), family=family, backlog=256)
+        return _bound(address.host, address.port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE and address.port == DEFAULT_PORT:
-            return socket.create_server((address.host, 0), family=family, backlog=256)
+            return _bound(address.host, 0)
         raise UsageError(f"cannot listen on {address.host}, port {address.port}: {error.strerror or error}") from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
+    # An answer goes out as head and body: without this, connections hold the body back until the browser confirms the head, 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def links_to(office: Office, listening: socket.socket, address: Address, *, renew: bool = False) -> tuple[Links, dict[Who, str]]:
