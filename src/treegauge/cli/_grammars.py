@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from treegauge.errors import InputError
-from treegauge.grammar.model import load_model
+from treegauge.grammar.model import Model, load_model
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.text import read_file
-from treegauge.grammar.training import default_grammar
+from treegauge.grammar.shipped import SHIPPED
 from treegauge.io.sources import Source
 
 __all__ = ["OWN", "Given", "given_grammar"]
@@ -28,17 +27,18 @@ class Given(NamedTuple):
 def given_grammar(name: str, *, start: str | None = None, renormalise: bool = False) -> Given:
     """The grammar in a file, or :data:`OWN`."""
     if name == OWN:
-        return _from_notes(*default_grammar())
+        return _from_model(load_model(SHIPPED))
     with Source(name).open() as stream:
         head = stream.read(2)
     if head != b"PK":
+        from treegauge.grammar.text import read_file
+
         return Given(read_file(name, start=start, renormalise=renormalise), False, False)
     if start is not None:
         raise InputError("a model has its start symbol: leave out --start", path=name)
-    model = load_model(name)
-    return _from_notes(model.grammar, dict(model.notes))
+    return _from_model(load_model(name))
 
 
-def _from_notes(grammar: PCFG, notes: dict[str, Any]) -> Given:
-    steps = str(notes.get("steps", ""))
-    return Given(grammar, notes.get("terminals") == "tags", "keep=joined" in steps or "double" in steps)
+def _from_model(model: Model) -> Given:
+    steps = str(model.notes.get("steps", ""))
+    return Given(model.grammar, model.notes.get("terminals") == "tags", "keep=joined" in steps or "double" in steps)

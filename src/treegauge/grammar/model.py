@@ -96,11 +96,9 @@ def _rules(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> l
     lhs, arity, rhs, is_word, probability = (arrays[name].tolist() for name in ("lhs", "arity", "rhs", "is_word", "probability"))
     if sum(arity) != len(rhs) or len(is_word) != len(rhs) or min([*lhs, *rhs, *arity], default=0) < 0:
         raise ValueError("columns of different lengths")
-    rules: list[Rule] = []
-    at = 0
-    for parent, length, p in zip(lhs, arity, probability, strict=True):
-        kinds = tuple(bool(x) for x in is_word[at : at + length])
-        names = tuple((words if kind else symbols)[int(x)] for x, kind in zip(rhs[at : at + length], kinds, strict=True))
-        rules.append(Rule(symbols[parent], names, kinds, float(p)))
-        at += length
-    return rules
+    ends = np.cumsum(arrays["arity"]).tolist()
+    sides = [(words if kind else symbols)[x] for x, kind in zip(rhs, is_word, strict=True)]
+    return [
+        Rule(symbols[parent], tuple(sides[end - length : end]), tuple(is_word[end - length : end]), p)
+        for parent, length, end, p in zip(lhs, arity, ends, probability, strict=True)
+    ]

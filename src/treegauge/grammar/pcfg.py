@@ -137,7 +137,8 @@ class PCFG:
         seen = {self.start: None}
         for rule in self.rules:
             seen[rule.lhs] = None
-            seen.update((symbol, None) for symbol, word in zip(rule.rhs, rule.words, strict=True) if not word)
+            if not rule.is_lexical:
+                seen.update((symbol, None) for symbol, word in zip(rule.rhs, rule.words, strict=True) if not word)
         return tuple(seen)
 
     @cached_property
@@ -196,10 +197,12 @@ def _check(rule: Rule) -> None:
 
 def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules of positive probability, each once."""
+    kept = [rule for rule in rules if rule.probability > 0]
+    if len({rule[:3] for rule in kept}) == len(kept):
+        return tuple(kept)
     totals: dict[Production, float] = {}
-    for rule in rules:
-        if rule.probability > 0:
-            totals[rule.production] = totals.get(rule.production, 0.0) + rule.probability
+    for rule in kept:
+        totals[rule.production] = totals.get(rule.production, 0.0) + rule.probability
     return tuple(Rule(*production, probability) for production, probability in totals.items())
 
 

@@ -17,7 +17,7 @@ from treegauge.normalise import Pipeline, pipeline
 from treegauge.normalise.annotate import lexical_tag
 from treegauge.trees.tree import Tree
 
-__all__ = ["COLLINS_BELOW", "COUNTS", "DEFAULT_STEPS", "LEXICONS", "Trained", "default_grammar", "shown_label", "train"]
+__all__ = ["COLLINS_BELOW", "COUNTS", "DEFAULT_STEPS", "LEXICONS", "Trained", "shown_label", "train"]
 
 DEFAULT_STEPS = "traces,root,redundant,annotate"
 COUNTS = "counts"
@@ -134,10 +134,3 @@ def shown_label(symbol: str, undo: Pipeline) -> str | None:
     if undone is None:
         return None
     return next((node.label for node, start, end in undone.nodes_with_spans() if (start, end) == (0, 2)), None)
-
-
-def default_grammar() -> Trained:
-    """The grammar of the treebank that comes with treegauge."""
-    from treegauge.data import own_treebank
-
-    return train(own_treebank())

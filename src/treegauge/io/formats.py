@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from treegauge.errors import InputError, UnknownName
-from treegauge.io.bracketed import check_bracketed
-from treegauge.io.bracketed_writing import one_line_text, pretty_text
-from treegauge.io.conll2000 import check_conll2000
-from treegauge.io.conll2000_writing import conll2000_text
 from treegauge.io.diagnosis import is_comment
-from treegauge.io.export import check_export
-from treegauge.io.export_writing import export_text
 from treegauge.io.options import ReadOptions
 from treegauge.io.text import Text
-from treegauge.io.tigerxml import check_tigerxml
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["FORMATS", "READABLE", "WRITABLE", "Format", "detect_format", "format_named", "format_of_suffix"]
@@ -40,24 +35,44 @@ class Format:
     writer: Writer | None = None
 
 
+def _later(name: str) -> Callable[..., Any]:
+    """A function of this package whose module is loaded when it is first called: most work needs one format."""
+    module, function = name.split(".")
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(f"treegauge.io.{module}"), function)(*arguments, **options)
+
+    return call
+
+
 _TABLE = (
     Format(
         "bracketed",
         "Penn Treebank brackets; written one tree a line",
         (".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed"),
-        check_bracketed,
-        one_line_text,
+        _later("bracketed.check_bracketed"),
+        _later("bracketed_writing.one_line_text"),
     ),
-    Format("pretty", "Penn Treebank brackets, written over several lines", writer=pretty_text),
-    Format("export", "NEGRA export format, written as version 3", (".export", ".negra"), check_export, export_text),
-    Format("export4", "NEGRA export format, written as version 4 (with lemmas)", writer=partial(export_text, version=4)),
-    Format("tigerxml", "TIGER-XML (reading only)", (".xml", ".tigerxml", ".tiger"), check_tigerxml),
+    Format("pretty", "Penn Treebank brackets, written over several lines", writer=_later("bracketed_writing.pretty_text")),
+    Format(
+        "export",
+        "NEGRA export format, written as version 3",
+        (".export", ".negra"),
+        _later("export.check_export"),
+        _later("export_writing.export_text"),
+    ),
+    Format(
+        "export4",
+        "NEGRA export format, written as version 4 (with lemmas)",
+        writer=partial(_later("export_writing.export_text"), version=4),
+    ),
+    Format("tigerxml", "TIGER-XML (reading only)", (".xml", ".tigerxml", ".tiger"), _later("tigerxml.check_tigerxml")),
     Format(
         "conll2000",
         "columns word, tag, chunk of CoNLL-2000",
         (".conll", ".conll2000", ".iob"),
-        check_conll2000,
-        conll2000_text,
+        _later("conll2000.check_conll2000"),
+        _later("conll2000_writing.conll2000_text"),
     ),
 )
 

@@ -15,7 +15,6 @@ from typing import cast
 import numpy as np
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.io import as_treebank
 from treegauge.normalise.steps import ALIASES, STEPS, Step, Transform
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.nltk import is_nltk_tree
@@ -137,6 +136,8 @@ class Pipeline:
 
 def _trees_of(value: object) -> Iterable[Tree]:
     """The trees one at a time where they come so, so that a stream stays one."""
+    from treegauge.io import as_treebank
+
     if isinstance(value, str | Tree | Treebank) or not isinstance(value, Iterable) or is_nltk_tree(cast(object, value)):
         return as_treebank(cast(object, value))
     return (item if isinstance(item, Tree) else as_treebank([item])[0] for item in cast("Iterable[object]", value))

@@ -8,10 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.metrics.base import adapted
-from treegauge.metrics.preparation import prepare
-from treegauge.metrics.registry import find_metric
-from treegauge.normalise.preset import load_preset
 from treegauge.parsing.best import Best
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -30,11 +26,18 @@ class Metric:
     """
 
     def __init__(self, name: str, preset: str = "collins") -> None:
+        # Metrics are loaded here and not above: who parses for another objective need not wait for them.
+        from treegauge.metrics.base import adapted
+        from treegauge.metrics.registry import find_metric
+        from treegauge.normalise.preset import load_preset
+
         self.metric = find_metric(name)
         self.preset = adapted(self.metric, load_preset(preset))
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
         """The score of each tree (column) if each (row) is the right one; nan for 0/0."""
+        from treegauge.metrics.preparation import prepare
+
         k = len(trees)
         gold = Treebank.from_trees([tree for tree in trees for _ in range(k)])
         test = Treebank.from_trees([tree for _ in range(k) for tree in trees])
