@@ -97,7 +97,7 @@ def _rules(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> l
     if sum(arity) != len(rhs) or len(is_word) != len(rhs) or min([*lhs, *rhs, *arity], default=0) < 0:
         raise ValueError("columns of different lengths")
     ends = np.cumsum(arrays["arity"]).tolist()
-    sides = [(words if kind else symbols)[x] for x, kind in zip(rhs, is_word, strict=True)]
+    sides: list[str] = [(words if kind else symbols)[x] for x, kind in zip(rhs, is_word, strict=True)]
     return [
         Rule(symbols[parent], tuple(sides[end - length : end]), tuple(is_word[end - length : end]), p)
         for parent, length, end, p in zip(lhs, arity, ends, probability, strict=True)
