@@ -165,21 +165,18 @@ def test_models_round_trip_to_the_same_bytes(tmp_path: Path) -> None:
     assert (model.grammar, model.trained_on, model.notes) == (grammar, "abc", {"steps": "traces"})
 
 
-def test_every_damaged_byte_is_noticed_or_harmless(tmp_path: Path) -> None:
+def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "m"
     save_model(SMALL, path)
     data = path.read_bytes()
-    refused = 0
     for at in range(len(data)):
-        path.write_bytes(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1 :])
-        try:
-            assert load_model(path).grammar == SMALL
-        except ModelError:
-            refused += 1
-    assert refused > len(data) / 2
-    path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(ModelError, match="damaged"):
-        load_model(path)
+        path.write_bytes(data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1 :])
+        with pytest.raises(ModelError):
+            load_model(path)
+    for shorter in (data[: len(data) // 2], data[:-1], data + b"0", b"PK", b""):
+        path.write_bytes(shorter)
+        with pytest.raises(ModelError):
+            load_model(path)
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
-"""Model archives: a zip of one JSON document and NumPy arrays; no pickle, bounded, and the same bytes for the same
-model."""
+"""Model archives: a zip of one JSON document and NumPy arrays; no pickle, bounded, and the same bytes for the same model.
+
+The zip's comment ends in the sha256 of all bytes before it: a zip alone would not notice a change in its dates and attributes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -25,6 +28,8 @@ MOST_BYTES = 1 << 30
 _MOST_PARTS = 64
 _DOCUMENT = "model.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_SEAL = 64
+"""Hexadecimal digits of a sha256."""
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, NotImplementedError, ValueError, KeyError, EOFError,
     IndexError, TypeError, MemoryError, OSError,
@@ -42,13 +47,21 @@ def write_archive(path: str | Path, document: Mapping[str, Any], arrays: Mapping
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
         parts[f"{name}.npy"] = buffer.getvalue()
-    unfinished = Path(f"{path}.part")
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = b"sha256 of what stands before: " + b"0" * _SEAL
         for name, content in parts.items():
             member = zipfile.ZipInfo(name, _EPOCH)
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, content)
+    body = made.getvalue()[:-_SEAL]
+    unfinished = Path(f"{path}.part")
+    unfinished.write_bytes(body + _seal(body))
     os.replace(unfinished, path)
+
+
+def _seal(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()
 
 
 def read_archive(path: str | Path, schema: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -73,6 +86,10 @@ def read_archive(path: str | Path, schema: str, version: int) -> tuple[dict[str,
             f"a model of schema {found[0]!r} version {found[1]!r}; this treegauge reads {schema!r} version {version}",
             path=str(path),
             advice="Make the model again with this version, or read it with the version that wrote it.",
+        )
+    if content[-_SEAL:] != _seal(content[:-_SEAL]):
+        raise ModelError(
+            "its sha256 is not the one it was written with", path=str(path), advice="The file is damaged; write it again."
         )
     return document, arrays
 
