@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import comb
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treegauge.metrics import fragments
 from treegauge.metrics.fragments import BySize, count_fragments
+from treegauge.metrics.polynomials import times
 
 
 @st.composite
@@ -44,6 +48,31 @@ def test_counts_are_those_of_enumeration(parent: list[int], data: st.DataObject)
     everything = [True] * len(parent)
     assert count_fragments(parent) == enumerated(parent, everything, everything)
     assert count_fragments(parent, nodes=nodes, edges=edges) == enumerated(parent, nodes, edges)
+
+
+@given(parents(40), st.data())
+def test_trees_of_thousands_of_nodes_are_counted_another_way_with_the_same_result(parent: list[int], data: st.DataObject) -> None:
+    marks = st.lists(st.booleans(), min_size=len(parent), max_size=len(parent))
+    nodes, edges = data.draw(marks), data.draw(marks)
+    packed = count_fragments(parent, nodes=nodes, edges=edges)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fragments, "_MANY_NODES", 0)
+        assert count_fragments(parent, nodes=nodes, edges=edges) == packed
+
+
+@given(*[st.lists(st.integers(0, 10**30) | st.just(0), min_size=1, max_size=60)] * 2)
+def test_products_of_polynomials(one: list[int], other: list[int]) -> None:
+    expected = [0] * (len(one) + len(other) - 1)
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            expected[i + j] += a * b
+    assert times(one, other) == expected
+
+
+def test_a_star_of_two_thousand_and_a_chain_of_a_hundred_thousand() -> None:
+    n = 2000
+    assert count_fragments([-1] + [0] * n).counts == (n + 1, *(comb(n, size) for size in range(1, n + 1)))
+    assert count_fragments([-1, *range(99_999)]).counts == tuple(range(100_000, 0, -1))
 
 
 def test_a_star_has_every_subset_of_its_leaves() -> None:

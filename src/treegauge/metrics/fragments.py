@@ -5,7 +5,9 @@ f_v(x) = x * product over children c of (1 + f_c(x)), the coefficient of x^s in 
 top is v (Bastings & Sima'an 2014 enumerate them one by one; a sentence can have billions).
 
 A polynomial is packed into one big integer, its value at x = 2^B with room for B bits a coefficient, so that a product of
-polynomials is one multiplication of integers.
+polynomials is one multiplication of integers. That is fastest for trees of sentences. In a tree of thousands of phrases each
+small subtree would pay for the width of the whole tree's counts; there the coefficients stay apart, and what a chain of single
+children adds is written down at once.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
+
+from treegauge.metrics.polynomials import product
 
 __all__ = ["BySize", "count_fragments"]
 
@@ -47,6 +51,9 @@ class BySize:
         return len(self.counts)
 
 
+_MANY_NODES = 800
+
+
 def count_fragments(parent: Sequence[int], *, nodes: Sequence[bool] | None = None, edges: Sequence[bool] | None = None) -> BySize:
     """The number of fragments of each size in a tree or forest given by its nodes' parents in pre-order (-1: none).
 
@@ -59,24 +66,63 @@ def count_fragments(parent: Sequence[int], *, nodes: Sequence[bool] | None = Non
     """
     marked = list(nodes) if nodes is not None else [True] * len(parent)
     linked = list(edges) if edges is not None else [True] * len(parent)
-    # At x = 1 the polynomials sum to the number of all fragments, and no coefficient can be larger than that.
-    width = _sum_at(0, parent, marked, linked).bit_length() // 8 + 1
-    packed = _sum_at(8 * width, parent, marked, linked).to_bytes(width * (len(parent) + 1), "little")
-    counts = [int.from_bytes(packed[at : at + width], "little") for at in range(width, len(packed), width)]
+    counts = (_counts_packed if len(parent) <= _MANY_NODES else _counts_apart)(parent, marked, linked)
     while counts and not counts[-1]:
         counts.pop()
     return BySize(tuple(counts))
 
 
+def _counts_packed(parent: Sequence[int], nodes: Sequence[bool], edges: Sequence[bool]) -> list[int]:
+    # At x = 1 the polynomials sum to the number of all fragments, and no coefficient can be larger than that.
+    width = _sum_at(0, parent, nodes, edges).bit_length() // 8 + 1
+    packed = _sum_at(8 * width, parent, nodes, edges).to_bytes(width * (len(parent) + 1), "little")
+    return [int.from_bytes(packed[at : at + width], "little") for at in range(width, len(packed), width)]
+
+
 def _sum_at(bits: int, parent: Sequence[int], nodes: Sequence[bool], edges: Sequence[bool]) -> int:
     """The sum of f_v over the marked nodes, at x = 2^bits."""
     total = 0
-    # product[v] is f_v / x, so that multiplying by x stays a shift.
-    product = [1] * len(parent)
+    # products[v] is f_v / x, so that multiplying by x stays a shift.
+    products = [1] * len(parent)
     for node in range(len(parent) - 1, -1, -1):
         if nodes[node]:
-            total += product[node]
+            total += products[node]
             above = parent[node]
             if above >= 0 and edges[node]:
-                product[above] += product[above] * product[node] << bits
+                products[above] += products[above] * products[node] << bits
     return total << bits
+
+
+def _counts_apart(parent: Sequence[int], nodes: Sequence[bool], edges: Sequence[bool]) -> list[int]:
+    """The same sums, coefficient by coefficient."""
+    links = [node for node in range(len(parent)) if nodes[node] and edges[node] and parent[node] >= 0 and nodes[parent[node]]]
+    is_linked = set(links)
+    n_children = [0] * len(parent)
+    for node in links:
+        n_children[parent[node]] += 1
+    totals = [0] * len(parent)
+    factors: dict[int, list[Sequence[int]]] = {}
+    chains: dict[int, tuple[Sequence[int], int]] = {}
+    for node in range(len(parent) - 1, -1, -1):
+        if not nodes[node]:
+            continue
+        # f of the top of a chain of n nodes, each the only child, is x + ... + x^(n-1) + x^n p, with p the lowest one's product.
+        lowest, length = chains.pop(node, None) or (product(factors.pop(node, [])), 1)
+        if node in is_linked and n_children[parent[node]] == 1:
+            chains[parent[node]] = lowest, length + 1
+            continue
+        _add_chain(totals, lowest, length)
+        if node in is_linked:
+            factors.setdefault(parent[node], []).append([*([1] * length), *lowest])
+    return totals
+
+
+def _add_chain(totals: list[int], lowest: Sequence[int], length: int) -> None:
+    """Add f_1 + ... + f_n of a chain: the sum of (n-k) x^k, and p (x + ... + x^n); ``totals`` begins at x^1."""
+    for power in range(1, length):
+        totals[power - 1] += length - power
+    window = 0
+    for power in range(len(lowest) + length - 1):
+        window += lowest[power] if power < len(lowest) else 0
+        window -= lowest[power - length] if power >= length else 0
+        totals[power] += window
