@@ -28,11 +28,11 @@ class Done(NamedTuple):
     stderr: str
 
 
-def run(*arguments: str, cwd: Path, code: int = 0) -> Done:
+def run(*arguments: str, cwd: Path, code: int = 0, command: str = "check") -> Done:
     """The command in this process, which saves the time to start another one."""
     out, err = StringIO(), StringIO()
     with chdir(cwd), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
-        main(["check", *arguments])
+        main([command, *arguments])
     assert left.value.code == code, err.getvalue()
     return Done(out.getvalue(), err.getvalue())
 
@@ -102,20 +102,47 @@ def test_a_corrected_treebank(folder: Path, tmp_path: Path) -> None:
     assert before != after
 
 
-def test_compare_takes_up_the_judgements(folder: Path, tmp_path: Path) -> None:
-    store = tmp_path / "anna.sqlite"
-    with Store(folder / "judgements.sqlite") as both, Store(store) as own:
+@pytest.fixture(scope="module")
+def of_anna(folder: Path) -> str:
+    """A store in which everything is judged."""
+    path = folder / "anna.sqlite"
+    with Store(folder / "judgements.sqlite") as both, Store(path) as own:
         own.append([one for one in both.since(0) if one.annotator == "anna"], both.words())
-    out = StringIO()
-    options = ["--store", str(store), "-m", "hogenhout", "--rounds", "50", "--table", "measures", "--format", "json"]
-    with chdir(folder), redirect_stdout(out), pytest.raises(SystemExit) as left:
-        main(["compare", *FILES, *options])
-    assert left.value.code == 0
-    document = json.loads(out.getvalue())
-    results = json.loads(run(*FILES, "--results", "--store", str(store), "--format", "json", cwd=folder).stdout)
+    return str(path)
+
+
+PAPER = ("-m", "hogenhout", "--rounds", "50", "--table", "items", "--table", "measures")
+
+
+def test_compare_takes_up_the_judgements(folder: Path, of_anna: str) -> None:
+    document = json.loads(run(*FILES, *PAPER, "--store", of_anna, "--format", "json", cwd=folder, command="compare").stdout)
+    results = json.loads(run(*FILES, "--results", "--store", of_anna, "--format", "json", cwd=folder).stdout)
     for system in ("A", "B"):
-        measures = document["groups"][0]["systems"][system]["measures"]
-        assert measures["recall_soft"] == results["systems"][system]["measures"]["recall_soft"]["value"]
+        found = document["groups"][0]["systems"][system]
+        assert found["measures"]["recall_soft"] == results["systems"][system]["measures"]["recall_soft"]["value"]
+        assert found["items"]["SPR"] == results["systems"][system]["counts"]["SPR"]
+    assert document["human_check"]["systems"] == results["systems"]
+    for form in ("table", "latex"):
+        printed = run(*FILES, *PAPER, "--store", of_anna, "--format", form, cwd=folder, command="compare").stdout
+        assert run(*FILES, "--results", "--store", of_anna, "--format", form, cwd=folder).stdout.strip() in printed
+
+
+def test_compare_estimates_what_nobody_judged(folder: Path) -> None:
+    printed = run(*FILES, *PAPER, "--store", "judgements.sqlite", cwd=folder, command="compare").stdout
+    assert run(*FILES, "--results", cwd=folder).stdout.strip() in printed
+    assert "A low" in printed
+    skipping = run(*FILES, *PAPER, "--on-mismatch", "skip", "--store", "judgements.sqlite", cwd=folder, command="compare").stdout
+    assert "brackets without a verdict: A " in skipping
+
+
+def test_a_report_shows_the_human_check(folder: Path, of_anna: str) -> None:
+    settings = ("--rounds", "20", "--format", "markdown")
+    assert "| SPR |" not in run(*FILES, *settings, cwd=folder, command="report").stdout
+    shown = run(*FILES, *settings, "--store", of_anna, cwd=folder, command="report").stdout
+    for line in run(*FILES, "--results", "--store", of_anna, "--format", "markdown", cwd=folder).stdout.splitlines():
+        assert line in shown
+    assert "no such store" in run(*FILES, "--store", "none.sqlite", cwd=folder, command="report", code=3).stderr
+    assert not (folder / "none.sqlite").exists()
 
 
 @pytest.mark.parametrize(

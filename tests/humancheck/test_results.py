@@ -12,7 +12,7 @@ from humancheck_helpers import said, small_check, words_of
 
 from treegauge.humancheck.estimation import ACCEPTED, OPEN, REJECTED, SKIPPED, UNSURE, estimate
 from treegauge.humancheck.queue import Check, Plan
-from treegauge.humancheck.results import cautions, find_results, judgements_by_system, judgements_for
+from treegauge.humancheck.results import cautions, checked_systems, find_results, judgements_for
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Verdict
 from treegauge.reports.tables import render
@@ -111,7 +111,7 @@ def test_tables_are_those_of_the_paper(check: Check) -> None:
     assert measures.columns == ("measure", "A", "B")
     partly = find_results(check, {check.questions[n].bracket: Verdict.ACCEPTED for n in check.order[:9]}.get)
     items, measures = partly.tables()
-    assert items.columns[:5] == ("item", "A judged", "A expected", "A low", "A high")
+    assert items.columns[:5] == ("item", "A so far", "A expected", "A low", "A high")
     assert measures.columns == ("measure", "A", "A low", "A high", "B", "B low", "B high")
     for form in ("table", "latex", "markdown", "csv", "json"):
         assert "Recall-soft" in render(measures, form)
@@ -124,11 +124,14 @@ def test_compare_takes_a_stores_judgements(check: Check, tmp_path: Path) -> None
     with Store(path) as store:
         store.append([said(check, n, "accepted" if n % 2 else "rejected") for n in numbers], words_of(check))
     banks = {system.name: system.bank for system in check.systems}
-    judgements = judgements_by_system(check.gold, banks, path)
+    judgements, of_store = checked_systems(check.gold, banks, path)
     settings = Settings(metrics=("hogenhout",), rates=("recall_soft",), rounds=50)
     comparison = compare(check.gold, banks, settings, judgements=judgements)
     verdicts = {check.questions[n].bracket: Verdict.ACCEPTED if n % 2 else Verdict.REJECTED for n in numbers}
     results = find_results(check, verdicts.get)
+    assert of_store == results
+    # Once everything is judged, the check and the comparison show the same tables.
+    assert comparison.tables("items", "measures") == results.tables()
     for standing in results.standings:
         assert comparison.overall.measures[standing.system]["recall_soft"] == standing.measures["recall_soft"].value
         assert comparison.overall.items[standing.system]["CEA"] == standing.counts["CEA"]

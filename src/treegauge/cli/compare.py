@@ -102,18 +102,23 @@ def command(
     with ThreadPoolExecutor(2) as pool:
         gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
     parses = dict(zip(systems, banks, strict=True))
-    judgements = None
+    checked = None
     if store is not None:
-        from treegauge.humancheck.results import judgements_by_system, plan_for
+        from treegauge.humancheck.results import checked_systems, plan_for
 
-        judgements = judgements_by_system(gold_bank, parses, store, plan_for(metrics, preset))
+        checked = checked_systems(gold_bank, parses, store, plan_for(metrics, preset))
     with progress("Resampling", settings.all_rounds(len(systems)), unit="rounds") as advance:
-        comparison = compare(gold_bank, parses, settings, judgements=judgements, progress=advance)
+        comparison = compare(gold_bank, parses, settings, judgements=checked and checked.judgements, progress=advance)
     if form == "json":
-        click.echo(json.dumps(comparison.to_dict(), ensure_ascii=False, indent=1))
+        human_check = {"human_check": checked.results.to_dict()} if checked else {}
+        click.echo(json.dumps(comparison.to_dict() | human_check, ensure_ascii=False, indent=1))
         return
     # A program that reads CSV wants one table: all differences, unless another is asked for.
     shown = comparison.tables(*(tables or (("tidy",) if form == "csv" else ())))
+    if checked and on_mismatch != "skip":
+        # The check's own tables of these names also estimate what nobody has judged yet; they are of all sentences.
+        estimated = {table.title: table for table in checked.results.tables()}
+        shown = [estimated.get(table.title, table) for table in shown]
     click.echo("\n\n".join(render(table, form) for table in shown))
     if form == "csv" or (tables and "differences" not in tables):
         for warning in comparison.warnings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +11,6 @@ from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.cli._systems import named_systems
 from treegauge.io.options import ReadOptions
-
-if TYPE_CHECKING:
-    from treegauge.metrics.hogenhout import Judgements
-    from treegauge.metrics.tables import Table
-    from treegauge.trees import Treebank
 
 FORMATS = ("html", "markdown", "latex")
 
@@ -80,7 +74,11 @@ def command(
         bank, *parsed = pool.map(io.read, paths, [options] * len(paths))
     banks = dict(zip(systems, parsed, strict=True))
     settings = Settings(preset=preset, on_mismatch=on_mismatch, rounds=rounds, seed=seed, level=level)
-    judgements, checked = _human_check(bank, banks, store) if store else ({}, [])
+    checked = None
+    if store:
+        from treegauge.humancheck.results import checked_systems, plan_for
+
+        checked = checked_systems(bank, banks, store, plan_for((), preset))
     with progress("Resampling", settings.all_rounds(len(systems)), unit="rounds") as advance:
         report = make_report(
             bank,
@@ -88,8 +86,8 @@ def command(
             settings,
             title=title,
             gold_name=Path(gold).name or gold,
-            judgements=judgements,
-            checked=checked,
+            judgements=checked.judgements if checked else None,
+            checked=checked.results.tables() if checked else (),
             most=most,
             progress=advance,
         )
@@ -101,19 +99,3 @@ def command(
     else:
         text = "\n\n".join(render(table, form) for table in report.tables()) + "\n"
         write_chunks([text.encode("utf-8", "replace")], output or "-")
-
-
-def _human_check(gold: Treebank, banks: dict[str, Treebank], store: str) -> tuple[dict[str, Judgements], list[Table]]:
-    """What a store of judgements says of these systems: verdicts for the counts, and the tables of the check itself."""
-    from treegauge.humancheck import require_web
-
-    require_web("a store of judgements")
-    from treegauge.humancheck.ledger import Ledger, decided
-    from treegauge.humancheck.queue import build_check
-    from treegauge.humancheck.results import find_results, judgements_for
-    from treegauge.humancheck.store import Store
-
-    check = build_check(gold, banks)
-    with Store(store) as opened:
-        verdict = decided(Ledger(opened.since(0)))
-    return judgements_for(check, verdict), find_results(check, verdict).tables()

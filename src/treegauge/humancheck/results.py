@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from treegauge.metrics.tables import Cell, Table
 from treegauge.normalise.preset import Preset, load_preset
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Results", "cautions", "find_results", "judgements_by_system", "judgements_for", "plan_for"]
+__all__ = ["Checked", "Results", "cautions", "checked_systems", "find_results", "judgements_for", "plan_for"]
 
 Decision = Callable[[Bracket], Verdict | None]
 
@@ -38,8 +38,8 @@ class Results:
         return [self.items_table(), self.measures_table()]
 
     def items_table(self) -> Table:
-        """The items (Table 1): counts with their shares of TPB; while brackets are unjudged, what was judged and what is to be
-        expected of all."""
+        """The items (Table 1): counts with their shares of TPB; while brackets are unjudged, what is counted so far and
+        what is to be expected of all."""
         names = ("TTB", "TPB", "EMA", "EMR", "CEA", "CER", "SPA", "SPR", "PINH", "PNINH", "TINH", "TNINH")
         complete = all(standing.is_complete for standing in self.standings)
         rows = [(name, *(cell for standing in self.standings for cell in _item(standing, name, complete))) for name in names]
@@ -47,7 +47,7 @@ class Results:
             columns = [column for standing in self.standings for column in (standing.system, f"{standing.system} %TPB")]
             percent = tuple(column for column in columns if column.endswith(" %TPB"))
         else:
-            heads = ("judged", "expected", "low", "high")
+            heads = ("so far", "expected", "low", "high")
             columns = [f"{standing.system} {head}" for standing in self.standings for head in heads]
             percent = ()
         return Table("Items (Hogenhout & Matsumoto 1996, Table 1)", ("item", *columns), tuple(rows), self.notes, percent)
@@ -138,7 +138,14 @@ def judgements_for(check: Check, verdict: Decision) -> dict[str, Judgements]:
     return {system.name: system.judgements(lambda number: verdict(brackets[number])) for system in check.systems}
 
 
-def judgements_by_system(
+class Checked(NamedTuple):
+    """What a store says of some systems: verdicts for the counts of ``compare``, and the results they make."""
+
+    judgements: dict[str, Judgements]
+    results: Results
+
+
+def checked_systems(
     gold: Treebank,
     systems: Mapping[str, Treebank],
     store: str,
@@ -146,8 +153,8 @@ def judgements_by_system(
     *,
     rule: str = "majority",
     annotators: Sequence[str] = (),
-) -> dict[str, Judgements]:
-    """The judgements that a store has of some parsers' brackets: what ``treegauge compare --store`` takes.
+) -> Checked:
+    """The judgements that a store has of some parsers' brackets: what ``treegauge compare --store`` takes up.
 
     ``plan`` says which preset and preprocessing the comparison uses (:func:`plan_for`); all brackets that were judged are taken up,
     whatever was asked.
@@ -157,9 +164,10 @@ def judgements_by_system(
     require_web("a store of judgements")
     from treegauge.humancheck.store import Store
 
-    check = build_check(gold, systems, plan)
     with Store(store, create=False) as opened:
-        return judgements_for(check, decided(Ledger(opened.since(0)), rule, annotators))
+        verdict = decided(Ledger(opened.since(0)), rule, annotators)
+    check = build_check(gold, systems, plan)
+    return Checked(judgements_for(check, verdict), find_results(check, verdict))
 
 
 def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "default") -> Plan:

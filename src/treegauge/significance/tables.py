@@ -227,10 +227,17 @@ def paper_tables(group: Group) -> list[Table]:
         "Measures (Table 4)",
         ("measure", *systems),
         tuple((MEASURES[name], *(group.measures[system].get(name) for system in systems)) for name in measured),
-        () if checked else ("the other measures need a person's judgement of crossing and spurious brackets",),
+        _unjudged(group) if checked else ("the other measures need a person's judgement of crossing and spurious brackets",),
         percent=tuple(systems),
     )
     return [table1, table2, table4]
+
+
+def _unjudged(group: Group) -> tuple[str, ...]:
+    """How many brackets nobody has judged yet: what depends on them all is undefined."""
+    waiting = {system: items.get("unjudged", 0) for system, items in group.items.items()}
+    found = ", ".join(f"{system} {count}" for system, count in waiting.items() if count)
+    return (f"brackets without a verdict: {found}; measures that need them all are not known",) if found else ()
 
 
 def crossing_table(group: Group, upto: int = 5) -> Table:
