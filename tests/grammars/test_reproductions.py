@@ -15,8 +15,7 @@ from treegauge.experiments.base import Corpus, Work
 from treegauge.experiments.held_out import held_out
 from treegauge.experiments.pieces import Pieces
 from treegauge.experiments.runner import document, run_experiment
-from treegauge.experiments.simaan_table2 import Settings as SimaanSettings
-from treegauge.experiments.simaan_table2 import variants
+from treegauge.experiments.simaan_grammars import variants
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.trees import Tree, Treebank
@@ -97,12 +96,12 @@ def test_grammars_are_undone_to_the_trees_they_are_scored_against() -> None:
     for tree in own_treebank("dev"):
         cleaned = clean(tree)
         assert cleaned is not None
-        mrl, mh = variants(SimaanSettings())
+        mrl, mh = variants("joined")
         assert mrl.plain(mrl.forward(cleaned)) == plain(cleaned)
-        assert mrl.gold(cleaned) == variants(SimaanSettings(unaries="kept"))[0].gold(cleaned)
+        assert mrl.gold(cleaned) == variants("kept")[0].gold(cleaned)
         assert mh.plain(mh.forward(cleaned)) == free(cleaned) == mh.gold(cleaned)
     with pytest.raises(UnknownName):
-        variants(SimaanSettings(unaries="gone"))
+        variants("gone")
 
 
 def test_files_called_dev_or_test_are_held_out(tmp_path: Path) -> None:

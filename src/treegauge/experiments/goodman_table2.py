@@ -14,6 +14,7 @@ from treegauge.experiments.held_out import HeldOut, held_out, own_corpus
 from treegauge.experiments.matrix import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix
 from treegauge.experiments.parsing_pieces import parse_in_pieces
 from treegauge.experiments.rate_tests import RateTests
+from treegauge.experiments.verdicts import Verdict, in_words, verdict, verdict_table
 from treegauge.metrics.tables import Cell, Table
 
 __all__ = ["EXPERIMENT", "Settings"]
@@ -61,9 +62,10 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
         RateTests("goodman", gold, matrix.trees, preset="none", rounds=settings.rounds, seed=settings.seed)
         for gold in (matrix.binary_gold, matrix.gold)
     )
+    verdicts = _verdicts(binary, nary)
     return Report(
-        tables=[_table(matrix), _reductions(matrix), _verdicts(matrix, binary, nary)],
-        notes=_notes(corpus, parts, settings, matrix),
+        tables=[_table(matrix), _reductions(matrix), verdict_table(verdicts)],
+        notes=_notes(corpus, parts, settings, matrix, verdicts),
         figures=[_figure(corpus, matrix)],
         data={
             "rates": matrix.rates,
@@ -104,22 +106,11 @@ def _reduction(before: float, after: float) -> float:
     return (after - before) / (1 - before) if before < 1 else math.nan
 
 
-def _verdicts(matrix: Matrix, binary: RateTests, nary: RateTests) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for criterion, own in OWN.items():
-        tests = nary if criterion.startswith("consistent") else binary
-        rates = {name: matrix.rates[name][criterion] for name in GOODMAN_OBJECTIVES}
-        rival = max((name for name in rates if name != own), key=lambda name: rates[name])
-        p = tests.p(rival, own, criterion)
-        verdict = "best" if rates[own] >= rates[rival] else "not best"
-        rows.append((CRITERIA[criterion], NAMES[own], NAMES[rival], rates[own] - rates[rival], f"{p:.4f}", verdict))
-    return Table(
-        "Is each algorithm the best on the criterion that it maximises?",
-        ("criterion", "its algorithm", "best other", "difference", "p", "verdict"),
-        tuple(rows),
-        notes=("p: two-sided, paired randomisation over sentences. A difference that is not significant decides nothing.",),
-        percent=("difference",),
-    )
+def _verdicts(binary: RateTests, nary: RateTests) -> list[Verdict]:
+    return [
+        verdict(nary if criterion.startswith("consistent") else binary, criterion, CRITERIA[criterion], own, NAMES)
+        for criterion, own in OWN.items()
+    ]
 
 
 def _figure(corpus: Corpus, matrix: Matrix) -> BarFigure:
@@ -130,12 +121,10 @@ def _figure(corpus: Corpus, matrix: Matrix) -> BarFigure:
     return BarFigure("rates", f"Three algorithms on five criteria: {corpus.name}", "%", groups, series, paper)
 
 
-def _notes(corpus: Corpus, parts: HeldOut, settings: Settings, matrix: Matrix) -> list[str]:
-    wins = [name for name, own in OWN.items() if matrix.rates[own][name] == max(rates[name] for rates in matrix.rates.values())]
+def _notes(corpus: Corpus, parts: HeldOut, settings: Settings, matrix: Matrix, verdicts: Sequence[Verdict]) -> list[str]:
     return [
-        f"Outcome: on {len(wins)} of {len(OWN)} criteria the algorithm made for it is best; the last table has the exceptions, "
-        "if there are any, with their significance. In the paper there is one: Labelled Recall is best on Consistent Brackets "
-        "Recall.",
+        f"Outcome: {in_words(verdicts)} In the paper there is one exception: Labelled Recall is best on "
+        "Consistent Brackets Recall.",
         "Corpus: the paper used part of the Penn Treebank 0.5 (1805 test sentences, 38610 nonterminals; how many to train on it "
         f"does not say). Here {corpus.name}: {matrix.train_trees:,} trees to train on, {len(matrix.gold):,} to test on, of 2 to "
         f"{settings.max_length} symbols; held out are {parts.how}.",

@@ -1,0 +1,203 @@
+"""Sima'an 2003, Table 2: what the parses come to, as tables beside the paper's, figures and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from treegauge.experiments.bars import BarFigure
+from treegauge.experiments.base import Figure, Report
+from treegauge.experiments.beside import beside
+from treegauge.experiments.rate_tests import RateTests
+from treegauge.experiments.simaan_curve import PAPER_TREES, Point, curve_figure, curve_note, curve_table
+from treegauge.experiments.simaan_grammars import GRAMMARS, Variant
+from treegauge.experiments.verdicts import Verdict, in_words, verdict, verdict_table
+from treegauge.metrics.tables import Cell, Table
+from treegauge.trees.tree import Tree
+
+__all__ = ["ALGORITHMS", "CRITERIA", "Outcome", "Parses", "report"]
+
+ALGORITHMS = {"viterbi": "MPP", "labelled-recall-licensed": "M_LR", "parent-child": "M_PCh", "frames": "M_CFP"}
+COLUMNS = {"recall": "LR", "precision": "LP", "f1": "F", "exact_match": "exact match", "no_crossing": "0-cross"}
+PAPER: dict[tuple[str, ...], Sequence[float]] = {
+    ("MRL", "MPP"): (0.6006, 0.6290, 0.6144, 0.054, 0.178),
+    ("MRL", "M_LR"): (0.6036, 0.6555, 0.6284, 0.039, 0.156),
+    ("MRL", "M_PCh"): (0.6110, 0.6525, 0.6310, 0.045, 0.165),
+    ("MRL", "M_CFP"): (0.6169, 0.6522, 0.6340, 0.048, 0.165),
+    ("MH", "MPP"): (0.8007, 0.8004, 0.8005, 0.230, 0.470),
+    ("MH", "M_LR"): (0.8197, 0.8173, 0.8185, 0.234, 0.482),
+    ("MH", "M_PCh"): (0.8070, 0.8065, 0.8067, 0.226, 0.480),
+    ("MH", "M_CFP"): (0.8158, 0.8147, 0.8152, 0.234, 0.480),
+}
+COMPARED = (("MPP", "M_LR"), ("MPP", "M_PCh"), ("MPP", "M_CFP"), ("M_LR", "M_PCh"), ("M_LR", "M_CFP"))
+
+
+class Criterion(NamedTuple):
+    """What an algorithm maximises the expectation of: a rate of a metric on the grammar's own trees."""
+
+    algorithm: str
+    metric: str
+    rate: str
+    name: str
+
+
+CRITERIA = (
+    Criterion("MPP", "goodman:pre", "labelled_tree", "exact tree"),
+    Criterion("M_LR", "goodman:pre", "labelled_recall", "labelled recall"),
+    Criterion("M_PCh", "parent-child", "recall", "parent-child"),
+    Criterion("M_CFP", "frames", "recall", "frames"),
+)
+
+
+@dataclass(frozen=True)
+class Parses:
+    """The parses of one grammar: scored as in the paper, against the original trees, and on the grammar's own trees by metric."""
+
+    variant: Variant
+    trees: Mapping[str, Sequence[Tree]]
+    statistics: str
+    unparsed: float
+    own: RateTests
+    original: RateTests
+    inner: Mapping[str, RateTests]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that is reported: parses of both grammars, ``same`` with all of them against one gold standard, the learning curve, and
+    what the data and settings were."""
+
+    parses: Sequence[Parses]
+    same: RateTests
+    points: Sequence[Point]
+    about: str
+    unaries: str
+    unknown_below: int
+
+
+def report(corpus: str, outcome: Outcome) -> Report:
+    """Tables, figures, notes and data of the experiment."""
+    own = {
+        (each.variant.name, name): [each.own.rates[name][rate] for rate in COLUMNS]
+        for each in outcome.parses
+        for name in each.trees
+    }
+    verdicts = [
+        verdict(each.inner[criterion.metric], criterion.rate, criterion.name, criterion.algorithm, where=each.variant.name)
+        for each in outcome.parses
+        for criterion in CRITERIA
+    ]
+    tables = [_table(outcome, own), _criteria(verdicts), _tests(outcome), _same(outcome.same), _original(outcome)]
+    figures: list[Figure] = [_figure(corpus, own)]
+    if outcome.points:
+        tables.append(curve_table(outcome.points))
+        figures.append(curve_figure(outcome.points, corpus))
+    return Report(tables, _notes(corpus, outcome, verdicts), figures, _data(outcome))
+
+
+def _table(outcome: Outcome, own: Mapping[tuple[str, ...], Sequence[Cell]]) -> Table:
+    shares = ", ".join(f"{each.variant.name} {each.unparsed:.1%}" for each in outcome.parses)
+    notes = [f"Unparsed sentences (right-branching fallback; the paper does not say how many it had): {shares}."]
+    title = "Right-linearised (MRL) and head-lexicalised (MH) treebank grammars, four algorithms"
+    return beside(title, ("grammar", "algorithm"), tuple(COLUMNS.values()), PAPER, own, percent=True, notes=notes)
+
+
+def _criteria(verdicts: Sequence[Verdict]) -> Table:
+    about = (
+        "Recall of constituents (preterminals included), links and frames on the grammar's own trees: that is what is maximised."
+    )
+    return verdict_table(verdicts, [about])
+
+
+def _original(outcome: Outcome) -> Table:
+    rows = [
+        (each.variant.name, name, *(each.original.rates[name][rate] for rate in COLUMNS))
+        for each in outcome.parses
+        for name in each.trees
+    ]
+    columns = tuple(COLUMNS.values())
+    return Table("The same parses against the original trees", ("grammar", "algorithm", *columns), tuple(rows), percent=columns)
+
+
+def _tests(outcome: Outcome) -> Table:
+    """One algorithm less another in F: the paper's difference and ours, its significance, and the share of the error that goes."""
+    rows: list[tuple[Cell, ...]] = []
+    for each in outcome.parses:
+        for a, b in COMPARED:
+            before, printed = each.own.rates[a]["f1"], PAPER[each.variant.name, a][2]
+            difference, paper = each.own.rates[b]["f1"] - before, PAPER[each.variant.name, b][2] - printed
+            shares = paper / (1 - printed), difference / (1 - before)
+            rows.append((each.variant.name, f"{b} less {a}", paper, difference, f"{each.own.p(a, b, 'f1'):.4f}", *shares))
+    columns = ("grammar", "algorithms", "F paper", "F ours", "p", "error reduction paper", "error reduction ours")
+    about = "p: two-sided, paired randomisation over sentences, of our difference in F."
+    return Table("One algorithm less another", columns, tuple(rows), notes=(about,), percent=(columns[2], columns[3], *columns[5:]))
+
+
+def _same(same: RateTests) -> Table:
+    """F of both grammars against the trees freed of unary productions."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in ALGORITHMS.values():
+        mrl, mh = (f"{grammar} {name}" for grammar in GRAMMARS)
+        f1 = [same.rates[system]["f1"] for system in (mrl, mh)]
+        rows.append((name, *f1, f1[1] - f1[0], f"{same.p(mrl, mh, 'f1'):.4f}"))
+    columns = ("algorithm", "MRL", "MH", "MH less MRL", "p")
+    title = "F of both grammars against the same trees: n-ary, without unary productions"
+    return Table(title, columns, tuple(rows), percent=columns[1:4])
+
+
+def _figure(corpus: str, own: Mapping[tuple[str, ...], Sequence[Any]]) -> BarFigure:
+    def percent(rows: Mapping[tuple[str, ...], Sequence[Any]], name: str) -> list[float]:
+        return [100 * float(rows[grammar, name][2]) for grammar in GRAMMARS]
+
+    series = [{name: percent(rows, name) for name in ALGORITHMS.values()} for rows in (own, PAPER)]
+    return BarFigure("f1", f"F of four algorithms on two grammars: {corpus}", "F (%)", GRAMMARS, *series)
+
+
+def _notes(corpus: str, outcome: Outcome, verdicts: Sequence[Verdict]) -> list[str]:
+    f1 = {each.variant.name: {name: each.own.rates[name]["f1"] for name in each.trees} for each in outcome.parses}
+    p = {each.variant.name: each.own.p("MPP", "M_LR", "f1") for each in outcome.parses}
+    gain, best = 100 * (f1["MH"]["M_LR"] - f1["MH"]["MPP"]), max(f1["MRL"], key=lambda name: f1["MRL"][name])
+    ahead = 100 * (f1["MH"]["MPP"] - f1["MRL"]["MPP"])
+    alike = outcome.same.rates["MH MPP"]["f1"] - outcome.same.rates["MRL MPP"]["f1"]
+    alike_p = outcome.same.p("MRL MPP", "MH MPP", "f1")
+    chains = (
+        "In MRL a chain of single children is one symbol while parsing and is expanded before scoring, so that the grammar is "
+        "binary, as the paper's equations have it. (--unaries kept leaves unary rules in: M_LR then collects every label that a "
+        "chain can have.)"
+        if outcome.unaries == "joined"
+        else "In MRL unary rules are kept; M_LR then collects every label that a chain of them can have, at the cost of precision."
+    )
+    return [
+        f"Outcome: with MPP, MH is {ahead:+.1f} points of F from MRL (paper: +18.6), against the same trees {100 * alike:+.1f} "
+        f"(p = {alike_p:.4f}); in MH, M_LR is {gain:+.2f} from MPP (p = {p['MH']:.4f}; paper: +1.80); in MRL {best} is best "
+        "(paper: M_CFP).",
+        f"Each algorithm on its own criterion: {in_words(verdicts)}",
+        *([curve_note(outcome.points)] if outcome.points else []),
+        f"Corpus: the paper trained on the Wall Street Journal, sections 02-21 ({PAPER_TREES:,} trees), and tested on 1000 trees "
+        f"of section 23. Here {corpus}: {outcome.about}.",
+        "In the first table the two grammars are scored against different trees, as in the paper: MRL against binarised trees, "
+        "whose linearisation nodes count, MH against trees without unary productions. Two tables have both against the same trees: "
+        "without unary productions, and the original ones, where MH misses every bracket over a single child.",
+        chains,
+        f"Words seen fewer than {outcome.unknown_below} times are one unknown word, after Collins (1997), who used a tagger for "
+        "them; here there is none. Relative frequency, no smoothing. Scores as EVALB's, but no sentence is left out.",
+    ]
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    def scored(tests: RateTests) -> dict[str, Any]:
+        return {"rates": tests.rates, "signatures": tests.signatures}
+
+    grammars = {
+        each.variant.name: {
+            "unparsed": each.unparsed,
+            "grammar": each.statistics,
+            f"against {each.variant.against} trees": scored(each.own),
+            "against original trees": scored(each.original),
+            "on the grammar's own trees": {metric: scored(tests) for metric, tests in each.inner.items()},
+        }
+        for each in outcome.parses
+    }
+    points = [{"trees": x.trees, "unknown": x.unknown, "words": x.words, "gold tags": x.tags} for x in outcome.points]
+    return {**grammars, "against the same trees": scored(outcome.same), "curve": points}
