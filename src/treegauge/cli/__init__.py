@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "learn": "Learn a grammar from bracketed sentences.",
     "chunks": "Train chunk models, measure them by entropy, score any chunker.",
     "reproduce": "Run a paper's experiment on a treebank, its numbers beside ours.",
+    "merge": "Put together the parts of a run that --shard wrote.",
     "completion": "Print the script that lets a shell complete treegauge's words.",
 }
 """Command name -> one line of help; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""
@@ -81,6 +82,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     stdout = sys.stdout
     # Nearly all objects made here live to the end: looking among them for garbage as often as usual is a seventh of the start.
     gc.set_threshold(200_000, 20, 20)
+    # Our matrices are small: a BLAS of several threads mostly waits for itself, and sums in an order that depends on the machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         result = treegauge.main(args=None if args is None else list(args), prog_name="treegauge", standalone_mode=False)
         sys.stdout.flush()

@@ -57,12 +57,13 @@ def explain(pair: Pair) -> Iterator[SentenceRepairs]:
     wrong = np.ones(pair.test.n_brackets, dtype=np.bool_)
     wrong[partner[partner >= 0]] = False
     classes = pair.classes if pair.preset.labelled else np.zeros_like(pair.classes)
-    n_missed, n_wrong = pair.gold.per_sentence(partner < 0), pair.test.per_sentence(wrong)
+    is_missed = partner < 0
+    n_missed, n_wrong = pair.gold.per_sentence(is_missed), pair.test.per_sentence(wrong)
     fits = pair.alignment.fit[pair.index] < Fit.TEXT_DIFFERS
     tags = [*pair.gold.labels, ""]
     sentences: list[int] = np.flatnonzero(n_missed + n_wrong).tolist()
     for sentence in sentences:
-        missed = _rows(pair.gold, sentence, partner < 0)
+        missed = _rows(pair.gold, sentence, is_missed)
         if not fits[sentence]:
             yield SentenceRepairs(sentence, (_no_parse(pair, missed, sentence),))
         elif n_missed[sentence] + n_wrong[sentence] > MOST_WRONG:

@@ -64,11 +64,6 @@ class Move(NamedTuple):
     def steps(self) -> int:
         return 1 + sum([shift.becomes == "relabel" for shift in self.shifts])
 
-    @property
-    def is_useful(self) -> bool:
-        """Whether the place of the run explains something, not only its own phrase."""
-        return self.joined_row >= 0 or any(shift.becomes != "wrong" for shift in self.shifts)
-
     def rank(self) -> tuple[int, ...]:
         """What makes a move better than another; the larger the better."""
         nodes, explained = self.run.nodes, self.explained
@@ -79,7 +74,7 @@ def best_move(forest: Forest, missed: Missed) -> Move | None:
     """The move that explains most, if any explains something."""
     edges = missed.edges()
     found = (move for node in forest.phrases if node.wrong for move in _moves(node, missed, edges))
-    return max((move for move in found if move.is_useful), key=Move.rank, default=None)
+    return max(found, key=Move.rank, default=None)
 
 
 def run_of(nodes: list[Node], missed: Missed) -> Run:
@@ -92,6 +87,7 @@ def run_of(nodes: list[Node], missed: Missed) -> Run:
 
 
 def _moves(node: Node, missed: Missed, edges: set[int]) -> Iterator[Move]:
+    """The moves whose place explains something, not only the run's own phrase."""
     for side in (_RIGHT, _LEFT):
         for nodes, cut in _runs_inside(node, side, edges):
             yield from _moves_out(node, run_of(nodes, missed), cut, side, missed)
@@ -121,13 +117,17 @@ def _runs_beside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[
 def _moves_out(node: Node, run: Run, cut: int, side: int, missed: Missed) -> Iterator[Move]:
     """Moves of a run out of a node, and out of the wrong nodes above it that share the edge."""
     shifts: tuple[Shift, ...] = ()
+    explains = False
     inner, edge = node, _edge(node, side)
     left = node.children[0] if side == _RIGHT else node.children[-1]
     twin = left if len(node.children) - len(run.nodes) == 1 else None
     while inner.wrong and _edge(inner, side) == edge:
         start, end = (inner.start, cut) if side == _RIGHT else (cut, inner.end)
-        shifts += (_shift(inner, start, end, twin if inner is node else None, missed, shifts),)
-        yield Move(run, inner.parent, shifts)
+        shift = _shift(inner, start, end, twin if inner is node else None, missed, shifts)
+        shifts += (shift,)
+        explains |= shift.becomes != "wrong"
+        if explains:
+            yield Move(run, inner.parent, shifts)
         place = inner.place() + side
         if 0 <= place < len(inner.parent.children):
             yield from _moves_into(inner.parent.children[place], run, cut, -side, missed, shifts)
@@ -137,23 +137,26 @@ def _moves_out(node: Node, run: Run, cut: int, side: int, missed: Missed) -> Ite
 def _moves_into(node: Node, run: Run, cut: int, side: int, missed: Missed, shifts: tuple[Shift, ...]) -> Iterator[Move]:
     """Moves of a run into a node that has it on one side, and further down along that edge."""
     first = node if not shifts else None
+    explains = any([shift.becomes != "wrong" for shift in shifts])
     while not node.is_token:
         start, end = (node.start, cut) if side == _RIGHT else (cut, node.end)
-        joined = missed.find(start, end, node.label, [shift.gold_row for shift in shifts])
-        # With nothing shifted this would only add a node above the two, which is no move.
-        if joined is not None and shifts:
+        # With nothing shifted a bracket over both would only be a node above the two, which is no move.
+        if shifts and (joined := missed.find(start, end, node.label, [shift.gold_row for shift in shifts])):
             yield Move(run, node, shifts, joined.row)
         if not node.wrong:
             return
         twin = node.parent if node is first and node.parent.span == (start, end) else None
-        shifts += (_shift(node, start, end, twin, missed, shifts),)
-        yield Move(run, node, shifts)
+        shift = _shift(node, start, end, twin, missed, shifts)
+        shifts += (shift,)
+        explains |= shift.becomes != "wrong"
+        if explains:
+            yield Move(run, node, shifts)
         node = node.children[-1] if side == _RIGHT else node.children[0]
 
 
 def _shift(node: Node, start: int, end: int, twin: Node | None, missed: Missed, before: tuple[Shift, ...]) -> Shift:
     """What becomes of a wrong node with another span; ``twin`` is the child or parent that then has the same span."""
-    claimed = [shift.gold_row for shift in before]
+    claimed = [shift.gold_row for shift in before] if before else ()
     if found := missed.find(start, end, node.label, claimed):
         return Shift(node, start, end, "right", found.row)
     if twin is not None and twin.label == node.label:
