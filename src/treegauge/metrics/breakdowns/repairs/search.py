@@ -137,7 +137,7 @@ def _moves_out(node: Node, run: Run, cut: int, side: int, missed: Missed) -> Ite
 def _moves_into(node: Node, run: Run, cut: int, side: int, missed: Missed, shifts: tuple[Shift, ...]) -> Iterator[Move]:
     """Moves of a run into a node that has it on one side, and further down along that edge."""
     first = node if not shifts else None
-    explains = any([shift.becomes != "wrong" for shift in shifts])
+    explains = any(shift.becomes != "wrong" for shift in shifts)
     while not node.is_token:
         start, end = (node.start, cut) if side == _RIGHT else (cut, node.end)
         # With nothing shifted a bracket over both would only be a node above the two, which is no move.
