@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from treegauge.data import own_treebank
 from treegauge.errors import UnknownName
-from treegauge.grammar import load_model, save_model
+from treegauge.grammar import PCFG, load_model, save_model
 from treegauge.grammar.archive import ModelError
 from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.grammar.signatures import is_signature, signatures
@@ -76,6 +76,53 @@ def test_smoothing_by_its_definition() -> None:
     assert lexicon["NN"]["mined"] == pytest.approx((0 + finest["NN"]) / (1 + 1))
     # "the" has the signature :e, of which no rare word is: it gets the tags of the coarsest.
     assert lexicon["NN"]["the"] == pytest.approx(2 * 0.5 / 3)
+
+
+ODD = [
+    *("(", ")", "()", "-LRB-", "-RRB-", "((", "{", "]", "\\", "\\/", "|", "^", "=", "@", "~", "+", "_Cont", "#", "%", "'", '"'),
+    *("<unknown>", "<unknown:C>", "<unknown:", "TOP", "-NONE-", "*T*-1", "0", "", " ", "\t", "\n", "\x00", "a" * 500),
+    *("\u00a0", "\u200b", "\ufeff", "\ud800", "\u0301", "\U0001f680", "\u0130", "\u1e9e", "\ufb03", "\u0645\u0631", "\u6f22\u5b57"),
+]
+ANY_WORD = st.one_of(st.sampled_from(ODD), st.text(), st.text(alphabet="aA1-.", max_size=6))
+
+
+@cache
+def own_grammars() -> list[PCFG]:
+    bank = own_treebank("train", ("travel",))
+    return [
+        train(bank).grammar,
+        train(bank, lexicon="collins").grammar,
+        train(bank, steps="traces,root,mh", lexicon="collins").grammar,
+        train(bank[:20], steps="traces,functions,root,goodman", estimator="dop1").grammar,
+    ]
+
+
+@given(ANY_WORD, st.booleans())
+def test_any_word_has_tags(word: str, initial: bool) -> None:
+    for grammar in own_grammars():
+        symbols, weights, _ = grammar.binary.word(word, initial=initial)
+        assert len(symbols) == len(weights) > 0
+        assert all(0 < weight <= 1 for weight in weights.tolist())
+
+
+@settings(max_examples=30)
+@given(ANY_WORD)
+def test_any_unknown_word_can_be_parsed_where_words_stand(word: str) -> None:
+    grammar = own_grammars()[0]
+    assume(word not in grammar.vocabulary and word.lower() not in grammar.vocabulary)
+    parser = Parser(grammar)
+    for words in ((word, "is", word, "."), ("The", word, "is", word, "."), ("We", "saw", "the", word, ".")):
+        parsed = parser.parse(Sentence(words))
+        assert not parsed.fallback, words
+        assert parsed.tree.words == words
+
+
+@pytest.mark.parametrize("lexicon", ["signatures", "collins"])
+def test_without_rare_words_the_rarest_stand_for_unknown_ones(lexicon: str) -> None:
+    often = [tree for tree in BANK for _ in range(9)]
+    parser = Parser(train(often, lexicon=lexicon).grammar)
+    assert not parser.parse(Sentence(("the", "zebra", "ran"))).fallback
+    assert UNKNOWN not in train(often, lexicon="collins", unknown_below=1).grammar.vocabulary
 
 
 def test_every_word_can_be_parsed() -> None:

@@ -18,11 +18,15 @@ training trees."""
 def with_unknown(trees: Sequence[Tree], below: int) -> list[Tree]:
     """The trees with every word seen fewer than ``below`` times in them replaced by the unknown word.
 
+    Where no word is so rare, the rarest are replaced: some words must show what unknown ones are like. ``below=1`` replaces none.
+
     >>> bank = [Tree.parse("(S (N a) (V b))"), Tree.parse("(S (N a) (V c))")]
     >>> [str(tree) for tree in with_unknown(bank, 2)]
     ['(S (N a) (V <unknown>))', '(S (N a) (V <unknown>))']
     """
     counts = Counter(word for tree in trees for word in tree.words)
+    if below > 1:
+        below = max(below, min(counts.values(), default=0) + 1)
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         kept = [UNKNOWN if isinstance(child, str) and counts[child] < below else child for child in children]

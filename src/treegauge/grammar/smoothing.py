@@ -32,8 +32,8 @@ class Token(NamedTuple):
 
 
 class Smoothing(NamedTuple):
-    """How much a lexicon is smoothed: words seen at most ``rare`` times stand for unseen ones; the weights of the three
-    smoothings; and below which probability P(t | w) a tag of a word is dropped."""
+    """How much a lexicon is smoothed: words seen at most ``rare`` times (where there are none, the rarest) stand for unseen ones;
+    the weights of the three smoothings; and below which probability P(t | w) a tag of a word is dropped."""
 
     rare: int = 2
     alpha: float = 0.5
@@ -103,11 +103,12 @@ class _Words:
         self.coarser: dict[str, str | None] = {}
         self.unseen: dict[str, float] = defaultdict(float)
         self.finest: dict[str, Counter[str]] = defaultdict(Counter)
+        most = max(self.smoothing.rare, min(self.totals.values(), default=0))
         for (tag, word, initial), count in counts.items():
             names = signatures(word, initial=initial, known=self.totals.__contains__)
             self.finest[word][names[0]] += count
             self.coarser.update(zip(names, (*names[1:], None), strict=True))
-            if self.totals[word] > self.smoothing.rare:
+            if self.totals[word] > most:
                 continue
             for name in names:
                 self.rare[name][tag] += count

@@ -15,7 +15,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.normalise.binarise import Direction, linearise, split_order
 from treegauge.normalise.heads import head_rules
 from treegauge.normalise.labels import base_label, function_tags
-from treegauge.normalise.marks import escape, join
+from treegauge.normalise.marks import escape, join, parts
 from treegauge.normalise.rulefile import HeadRules
 from treegauge.normalise.walk import fold
 from treegauge.trees import Child, Tree
@@ -220,5 +220,5 @@ def lexical_tag(label: str) -> str:
     """
     if PARENT not in label:
         return label
-    own, *marks = label.split(PARENT)
+    own, *marks = parts(label, PARENT)
     return PARENT.join([own, *(mark for mark in marks if mark.startswith(WORD))])
