@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from humancheck_helpers import small_check
@@ -24,6 +25,7 @@ NAMELESS = """() => [...document.querySelectorAll(
         "button, a, input:not([type=hidden]), textarea, [role=region], [role=img], svg, progress")]
     .filter(e => !(e.getAttribute("aria-label") || e.textContent.trim() || e.closest("label")?.textContent.trim()))
     .map(e => e.outerHTML.slice(0, 80))"""
+OUTLINE = "() => parseFloat(getComputedStyle(document.activeElement).outlineWidth)"
 DOUBLED_IDS = """() => {
     const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
     return ids.length - new Set(ids).size;
@@ -55,7 +57,13 @@ class Desk:
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self.page.on("request", self._listen)
         self.page.goto(link)
+
+    def _listen(self, request: Any) -> None:
+        """The page works offline: it asks nobody but the check itself."""
+        if urlsplit(request.url).netloc != urlsplit(self.link).netloc:
+            self.errors.append(f"a request leaves the page: {request.url}")
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -78,6 +86,13 @@ class Desk:
 
     def close(self) -> None:
         self.context.close()
+
+
+def accessible(desk: Desk) -> list[dict[str, Any]]:
+    """What a screen reader is given, node by node."""
+    session = desk.context.new_cdp_session(desk.page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    return [node for node in nodes if not node["ignored"]]
 
 
 def test_the_whole_job(chromium: Any, store: Store) -> None:
@@ -196,6 +211,7 @@ def test_keyboard_alone_is_enough(chromium: Any, check: Check, store: Store) -> 
         anna.page.keyboard.press("Enter")
         anna.page.wait_for_selector(f"article:not([data-key='{before}'])")
         assert anna.page.evaluate("() => document.activeElement.value") == "accepted", "one can go on where one was"
+        assert anna.page.evaluate(OUTLINE) >= 2, "one sees where one is"
         assert store.since(0)[0].verdict == "accepted"
         anna.page.keyboard.press("?")
         assert anna.page.is_visible("#help")
@@ -211,16 +227,51 @@ def test_keyboard_alone_is_enough(chromium: Any, check: Check, store: Store) -> 
         anna.close()
 
 
+def test_keys_that_write_other_letters_work_by_their_place(chromium: Any, check: Check, store: Store) -> None:
+    with running(Office(check, store, people_of(["anna"]))) as links:
+        anna = Desk(chromium, next(iter(links.values())))
+        for key, code in (("ф", "KeyA"), ("ρ", "KeyR"), ("ü", "BracketLeft"), ("F1", "F1")):
+            anna.page.evaluate(
+                "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true}))",
+                [key, code],
+            )
+            anna.page.wait_for_selector("body:not(.busy)")
+        assert [judgement.verdict for judgement in store.since(0)] == ["accepted", "rejected"]
+        anna.close()
+
+
+@pytest.mark.parametrize(("wish", "moves"), [("no-preference", True), ("reduce", False)])
+def test_nothing_moves_for_those_who_do_not_want_it(chromium: Any, check: Check, store: Store, wish: str, moves: bool) -> None:
+    with running(Office(check, store, people_of(["anna"]))) as links:
+        anna = Desk(chromium, next(iter(links.values())), reduced_motion=wish)
+        moving = "() => [...document.querySelectorAll('*')].some(e => parseFloat(getComputedStyle(e).transitionDuration) > 0)"
+        assert anna.page.evaluate(moving) == moves
+        anna.close()
+
+
 def test_screen_readers_hear_everything(chromium: Any, check: Check, store: Store) -> None:
     with running(Office(check, store, people_of(["anna"]))) as links:
         anna = Desk(chromium, next(iter(links.values())))
         assert anna.page.evaluate(NAMELESS) == []
         assert anna.page.evaluate("() => document.documentElement.lang") == "en"
         assert anna.page.evaluate("() => document.querySelectorAll('h1').length") == 1
-        doubled = (
-            "() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id); return ids.length - new Set(ids).size; }"
+        assert anna.page.evaluate(DOUBLED_IDS) == 0
+        spoken = anna.page.locator("body").aria_snapshot()
+        controls = (
+            'button "Accept A"',
+            'progressbar "Brackets judged"',
+            'region "Sentence"',
+            'textbox "Note N"',
+            'group "Your answer"',
         )
-        assert anna.page.evaluate(doubled) == 0
+        for control in (*controls, f'heading "{anna.page.inner_text("h1")}"'):
+            assert control in spoken
+        trees = [node for node in accessible(anna) if node["role"]["value"] in ("image", "img")]
+        titles = [tree["name"]["value"].split(":")[0] for tree in trees]
+        assert titles == [anna.page.inner_text(f"figcaption >> nth={number}").split(" made it")[0] for number in (0, 1)]
+        brackets = trees[1]["description"]["value"]
+        assert brackets.count("(") == brackets.count(")") > 3, "a tree is read out as brackets"
+        assert " focus]" in brackets, "with the bracket in question"
         anna.answer("a")
         heard = anna.page.inner_text("#status")
         assert heard.startswith("Stored: accepted.")

@@ -20,6 +20,7 @@ from treegauge.humancheck.writer import Writer
 
 __all__ = ["Answer", "Office", "Refused", "people_of"]
 
+ADJUDICATOR = Who("adjudicator", "adjudicator")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _MOST_SECONDS = 3600.0
 
@@ -65,8 +66,12 @@ def people_of(annotators: Sequence[str]) -> list[Who]:
     names = list(dict.fromkeys(storable(name).strip() for name in annotators))
     if not all(0 < len(name) <= LONGEST_NAME for name in names):
         raise UsageError(f"an annotator's name has between 1 and {LONGEST_NAME} characters")
+    if ADJUDICATOR.name in names:
+        raise UsageError(
+            f"an annotator cannot be called {ADJUDICATOR.name!r}: that is the name of the one who settles disagreements"
+        )
     people = [Who("annotator", name) for name in names]
-    return [*people, Who("adjudicator", "adjudicator")] if len(people) > 1 else people
+    return [*people, ADJUDICATOR] if len(people) > 1 else people
 
 
 class Office:

@@ -23,7 +23,7 @@ from treegauge.metrics.tables import cell_text
 
 __all__ = ["KINDS_IN_WORDS", "Pages"]
 
-KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious", "EM": "exact match"}
+KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact match"}
 _MOST_LISTED = 500
 # Control characters and halves of surrogate pairs, which no page may hold, and characters that turn the text after them round.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")

@@ -155,7 +155,7 @@ def draw(side: Side, name: str, prefix: str, *, whole: bool, right_to_left: bool
     """The tree drawn: the part around the bracket in question, with what is not near it closed, or the whole tree."""
     short = _shortened(side)
     shown = short if whole else _cropped(short)
-    folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole else _far(shown)
+    folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole or shown.tree.width <= _SMALL else _far(shown)
     direction: Literal["ltr", "rtl"] = "rtl" if right_to_left else "ltr"
     svg = draw_svg(
         shown.tree, shown.marks, id_prefix=prefix, title=name, direction=direction, folded=folded, legend=False, stylesheet=False
@@ -188,8 +188,6 @@ def _cropped(side: Side) -> Side:
 
 def _far(side: Side) -> frozenset[int]:
     """The nodes to close: all that is apart from the words near the question and, among these, what is long and settled."""
-    if side.tree.width <= _SMALL:
-        return frozenset()
     nodes = list(side.tree.nodes_with_spans())
     hot = {number for number, mark in side.marks.items() if "focus" in mark or "crossing" in mark}
     spans = [side.asked, *((start, end) for number, (_, start, end) in enumerate(nodes) if number in hot)]

@@ -121,12 +121,12 @@ def cautions(check: Check, states: States) -> list[str]:
     n, total = int(done.sum()), len(done)
     if n == total:
         return []
-    notes = [f"{n} of {total} brackets judged; the rest is estimated, with 95% intervals of what judging them all would give"]
+    notes = [f"{n} of {total} brackets accepted or rejected; the rest estimated, with 95% intervals of what judging all would give"]
     reached = int(np.flatnonzero(done)[-1]) + 1 if n else 0
     left_out = reached - n
     if n and left_out > 0.05 * reached:
         notes.append(
-            f"{left_out} of the first {reached} brackets in random order have no verdict (skipped, unsure, in dispute, or judged "
+            f"without a verdict among the first {reached} in random order: {left_out} (skipped, unsure, in dispute, or judged "
             "for other parsers or under another seed), so those judged are no random sample: the intervals may be too narrow"
         )
     return notes
