@@ -13,6 +13,8 @@
     │   ├── FormatError            3   a line or element does not follow its format
     │   └── Discontinuous          3   a tree with crossing branches, which a bracketing cannot hold
     ├── WriteError                 3   a tree that the output format cannot hold
+    ├── EngineError                3   the workers that were asked for cannot be reached
+    ├── ShardFailed                5   work failed on a worker, time and again; names the sentences
     └── MismatchError              4   gold and test do not fit together
         └── NoParse                4   the grammar has no parse for a sentence
 
@@ -23,17 +25,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "BracketError",
     "CheckFailed",
     "Discontinuous",
     "EncodingError",
+    "EngineError",
     "FormatError",
     "InputError",
     "MismatchError",
     "MissingExtra",
     "NoParse",
+    "ShardFailed",
     "TreegaugeError",
     "UnknownName",
     "UsageError",
@@ -45,6 +50,16 @@ class TreegaugeError(Exception):
     """The base of all errors that treegauge raises on purpose."""
 
     exit_code = 5
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An error that crosses from a worker is not made anew from its message, but put together as it was.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[TreegaugeError], args: tuple[Any, ...], state: dict[str, Any]) -> TreegaugeError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class CheckFailed(TreegaugeError):
@@ -162,6 +177,16 @@ class WriteError(TreegaugeError):
     """A tree that the output format cannot hold, such as a word with a space in bracketed text."""
 
     exit_code = 3
+
+
+class EngineError(TreegaugeError):
+    """The workers that were asked for cannot be reached: no scheduler at that address, or the connection is lost."""
+
+    exit_code = 3
+
+
+class ShardFailed(TreegaugeError):
+    """Work on some sentences failed on a worker, however often it was tried; there is no result without them."""
 
 
 class MismatchError(TreegaugeError):

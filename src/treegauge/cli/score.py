@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._options import reading_options, stream_option
 from treegauge.cli._systems import named_systems
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.options import ReadOptions
 
 if TYPE_CHECKING:
+    from treegauge.engines import Engine
     from treegauge.metrics.result import Result
     from treegauge.normalise.preset import Preset
 
@@ -34,12 +36,14 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 
 
 @click.command(
+    cls=Sharded,
     epilog="""\b
 Examples:
   treegauge score gold.mrg parser.mrg
   treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman
   treegauge score gold/ parsed/ -p COLLINS.prm --breakdown labels,errors --examples 3
-  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json > score.json"""
+  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json > score.json
+  treegauge score gold/ parsed/ --engine dask:tcp://host:8786""",
 )
 @click.argument("gold", required=False)
 @click.argument("tests", nargs=-1, metavar="TEST...")
@@ -74,7 +78,8 @@ Examples:
               help="jsonl: a line a sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
 @stream_option
 @reading_options
-def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> None:
+@engine_options()
+def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
 
     GOLD and TEST are treebank files, directories or globs, paired by file name; `-` is standard input. Several TESTs are shown
@@ -94,7 +99,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     checks = [parse_check(text) for text in chosen["fail_under"]]
     systems = named_systems(tests)
     _remark(gold, list(systems.values()), preset, chosen)
-    results = _results(gold, systems, preset, options, chosen)
+    results = _results(gold, systems, preset, options, engine, chosen)
     failed = failed_checks(results, checks)
     _print(results, chosen)
     sys.stdout.flush()
@@ -140,7 +145,9 @@ def _remark(gold: str, tests: Sequence[str], preset: Preset, chosen: dict[str, A
             click.echo(f"treegauge: {said}", err=True)
 
 
-def _results(gold: str, systems: dict[str, str], preset: Preset, options: ReadOptions, chosen: dict[str, Any]) -> list[Result]:
+def _results(
+    gold: str, systems: dict[str, str], preset: Preset, options: ReadOptions, engine: Engine, chosen: dict[str, Any]
+) -> list[Result]:
     from treegauge.cli._progress import progress
     from treegauge.metrics.scoring import score_files
 
@@ -161,6 +168,8 @@ def _results(gold: str, systems: dict[str, str], preset: Preset, options: ReadOp
             progress=advance,
             baselines=chosen["baselines"],
             seed=chosen["seed"],
+            engine=engine,
+            sentences=chosen["per_sentence"] or chosen["examples"] > 0 or chosen["form"] in ("jsonl", "evalb"),
         )
 
 

@@ -137,7 +137,8 @@ class _Reader:
     def __init__(self, text: Text, options: ReadOptions, names: Names) -> None:
         self.path, self.options, self.names = text.name, options, names
         self.chunks = text.chunks()
-        self.place = Place(1, 0)  # where the present block begins
+        # Where the present block begins.
+        self.place = Place(1, 0) if text.part is None else Place(text.part.line, text.part.characters)
         self.failed_block: bytes | None = None
 
     def treebanks(self) -> Iterator[Treebank]:

@@ -11,12 +11,15 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from treegauge.errors import InputError
 from treegauge.io.compression import COMPRESSED, decompressed
 
-__all__ = ["Source", "find_sources"]
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["Part", "Source", "find_sources"]
 
 TREEBANK_SUFFIXES = {
     *(".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed", ".tree", ".trees", ".txt", ".gold", ".test"),
@@ -24,16 +27,27 @@ TREEBANK_SUFFIXES = {
 }
 
 
+class Part(NamedTuple):
+    """Some bytes of a file, ``start:end``, and the place where they begin: a line, and how many of its characters come before."""
+
+    start: int
+    end: int
+    line: int = 1
+    characters: int = 0
+
+
 @dataclass(frozen=True)
 class Source:
     """A named place to read bytes from; ``data`` holds them where they are in memory already.
 
-    ``on_read`` is told the number of bytes, before decompression, each time some were read.
+    ``on_read`` is told the number of bytes, before decompression, each time some were read. ``part`` are the bytes of an
+    uncompressed file to read, if not all.
     """
 
     name: str
     data: bytes | None = None
     on_read: Callable[[int], None] | None = None
+    part: Part | None = None
 
     @property
     def suffix(self) -> str:
@@ -50,12 +64,34 @@ class Source:
             yield self._watched(_standard_input())
         else:
             with _opened(self.name) as file:
-                raw = self._watched(file)
+                raw = self._watched(file if self.part is None else _part_of(file, self.part))
                 suffix = Path(self.name).suffix.lower()
                 yield decompressed(raw, suffix, self.name) if suffix in COMPRESSED else raw
 
     def _watched(self, raw: BinaryIO) -> BinaryIO:
         return raw if self.on_read is None else cast(BinaryIO, _Watched(raw, self.on_read))
+
+
+def _part_of(file: BinaryIO, part: Part) -> BinaryIO:
+    file.seek(part.start)
+    return cast(BinaryIO, io.BufferedReader(_Part(file, part.end - part.start)))
+
+
+class _Part(io.RawIOBase):
+    """The next bytes of a file, as if it ended behind them."""
+
+    def __init__(self, raw: BinaryIO, size: int) -> None:
+        self.raw, self.left = raw, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer)
+        data = self.raw.read(min(len(view), self.left))
+        view[: len(data)] = data
+        self.left -= len(data)
+        return len(data)
 
 
 class _Watched(io.RawIOBase):

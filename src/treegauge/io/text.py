@@ -28,11 +28,12 @@ np.empty(31 << 20, dtype=np.uint8)
 class Text:
     """The text of a source, to be read once.
 
-    ``chunks`` gives UTF-8 that is not yet checked, each chunk with whether it is the last; a byte order mark is gone.
+    ``chunks`` gives UTF-8 that is not yet checked, each chunk with whether it is the last; a byte order mark is gone. ``part`` is
+    that of the source.
     """
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
-        self.name, self.suffix = source.name, source.suffix
+        self.name, self.suffix, self.part = source.name, source.suffix, source.part
         self.is_recoded = not _is_utf8(options.encoding)
         self._chunks = _chunks(source, options)
         self._first = next(self._chunks)

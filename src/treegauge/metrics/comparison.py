@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from types import TracebackType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +22,16 @@ from treegauge.metrics.tally import OutOfStep, Request, SystemTally
 from treegauge.trees.hashing import Mark, TreebankHash
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Hasher", "compare"]
+__all__ = ["Hasher", "Tallied", "check_fit", "compare", "count_in_step"]
 
 _MOST_NOTES = 100
+
+
+class Tallied(NamedTuple):
+    """What was counted of a system, and the hashes of gold and test."""
+
+    tally: SystemTally
+    digests: tuple[str, str]
 
 
 class Hasher:
@@ -74,9 +82,14 @@ def compare(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hash
             if trees.paths and not n_trees:
                 raise InputError(f"no trees in the {side} file", path=trees.name, advice="Nothing was scored.")
         total.merge(tally)
-    if request.on_mismatch == "error" and total.notes:
-        raise MismatchError(_refusal(total.notes))
+    check_fit(total)
     return total
+
+
+def check_fit(tally: SystemTally) -> None:
+    """Refuse sentences that do not fit, all of them together, where that was asked for."""
+    if tally.request.on_mismatch == "error" and tally.notes:
+        raise MismatchError(_refusal(tally.notes))
 
 
 def _refusal(notes: Sequence[Note]) -> str:
@@ -114,14 +127,30 @@ def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, fi
 
 
 def _in_step(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int, *, may_end_apart: bool = False) -> SystemTally:
-    """Count sentence i against sentence i. One side may end first, if that is allowed and all sentences before are in place."""
+    return count_in_step(gold.blocks(), test.blocks(), request, hasher, first, may_end_apart=may_end_apart)
+
+
+def count_in_step(
+    gold: Iterator[Treebank],
+    test: Iterator[Treebank],
+    request: Request,
+    hasher: Hasher | None = None,
+    first: int = 0,
+    *,
+    may_end_apart: bool = False,
+) -> SystemTally:
+    """Count sentence i against sentence i, or raise OutOfStep.
+
+    One side may end first, if that is allowed and all sentences before are in place.
+    """
     tally = SystemTally(request, first)
     by_line = request.on_mismatch == "evalb"
-    with closing(_steps(gold.blocks(), test.blocks())) as steps:
+    with closing(_steps(gold, test)) as steps:
         for gold_block, test_block in steps:
             if len(gold_block) != len(test_block) and not (may_end_apart and (by_line or not tally.texts)):
                 raise OutOfStep
-            hasher.add(gold_block, test_block)
+            if hasher is not None:
+                hasher.add(gold_block, test_block)
             pairs = np.arange(len(gold_block)) if len(test_block) else np.full(len(gold_block), -1, dtype=np.int64)
             tally.add(gold_block, test_block, pairs, in_step=True)
     return tally

@@ -11,20 +11,23 @@ from typing import TypedDict, Unpack, overload
 import numpy as np
 
 from treegauge import __version__, io
+from treegauge.engines import Engine, Here
 from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.metrics.base import Metric
-from treegauge.metrics.comparison import Hasher, compare
+from treegauge.metrics.comparison import Hasher, Tallied, compare
 from treegauge.metrics.evalb_rows import evalb_parameters
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.registry import find_metric
 from treegauge.metrics.result import Inputs, Part, Result, Scores, Sentences
 from treegauge.metrics.sides import FileTrees, MemoryTrees, Places, TreebankLike, Trees, paired_files, path_of, trees_of
 from treegauge.metrics.signature import Signature
-from treegauge.metrics.tally import Request, SystemTally, Tally
+from treegauge.metrics.tally import Request, SystemTally, Tally, no_progress
 from treegauge.normalise.preset import Preset, load_preset
 
-__all__ = ["ScoreOptions", "score", "score_files", "score_systems"]
+__all__ = ["ScoreOptions", "score", "score_files", "score_systems", "tally_systems"]
+
+HERE = Here()
 
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset
@@ -40,6 +43,8 @@ class ScoreOptions(TypedDict, total=False):
     stream: bool
     reading: ReadOptions
     progress: Callable[[int], None] | None
+    engine: Engine
+    sentences: bool
 
 
 @overload
@@ -79,6 +84,8 @@ def score(
     stream: bool = False,
     reading: ReadOptions = ReadOptions(),
     progress: Callable[[int], None] | None = None,
+    engine: Engine = HERE,
+    sentences: bool = True,
 ) -> Result | Scores:
     """How well test trees match gold trees.
 
@@ -94,6 +101,7 @@ def score(
     * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
     * ``breakdowns``: names of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`, for ``result.breakdowns``.
     * ``stream``: files are worked through block by block, and rows are not kept.
+    * ``engine``: where files are scored, see :mod:`treegauge.engines`; there, ``sentences=False`` keeps no rows either.
 
     >>> result = score("(S (NP (NN a)) (VP (V b) (NP (NN c))))", "(S (NP (NN a)) (VP (V b)) (NP (NN c)))")
     >>> result.counts["matched"], round(result.rates["f1"], 3)
@@ -108,7 +116,8 @@ def score(
     metrics = [(name, find_metric(name)) if isinstance(name, str) else (name.name, name) for name in wanted]
     request = Request(tuple(found for _, found in metrics), chosen, on_mismatch, ignore_words, not stream, tuple(breakdowns))
     request = request if progress is None else replace(request, progress=progress)
-    results = score_systems(gold, systems, request, [name for name, _ in metrics], reading)
+    request = replace(request, sentences=sentences)
+    results = score_systems(gold, systems, request, [name for name, _ in metrics], reading, engine)
     return Scores(results) if several else results[0]
 
 
@@ -130,21 +139,40 @@ def score_files(
         bank = io.read(gold, options.get("reading", ReadOptions()))
         for name in BASELINES:
             trees = {name: baseline_for(name, bank, preset, seed=seed)}
-            scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": ()})
+            scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": (), "engine": HERE})
             used = seed if name == "random" else None
             results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
     return results
 
 
 def score_systems(
-    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, names: Sequence[str], reading: ReadOptions
+    gold: TreebankLike,
+    systems: Mapping[str, TreebankLike],
+    request: Request,
+    names: Sequence[str],
+    reading: ReadOptions,
+    engine: Engine = HERE,
 ) -> list[Result]:
     """The results of all systems by all metrics of a request, which go by ``names``."""
+    tallied = tally_systems(gold, systems, request, reading, engine)
+    return [
+        _result(system, name, each, counted.tally, counted.digests, inputs)
+        for system, (counted, inputs) in zip(systems, tallied, strict=True)
+        for name, each in zip(names, counted.tally.tallies, strict=True)
+    ]
+
+
+def tally_systems(
+    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine = HERE
+) -> list[tuple[Tallied, Inputs | None]]:
+    """What was counted of each system, and the files it was counted from."""
     if not systems:
         raise UsageError("there is no system to score")
+    if not engine.in_process:
+        return _tally_in_shards(gold, systems, request, reading, engine)
     kept: dict[str, Trees] = {}
-    results: list[Result] = []
-    for system, test in systems.items():
+    results: list[tuple[Tallied, Inputs | None]] = []
+    for test in systems.values():
         files = _files(gold, test, reading, request, kept)
         try:
             with Hasher() as hasher:
@@ -154,9 +182,24 @@ def score_systems(
             for sides in files:
                 for side in sides:
                     side.close()
-        inputs = _inputs(files, reading)
-        results += [_result(system, name, each, tally, digests, inputs) for name, each in zip(names, tally.tallies, strict=True)]
+        results.append((Tallied(tally, digests), _inputs(files, reading)))
     return results
+
+
+def _tally_in_shards(
+    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine
+) -> list[tuple[Tallied, Inputs | None]]:
+    """The same from shards."""
+    from treegauge.metrics.sharding import FilePair, compare_in_shards, plan_shards
+
+    every = [_files(gold, test, reading, request, {}) for test in systems.values()]
+    if any(isinstance(side, MemoryTrees) for files in every for sides in files for side in sides):
+        raise UsageError("trees in memory cannot be shared among workers: give files, or leave out the engine")
+    pairs = [[FilePair(ours.paths, theirs.paths) for ours, theirs in files] for files in every]
+    plan = engine.plan(lambda: plan_shards(pairs, reading))
+    request = replace(request, progress=no_progress)
+    tallied = compare_in_shards(pairs, plan, request, reading, engine)
+    return [(one, _inputs(files, reading)) for one, files in zip(tallied, every, strict=True)]
 
 
 def _files(

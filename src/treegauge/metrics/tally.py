@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,13 +25,13 @@ from treegauge.trees.treebank import Int64, Treebank
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
-__all__ = ["ON_MISMATCH", "OutOfStep", "Request", "SystemTally", "Tally"]
+__all__ = ["ON_MISMATCH", "OutOfStep", "Request", "SystemTally", "Tally", "no_progress"]
 
 ON_MISMATCH = ("align", "error", "skip", "evalb")
 
 
-def _no_progress(sentences: int) -> None:
-    pass
+def no_progress(sentences: int) -> None:
+    """Nobody watches."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Request:
     """What is to be measured, and how.
 
     ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names of
-    :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done.
+    :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
+    whether anybody will look at single sentences: where not, workers send sums only.
     """
 
     metrics: tuple[Metric, ...]
@@ -48,7 +49,8 @@ class Request:
     ignore_words: bool = False
     keep: bool = True
     breakdowns: tuple[str, ...] = ()
-    progress: Callable[[int], None] = field(default=_no_progress, repr=False)
+    progress: Callable[[int], None] = field(default=no_progress, repr=False)
+    sentences: bool = True
 
     def __post_init__(self) -> None:
         if self.on_mismatch not in ON_MISMATCH:
@@ -85,6 +87,10 @@ class Tally:
         if keep:
             self.rows.append(rows)
             self.index.append(index)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels between processes: whoever adds this to another tally knows the metric."""
+        return {name: value for name, value in self.__dict__.items() if name != "metric"}
 
     def merge(self, other: Tally) -> None:
         self.total.merge(other.total)
@@ -189,6 +195,25 @@ class SystemTally:
 
     def _note(self, notes: Sequence[Note], first: int) -> None:
         self.notes += [note if note.sentence < 0 else replace(note, sentence=note.sentence + first) for note in notes]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels between processes: whoever adds this to another tally knows the request, and how breakdowns are shown."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("request", "_words")}
+        return state | {"breakdowns": {name: (b.counts, b.places, b.sentences) for name, b in self.breakdowns.items()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.breakdowns:
+            from treegauge.metrics.breakdowns import restored
+
+            self.breakdowns = {name: restored(name, *counted) for name, counted in state["breakdowns"].items()}
+
+    def append(self, other: SystemTally) -> None:
+        """Add what was counted of the sentences that follow, where they were numbered from 0."""
+        for tally in other.tallies:
+            tally.index = [index + self.n_gold for index in tally.index]
+        other.notes = [note if note.sentence < 0 else replace(note, sentence=note.sentence + self.n_gold) for note in other.notes]
+        self.merge(other)
 
     def merge(self, other: SystemTally) -> None:
         """Add what was counted of the sentences that follow."""

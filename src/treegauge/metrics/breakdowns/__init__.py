@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 
 from treegauge.errors import UnknownName
-from treegauge.metrics.breakdowns.base import Breakdown, Place
+from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, Place, Places
 from treegauge.metrics.breakdowns.crossings import by_crossing
 from treegauge.metrics.breakdowns.labels import by_label, confusions
 from treegauge.metrics.breakdowns.repairs import by_error
 from treegauge.metrics.breakdowns.shapes import by_depth, by_length, unary_chains
-from treegauge.metrics.preparation import Pair
+from treegauge.metrics.preparation import Pair, prepare
+from treegauge.normalise.preset import Preset
+from treegauge.trees.treebank import Treebank
 
-__all__ = ["BREAKDOWNS", "Breakdown", "Place", "breakdown"]
+__all__ = ["BREAKDOWNS", "Breakdown", "Place", "breakdown", "restored"]
 
 BREAKDOWNS: dict[str, Callable[[Pair], Breakdown]] = {
     "labels": by_label,
@@ -31,3 +34,14 @@ def breakdown(name: str, pair: Pair) -> Breakdown:
     if name not in BREAKDOWNS:
         raise UnknownName("breakdown", name, BREAKDOWNS)
     return BREAKDOWNS[name](pair)
+
+
+def restored(name: str, counts: Counts, places: Mapping[Key, tuple[Places, ...]], sentences: int) -> Breakdown:
+    """The breakdown of that name with counts that were made elsewhere."""
+    return Breakdown(counts, places, sentences, _layout(name))
+
+
+@cache
+def _layout(name: str) -> Layout:
+    nothing = Treebank.from_trees([])
+    return breakdown(name, prepare(nothing, nothing, Preset())).layout

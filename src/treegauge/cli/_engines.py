@@ -1,0 +1,168 @@
+"""Options that say where a command's work runs, as a decorator: ``--engine``; ``--shard`` and ``--part`` for a part of the work.
+
+A command writes ``@engine_options()`` and gets one keyword argument ``engine``. With ``--shard`` that engine stops the command when
+its part is done; ``treegauge merge`` runs the command again with an engine that knows all results.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from treegauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from treegauge.engines import Engine
+    from treegauge.engines.parts import PartDone
+
+__all__ = ["PART_CLASSES", "Sharded", "engine_options"]
+
+PART_CLASSES = (
+    "treegauge.io.cutting:Piece",
+    "treegauge.io.options:ReadOptions",
+    "treegauge.io.sources:Part",
+    "treegauge.io.sources:Source",
+    "treegauge.metrics.alignment:Note",
+    "treegauge.metrics.breakdowns.base:Places",
+    "treegauge.metrics.comparison:Tallied",
+    "treegauge.metrics.evalb_outcome:EvalbOutcome",
+    "treegauge.metrics.exact:ExactSum",
+    "treegauge.metrics.fragments:BySize",
+    "treegauge.metrics.freval_scores:FrevalScores",
+    "treegauge.metrics.freval:SizeScore",
+    "treegauge.metrics.sharding:Hash",
+    "treegauge.metrics.sharding:Plan",
+    "treegauge.metrics.sharding:Stretch",
+    "treegauge.metrics.tally:SystemTally",
+    "treegauge.metrics.tally:Tally",
+    "treegauge.trees.origins:Origin",
+    "treegauge.trees.treebank:Treebank",
+)
+"""What parts of runs may hold, beside plain data."""
+
+_WHERE = ("engine", "shard", "part", "jobs", "threads")
+"""Options that do not change the result."""
+
+Command = Callable[..., Any]
+
+
+class Sharded(click.Command):
+    """A command that remembers the words it was called with, so that its parts can say to what they belong."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["treegauge.arguments"] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+def engine_options(*, no_shards: str = "") -> Callable[[Command], Command]:
+    """Add the options; ``no_shards`` says why a command cannot be run in parts."""
+
+    def add(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_engine(*args: Any, engine: str, shard: str | None, part: str | None, **others: Any) -> Any:
+            context = click.get_current_context()
+            if context.obj is not None:
+                return command(*args, engine=_Watched(context.obj), **others)
+            if shard is not None and no_shards:
+                raise UsageError(f"{context.info_name} cannot be run in parts: {no_shards}")
+            if part is not None and shard is None:
+                raise UsageError("--part is where a part goes: say which one with --shard, as in --shard 3/10")
+            from treegauge.engines import open_engine
+
+            if shard is None:
+                with closing(open_engine(engine)) as opened:
+                    return command(*args, engine=_Watched(opened), **others)
+            return _run_part(context, shard, part, engine, lambda opened: command(*args, engine=opened, **others))
+
+        for option in reversed(_OPTIONS if not no_shards else (_OPTIONS[0], _HIDDEN, _HIDDEN_PART)):
+            with_engine = option(with_engine)
+        return with_engine
+
+    return add
+
+
+_OPTIONS = (
+    click.option(
+        "--engine",
+        default="local",
+        show_default=True,
+        metavar="NAME",
+        help="Where the work runs: local (this process), local:N (N processes), dask (a cluster on this machine) or "
+        "dask:tcp://HOST:PORT. Does not change the result.",
+    ),
+    click.option("--shard", metavar="I/N", help="Do part I of N only and write it to a file, for treegauge merge."),
+    click.option("--part", metavar="FILE", help="--shard: where the part goes.  [default: COMMAND.I-of-N.part]"),
+)
+_HIDDEN = click.option("--shard", hidden=True)
+_HIDDEN_PART = click.option("--part", hidden=True)
+
+
+class _Watched:
+    """An engine with a progress bar over its shards."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def in_process(self) -> bool:
+        return self._engine.in_process
+
+    def plan(self, make: Callable[[], Any]) -> Any:
+        return self._engine.plan(make)
+
+    def map(self, function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any], *, title: str = "") -> Iterator[Any]:
+        results = self._engine.map(function, shared, items, title=title)
+        return results if self._engine.in_process or not title else _shown(results, items, title)
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def _shown(results: Iterator[Any], items: Iterable[Any], title: str) -> Iterator[Any]:
+    from treegauge.cli._progress import progress
+
+    with progress(title, len(items) if isinstance(items, list | tuple) else None, unit="shards") as advance:
+        for result in results:
+            yield result
+            advance()
+
+
+def _run_part(context: click.Context, shard: str, path: str | None, name: str, run: Callable[[Engine], Any]) -> None:
+    from treegauge.engines import open_engine
+    from treegauge.engines.parts import OnePart, PartDone, parse_shard
+
+    number, of = parse_shard(shard)
+    with closing(OnePart(number, of, _Watched(open_engine(name)))) as engine:
+        try:
+            run(engine)
+        except PartDone as done:
+            _write(context, number, of, path or f"{context.info_name}.{number}-of-{of}.part", done)
+            return
+    raise UsageError("with these options there is nothing to share out: leave out --shard")
+
+
+def _write(context: click.Context, number: int, of: int, path: str, done: PartDone) -> None:
+    from treegauge import __version__
+    from treegauge.engines.parts import Part, write_part
+    from treegauge.engines.plain import Plain
+
+    settings = {name: value for name, value in context.params.items() if name not in _WHERE}
+    part = Part(
+        command=str(context.info_name),
+        arguments=context.meta["treegauge.arguments"],
+        settings=json.loads(json.dumps(settings, default=str)),
+        version=__version__,
+        number=number,
+        of=of,
+        shards=done.shards,
+        cut=done.cut,
+        plans=done.plans,
+        results=done.results,
+    )
+    write_part(part, path, Plain(PART_CLASSES))
+    click.echo(f"wrote {path}: {len(done.results)} of {done.shards} shards", err=True)

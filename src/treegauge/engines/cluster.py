@@ -1,0 +1,119 @@
+"""A Dask cluster: one that is there already, or one on this machine that lives as long as the engine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import secrets
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+from typing import Any
+
+from treegauge.engines.base import Broken, Closing, ItemT, ResultT, SharedT, Work, in_order
+from treegauge.engines.worker import call_with_bytes
+from treegauge.errors import EngineError, MissingExtra
+
+__all__ = ["Cluster"]
+
+_SECONDS_TO_CONNECT = 30
+
+
+class Cluster(Closing):
+    """The workers of a Dask cluster.
+
+    ``address`` is that of a scheduler (``tcp://host:8786``), a scheduler file, or empty for a cluster on this machine with so many
+    ``workers`` of one thread each.
+    """
+
+    in_process = False
+
+    def __init__(self, address: str = "", workers: int | None = None) -> None:
+        self._address, self._workers = address, workers
+        self._client: Any = None
+        self._cluster: Any = None
+
+    @property
+    def client(self) -> Any:
+        """The connection, made when it is first needed."""
+        if self._client is None:
+            self._connect()
+        return self._client
+
+    def _connect(self) -> None:
+        try:
+            import dask.config
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise MissingExtra("--engine dask", "cluster") from None
+        # What all shards share travels as part of a task, so that it survives any worker; a grammar is large for a task.
+        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        try:
+            if self._address.endswith(".json"):
+                self._client = Client(scheduler_file=self._address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+            elif self._address:
+                self._client = Client(self._address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+            else:
+                self._cluster = LocalCluster(
+                    n_workers=self._workers or os.cpu_count() or 1,
+                    threads_per_worker=1,
+                    memory_limit=0,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                )
+                self._client = Client(self._cluster, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise EngineError(
+                f"no Dask scheduler answers at {self._address or 'this machine'}: {error}\n"
+                "  Start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`."
+            ) from None
+
+    def map(
+        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+    ) -> Iterator[ResultT]:
+        """See :class:`~treegauge.engines.base.Engine`."""
+        yield from in_order(_Tasks(self.client, function, shared), items)
+
+    def close(self) -> None:
+        """Leave the cluster; one that was started for this engine ends."""
+        for part in (self._client, self._cluster):
+            if part is not None:
+                part.close()
+        self._client = self._cluster = None
+
+
+class _Tasks:
+    """The tasks of one map."""
+
+    def __init__(self, client: Any, function: Work[Any, Any, Any], shared: Any) -> None:
+        self._client, self._version = client, metadata.version("treegauge")
+        self._name = f"treegauge-{getattr(function, '__name__', 'work')}-{secrets.token_hex(8)}"
+        packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
+        # A task that any worker can do again, and no scattered data, which is lost with the workers that have it.
+        self._packed = client.submit(bytes, packed, key=f"{self._name}-shared", pure=False)
+        self._started = 0
+        self.window = 3 * max(2, sum(client.nthreads().values()))
+
+    def start(self, item: Any) -> Any:
+        self._started += 1
+        key = f"{self._name}-{self._started}"
+        return self._client.submit(call_with_bytes, self._name, self._version, self._packed, item, key=key, pure=False)
+
+    def finish(self, task: Any) -> Any:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            return task.result()
+        except KilledWorker:
+            raise Broken("the workers that had it went away (killed, or out of memory)") from None
+        except CancelledError:
+            raise EngineError("the connection to the Dask scheduler was lost") from None
+
+    def alone(self, item: Any) -> Any:
+        return self.finish(self.start(item))
+
+    def abandon(self, tasks: Iterable[Any]) -> None:
+        tasks = list(tasks)
+        if tasks and self._client.status == "running":
+            self._client.cancel(tasks)

@@ -1,0 +1,202 @@
+"""A run in parts, with no scheduler: each job does every n-th shard and writes a file; the files are put together in the end.
+
+A part holds the results of its shards, how the work was cut, and the command it belongs to. To merge is to run the same command
+with an engine that takes the results from the parts, so that it prints what the whole run would have printed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from treegauge.engines.base import Closing, Engine, ItemT, ResultT, SharedT, Work
+from treegauge.engines.plain import Plain
+from treegauge.errors import FormatError, UsageError
+from treegauge.io.output import write_chunks
+from treegauge.io.sources import Source
+
+__all__ = ["SCHEMA", "Merged", "OnePart", "Part", "PartDone", "check_parts", "parse_shard", "read_part", "write_part"]
+
+SCHEMA = "treegauge.part/1"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The results of the shards ``number``, ``number + of`` ... of a run, numbered from 1.
+
+    ``command`` and ``arguments`` are the run's; ``settings`` what they mean, all defaults spelt out; ``cut`` is a hash of all its
+    shards, ``plans`` how they came about, ``shards`` how many there are.
+    """
+
+    command: str
+    arguments: tuple[str, ...]
+    settings: dict[str, Any]
+    version: str
+    number: int
+    of: int
+    shards: int
+    cut: str
+    plans: list[Any] = field(repr=False)
+    results: list[Any] = field(repr=False)
+
+
+class PartDone(Exception):
+    """All shards of this part are done: the command has nothing more to do."""
+
+    def __init__(self, shards: int, cut: str, plans: list[Any], results: list[Any]) -> None:
+        super().__init__("all shards of this part are done")
+        self.shards, self.cut, self.plans, self.results = shards, cut, plans, results
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Which part of how many.
+
+    >>> parse_shard("3/10")
+    (3, 10)
+    """
+    number, slash, of = text.partition("/")
+    if not (slash and number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
+        raise UsageError(f"--shard {text!r}: write which part of how many, counted from 1, as in 3/10")
+    return int(number), int(of)
+
+
+class OnePart(Closing):
+    """The engine that does one part of the shards, on another engine, and then stops the command with :class:`PartDone`."""
+
+    in_process = False
+
+    def __init__(self, number: int, of: int, engine: Engine) -> None:
+        self._number, self._of, self._engine = number, of, engine
+        self._plans: list[Any] = []
+
+    def plan(self, make: Callable[[], ResultT]) -> ResultT:
+        """See :class:`~treegauge.engines.base.Engine`."""
+        plan = make()
+        self._plans.append(plan)
+        return plan
+
+    def map(
+        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+    ) -> Iterator[ResultT]:
+        """See :class:`~treegauge.engines.base.Engine`; but there is nothing to go on with."""
+        self._stop(function, shared, items, title)
+
+    def _stop(self, function: Work[Any, Any, Any], shared: Any, items: Iterable[Any], title: str) -> NoReturn:
+        digest = hashlib.sha256()
+        shards = 0
+
+        def mine() -> Iterator[Any]:
+            nonlocal shards
+            for item in items:
+                digest.update(repr(item).encode("utf-8", "surrogatepass"))
+                shards += 1
+                if (shards - self._number) % self._of == 0:
+                    yield item
+
+        results = list(self._engine.map(function, shared, mine(), title=title))
+        raise PartDone(shards, digest.hexdigest(), self._plans, results)
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self._engine.close()
+
+
+class Merged(Closing):
+    """The engine whose results are in the parts already; what was not foreseen when they were made runs on another engine."""
+
+    in_process = False
+
+    def __init__(self, parts: Sequence[Part], engine: Engine) -> None:
+        ordered = sorted(parts, key=lambda part: part.number)
+        self._plans: list[Any] = list(ordered[0].plans)
+        self._results = [ordered[k % len(ordered)].results[k // len(ordered)] for k in range(ordered[0].shards)]
+        self._is_used, self._engine = False, engine
+
+    def plan(self, make: Callable[[], ResultT]) -> ResultT:
+        """See :class:`~treegauge.engines.base.Engine`."""
+        return self._plans.pop(0) if self._plans else make()
+
+    def map(
+        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+    ) -> Iterator[ResultT]:
+        """See :class:`~treegauge.engines.base.Engine`."""
+        if self._is_used:
+            return self._engine.map(function, shared, items, title=title)
+        self._is_used = True
+        return iter(self._results)
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self._engine.close()
+
+
+def write_part(part: Part, path: str, plain: Plain) -> None:
+    """Write a part, whole or not at all."""
+    content = {
+        "command": part.command,
+        "arguments": list(part.arguments),
+        "settings": part.settings,
+        "version": part.version,
+        "number": part.number,
+        "of": part.of,
+        "shards": part.shards,
+        "cut": part.cut,
+        "plans": plain.encoded(part.plans),
+        "results": plain.encoded(part.results),
+    }
+    body = json.dumps(content, separators=(",", ":"))
+    head = json.dumps({"schema": SCHEMA, "sha256": hashlib.sha256(body.encode()).hexdigest()})
+    write_chunks([f"{head}\n{body}\n".encode()], path)
+
+
+def read_part(path: str, plain: Plain) -> Part:
+    """The part in a file; :class:`~treegauge.errors.FormatError` if it is none, or not as it was written."""
+    with Source(path).open() as stream:
+        data = stream.read()
+    try:
+        head, body = data.split(b"\n", 1)
+        found = json.loads(head)
+        if found["schema"] != SCHEMA:
+            raise ValueError(f"the schema is {found['schema']!r}, not {SCHEMA!r}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"no part of a run ({error})", path=path, advice="Parts are written by --shard.") from None
+    if hashlib.sha256(body.rstrip(b"\n")).hexdigest() != found["sha256"]:
+        raise FormatError("the part is damaged or cut short", path=path, advice="Run this part again.")
+    try:
+        content = json.loads(body)
+        names = ("command", "settings", "version", "number", "of", "shards", "cut")
+        decoded = {name: plain.decoded(content[name]) for name in ("plans", "results")}
+        return Part(arguments=tuple(content["arguments"]), **{name: content[name] for name in names}, **decoded)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise FormatError(f"a part that cannot be read ({type(error).__name__}: {error})", path=path) from None
+
+
+def check_parts(parts: dict[str, Part]) -> None:
+    """Refuse parts, by the names of their files, that do not belong together, of which some are missing, or doubled."""
+    (first_path, first), *others = parts.items()
+    for path, part in others:
+        for name in ("command", "version", "of"):
+            if getattr(part, name) != getattr(first, name):
+                what = {"of": "number of parts"}.get(name, name)
+                raise UsageError(
+                    f"{path} does not belong to {first_path}: its {what} is {getattr(part, name)}, not {getattr(first, name)}"
+                )
+        differs = sorted(
+            name for name in {**first.settings, **part.settings} if first.settings.get(name) != part.settings.get(name)
+        )
+        if differs:
+            raise UsageError(f"{path} does not belong to {first_path}: other settings: {', '.join(differs)}")
+        if (part.cut, part.shards) != (first.cut, first.shards):
+            raise UsageError(f"{path} does not belong to {first_path}: the input files have changed in between")
+    numbers: dict[int, str] = {}
+    for path, part in parts.items():
+        if part.number in numbers:
+            raise UsageError(f"part {part.number} of {part.of} is there twice: {numbers[part.number]} and {path}")
+        numbers[part.number] = path
+    missing = sorted(set(range(1, first.of + 1)) - set(numbers))
+    if missing:
+        shown = ", ".join(map(str, missing[:20])) + (" ..." if len(missing) > 20 else "")
+        raise UsageError(f"{len(missing)} of {first.of} parts are missing: {shown}")

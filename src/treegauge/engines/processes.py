@@ -1,0 +1,120 @@
+"""Worker processes on this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from treegauge.engines.base import Broken, Closing, ItemT, ResultT, SharedT, Work, in_order
+from treegauge.engines.worker import call_with_file
+
+__all__ = ["Processes"]
+
+
+class Processes(Closing):
+    """So many worker processes; they start when there is work, and stay until the engine is closed.
+
+    >>> import operator
+    >>> with Processes(2) as engine:
+    ...     list(engine.map(operator.mul, 3, range(4)))
+    [0, 3, 6, 9]
+    """
+
+    in_process = False
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._folder: str | None = None
+        self._executor: ProcessPoolExecutor | None = None
+
+    def map(
+        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+    ) -> Iterator[ResultT]:
+        """See :class:`~treegauge.engines.base.Engine`."""
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="treegauge-")
+        # A file and not an argument: what is shared may be large, and each worker needs it but once.
+        path = Path(self._folder) / secrets.token_hex(8)
+        path.write_bytes(pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL))
+        try:
+            yield from in_order(_Tasks(self, str(path)), items)
+        finally:
+            path.unlink(missing_ok=True)
+
+    def executor(self) -> ProcessPoolExecutor:
+        """The workers; new ones if the last were broken."""
+        if self._executor is None:
+            self._executor = _executor(self.workers)
+        return self._executor
+
+    def give_up(self) -> None:
+        """Let broken workers go."""
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self.give_up()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def _executor(workers: int) -> ProcessPoolExecutor:
+    # Spawned, not forked: this process may have threads.
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_own_cores, initargs=(workers,))
+
+
+def _own_cores(workers: int) -> None:
+    """Libraries that would use all cores in each of several workers are told not to."""
+    if workers > 1:
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            os.environ.setdefault(name, "1")
+
+
+class _Tasks:
+    """The tasks of one map."""
+
+    def __init__(self, engine: Processes, path: str) -> None:
+        self._engine, self._path = engine, path
+        self.window = 3 * engine.workers
+
+    def start(self, item: Any) -> Future[Any]:
+        try:
+            return self._engine.executor().submit(call_with_file, self._path, item)
+        except BrokenProcessPool as error:
+            # Some earlier shard broke it; that one will be found when its turn comes.
+            failed: Future[Any] = Future()
+            failed.set_exception(error)
+            return failed
+
+    def finish(self, task: Future[Any]) -> Any:
+        try:
+            return task.result()
+        except BrokenProcessPool:
+            self._engine.give_up()
+            raise Broken(_WENT_AWAY) from None
+
+    def alone(self, item: Any) -> Any:
+        with _executor(1) as executor:
+            try:
+                return executor.submit(call_with_file, self._path, item).result()
+            except BrokenProcessPool:
+                raise Broken(_WENT_AWAY) from None
+
+    def abandon(self, tasks: Iterable[Future[Any]]) -> None:
+        for task in tasks:
+            task.cancel()
+
+
+_WENT_AWAY = "a worker process went away (killed, or out of memory)"
