@@ -9,12 +9,14 @@ from typing import Any
 
 import click
 
+from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._options import reading_options
 from treegauge.cli._systems import named_systems
+from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval
-from treegauge.metrics.freval_scores import FrevalScores, score_fragments, score_published
+from treegauge.metrics.freval_scores import FrevalScores, score_all_published, score_fragments
 from treegauge.metrics.tables import Table
 from treegauge.reports.tables import render
 
@@ -22,11 +24,12 @@ FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
 
 
 @click.command(
+    cls=Sharded,
     epilog="""\b
 Examples:
   treegauge freval gold.mrg parser.mrg
   treegauge freval gold.mrg A.mrg B.mrg --baseline A --figures figures/
-  treegauge freval gold.mrg parser.mrg --matching published --format program"""
+  treegauge freval gold.mrg parser.mrg --matching published --format program""",
 )
 @click.argument("gold")
 @click.argument("tests", nargs=-1, required=True, metavar="TEST...")
@@ -47,6 +50,7 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
               help="program: the printout of the authors' program (with --matching published).")  # fmt: skip
 @reading_options
+@engine_options()
 def command(
     gold: str,
     tests: tuple[str, ...],
@@ -61,6 +65,7 @@ def command(
     figure_format: str,
     form: str,
     options: ReadOptions,
+    engine: Engine,
 ) -> None:
     """Score connected fragments of every size (FREVAL, Bastings & Sima'an 2014).
 
@@ -72,12 +77,14 @@ def command(
     if baseline is not None and baseline not in systems:
         raise UnknownName("baseline system", baseline, systems)
     if form == "program":
+        if not engine.in_process:
+            raise UsageError("--format program goes through the files from their first line: leave out --engine and --shard")
         _print_as_program(gold, tests, matching)
         return
     if matching == "published":
-        scores = [score_published(name, gold, path, metric) for name, path in systems.items()]
+        scores = score_all_published(gold, systems, metric, engine)
     else:
-        scores = score_fragments(gold, systems, metric, preset, options)
+        scores = score_fragments(gold, systems, metric, preset, options, engine)
     for score in scores:
         for note in score.notes:
             click.echo(note, err=True)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from treegauge import io
+from treegauge.engines import Engine
+from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.io.sources import find_sources
-from treegauge.metrics.base import total_of
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.freval_published import published_sentences
-from treegauge.metrics.preparation import prepare
+from treegauge.metrics.scoring import HERE, tally_systems
 from treegauge.metrics.tables import Table
+from treegauge.metrics.tally import Request
 from treegauge.normalise.preset import load_preset
 
-__all__ = ["FrevalScores", "lines_of", "score_fragments", "score_published"]
+__all__ = ["FrevalScores", "lines_of", "score_all_published", "score_fragments", "score_published"]
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,31 @@ class FrevalScores:
         }
 
 
-def score_fragments(gold: str, systems: Mapping[str, str], metric: Freval, preset: str, options: ReadOptions) -> list[FrevalScores]:
+def score_fragments(
+    gold: str, systems: Mapping[str, str], metric: Freval, preset: str, options: ReadOptions, engine: Engine = HERE
+) -> list[FrevalScores]:
     """Every system against the gold file, tokens aligned and no sentence lost."""
     chosen = load_preset(preset)
-    paths = [gold, *systems.values()]
-    with ThreadPoolExecutor(2) as pool:
-        gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
+    request = Request((metric,), chosen, sentences=False)
     results: list[FrevalScores] = []
-    for system, bank in zip(systems, banks, strict=True):
-        pair = prepare(gold_bank, bank, chosen)
-        total = total_of(metric.rows(pair))
-        signature = _signature(metric, chosen.name, len(pair))
-        notes = tuple(f"{system}: {note.text}" for note in pair.alignment.notes)
-        results.append(FrevalScores(system, metric.rates(total), tuple(metric.by_size(total)), len(pair), signature, notes))
+    for system, (counted, _) in zip(systems, tally_systems(gold, systems, request, options, engine), strict=True):
+        (tally,) = counted.tally.tallies
+        total = tally.total.values()
+        signature = _signature(metric, chosen.name, tally.n_total)
+        notes = tuple(f"{system}: {note.text}" for note in counted.tally.notes)
+        results.append(FrevalScores(system, metric.rates(total), tuple(metric.by_size(total)), tally.n_total, signature, notes))
     return results
+
+
+def score_all_published(gold: str, systems: Mapping[str, str], metric: Freval, engine: Engine = HERE) -> list[FrevalScores]:
+    """Every system by the conventions of the authors' program, which go through a file from its first line: a shard is a system."""
+    if "-" in (gold, *systems.values()) and not engine.in_process:
+        raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")
+    return list(engine.map(_published, (gold, metric), list(systems.items()), title="scoring"))
+
+
+def _published(shared: tuple[str, Freval], system: tuple[str, str]) -> FrevalScores:
+    return score_published(system[0], shared[0], system[1], shared[1])
 
 
 def score_published(system: str, gold: str, test: str, metric: Freval) -> FrevalScores:

@@ -25,7 +25,7 @@ from treegauge.metrics.signature import Signature
 from treegauge.metrics.tally import Request, SystemTally, Tally, no_progress
 from treegauge.normalise.preset import Preset, load_preset
 
-__all__ = ["ScoreOptions", "score", "score_files", "score_systems", "tally_systems"]
+__all__ = ["HERE", "ScoreOptions", "score", "score_files", "score_systems", "tally_systems"]
 
 HERE = Here()
 
