@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import itertools
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from treegauge.experiments.held_out import held_out
 from treegauge.experiments.pieces import Pieces
 from treegauge.experiments.runner import document, run_experiment
 from treegauge.experiments.simaan_grammars import variants
+from treegauge.experiments.verdicts import Verdict, in_words, verdict_table
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.trees import Tree, Treebank
@@ -25,10 +29,10 @@ def small_corpus() -> Corpus:
     return Corpus("travel", own_treebank("all", ("travel",)))
 
 
-def run_small(name: str, folder: Path | None = None, *, resume: bool = False, **settings: Any) -> dict[str, Any]:
+def run_small(name: str, **settings: Any) -> dict[str, Any]:
     experiment = load_experiment(name)
     corpus, chosen = small_corpus(), experiment.settings(rounds=50, **settings)
-    report = run_experiment(experiment, corpus, chosen, folder=folder, resume=resume, threads=1)
+    report = run_experiment(experiment, corpus, chosen, threads=1)
     return document(experiment, report, experiment.fingerprint(corpus, chosen))
 
 
@@ -55,39 +59,63 @@ def test_simaans_example_has_the_papers_numbers() -> None:
     assert report.tables[0].to_records()[0] == {"": "parses", "paper": 500, "ours": 500}
 
 
-@pytest.mark.parametrize("name", ["goodman-table2", "simaan-table2"])
-def test_a_killed_run_goes_on_to_the_same_numbers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = run_small(name)
-    parsed = 0
-
-    def dies(self: Pieces, piece: str, compute: Any) -> Any:
-        nonlocal parsed
-        parsed += piece not in self
-        if parsed > 2:
-            raise KeyboardInterrupt
-        return get(self, piece, compute)
-
-    get = Pieces.get
-    monkeypatch.setattr(Pieces, "get", dies)
-    with pytest.raises(KeyboardInterrupt):
-        run_small(name, tmp_path)
-    monkeypatch.undo()
-    assert not (tmp_path / f"{name}.json").exists()
-    assert run_small(name, tmp_path, resume=True) == whole
-    assert json.loads((tmp_path / f"{name}.json").read_text("utf-8")) == json.loads(json.dumps(whole))
-    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".md", ".svg", ".csv"}
-    assert "What differs from the paper, and why" in (tmp_path / f"{name}.md").read_text("utf-8")
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options"), [("goodman-table2", []), ("simaan-table2", ["--sentences", "55", "--halvings", "0"])])
+def test_a_run_killed_by_the_system_goes_on_to_the_same_files(name: str, options: list[str], tmp_path: Path) -> None:
+    """SIGKILL in the middle of parsing, in a real process."""
+    treebank = tmp_path / "travel.mrg"
+    treebank.write_text("\n".join(map(str, small_corpus().bank)), "utf-8")
+    command = [sys.executable, "-m", "treegauge", "reproduce", name, str(treebank), "--rounds", "50", "--threads", "1", *options]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    with subprocess.Popen([*command, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        parsed = (line for line in process.stderr if " sentences" in line)
+        assert len(list(itertools.islice(parsed, 2))) == 2
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    (kept,) = killed.iterdir()
+    pieces = kept.read_text("utf-8").count("\n")
+    for folder, resume in ((killed, ["--resume"]), (whole, [])):
+        done = subprocess.run([*command, "-o", str(folder), *resume], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert pieces > 1
+    assert {path.name: path.read_bytes() for path in killed.iterdir()} == {path.name: path.read_bytes() for path in whole.iterdir()}
+    assert {path.suffix for path in whole.iterdir()} == {".json", ".md", ".svg", ".csv"}
+    assert "What differs from the paper, and why" in (whole / f"{name}.md").read_text("utf-8")
 
 
 def test_every_algorithm_of_table_2_is_there_with_its_signature() -> None:
-    found = run_small("simaan-table2", gold_tags=True)
+    found = run_small("simaan-table2", gold_tags=True, halvings=0)
     for grammar, kind in (("MRL", "binarised"), ("MH", "unary-free")):
         scored = found["data"][grammar][f"against {kind} trees"]
         assert list(scored["rates"]) == ["MPP", "M_LR", "M_PCh", "M_CFP"]
         assert all("parseval" in signature for signature in scored["signatures"].values())
         assert 0 <= found["data"][grammar]["unparsed"] < 1
+        assert set(scored["rates"]["MPP"]) >= {"recall", "precision", "f1", "exact_match", "no_crossing"}
     # Given the tags, every word is tagged right.
     assert found["data"]["MH"]["against unary-free trees"]["rates"]["MPP"]["tagging_accuracy"] == 1
+
+
+def test_the_curve_ends_where_the_table_stands() -> None:
+    found = run_small("simaan-table2", halvings=1, sentences=20)
+    fewer, all_trees = found["data"]["curve"]
+    assert 2 * fewer["trees"] - all_trees["trees"] in (0, 1)
+    assert fewer["unknown"] > all_trees["unknown"] > 0
+    for grammar, kind in (("MRL", "binarised"), ("MH", "unary-free")):
+        assert all_trees["words"][grammar] == found["data"][grammar][f"against {kind} trees"]["rates"]["MPP"]["f1"]
+    # MH's trees have no unary productions to begin with.
+    alike, own = found["data"]["against the same trees"]["rates"], found["data"]["MH"]["against unary-free trees"]["rates"]
+    assert [alike[f"MH {name}"]["f1"] for name in own] == [rates["f1"] for rates in own.values()]
+    assert any("on its own criterion" in note for note in found["notes"])
+
+
+def test_every_exception_is_told_with_its_significance() -> None:
+    verdicts = [Verdict("x", "A", "B", 0.02, 0.01), Verdict("y", "A", "B", 0.01, 0.3), Verdict("z", "A", "B", -0.03, 0.001)]
+    said = in_words(verdicts)
+    assert said.startswith("on 2 of 3 criteria the algorithm made for it is best, on 1 of them significantly")
+    assert "On y A leads B by 1.00 points (p = 0.3000): not significant" in said
+    assert "On z B is 3.00 points above A (p = 0.0010): significant" in said
+    assert [row["verdict"] for row in verdict_table(verdicts).to_records()] == ["best", "best", "not best"]
 
 
 def test_grammars_are_undone_to_the_trees_they_are_scored_against() -> None:
