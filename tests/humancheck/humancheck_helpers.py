@@ -6,12 +6,14 @@ import http.client
 import json
 import re
 import secrets
+import threading
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from treegauge.data import own_treebank
+from treegauge.humancheck.content import Bracket
 from treegauge.humancheck.queue import Check, Plan, build_check
 from treegauge.humancheck.records import Judgement
 from treegauge.humancheck.store import Store
@@ -47,6 +49,31 @@ def said(check: Check, number: int, verdict: str, annotator: str = "anna", **fie
 
 def words_of(check: Check) -> dict[str, tuple[str, ...]]:
     return {question.bracket.sentence: question.place.words for question in check.questions}
+
+
+BRACKET = Bracket("h" * 64, 0, 2, "NP", "g" * 64)
+WORDS = {"h" * 64: ("the", "cat")}
+
+
+def judgement(name: str, **fields: object) -> Judgement:
+    return Judgement(name, BRACKET, "SP", "accepted", "anna", **fields)  # pyright: ignore[reportArgumentType]
+
+
+def writers_take_turns(first: Store, second: Store) -> None:
+    """Two stores at one place: who begins later waits and sees what the other wrote, so that reading on misses nothing."""
+    news: list[Judgement] = []
+
+    def write() -> None:
+        news.extend(second.append_and_read([judgement("later")], WORDS, 0)[1])
+
+    with first._writing() as connection:
+        first._append(connection, [judgement("earlier")], WORDS)
+        thread = threading.Thread(target=write)
+        thread.start()
+        # Long enough for a writer that does not wait to get through.
+        thread.join(0.3)
+    thread.join()
+    assert [(one.seq, one.id) for one in news] == [(1, "earlier"), (2, "later")]
 
 
 class Client:

@@ -9,11 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.store import Store
 
 HERE = Path(__file__).parent
 
@@ -86,3 +90,33 @@ class Annotator(threading.Thread):
             return False
         assert answer.status == 200, answer.status
         return True
+
+
+def assert_all_there(stored: list[Judgement], annotators: list[Annotator]) -> None:
+    """What was acknowledged is there as it was said, once; and nothing is there that nobody said."""
+    by_id = {judgement.id: judgement for judgement in stored}
+    assert len(by_id) == len(stored)
+    acknowledged = {name: said for annotator in annotators for name, said in annotator.acknowledged.items()}
+    lost = set(acknowledged) - set(by_id)
+    assert not lost
+    assert set(by_id) <= {name for annotator in annotators for name in annotator.sent}
+    assert all((by_id[name].bracket.key, by_id[name].verdict) == said for name, said in acknowledged.items())
+    times_said = Counter((judgement.annotator, judgement.bracket) for judgement in stored)
+    assert set(times_said.values()) == {1}
+
+
+def crowd(location: str) -> None:
+    """Ten annotators post 1,000 judgements each as fast as they can."""
+    with served(location, 10) as page:
+        page.serving()
+        annotators = [Annotator(link, page.keys[:1000]) for link in page.links]
+        for annotator in annotators:
+            annotator.start()
+        for annotator in annotators:
+            annotator.join(300)
+    with Store(location) as store:
+        stored = store.since(0)
+    assert len(stored) == 10_000
+    assert Counter(judgement.annotator for judgement in stored) == {f"annotator {number}": 1000 for number in range(10)}
+    assert_all_there(stored, annotators)
+    assert sum(annotator.retries for annotator in annotators) == 0

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sql
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from humancheck_helpers import said, words_of
+from humancheck_helpers import WORDS, judgement, said, words_of, writers_take_turns
 
 from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.humancheck import records
@@ -22,13 +22,6 @@ from treegauge.humancheck.queue import Check
 from treegauge.humancheck.records import Judgement
 from treegauge.humancheck.schema import METADATA
 from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
-
-BRACKET = Bracket("h" * 64, 0, 2, "NP", "g" * 64)
-WORDS = {"h" * 64: ("the", "cat")}
-
-
-def judgement(name: str, **fields: object) -> Judgement:
-    return Judgement(name, BRACKET, "SP", "accepted", "anna", **fields)  # pyright: ignore[reportArgumentType]
 
 
 def test_everything_comes_back_in_order(store: Store) -> None:
@@ -151,6 +144,11 @@ def test_many_writers_at_once(check: Check, tmp_path: Path) -> None:
         stored = store.since(0)
     assert len({one.id for one in stored}) == len(stored) == 80
     assert [one.seq for one in stored] == list(range(1, 81))
+
+
+def test_writers_take_turns(store: Store) -> None:
+    with Store(store.name) as second:
+        writers_take_turns(store, second)
 
 
 def test_a_clock_that_is_set_back_does_not_turn_the_order_round(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
