@@ -199,5 +199,10 @@ def _data(outcome: Outcome) -> dict[str, Any]:
         }
         for each in outcome.parses
     }
-    points = [{"trees": x.trees, "unknown": x.unknown, "words": x.words, "gold tags": x.tags} for x in outcome.points]
-    return {**grammars, "against the same trees": scored(outcome.same), "curve": points}
+    return {**grammars, "against the same trees": scored(outcome.same), "curve": [_plain(point) for point in outcome.points]}
+
+
+def _plain(point: Point) -> dict[str, Any]:
+    sides = {"words": point.words, "gold tags": point.tags}
+    found = {kind: {name: rates._asdict() for name, rates in side.items()} for kind, side in sides.items()}
+    return {"trees": point.trees, "unknown": point.unknown, **found}
