@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import InputError
+from treegauge.io.output import write_bytes
 
 __all__ = ["MOST_BYTES", "ModelError", "read_archive", "write_archive"]
 
@@ -55,9 +56,7 @@ def write_archive(path: str | Path, document: Mapping[str, Any], arrays: Mapping
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, content)
     body = made.getvalue()[:-_SEAL]
-    unfinished = Path(f"{path}.part")
-    unfinished.write_bytes(body + _seal(body))
-    os.replace(unfinished, path)
+    write_bytes(body + _seal(body), path)
 
 
 def _seal(body: bytes) -> bytes:

@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 
 from treegauge.errors import WriteError
 
-__all__ = ["write_chunks"]
+__all__ = ["COMPRESSORS", "write_bytes", "write_chunks"]
 
 
 def _gzip(raw: BinaryIO) -> BinaryIO:
@@ -33,7 +33,7 @@ def _xz(raw: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, lzma.LZMAFile(raw, "wb"))
 
 
-_COMPRESSORS: dict[str, Callable[[BinaryIO], BinaryIO]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz}
+COMPRESSORS: dict[str, Callable[[BinaryIO], BinaryIO]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz}
 
 
 def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
@@ -44,12 +44,22 @@ def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
         return
     try:
         with _whole_file(name) as raw:
-            compress = _COMPRESSORS.get(Path(name).suffix.lower())
+            compress = COMPRESSORS.get(Path(name).suffix.lower())
             if compress is None:
                 raw.writelines(chunks)
             else:
                 with compress(raw) as stream:
                     stream.writelines(chunks)
+    except OSError as error:
+        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
+def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Write bytes to a file as they are, whatever its suffix."""
+    name = os.fspath(path)
+    try:
+        with _whole_file(name) as raw:
+            raw.write(content)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
 
