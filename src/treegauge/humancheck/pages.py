@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from treegauge.humancheck.agreement import find_agreement
+from treegauge.humancheck.desk import Progress
 from treegauge.humancheck.estimation import Standing, States, estimate
 from treegauge.humancheck.office import Office
 from treegauge.humancheck.queue import Question
@@ -36,7 +37,12 @@ class Pages:
         self.office = office
         loader = FileSystemLoader(Path(__file__).parent / "templates")
         self._templates = Environment(
-            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+            loader=loader,
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
         )
 
     def render(self, template: str, **values: Any) -> str:
@@ -122,7 +128,6 @@ class Pages:
             "measures.html",
             standings=standings,
             titles=MEASURES,
-            complete=all(standing.is_complete for standing in standings),
             notes=cautions(self.office.check, self.states(who)),
         )
 
@@ -138,12 +143,19 @@ class Pages:
         tables = find_results(office.check, office.decision(who)).tables()
         if who.role == "adjudicator":
             tables.append(find_agreement(office.check, office.ledger))
-        people = {person: office.desks[person].progress() for person in office.people} if who.role == "adjudicator" else {}
-        return self.render("results.html", who=who, tables=tables, people=people)
+        people = [_how_far(person, office.desks[person].progress()) for person in office.people if who.role == "adjudicator"]
+        return self.render("results.html", who=who, tables=tables, people=people, people_columns=_HOW_FAR)
 
     def message(self, title: str, text: str) -> str:
         """A page that only says something."""
         return self.render("message.html", title=title, text=text)
+
+
+_HOW_FAR = ("Who", "judged", "left", "accepted", "rejected", "unsure", "put off")
+
+
+def _how_far(who: Who, progress: Progress) -> tuple[str | int, ...]:
+    return (who.name, progress.answered, progress.left, progress.accepted, progress.rejected, progress.unsure, progress.skipped)
 
 
 def _percent(value: float) -> str:
