@@ -40,6 +40,8 @@ PART_CLASSES = (
     "treegauge.metrics.sharding:Stretch",
     "treegauge.metrics.tally:SystemTally",
     "treegauge.metrics.tally:Tally",
+    "treegauge.parsing.parser:Sentence",
+    "treegauge.parsing.shards:Recorded",
     "treegauge.trees.origins:Origin",
     "treegauge.trees.treebank:Treebank",
 )
@@ -47,6 +49,8 @@ PART_CLASSES = (
 
 _WHERE = ("engine", "shard", "part", "jobs", "threads")
 """Options that do not change the result."""
+
+_INPUTS = ("file", "gold", "treebank", "brackets")
 
 Command = Callable[..., Any]
 
@@ -70,6 +74,10 @@ def engine_options(*, no_shards: str = "") -> Callable[[Command], Command]:
                 return command(*args, engine=_Watched(context.obj), **others)
             if shard is not None and no_shards:
                 raise UsageError(f"{context.info_name} cannot be run in parts: {no_shards}")
+            if shard is not None and others.get("resume"):
+                raise UsageError("--resume does not go with --shard: a part is there whole or not at all, so run it again")
+            if shard is not None and "-" in [others.get(name) for name in _INPUTS]:
+                raise UsageError("standard input is read but once: save it to a file to share it out among parts")
             if part is not None and shard is None:
                 raise UsageError("--part is where a part goes: say which one with --shard, as in --shard 3/10")
             from treegauge.engines import open_engine

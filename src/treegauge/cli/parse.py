@@ -6,34 +6,40 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
+from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import OWN, given_grammar
+from treegauge.cli._outputs import spare_inputs
+from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.parsing.jit import when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
-from treegauge.parsing.parser import Parsed, Parser, Sentence
+from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.pruning import THRESHOLD, search_error
-from treegauge.parsing.records import FORMATS, footer, header, record, records_done
+from treegauge.parsing.record_file import RecordFile
+from treegauge.parsing.records import FORMATS, footer, header
 from treegauge.parsing.sentences import KINDS, Kind, read_sentences
+from treegauge.parsing.shards import ParseJob, Recorded, parse_stretch, recorded, stretches
 
 PRUNE_EVERY = 10
 """Of how many sentences one is parsed exactly too, to see whether pruning lost anything."""
 
 
 @click.command(
+    cls=Sharded,
     epilog="""\b
 Examples:
   echo "I saw the man with the telescope ." | treegauge parse
   treegauge parse train.model sentences.txt --objective labelled-recall -o out.mrg
   treegauge parse train.model gold.mrg --input trees --gold-tags --jobs 2
   treegauge parse train.model sentences.txt --prune --objective labelled-precision-recall
-  treegauge parse grammar.txt - --kbest 5 --format json < sentences.txt"""
+  treegauge parse grammar.txt - --kbest 5 --format json < sentences.txt
+  treegauge parse train.model sentences.txt --engine dask:tcp://host:8786 -o out.mrg.gz""",
 )
 @click.argument("grammar", default=OWN)
 @click.argument("file", default="-")
@@ -61,56 +67,65 @@ Examples:
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of the sentences.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
+@engine_options()
 def command(
     grammar: str, file: str, objective: str, kind: Kind, raw: bool, gold_tags: bool, prune: float,
-    prune_check: int, kbest: int, posteriors: bool, form: str,
-    output: str, resume: bool, jobs: int, encoding: str, start: str | None, renormalise: bool, **choices: Any,
+    prune_check: int, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int, encoding: str,
+    start: str | None, renormalise: bool, engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
     One sentence a line, one tree a line, in the same order. A sentence that has no parse gets a right-branching tree
     whose root is marked -FALLBACK; stderr says how many there are.
     """
-    given = given_grammar(grammar, start=start, renormalise=renormalise)
-    options = {name: value for name, value in choices.items() if value is not None}
-    parser = Parser(given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune)
-    parser.check()
-    sentences = read_sentences(file, "raw" if raw else kind, ReadOptions(encoding=encoding))
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record a sentence: bracketed or jsonl")
-    done = records_done(output, form, kbest) if resume else 0
+    spare_inputs(output, grammar, file)
+    given = given_grammar(grammar, start=start, renormalise=renormalise)
+    options = {name: value for name, value in choices.items() if value is not None}
+    parser = Parser(
+        given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
+        probabilities=form != "bracketed",
+    )  # fmt: skip
+    parser.check()
+    check = prune_check if prune else 0
+    target = RecordFile(output, form, kbest, resume=resume)
+    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
     began, count, failed = time.monotonic(), 0, 0
     checked: list[Sentence] = []
-    with _output(output, append=resume) as out, when_compiling(_say_compiling):
-        out.write(header(form, grammar, objective, options))
-        for parsed in _shown(parser.parse_all(itertools.islice(sentences, done, None), jobs)):
-            out.write(record(form, done + count, parsed, kbest, posteriors, first=count == 0))
+    found = _shown(_here(file, job)) if engine.in_process else _elsewhere(file, job, engine)
+    with target.open() as write, when_compiling(_say_compiling):
+        write(header(form, grammar, objective, options))
+        for text, fallback, sentence in found:
+            write(text)
             count += 1
-            failed += parsed.fallback
-            if prune and len(checked) < prune_check and count % PRUNE_EVERY == 1:
-                checked.append(parsed.sentence)
-        out.write(footer(form))
+            failed += fallback
+            checked += [] if sentence is None else [sentence]
+        write(footer(form))
     seconds = time.monotonic() - began
-    resumed = f" after {done:,} done before" if done else ""
+    resumed = f" after {job.done:,} done before" if job.done else ""
     click.echo(f"{count:,} sentences{resumed} in {seconds:.1f} s; {failed:,} without a parse (fallback)", err=True)
     if checked:
         click.echo(str(search_error(parser, checked)), err=True)
+
+
+def _here(file: str, job: ParseJob) -> Iterator[Recorded]:
+    """The parses made in this process, sentence by sentence."""
+    sentences = itertools.islice(read_sentences(file, job.kind, job.reading), job.done, None)
+    for number, parsed in enumerate(job.parser.parse_all(sentences, job.jobs), job.done):
+        yield recorded(job, number, parsed)
+
+
+def _elsewhere(file: str, job: ParseJob, engine: Engine) -> Iterator[Recorded]:
+    """The parses made by an engine, stretch by stretch."""
+    return itertools.chain.from_iterable(engine.map(parse_stretch, job, stretches(file, job), title="parsing"))
 
 
 def _say_compiling() -> None:
     click.echo("treegauge: compiling the parser's kernels; this happens once", err=True)
 
 
-@contextmanager
-def _output(path: str, *, append: bool) -> Generator[TextIO]:
-    if path == "-":
-        yield sys.stdout
-        return
-    with open(path, "a" if append else "w", encoding="utf-8", newline="\n") as stream:
-        yield stream
-
-
-def _shown(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
+def _shown(parsed: Iterator[Recorded]) -> Iterator[Recorded]:
     """The same, with a line of progress on a terminal after the first second."""
     if not sys.stderr.isatty() or os.environ.get("NO_PROGRESS"):
         yield from parsed

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.io.compression import COMPRESSED
 from treegauge.io.events import Bytes, Mask
 from treegauge.io.formats import detect_format
 from treegauge.io.options import ReadOptions
@@ -72,7 +71,7 @@ def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> Side:
 
 
 def _can_be_cut(path: str, options: ReadOptions) -> bool:
-    if Source(path).name == "-" or any(path.lower().endswith(suffix) for suffix in COMPRESSED) or options.comment.strip():
+    if path == "-" or Source(path).is_compressed or options.comment.strip():
         return False
     text = Text(Source(path), options)
     has_lines = b"\r" not in text.head or b"\n" in text.head

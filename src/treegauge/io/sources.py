@@ -55,6 +55,11 @@ class Source:
         path = Path(self.name)
         return (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
 
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the suffix of the name says so."""
+        return Path(self.name).suffix.lower() in COMPRESSED
+
     @contextmanager
     def open(self) -> Generator[BinaryIO]:
         """The bytes, decompressed."""

@@ -1,11 +1,9 @@
-"""How parsed sentences are written: bracketed text, JSON lines, or one JSON document; and how many a file holds
-already."""
+"""How parsed sentences are written: bracketed text, JSON lines, or one JSON document."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +11,7 @@ from treegauge.parsing.parser import Parsed
 from treegauge.parsing.posteriors import Constituent
 from treegauge.trees.tree import Tree
 
-__all__ = ["FORMATS", "annotated", "footer", "header", "record", "records_done"]
+__all__ = ["FORMATS", "annotated", "footer", "header", "record"]
 
 FORMATS = ("bracketed", "json", "jsonl")
 SCHEMA = "treegauge-parse-1"
@@ -84,15 +82,3 @@ def _relabelled(tree: Tree, labels: Sequence[str]) -> Tree:
         children = [child if isinstance(child, str) else made.pop() for child in node.children]
         made.append(Tree(labels[number], children))
     return made[0]
-
-
-def records_done(path: str, form: str, kbest: int) -> int:
-    """How many complete records a file holds; what follows the last one is cut off."""
-    if not os.path.exists(path):
-        return 0
-    end = b"\n\n" if form == "bracketed" and kbest else b"\n"
-    with open(path, "r+b") as stream:
-        data = stream.read()
-        whole = data.rfind(end) + len(end) if end in data else 0
-        stream.truncate(whole)
-    return data[:whole].count(end)

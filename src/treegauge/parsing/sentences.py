@@ -8,11 +8,11 @@ from typing import Literal
 
 from treegauge.errors import EncodingError, FormatError
 from treegauge.io import ReadOptions, stream
-from treegauge.io.sources import find_sources
+from treegauge.io.sources import Part, Source, find_sources
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.tokenise import tokenise
 
-__all__ = ["KINDS", "Kind", "read_sentences"]
+__all__ = ["KINDS", "Kind", "read_sentences", "sentence_lines"]
 
 Kind = Literal["tokens", "tagged", "raw", "trees"]
 KINDS: tuple[Kind, ...] = ("tokens", "tagged", "raw", "trees")
@@ -20,8 +20,8 @@ KINDS: tuple[Kind, ...] = ("tokens", "tagged", "raw", "trees")
 _AS_IT_COMES = ReadOptions()
 
 
-def read_sentences(path: str, kind: Kind, options: ReadOptions = _AS_IT_COMES) -> Iterator[Sentence]:
-    """The sentences of a file, of ``-`` for standard input; blank lines are left out."""
+def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _AS_IT_COMES) -> Iterator[Sentence]:
+    """The sentences of a file, of ``-`` for standard input, or of a source; blank lines are left out."""
     if kind == "trees":
         for bank in stream(path, options):
             for i in range(len(bank)):
@@ -29,12 +29,19 @@ def read_sentences(path: str, kind: Kind, options: ReadOptions = _AS_IT_COMES) -
                 kept = [k for k, tag in enumerate(tags) if tag != "-NONE-"]
                 yield Sentence(tuple(words[k] for k in kept), tuple(tags[k] for k in kept))
         return
-    for source in find_sources(path):
-        with source.open() as lines:
-            for number, line in enumerate(lines, 1):
-                text = _decoded(line, source.name, number, options.encoding)
-                if text.strip():
-                    yield _sentence(text, kind, source.name, number)
+    for source in [path] if isinstance(path, Source) else find_sources(path):
+        for part, line in sentence_lines(source, options.encoding):
+            yield _sentence(_decoded(line, source.name, part.line, options.encoding), kind, source.name, part.line)
+
+
+def sentence_lines(source: Source, encoding: str) -> Iterator[tuple[Part, bytes]]:
+    """The lines of a source that are not blank, each with its place."""
+    offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
+    with source.open() as lines:
+        for number, line in enumerate(lines, first):
+            if _decoded(line, source.name, number, encoding).strip():
+                yield Part(offset, offset + len(line), number), line
+            offset += len(line)
 
 
 def _decoded(line: bytes, path: str, number: int, encoding: str) -> str:
