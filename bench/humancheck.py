@@ -1,7 +1,6 @@
 """How fast the human check stores judgements, and the pictures of its page for the documentation.
 
-    python bench/humancheck.py [--save]                 ten annotators, 1,000 judgements each, SQLite
-    python bench/humancheck.py --store postgresql://... the same in a database
+    python bench/humancheck.py [--save]                 ten annotators, 1,000 judgements each, in SQLite and PostgreSQL
     python bench/humancheck.py --pictures docs/images   screenshots, with Chromium
 
 The server is ``treegauge check`` in a process of its own; every annotator is a connection that sends its next answer as soon as the
@@ -30,6 +29,9 @@ from urllib.parse import urlsplit
 
 from results import machine, save_section
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "humancheck"))
+from humancheck_postgres import NoServer, postgresql_server
+
 from treegauge import io
 from treegauge.data import own_treebank
 from treegauge.trees import Tree, Treebank
@@ -42,7 +44,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--annotators", type=int, default=10)
     parser.add_argument("--judgements", type=int, default=1000)
-    parser.add_argument("--store", help="a database, instead of a SQLite file in a temporary folder")
     parser.add_argument("--save", action="store_true", help="write the section of RESULTS.md")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER")
     options = parser.parse_args()
@@ -50,18 +51,47 @@ def main() -> None:
         if options.pictures:
             draw_pictures(Path(folder), options.pictures)
         else:
-            text = measure(Path(folder), options.store or f"{folder}/j.sqlite", options.annotators, options.judgements)
+            text = measure_stores(Path(folder), options.annotators, options.judgements)
             print(text)
             if options.save:
                 save_section("Human check", text)
 
 
-def measure(folder: Path, store: str, n_annotators: int, n_judgements: int) -> str:
-    """How long answers took, and how long a bare sync of the same disk takes."""
+def measure_stores(folder: Path, n_annotators: int, n_judgements: int) -> str:
+    """How long answers took with either kind of store, and how long a bare sync of the same disk takes."""
     gold = own_treebank()
     io.write(gold, folder / "gold.mrg")
     io.write(flat(gold), folder / "flat.mrg")
     names = [f"annotator{number}" for number in range(n_annotators)]
+    rows = [row("SQLite", measure(folder, f"{folder}/j.sqlite", names, n_judgements))]
+    try:
+        with postgresql_server() as location:
+            rows.append(row("PostgreSQL", measure(folder, location, names, n_judgements)))
+    except NoServer as reason:
+        rows.append(f"| PostgreSQL | {reason} | | | | | |")
+    return "\n".join(
+        [
+            f"{n_annotators} annotators at once, {n_judgements:,} judgements each, all on the disk before they are acknowledged; "
+            f"how long an answer takes. A bare write and sync of 4 KiB on this disk: {1000 * sync_time(folder):.1f} ms.",
+            "",
+            "| store | judgements | a second | median | 95% | 99% | longest |",
+            "|---|--:|--:|--:|--:|--:|--:|",
+            *rows,
+            "",
+            machine(),
+        ]
+    )
+
+
+def row(database: str, taken: tuple[list[float], float]) -> str:
+    """A row of the table, from the seconds that each answer took and all together."""
+    seconds, whole = sorted(taken[0]), taken[1]
+    shown = (f"{1000 * seconds[min(int(q * len(seconds)), len(seconds) - 1)]:.1f} ms" for q in (0.5, 0.95, 0.99, 1.0))
+    return f"| {database} | {len(seconds):,} | {len(seconds) / whole:.0f} | {' | '.join(shown)} |"
+
+
+def measure(folder: Path, store: str, names: Sequence[str], n_judgements: int) -> tuple[list[float], float]:
+    """The seconds that each answer took, and all together."""
     with server([folder / "gold.mrg", folder / "flat.mrg"], store, names, "--exact") as links:
         people = [Annotator(links[name], n_judgements) for name in names]
         begin = time.perf_counter()
@@ -69,20 +99,7 @@ def measure(folder: Path, store: str, n_annotators: int, n_judgements: int) -> s
             person.start()
         for person in people:
             person.join()
-        seconds = time.perf_counter() - begin
-    taken = sorted(second for person in people for second in person.seconds)
-    quantiles = {"median": 0.5, "95%": 0.95, "99%": 0.99, "longest": 1.0}
-    shown = (f"{name} {1000 * taken[min(int(q * len(taken)), len(taken) - 1)]:.1f} ms" for name, q in quantiles.items())
-    database = "PostgreSQL" if "://" in store else "SQLite"
-    return "\n".join(
-        [
-            f"{len(taken):,} judgements of {n_annotators} annotators at once, {database}, in {seconds:.1f} s:",
-            f"{len(taken) / seconds:.0f} a second, each on the disk before it is acknowledged.",
-            f"Answers: {', '.join(shown)}. A bare write and sync of 4 KiB on this disk: {1000 * sync_time(folder):.1f} ms.",
-            "",
-            machine(),
-        ]
-    )
+        return [second for person in people for second in person.seconds], time.perf_counter() - begin
 
 
 def flat(trees: Treebank) -> Treebank:

@@ -50,9 +50,8 @@ class Store:
 
     def __init__(self, location: str | os.PathLike[str] = DEFAULT_STORE, *, create: bool = True) -> None:
         self._engine = _engine(os.fspath(location), create)
-        self.name = self._engine.url.render_as_string(hide_password=True)
-        if self._engine.dialect.name == "sqlite":
-            self.name = str(self._engine.url.database)
+        url = self._engine.url
+        self.name = str(url.database) if url.get_backend_name() == "sqlite" else url.set(drivername="postgresql").render_as_string()
         self._latest = ""
         try:
             with self._reporting("cannot be opened"), self._writing() as connection:
