@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
 from treegauge.cli._progress import progress
-from treegauge.errors import UsageError
+from treegauge.errors import InputError, UsageError
+from treegauge.io.options import ReadOptions
 from treegauge.io.sources import Source, find_sources
+from treegauge.trees.treebank import Treebank
 
-__all__ = ["watched_sources"]
+__all__ = ["gold_and_tests", "watched_sources"]
 
 _MEGABYTE = 1 << 20
+
+
+def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tuple[Treebank, list[Treebank]]:
+    """The treebank and the systems' trees, read two at a time; a file without trees is an accident and is refused."""
+    from treegauge.io import read
+
+    paths = [gold, *tests]
+    with ThreadPoolExecutor(2) as pool:
+        banks = list(pool.map(read, paths, [options] * len(paths)))
+    for number, (path, bank) in enumerate(zip(paths, banks, strict=True)):
+        if not len(bank):
+            side = "test" if number else "gold"
+            raise InputError(f"no trees in the {side} file", path=path, advice="Nothing was compared.")
+    return banks[0], banks[1:]
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from treegauge.cli._options import reading_options
+from treegauge.cli._outputs import spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.options import ReadOptions
@@ -55,6 +56,7 @@ def train(first: str, second: str | None, output: Path, tags: str, options: Read
     from treegauge.chunks.models import train_models
     from treegauge.chunks.reading import read_chunks
 
+    spare_inputs(output, first, second)
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
     every = [sentence for corpus in corpora for sentence in corpus]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in every]) if tags == "tagger" else None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import click
 
+from treegauge.cli._engines import engine_options
+from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import reading_options
 from treegauge.cli._progress import progress
 from treegauge.cli._systems import named_systems
+from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.options import ReadOptions
 
@@ -50,6 +52,7 @@ Examples:
 @click.option("--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @reading_options
+@engine_options(no_shards="a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
 def command(
     gold: str,
     tests: tuple[str, ...],
@@ -68,6 +71,7 @@ def command(
     store: str | None,
     form: str,
     options: ReadOptions,
+    engine: Engine,
 ) -> None:
     """Compare parsers: difference, confidence interval and p for every metric and pair.
 
@@ -75,7 +79,6 @@ def command(
     randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout & Matsumoto (1996) stand
     beside it.
     """
-    from treegauge import io
     from treegauge.reports.tables import render
     from treegauge.significance.comparing import Settings, compare
     from treegauge.significance.tables import TABLES
@@ -98,9 +101,7 @@ def command(
         lengths=_lengths(lengths) if by_length else (),
         structure=_words(structure),
     )
-    paths = [gold, *systems.values()]
-    with ThreadPoolExecutor(2) as pool:
-        gold_bank, *banks = pool.map(io.read, paths, [options] * len(paths))
+    gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
     parses = dict(zip(systems, banks, strict=True))
     checked = None
     if store is not None:
@@ -108,7 +109,9 @@ def command(
 
         checked = checked_systems(gold_bank, parses, store, plan_for(metrics, preset))
     with progress("Resampling", settings.all_rounds(len(systems)), unit="rounds") as advance:
-        comparison = compare(gold_bank, parses, settings, judgements=checked and checked.judgements, progress=advance)
+        comparison = compare(
+            gold_bank, parses, settings, judgements=checked and checked.judgements, progress=advance, engine=engine
+        )
     if form == "json":
         human_check = {"human_check": checked.results.to_dict()} if checked else {}
         click.echo(json.dumps(comparison.to_dict() | human_check, ensure_ascii=False, indent=1))

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import reading_options
+from treegauge.cli._outputs import spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 
@@ -61,11 +63,13 @@ def command(
     form = form or {".svg": "svg", ".png": "png"}.get(Path(output).suffix.lower(), "text")
     if form == "png" and output == "-" and sys.stdout.isatty():
         raise UsageError("a PNG picture would garble the terminal: give a file, -o diff.png")
+    spare_inputs(output, gold, test)
+    gold_bank, (test_bank,) = gold_and_tests(gold, [test], options)
     chosen = [number - 1 for number in sentences] or None
     if chosen is None and not everything:
-        found = worst_diffs(gold, test, worst, preset, options=options)
+        found = worst_diffs(gold_bank, test_bank, worst, preset)
     else:
-        found = diffs(gold, test, chosen, preset, options=options)
+        found = diffs(gold_bank, test_bank, chosen, preset)
     if not found:
         click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
         return

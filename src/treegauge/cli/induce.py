@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from treegauge.cli._options import reading_options
+from treegauge.cli._outputs import spare_inputs
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop import ESTIMATORS
 from treegauge.grammar.model import save_model
@@ -53,6 +54,7 @@ def command(
     options: ReadOptions,
 ) -> None:
     """Count a PCFG from TREEBANK: relative frequency after normalising steps; its size goes to stderr."""
+    spare_inputs(output, treebank)
     bank = read(treebank, options)
     grammar, notes = train(
         bank,

@@ -11,6 +11,7 @@ import click
 
 from treegauge.cli._grammars import given_grammar
 from treegauge.cli._options import reading_options
+from treegauge.cli._outputs import spare_inputs
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.model import save_model
@@ -85,6 +86,8 @@ def command(
     if form == "model" and output == "-":
         raise UsageError("a model is a file: give -o FILE, or --format text")
     settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, threads)
+    for written in (output, checkpoint):
+        spare_inputs(written, brackets, start)
     sentences = _sentences(brackets, **reading)
     click.echo(f"{len(sentences):,} sentences, {sentences.n_tokens:,} tokens, {len(sentences.start):,} brackets", err=True)
     if checkpoint is None and output != "-":

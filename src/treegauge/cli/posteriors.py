@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from treegauge.cli._grammars import OWN, given_grammar
+from treegauge.cli._outputs import spare_inputs
 from treegauge.errors import NoParse
 from treegauge.io.options import ReadOptions
 from treegauge.parsing.forest import Forest
@@ -41,6 +42,7 @@ def command(
     start: str | None, renormalise: bool,
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them."""
+    spare_inputs(svg, grammar, file)
     given = given_grammar(grammar, start=start, renormalise=renormalise)
     sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding)), None)
     if sentence is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
 
+from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import reading_options
+from treegauge.cli._outputs import spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.cli._systems import named_systems
 from treegauge.io.options import ReadOptions
@@ -62,16 +63,14 @@ def command(
     The page is one file that needs nothing else, not even a network. GOLD and A, B ... are treebank files, directories or globs;
     NAME=FILE gives a system a name.
     """
-    from treegauge import io
     from treegauge.io.output import write_chunks
     from treegauge.reports.report import make_report
     from treegauge.reports.tables import render
     from treegauge.significance.comparing import Settings
 
     systems = named_systems(tests)
-    paths = [gold, *systems.values()]
-    with ThreadPoolExecutor(2) as pool:
-        bank, *parsed = pool.map(io.read, paths, [options] * len(paths))
+    spare_inputs(output, gold, *systems.values())
+    bank, parsed = gold_and_tests(gold, list(systems.values()), options)
     banks = dict(zip(systems, parsed, strict=True))
     settings = Settings(preset=preset, on_mismatch=on_mismatch, rounds=rounds, seed=seed, level=level)
     checked = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Self
 
 from treegauge import io
 from treegauge.errors import UsageError
@@ -116,9 +117,9 @@ def make_report(
     bank = io.as_treebank(gold)
     banks = {system: io.as_treebank(trees) for system, trees in systems.items()}
     prepared = Systems(bank, banks, preset, settings.on_mismatch, judgements or {})
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, _Stoppable(progress) as watched:
         # Resampling is NumPy's work, which lets the other thread look for kinds of error meanwhile.
-        comparing = pool.submit(compare_prepared, prepared, settings, progress=progress)
+        comparing = pool.submit(compare_prepared, prepared, settings, progress=watched)
         pairs = prepared.pairs(Parseval())
         marks = {system: mark_brackets(pair) for system, pair in pairs.items()}
         breakdowns = {name: {system: BREAKDOWNS[name](pair) for system, pair in pairs.items()} for name in _BREAKDOWNS}
@@ -126,6 +127,24 @@ def make_report(
         comparison = comparing.result()
     fragments = dict(zip(banks, map(_fragments, prepared.rows(_FREVAL)), strict=True))
     return Report(title, gold_name, bank, banks, preset, comparison, breakdowns, fragments, marks, sentences, tuple(checked))
+
+
+class _Stoppable:
+    """Progress of work in another thread, which stops at its next step when this thread is interrupted or fails."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._stopped = progress, False
+
+    def __call__(self, rounds: int) -> None:
+        if self._stopped:
+            raise CancelledError
+        self._progress(rounds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._stopped = failure[0] is not None
 
 
 def _fragments(rows: Rows) -> Fragments:
