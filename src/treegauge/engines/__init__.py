@@ -5,7 +5,7 @@ small value that says what to do, a result is small and adds to others. As shard
 engine, neither does a single bit of what comes out.
 """
 
-from treegauge.engines.base import Engine, Here, Shard
+from treegauge.engines.base import HERE, Engine, Here, Shard
 from treegauge.engines.choice import ENGINE_NAMES, open_engine
 
-__all__ = ["ENGINE_NAMES", "Engine", "Here", "Shard", "open_engine"]
+__all__ = ["ENGINE_NAMES", "HERE", "Engine", "Here", "Shard", "open_engine"]

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from treegauge.errors import ShardFailed, TreegaugeError
 
-__all__ = ["TRIES", "Broken", "Closing", "Engine", "Here", "Pool", "Shard", "Work", "in_order"]
+__all__ = ["HERE", "TRIES", "Broken", "Closing", "Engine", "Here", "Pool", "Shard", "Work", "in_order"]
 
 TRIES = 3
 """How often a shard is tried before it is given up."""
@@ -93,6 +93,10 @@ class Here(Closing):
     ) -> Iterator[ResultT]:
         """See :class:`Engine`."""
         return (function(shared, item) for item in items)
+
+
+HERE = Here()
+"""The engine where no other is asked for."""
 
 
 class Broken(Exception):

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from treegauge.engines import Engine
+from treegauge.engines import HERE, Engine
 from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.io.sources import find_sources
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.freval_published import published_sentences
-from treegauge.metrics.scoring import HERE, tally_systems
+from treegauge.metrics.scoring import tally_systems
 from treegauge.metrics.tables import Table
 from treegauge.metrics.tally import Request
 from treegauge.normalise.preset import load_preset

@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack, overload
 import numpy as np
 
 from treegauge import __version__, io
-from treegauge.engines import Engine, Here
+from treegauge.engines import HERE, Engine
 from treegauge.errors import UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.metrics.base import Metric
@@ -25,9 +25,7 @@ from treegauge.metrics.signature import Signature
 from treegauge.metrics.tally import Request, SystemTally, Tally, no_progress
 from treegauge.normalise.preset import Preset, load_preset
 
-__all__ = ["HERE", "ScoreOptions", "score", "score_files", "score_systems", "tally_systems"]
-
-HERE = Here()
+__all__ = ["ScoreOptions", "score", "score_files", "score_systems", "tally_systems"]
 
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset

@@ -7,6 +7,7 @@ differences between parsers the percentile interval came closer to its nominal c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -14,9 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.engines import HERE, Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.significance.paired import Floats, Name, Paired
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Progress, bootstrap_weights, no_progress
+from treegauge.significance.resampling import (
+    DEFAULT_ROUNDS,
+    DEFAULT_SEED,
+    Progress,
+    bootstrap_weights,
+    groups_of_blocks,
+    no_progress,
+)
 
 __all__ = ["METHODS", "Bootstrap", "Interval", "bca_interval", "bootstrap", "percentile_interval"]
 
@@ -83,19 +92,43 @@ _FLAT = 1e-12
 
 
 def bootstrap(
-    paired: Paired, *, rounds: int = DEFAULT_ROUNDS, seed: int = DEFAULT_SEED, progress: Progress = no_progress
+    paired: Paired,
+    *,
+    rounds: int = DEFAULT_ROUNDS,
+    seed: int = DEFAULT_SEED,
+    progress: Progress = no_progress,
+    engine: Engine = HERE,
 ) -> Bootstrap:
     """Draw ``rounds`` samples of the sentences and rate every system on each; ``progress`` is told how many have been done."""
     if not len(paired):
         raise UsageError("there are no sentences to draw from")
-    columns, places = _distinct_columns(paired)
+    drawing = _Drawing(*_distinct_columns(paired), paired.rates_of, rounds, seed)
     samples: list[list[Floats]] = [[] for _ in paired.columns]
-    for weights in bootstrap_weights(len(paired), rounds, seed):
-        totals = weights @ columns
-        for system, place in enumerate(places):
-            samples[system].append(paired.rates_of(totals[:, place]))
-        progress(len(weights))
+    for drawn in engine.map(_draw, drawing, groups_of_blocks(rounds)):
+        for system, blocks in enumerate(drawn):
+            samples[system] += blocks
+        progress(sum(map(len, drawn[0])))
     return Bootstrap(paired, tuple(np.concatenate(blocks) for blocks in samples), seed)
+
+
+class _Drawing(NamedTuple):
+    """What to draw from, and how: each different column, where each system's columns are among them, and the rates of sums."""
+
+    columns: Floats
+    places: list[list[int]]
+    rates_of: Callable[[Floats], Floats]
+    rounds: int
+    seed: int
+
+
+def _draw(drawing: _Drawing, blocks: range) -> list[list[Floats]]:
+    """For each system its rates in the samples of some blocks."""
+    samples: list[list[Floats]] = [[] for _ in drawing.places]
+    for weights in bootstrap_weights(len(drawing.columns), drawing.rounds, drawing.seed, blocks):
+        totals = weights @ drawing.columns
+        for system, place in enumerate(drawing.places):
+            samples[system].append(drawing.rates_of(totals[:, place]))
+    return samples
 
 
 def _distinct_columns(paired: Paired) -> tuple[Floats, list[list[int]]]:

@@ -6,10 +6,12 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
 from treegauge import __version__, io
+from treegauge.engines import HERE, Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import Metric, total_of
 from treegauge.metrics.hogenhout import Hogenhout, Judgements, comparative_rows, crossing_histogram
@@ -70,12 +72,13 @@ def compare(
     *,
     judgements: Mapping[str, Judgements] | None = None,
     progress: Progress = no_progress,
+    engine: Engine = HERE,
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
     Trees come in any form: paths, Treebanks, bracketed text, iterables of trees. ``judgements`` are a person's, by system: with
     them Hogenhout & Matsumoto's measures are all there, and a rejected exact match is not reproduced. ``progress`` is told how
-    many rounds have been done, of :meth:`Settings.all_rounds`.
+    many rounds have been done, of :meth:`Settings.all_rounds`. ``engine`` says where the rounds run; it changes nothing else.
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
     >>> flat = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5
@@ -89,13 +92,15 @@ def compare(
         raise UsageError("a comparison needs at least two systems")
     banks = {system: io.as_treebank(trees) for system, trees in systems.items()}
     prepared = Systems(io.as_treebank(gold), banks, load_preset(settings.preset), settings.on_mismatch, judgements or {})
-    return compare_prepared(prepared, settings, progress=progress)
+    return compare_prepared(prepared, settings, progress=progress, engine=engine)
 
 
-def compare_prepared(prepared: Systems, settings: Settings, *, progress: Progress = no_progress) -> Comparison:
+def compare_prepared(
+    prepared: Systems, settings: Settings, *, progress: Progress = no_progress, engine: Engine = HERE
+) -> Comparison:
     """The comparison of systems that are prepared already; of a single one there are rates and intervals, but no pairs."""
     metrics = [find_metric(name) for name in settings.metrics or metric_names()]
-    groups = tuple(_groups(prepared, metrics, _Tests(prepared, settings, progress)))
+    groups = tuple(_groups(prepared, metrics, _Tests(prepared, settings, progress, engine)))
     digests = prepared.digests()
     return Comparison(
         tuple(prepared.names),
@@ -162,21 +167,29 @@ def _chosen(names: Sequence[Name], metrics: Sequence[Metric], wanted: Sequence[s
     return [name for name in names if name[1] in wanted or ".".join(name) in wanted]
 
 
+class _How(TypedDict):
+    """How all tests resample."""
+
+    rounds: int
+    seed: int
+    progress: Progress
+    engine: Engine
+
+
 class _Tests:
     """All tests on one group of sentences after the other."""
 
-    def __init__(self, systems: Systems, settings: Settings, progress: Progress) -> None:
-        self.systems, self.settings, self.progress = systems, settings, progress
+    def __init__(self, systems: Systems, settings: Settings, progress: Progress, engine: Engine) -> None:
+        self.systems, self.settings, self.progress, self.engine = systems, settings, progress, engine
 
     def group(self, kind: str, title: str, paired: Paired, names: Sequence[Name], hogenhout: Hogenhout, sentences: Int64) -> Group:
         """The comparison on some sentences, of which ``paired`` has the rows."""
         settings, systems = self.settings, self.systems.names
-        drawn = bootstrap(paired, rounds=settings.rounds, seed=settings.seed, progress=self.progress)
+        how = _How(rounds=settings.rounds, seed=settings.seed, progress=self.progress, engine=self.engine)
+        drawn = bootstrap(paired, **how)
         values = [paired.rates_of(columns) for columns in paired.columns]
         numbers = list(itertools.combinations(range(len(systems)), 2))
-        tested = [
-            randomisation(paired, a, b, rounds=settings.rounds, seed=settings.seed, progress=self.progress) for a, b in numbers
-        ]
+        tested = [randomisation(paired, a, b, **how) for a, b in numbers]
         corrected = {name: holm([float(test.p[paired.names.index(name)]) for test in tested]) for name in names}
         pairs = tuple(
             PairOfSystems(

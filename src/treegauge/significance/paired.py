@@ -58,12 +58,12 @@ class Paired:
         if isinstance(metric, Freval):
             columns, exact = fragment_columns(rows)
             rate_names = list(metric.rates([0] * len(metric.columns)))
-            rates_of = _freval_rates(metric, rate_names)
+            rates_of = _FrevalRates(metric, tuple(rate_names))
         else:
             columns = tuple(on_a_grid(np.asarray(of_system, dtype=np.float64)) for of_system in rows)
             exact = True
             rate_names = list(metric.rates([0] * len(metric.columns)))
-            rates_of = _column_rates(metric, rate_names)
+            rates_of = _ColumnRates(metric, tuple(rate_names))
         return cls(tuple((name or metric.name, rate) for rate in rate_names), columns, rates_of, exact)
 
     @classmethod
@@ -74,10 +74,7 @@ class Paired:
         widths = [part.columns[0].shape[1] for part in parts]
         edges = np.cumsum([0, *widths]).tolist()
 
-        def rates_of(totals: Floats) -> Floats:
-            pieces = [part.rates_of(totals[:, edges[i] : edges[i + 1]]) for i, part in enumerate(parts)]
-            return np.concatenate(pieces, axis=1)
-
+        rates_of = _StackedRates(tuple(part.rates_of for part in parts), tuple(edges))
         systems = range(len(parts[0].columns))
         columns = tuple(np.concatenate([part.columns[system] for part in parts], axis=1) for system in systems)
         names = tuple(name for part in parts for name in part.names)
@@ -129,24 +126,43 @@ def on_a_grid(rows: Floats) -> Floats:
     return np.rint(rows * scale) / scale
 
 
-def _column_rates(metric: Metric, names: Sequence[str]) -> Callable[[Floats], Floats]:
+# Classes, not closures: they travel to workers.
+
+
+@dataclass(frozen=True)
+class _ColumnRates:
     """``metric.rates`` for many totals: at once where it is made of ratios, which take arrays, else one by one."""
 
-    def rates_of(totals: Floats) -> Floats:
+    metric: Metric
+    names: tuple[str, ...]
+
+    def __call__(self, totals: Floats) -> Floats:
         try:
-            rates = cast("dict[str, Any]", metric.rates(list(totals.T)))
-            columns = [np.broadcast_to(np.asarray(rates[name], dtype=np.float64), len(totals)) for name in names]
+            rates = cast("dict[str, Any]", self.metric.rates(list(totals.T)))
+            columns = [np.broadcast_to(np.asarray(rates[name], dtype=np.float64), len(totals)) for name in self.names]
         except (TypeError, ValueError):
-            one_by_one = [metric.rates(total) for total in totals.tolist()]
-            return np.array([[rates[name] for name in names] for rates in one_by_one]).reshape(len(totals), len(names))
+            one_by_one = [self.metric.rates(total) for total in totals.tolist()]
+            return np.array([[rates[name] for name in self.names] for rates in one_by_one]).reshape(len(totals), len(self.names))
         return np.stack(columns, axis=1)
 
-    return rates_of
+
+@dataclass(frozen=True)
+class _FrevalRates:
+    metric: Freval
+    names: tuple[str, ...]
+
+    def __call__(self, totals: Floats) -> Floats:
+        rates = fragment_rates(self.metric, totals)
+        return np.stack([rates[name] for name in self.names], axis=1)
 
 
-def _freval_rates(metric: Freval, names: Sequence[str]) -> Callable[[Floats], Floats]:
-    def rates_of(totals: Floats) -> Floats:
-        rates = fragment_rates(metric, totals)
-        return np.stack([rates[name] for name in names], axis=1)
+@dataclass(frozen=True)
+class _StackedRates:
+    """The rates of several metrics, the columns of each between two edges."""
 
-    return rates_of
+    parts: tuple[Callable[[Floats], Floats], ...]
+    edges: tuple[int, ...]
+
+    def __call__(self, totals: Floats) -> Floats:
+        pieces = [rates_of(totals[:, self.edges[i] : self.edges[i + 1]]) for i, rates_of in enumerate(self.parts)]
+        return np.concatenate(pieces, axis=1)

@@ -7,13 +7,23 @@ sentence may depend on each other as they like; the statistic is the difference 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.engines import HERE, Engine
 from treegauge.errors import UsageError
 from treegauge.significance.paired import Floats, Name, Paired
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Progress, all_swaps, no_progress, random_swaps
+from treegauge.significance.resampling import (
+    DEFAULT_ROUNDS,
+    DEFAULT_SEED,
+    Progress,
+    all_swaps,
+    groups_of_blocks,
+    no_progress,
+    random_swaps,
+)
 
 __all__ = ["Randomised", "randomisation"]
 
@@ -44,6 +54,7 @@ def randomisation(
     rounds: int = DEFAULT_ROUNDS,
     seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
+    engine: Engine = HERE,
 ) -> Randomised:
     """Test systems ``a`` and ``b`` for every rate at once; ``progress`` is told how many rounds have been done.
 
@@ -73,17 +84,39 @@ def randomisation(
     least = np.abs(difference) - _ROUNDING * (np.abs(rates_a) + np.abs(rates_b))
     hits = np.zeros(len(paired.names), dtype=np.int64)
     done = 0
-    swapped = _Swapped(paired, a, b, sentences, moving)
-    # Every sentence has its own coin, whether it matters to these metrics or not: other metrics see the same swaps.
-    random = (block[:, sentences] for block in random_swaps(len(paired), rounds, seed))
-    for block in all_swaps(n) if exact else random:
-        found = swapped.difference(block)
-        # A swap that makes a rate undefined counts against significance.
-        hits += ((np.abs(found) >= least) | np.isnan(found)).sum(axis=0)
-        done += len(block)
-        progress(len(block))
+    swapping = _Swapping(_Swapped(paired, a, b, sentences, moving), least, exact, sentences, len(paired), rounds, seed)
+    for found, swaps in engine.map(_swap, swapping, groups_of_blocks(1 << n if exact else rounds)):
+        hits += found
+        done += swaps
+        progress(swaps)
     p = hits / done if exact else (hits + 1) / (done + 1)
     return Randomised(paired.names, difference, np.where(np.isnan(difference), np.nan, p), done, exact, seed)
+
+
+class _Swapping(NamedTuple):
+    """Which swaps to make: all of the sentences that matter, or ``rounds`` random ones of all; and which difference is a hit."""
+
+    swapped: _Swapped
+    least: Floats
+    exact: bool
+    sentences: NDArray[np.int64]
+    n_sentences: int
+    rounds: int
+    seed: int
+
+
+def _swap(swapping: _Swapping, blocks: range) -> tuple[NDArray[np.int64], int]:
+    """The hits of each rate in some blocks of swaps, and how many swaps that were."""
+    hits = np.zeros(len(swapping.least), dtype=np.int64)
+    done = 0
+    # Every sentence has its own coin, whether it matters to these metrics or not: other metrics see the same swaps.
+    random = (block[:, swapping.sentences] for block in random_swaps(swapping.n_sentences, swapping.rounds, swapping.seed, blocks))
+    for block in all_swaps(len(swapping.sentences), blocks) if swapping.exact else random:
+        found = swapping.swapped.difference(block)
+        # A swap that makes a rate undefined counts against significance.
+        hits += ((np.abs(found) >= swapping.least) | np.isnan(found)).sum(axis=0)
+        done += len(block)
+    return hits, done
 
 
 class _Swapped:
