@@ -19,6 +19,7 @@ from treegauge.cli import main
 from treegauge.data import own_treebank
 from treegauge.humancheck.queue import Plan
 from treegauge.humancheck.store import Store
+from treegauge.trees import Treebank
 
 
 class Done(NamedTuple):
@@ -69,6 +70,20 @@ def test_results_in_every_form(folder: Path) -> None:
     latex = run(*FILES, "--results", "--format", "latex", cwd=folder).stdout
     assert latex.count(r"\begin{tabular}") == 2
     assert "95% intervals" in latex, "anna and ben disagree about some"
+
+
+def test_what_was_said_of_another_gold_tree_counts_on_request(folder: Path, of_anna: str, tmp_path: Path) -> None:
+    gold = io.read(folder / "gold.mrg")
+    # Another label at the top is another gold tree, but changes no bracket.
+    io.write(Treebank.from_trees([tree.replace(label="NEW" + tree.label) for tree in gold]), tmp_path / "gold.mrg")
+    files = (str(tmp_path / "gold.mrg"), *FILES[1:], "--store", of_anna, "--results", "--format", "json")
+    then, now, across = (
+        json.loads(run(*FILES, *files[3:], cwd=folder).stdout),
+        json.loads(run(*files, cwd=folder).stdout),
+        json.loads(run(*files, "--across-gold", cwd=folder).stdout),
+    )
+    assert [found["judged"] for found in (now, across)] == [0, then["judged"]]
+    assert across["systems"] == then["systems"]
 
 
 def test_structure_and_agreement_and_audit(folder: Path) -> None:
@@ -159,6 +174,8 @@ def test_a_report_shows_the_human_check(folder: Path, of_anna: str) -> None:
         (("--export", "x.txt"), 2, ".jsonl or .csv"),
         (("--import", "gold.mrg"), 2, ".jsonl or .csv"),
         ((*FILES, "--annotator", ""), 2, "annotator's name"),
+        ((*FILES, "--results", "--annotator", "ana"), 2, "unknown annotator 'ana'; did you mean 'anna'?"),
+        ((*FILES, "--agreement", "--annotator", "cleo"), 2, "valid: anna, ben"),
         ((*FILES, "--port", "1", "--host", "127.0.0.1", "--store", "/nowhere/at/all"), 3, "/nowhere/at/all"),
     ],
 )

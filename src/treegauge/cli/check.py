@@ -13,7 +13,7 @@ import click
 
 from treegauge.cli._options import reading_options
 from treegauge.cli._systems import named_systems
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.io.options import ReadOptions
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ Examples:
 @click.option("--with-emr", is_flag=True, help="Count rejected exact matches in Test Noise and Problem Rate.")
 @click.option("--rule", type=click.Choice(["majority", "unanimous"]), default="majority", show_default=True,
               help="How several annotators' verdicts become one, where no adjudicator has spoken.")  # fmt: skip
+@click.option("--across-gold", is_flag=True,
+              help="With --results: for brackets not judged, take what was said when the gold tree was another.")  # fmt: skip
 @click.option("--results", is_flag=True, help="Print the items and measures (Tables 1 and 4 of the paper), and stop.")
 @click.option("--agreement", is_flag=True, help="Print how well the annotators agree, and stop.")
 @click.option("--audit", is_flag=True, help="Print everything that was ever said, and stop.")
@@ -121,10 +123,16 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def _ledger(store: Store) -> Ledger:
+def _ledger(store: Store, annotators: Sequence[str]) -> Ledger:
+    """What holds in a store; the annotators that one asks for must be among those who said something."""
     from treegauge.humancheck.ledger import Ledger
 
-    return Ledger(store.since(0))
+    ledger = Ledger(store.since(0))
+    known = ledger.speakers()
+    for name in annotators:
+        if name not in known:
+            raise UnknownName("annotator", name, known)
+    return ledger
 
 
 def _serve(check: Check, store: Store, settings: dict[str, Any]) -> None:
@@ -154,7 +162,9 @@ def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.ledger import decided
     from treegauge.humancheck.results import find_results
 
-    found = find_results(check, decided(_ledger(store), settings["rule"], settings["annotators"]))
+    annotators = settings["annotators"]
+    verdict = decided(_ledger(store, annotators), settings["rule"], annotators, across_gold=settings["across_gold"])
+    found = find_results(check, verdict)
     if settings["form"] == "json":
         document = {"schema": "treegauge.check/1", "store": store.name, "rule": settings["rule"], **found.to_dict()}
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
@@ -165,14 +175,15 @@ def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
 def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.agreement import find_agreement
 
-    _print([find_agreement(check, _ledger(store), settings["annotators"])], settings["form"])
+    _print([find_agreement(check, _ledger(store, settings["annotators"]), settings["annotators"])], settings["form"])
 
 
 def _corrected(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge import io
     from treegauge.humancheck.corrections import corrected_treebank
 
-    done = corrected_treebank(check, _ledger(store), settings["rule"], settings["annotators"])
+    annotators = settings["annotators"]
+    done = corrected_treebank(check, _ledger(store, annotators), settings["rule"], annotators)
     for refusal in done.refused:
         click.echo(refusal, err=True)
     io.write(done.bank, settings["corrected"])
