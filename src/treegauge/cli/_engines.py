@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["PART_CLASSES", "Sharded", "engine_options"]
 
 PART_CLASSES = (
+    "treegauge.grammar.counted:Counted",
+    "treegauge.grammar.shards:CountShard",
+    "treegauge.grammar.shards:HashShard",
+    "treegauge.grammar.smoothing:Token",
     "treegauge.io.cutting:Piece",
     "treegauge.io.options:ReadOptions",
     "treegauge.io.sources:Part",
@@ -43,6 +47,7 @@ PART_CLASSES = (
     "treegauge.parsing.parser:Sentence",
     "treegauge.parsing.shards:Recorded",
     "treegauge.trees.origins:Origin",
+    "treegauge.trees.tree:Production",
     "treegauge.trees.treebank:Treebank",
 )
 """What parts of runs may hold, beside plain data."""

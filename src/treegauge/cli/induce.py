@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import click
 
+from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._options import reading_options
 from treegauge.cli._outputs import spare_inputs
+from treegauge.engines import Engine
+from treegauge.errors import UsageError
+from treegauge.grammar.counted import Counted, Recipe, count_trees
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop import ESTIMATORS
 from treegauge.grammar.model import save_model
+from treegauge.grammar.shards import count_shard, grammar_shards
 from treegauge.grammar.text import write_nltk, write_text
-from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train
+from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train_counted
 from treegauge.io import ReadOptions, read
+from treegauge.io.sources import find_sources
 
 FORMATS = ("model", "text", "nltk")
 
 
 @click.command(
+    cls=Sharded,
     epilog="""\b
 Examples:
   treegauge induce train.mrg -o train.model
   treegauge induce train.mrg --steps traces,functions,root,goodman --tags -o tags.model
   treegauge induce train.mrg --steps traces,root,mh --lexicon collins -o mh.model
   treegauge induce train.mrg --steps traces,functions,root,goodman --tags --dop corrected -o dop.model
-  treegauge induce train.mrg --format nltk -o grammar.txt"""
+  treegauge induce train.mrg --format nltk -o grammar.txt""",
 )
 @click.argument("treebank")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where the grammar goes; - prints it as text.")
@@ -41,6 +48,7 @@ Examples:
               help="Smooth rules towards those of symbols with another parent; NUMBER is their weight.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
 @reading_options
+@engine_options()
 def command(
     treebank: str,
     output: str,
@@ -52,24 +60,18 @@ def command(
     smooth_rules: float,
     form: str | None,
     options: ReadOptions,
+    engine: Engine,
 ) -> None:
     """Count a PCFG from TREEBANK: relative frequency after normalising steps; its size goes to stderr."""
     spare_inputs(output, treebank)
-    bank = read(treebank, options)
-    grammar, notes = train(
-        bank,
-        steps=steps,
-        tags=tags,
-        estimator=dop or COUNTS,
-        lexicon=lexicon,
-        unknown_below=unknown_below,
-        rule_weight=smooth_rules,
-    )
     form = form or ("text" if output == "-" else "model")
+    if form == "model" and output == "-":
+        raise click.UsageError("a model is a file: give -o FILE, or --format text")
+    recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules)
+    counted, trained_on = _counted(treebank, recipe, options, engine)
+    grammar, notes = train_counted(counted, recipe)
     if form == "model":
-        if output == "-":
-            raise click.UsageError("a model is a file: give -o FILE, or --format text")
-        save_model(grammar, output, trained_on=bank.sha256(), notes=notes)
+        save_model(grammar, output, trained_on=trained_on, notes=notes)
     else:
         written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
         with click.open_file(output, "w", encoding="utf-8") as stream:
@@ -77,3 +79,20 @@ def command(
     left_out = sum(notes["left_out"].values())
     click.echo(f"{notes['trees']:,} trees counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
     click.echo(str(statistics(grammar)), err=True)
+
+
+def _counted(treebank: str, recipe: Recipe, options: ReadOptions, engine: Engine) -> tuple[Counted, str]:
+    """The counts of a treebank, and its hash."""
+    if engine.in_process:
+        bank = read(treebank, options)
+        return count_trees(bank, recipe), bank.sha256()
+    paths = tuple(source.name for source in find_sources(treebank))
+    if "-" in paths:
+        raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")
+    shards = engine.plan(lambda: grammar_shards(paths, options))
+    digest, *results = engine.map(count_shard, recipe, shards, title="counting")
+    counted = Counted()
+    for result in results:
+        if isinstance(result, Counted):
+            counted.add(result)
+    return counted, str(digest)

@@ -11,7 +11,7 @@ from treegauge.errors import MismatchError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.trees.tree import Production, Tree
 
-__all__ = ["Statistics", "induce", "statistics", "tag_sequence_tree"]
+__all__ = ["Statistics", "count_rules", "induce", "relative_frequency", "statistics", "tag_sequence_tree"]
 
 TOP = "TOP"
 """The start symbol that is put above the roots of trees that do not all have the same label; it does not show in
@@ -34,11 +34,21 @@ def induce(trees: Iterable[Tree], *, tags: bool = False, top: str = TOP) -> PCFG
     counts: Counter[Production] = Counter()
     roots: Counter[str] = Counter()
     for number, tree in enumerate(trees, 1):
-        used = tag_sequence_tree(tree) if tags else tree
-        if not isinstance(used, Tree) or used.width == 0:
-            raise MismatchError(f"tree {number} has no rule to count: {tree}")
-        roots[used.label] += 1
-        counts.update(_checked(used, number))
+        count_rules(tree, number, counts, roots, tags=tags)
+    return relative_frequency(counts, roots, top=top)
+
+
+def count_rules(tree: Tree, number: int, counts: Counter[Production], roots: Counter[str], *, tags: bool = False) -> None:
+    """Count the rules and the root of one tree, which is called by its number in errors."""
+    used = tag_sequence_tree(tree) if tags else tree
+    if not isinstance(used, Tree) or used.width == 0:
+        raise MismatchError(f"tree {number} has no rule to count: {tree}")
+    roots[used.label] += 1
+    counts.update(_checked(used, number))
+
+
+def relative_frequency(counts: Counter[Production], roots: Counter[str], *, top: str = TOP) -> PCFG:
+    """The PCFG of counted rules and roots; see :func:`induce`."""
     if not roots:
         raise MismatchError("no trees to count rules from")
     if len(roots) == 1:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from treegauge.errors import MismatchError, UnknownName
-from treegauge.grammar.counting import induce, tag_sequence_tree
-from treegauge.grammar.dop import ESTIMATORS, dop, plain_label
+from treegauge.errors import MismatchError
+from treegauge.grammar.counted import (
+    COLLINS_BELOW,
+    COUNTS,
+    DEFAULT_STEPS,
+    LEXICONS,
+    Counted,
+    Recipe,
+    count_trees,
+    with_unknown_rules,
+)
+from treegauge.grammar.counting import relative_frequency, tag_sequence_tree
+from treegauge.grammar.dop import dop, plain_label
 from treegauge.grammar.lexicon import with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.rule_smoothing import smooth_rules
-from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon, tokens
-from treegauge.normalise import Pipeline, pipeline
+from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon
+from treegauge.normalise import Pipeline
 from treegauge.normalise.annotate import lexical_tag
 from treegauge.trees.tree import Tree
 
-__all__ = ["COLLINS_BELOW", "COUNTS", "DEFAULT_STEPS", "LEXICONS", "Trained", "shown_label", "train"]
-
-DEFAULT_STEPS = "traces,root,redundant,annotate"
-COUNTS = "counts"
-"""The estimator of a plain treebank grammar: relative frequency."""
-LEXICONS = ("signatures", "collins", "plain")
-COLLINS_BELOW = 5
-"""Words seen fewer times than this become the unknown word (Collins 1997)."""
+__all__ = ["COLLINS_BELOW", "COUNTS", "DEFAULT_STEPS", "LEXICONS", "Trained", "shown_label", "train", "train_counted"]
 
 
 class Trained(NamedTuple):
@@ -58,38 +60,40 @@ def train(
     >>> grammar.nonterminals, grammar.label("S|NP")
     (('S', 'NP', 'S|NP', 'N', 'V', 'ADV'), None)
     """
-    if lexicon not in LEXICONS:
-        raise UnknownName("lexicon", lexicon, LEXICONS)
-    if estimator not in (COUNTS, *ESTIMATORS):
-        raise UnknownName("estimator", estimator, (COUNTS, *ESTIMATORS))
-    made = pipeline(steps) if steps else Pipeline(())
-    gone: Counter[str] = Counter()
-    kept = [tree for tree in made.apply(trees, gone) if tree.width]
-    if tags:
-        # A single tag over a single word has no rule above the tag.
-        phrases = [tree for tree in kept if not tree.is_preterminal]
-        gone.update({"tags": len(kept) - len(phrases)} if len(phrases) < len(kept) else {})
-        kept = phrases
-    if not kept:
+    recipe = Recipe(steps, tags, estimator, lexicon, unknown_below, smoothing, rule_weight)
+    return train_counted(count_trees(trees, recipe), recipe)
+
+
+def train_counted(counted: Counted, recipe: Recipe) -> Trained:
+    """The grammar of trees that are counted already."""
+    if not counted.trees:
         raise MismatchError("no tree is left to count rules from: give more trees, or fewer normalising steps")
-    if lexicon == "collins" and not tags:
-        kept = with_unknown(kept, unknown_below)
-    grammar = induce(kept, tags=tags) if estimator == COUNTS else dop(_over_tags(kept) if tags else kept, estimator)
-    if lexicon == "signatures" and not tags:
-        grammar = with_lexicon(grammar, smoothed_lexicon(tokens(kept), lexical_tag, smoothing))
-    if rule_weight > 0:
-        grammar = smooth_rules(grammar, Counter(node.label for tree in kept for node in tree.nodes()), rule_weight)
-    changed = _shown(grammar, _undo(made), plain_label if estimator != COUNTS else str)
+    grammar = _estimated(counted, recipe)
+    if recipe.lexicon == "signatures" and not recipe.tags:
+        grammar = with_lexicon(grammar, smoothed_lexicon(counted.tokens, lexical_tag, recipe.smoothing))
+    if recipe.rule_weight > 0:
+        grammar = smooth_rules(grammar, counted.nodes, recipe.rule_weight)
+    made = recipe.pipeline
+    changed = _shown(grammar, _undo(made), plain_label if recipe.estimator != COUNTS else str)
     notes = {
         "steps": str(made),
-        "estimator": estimator,
-        "rule_weight": rule_weight,
-        "terminals": "tags" if tags else "words",
-        "lexicon": _described(lexicon, unknown_below, smoothing) if not tags else "tags",
-        "trees": len(kept),
-        "left_out": dict(gone),
+        "estimator": recipe.estimator,
+        "rule_weight": recipe.rule_weight,
+        "terminals": "tags" if recipe.tags else "words",
+        "lexicon": _described(recipe) if not recipe.tags else "tags",
+        "trees": counted.trees,
+        "left_out": dict(counted.gone),
     }
     return Trained(PCFG(grammar.rules, grammar.start, changed), notes)
+
+
+def _estimated(counted: Counted, recipe: Recipe) -> PCFG:
+    has_unknown = recipe.lexicon == "collins" and not recipe.tags
+    if recipe.estimator == COUNTS:
+        rules = with_unknown_rules(counted.rules, recipe.unknown_below) if has_unknown else counted.rules
+        return relative_frequency(rules, counted.roots)
+    kept = with_unknown(counted.kept, recipe.unknown_below) if has_unknown else counted.kept
+    return dop(_over_tags(kept) if recipe.tags else kept, recipe.estimator)
 
 
 def _over_tags(trees: Iterable[Tree]) -> Iterator[Tree]:
@@ -108,11 +112,11 @@ def _shown(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -> dict[s
     return {symbol: label for symbol, label in labels.items() if label != symbol}
 
 
-def _described(lexicon: str, unknown_below: int, smoothing: Smoothing) -> str:
+def _described(recipe: Recipe) -> str:
     """The lexicon with what it was made by."""
-    if lexicon == "signatures":
-        return ":".join([lexicon, *(f"{name}={value:g}" for name, value in smoothing._asdict().items())])
-    return f"{lexicon}:below={unknown_below}" if lexicon == "collins" else lexicon
+    if recipe.lexicon == "signatures":
+        return ":".join([recipe.lexicon, *(f"{name}={value:g}" for name, value in recipe.smoothing._asdict().items())])
+    return f"{recipe.lexicon}:below={recipe.unknown_below}" if recipe.lexicon == "collins" else recipe.lexicon
 
 
 def _undo(made: Pipeline) -> Pipeline:

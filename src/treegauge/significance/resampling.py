@@ -45,14 +45,14 @@ def groups_of_blocks(rounds: int) -> list[range]:
     >>> groups_of_blocks(5000)
     [range(0, 4), range(4, 8), range(8, 10)]
     """
+    if rounds < 1:
+        raise UsageError(f"the number of rounds must be positive, not {rounds}")
     blocks = -(-rounds // _BLOCK)
     return [range(first, min(first + _GROUP, blocks)) for first in range(0, blocks, _GROUP)]
 
 
 def _blocks(rounds: int, seed: int, purpose: int, only: range | None) -> Iterator[tuple[int, np.random.Generator]]:
     """The number of rounds of each block, and its generator; of all blocks, or of some."""
-    if rounds < 1:
-        raise UsageError(f"the number of rounds must be positive, not {rounds}")
     if seed < 0:
         raise UsageError(f"a seed is 0 or a positive integer, not {seed}")
     for block in only or range(-(-rounds // _BLOCK)):

@@ -1,0 +1,128 @@
+"""What a grammar has to know of trees: counts that add, so that a treebank can be counted in any number of shards.
+
+Rules, roots and words keep the order of their first appearance, and shards are added in order: the grammar is the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from treegauge.errors import UnknownName
+from treegauge.grammar.counting import count_rules
+from treegauge.grammar.dop import ESTIMATORS
+from treegauge.grammar.lexicon import UNKNOWN
+from treegauge.grammar.smoothing import USUAL, Smoothing, Token, tokens
+from treegauge.normalise import Pipeline, pipeline
+from treegauge.trees.tree import Production, Tree, from_flat, to_flat
+
+__all__ = ["COLLINS_BELOW", "COUNTS", "DEFAULT_STEPS", "LEXICONS", "Counted", "Recipe", "count_trees", "with_unknown_rules"]
+
+DEFAULT_STEPS = "traces,root,redundant,annotate"
+COUNTS = "counts"
+"""The estimator of a plain treebank grammar: relative frequency."""
+LEXICONS = ("signatures", "collins", "plain")
+COLLINS_BELOW = 5
+"""Words seen fewer times than this become the unknown word (Collins 1997)."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a grammar is made of trees; see :func:`treegauge.grammar.training.train`."""
+
+    steps: str = DEFAULT_STEPS
+    tags: bool = False
+    estimator: str = COUNTS
+    lexicon: str = "signatures"
+    unknown_below: int = COLLINS_BELOW
+    smoothing: Smoothing = USUAL
+    rule_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.lexicon not in LEXICONS:
+            raise UnknownName("lexicon", self.lexicon, LEXICONS)
+        if self.estimator not in (COUNTS, *ESTIMATORS):
+            raise UnknownName("estimator", self.estimator, (COUNTS, *ESTIMATORS))
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The normalising steps."""
+        return pipeline(self.steps) if self.steps else Pipeline(())
+
+
+@dataclass
+class Counted:
+    """Counts of normalised trees. ``gone`` counts the trees left out, by step; ``flat`` are the trees themselves, for DOP, whose
+    grammar is the treebank."""
+
+    trees: int = 0
+    gone: Counter[str] = field(default_factory=Counter[str])
+    rules: Counter[Production] = field(default_factory=Counter[Production])
+    roots: Counter[str] = field(default_factory=Counter[str])
+    tokens: Counter[Token] = field(default_factory=Counter[Token])
+    nodes: Counter[str] = field(default_factory=Counter[str])
+    flat: list[list[Any]] = field(default_factory=list[list[Any]])
+
+    def add(self, other: Counted) -> None:
+        """Add what was counted of the trees that follow."""
+        self.trees += other.trees
+        self.gone.update(other.gone)
+        self.rules.update(other.rules)
+        self.roots.update(other.roots)
+        self.tokens.update(other.tokens)
+        self.nodes.update(other.nodes)
+        self.flat += other.flat
+
+    @property
+    def kept(self) -> list[Tree]:
+        """The trees, if they were kept."""
+        return [from_flat(flat) for flat in self.flat]
+
+
+def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> Counted:
+    """Normalise trees and count what the recipe needs; the first tree has the number ``first``, counted from 0.
+
+    >>> counted = count_trees([Tree.parse("(S (N fish) (V swim))")], Recipe(steps="", lexicon="plain"))
+    >>> [str(rule.lhs) for rule in counted.rules], dict(counted.roots)
+    (['S', 'N', 'V'], {'S': 1})
+    """
+    counted = Counted()
+    for number, tree in enumerate(recipe.pipeline.apply(trees, counted.gone), first + 1):
+        if not tree.width:
+            continue
+        if recipe.tags and tree.is_preterminal:
+            # A single tag over a single word has no rule above the tag.
+            counted.gone["tags"] += 1
+            continue
+        counted.trees += 1
+        if recipe.estimator == COUNTS:
+            count_rules(tree, number, counted.rules, counted.roots, tags=recipe.tags)
+        else:
+            counted.flat.append(list(to_flat(tree)))
+        if recipe.lexicon == "signatures" and not recipe.tags:
+            counted.tokens.update(tokens([tree]))
+        if recipe.rule_weight > 0:
+            counted.nodes.update(node.label for node in tree.nodes())
+    return counted
+
+
+def with_unknown_rules(rules: Counter[Production], below: int) -> Counter[Production]:
+    """The rules of trees in which every word seen fewer than ``below`` times is the unknown word.
+
+    >>> rules = count_trees([Tree.parse("(S (N a) (N b) (N b))")], Recipe(steps="", lexicon="plain")).rules
+    >>> [(rule.rhs, count) for rule, count in with_unknown_rules(rules, 2).items()]
+    [(('N', 'N', 'N'), 1), (('<unknown>',), 1), (('b',), 2)]
+    """
+    words: Counter[str] = Counter()
+    for rule, count in rules.items():
+        for symbol, is_word in zip(rule.rhs, rule.words, strict=True):
+            words[symbol] += count * is_word
+    changed: Counter[Production] = Counter()
+    for rule, count in rules.items():
+        known = tuple(
+            UNKNOWN if is_word and words[symbol] < below else symbol for symbol, is_word in zip(rule.rhs, rule.words, strict=True)
+        )
+        changed[rule._replace(rhs=known)] += count
+    return changed
