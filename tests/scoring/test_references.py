@@ -30,6 +30,7 @@ def test_entries_are_well_formed(key: str) -> None:
 
 def test_other_names() -> None:
     assert [reference.key for reference in references_of("evalb")] == ["sekine1997evalb", "black1991"]
+    assert [reference.key for reference in references_of("errors")] == ["kummerfeld2012"]
     assert [reference.key for reference in references_of("abney1993")] == ["abney1993"]
     with pytest.raises(UnknownName, match="did you mean 'goodman"):
         references_of("goodmann")

@@ -30,10 +30,13 @@ __all__ = ["LeafAncestor"]
 class LeafAncestor:
     """The mean similarity of the words' lineages, over all words and as a mean of sentence means.
 
-    The cost 0.5 for labels that share their first letter is the one behind the numbers of the paper; ``leaf-ancestor:plain``
-    leaves it out: all unlike labels cost 2. A word under no constituent in both trees has no lineage and does not count.
+    ``leaf-ancestor:plain`` leaves out the cost 0.5 for labels that share their first letter: all unlike labels cost 2. A word
+    under no constituent in both trees has no lineage and does not count.
 
-    The paper's first example, [S [N1 two [N1 tax revision] bills] were passed], scores 5/6:
+    By hand, [S [N1 two [N1 tax revision] bills] were passed] against [S [NP two tax revision bills] were passed]. ``two`` has the
+    lineages ``N1 [ S`` and ``NP [ S``: a replacement within one letter, 1 - 0.5/6. ``tax`` has ``[ N1 N1 S`` and ``NP S``: a mark
+    and a label to delete and the same replacement, 1 - 2.5/6. ``revision`` and ``bills`` are their mirror images, ``were`` and
+    ``passed`` agree; the mean is 5/6:
 
     >>> from treegauge.metrics.preparation import prepare
     >>> from treegauge.normalise.preset import load_preset

@@ -1,4 +1,7 @@
-"""The papers and programs behind the metrics, as facts that can be printed as BibTeX."""
+"""The papers and programs behind the metrics, as facts that can be printed as BibTeX.
+
+Pages stand only where a second source confirmed them.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,6 @@ REFERENCES: dict[str, Reference] = {
             title="Efficient Algorithms for Parsing the {DOP} Model",
             booktitle="Conference on Empirical Methods in Natural Language Processing",
             year=1996,
-            pages="143--152",
         ),
         Reference(
             key="hogenhout1996",
@@ -120,7 +122,6 @@ REFERENCES: dict[str, Reference] = {
             booktitle="{COLING} 1996: The 16th International Conference on Computational Linguistics",
             address="Copenhagen",
             year=1996,
-            pages="562--567",
         ),
         Reference(
             key="collins1997",
@@ -149,7 +150,6 @@ REFERENCES: dict[str, Reference] = {
             journal="Natural Language Engineering",
             volume="9(4)",
             year=2003,
-            pages="365--380",
         ),
         Reference(
             key="simaan2003",
@@ -159,7 +159,17 @@ REFERENCES: dict[str, Reference] = {
             booktitle="Eighth International Conference on Parsing Technologies",
             address="Nancy",
             year=2003,
-            pages="183--194",
+        ),
+        Reference(
+            key="kummerfeld2012",
+            kind="inproceedings",
+            authors=("Kummerfeld, Jonathan K.", "Hall, David", "Curran, James R.", "Klein, Dan"),
+            title="Parser Showdown at the {Wall Street} Corral: An Empirical Investigation of Error Types in Parser Output",
+            booktitle="2012 Joint Conference on Empirical Methods in Natural Language Processing "
+            "and Computational Natural Language Learning",
+            address="Jeju Island",
+            year=2012,
+            pages="1048--1059",
         ),
         Reference(
             key="bastings2014",
@@ -169,7 +179,6 @@ REFERENCES: dict[str, Reference] = {
             booktitle="Ninth International Conference on Language Resources and Evaluation ({LREC}'14)",
             address="Reykjavik",
             year=2014,
-            pages="78--82",
         ),
         Reference(
             key="post2018",
@@ -187,11 +196,12 @@ REFERENCES: dict[str, Reference] = {
 
 _MORE = {"parseval": ("sekine1997evalb",)}
 """What else to cite for a metric, beside its own reference."""
-_PROGRAMS = {"evalb": ("sekine1997evalb", "black1991")}
+_OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",)}
+"""What to cite for EVALB and for the breakdown by kind of error."""
 
 
 def references_of(name: str) -> list[Reference]:
-    """What to cite for a metric (``goodman``, ``freval:published``), for EVALB, or by the key of a reference.
+    """What to cite for a metric (``goodman``, ``freval:published``), for EVALB, for the kinds of error, or by the key of a reference.
 
     >>> [reference.key for reference in references_of("parseval")]
     ['black1991', 'sekine1997evalb']
@@ -201,6 +211,6 @@ def references_of(name: str) -> list[Reference]:
     base = name.partition(":")[0]
     if base in METRICS:
         return [REFERENCES[key] for key in (find_metric(name).reference, *_MORE.get(base, ()))]
-    if name in _PROGRAMS:
-        return [REFERENCES[key] for key in _PROGRAMS[name]]
-    raise UnknownName("metric or reference", name, [*METRICS, *_PROGRAMS, *REFERENCES])
+    if name in _OTHERS:
+        return [REFERENCES[key] for key in _OTHERS[name]]
+    raise UnknownName("metric or reference", name, [*METRICS, *_OTHERS, *REFERENCES])
