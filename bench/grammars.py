@@ -1,35 +1,44 @@
-"""From a plain treebank grammar to the default one, step by step; speed, memory and pruning of the default.
+"""How the default grammar was chosen; speed, memory, F1 and pruning of it; DOP.
 
-    python bench/grammars.py FOLDER [--every 8] [--whole] [--save]
+    python bench/grammars.py FOLDER [--parts chosen,objectives,whole,dop] [--every 2] [--save]
 
-FOLDER has train.mrg and dev.mrg. ``--every N`` scores each step on every Nth sentence of dev; ``--whole`` parses all of dev with
-the default grammar too.
+FOLDER has train.mrg and dev.mrg. What is chosen is chosen on a tenth of train.mrg, held out in ten stretches of neighbouring
+sentences (at most 40 words, every second one); dev.mrg is only for ``whole``, which parses all of it. Times are the processor's.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from results import machine, save_section
 
 from treegauge import io
+from treegauge.grammar import load_model, save_model
 from treegauge.grammar.dop import plain_label
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.smoothing import USUAL
 from treegauge.grammar.training import train
 from treegauge.metrics.scoring import score
 from treegauge.normalise import pipeline
-from treegauge.parsing.parser import Parser, Sentence
-from treegauge.parsing.pruning import search_error
+from treegauge.normalise.annotate import USUAL_SPLITS
+from treegauge.parsing.parser import Parsed, Parser, Sentence
+from treegauge.parsing.pruning import is_lost
 from treegauge.trees import Tree, Treebank
 
-DOP_LONGEST = 25
+LONGEST, DOP_LONGEST = 40, 25
+STRETCHES = 100
 CLEAN = "traces,root,redundant"
 PLAIN = "traces,functions,root,redundant"
+PRUNED = 1e-5
 
 
 class Recipe(NamedTuple):
@@ -37,30 +46,43 @@ class Recipe(NamedTuple):
     options: dict[str, Any]
 
 
-def annotated(*splits: str) -> dict[str, Any]:
-    return {"steps": f'{CLEAN},annotate:splits="{" ".join(splits)}"'}
+def annotated(*splits: str, **settings: Any) -> dict[str, Any]:
+    """The default steps with other splits or settings."""
+    chosen = " ".join(splits or USUAL_SPLITS)
+    return {"steps": f'{CLEAN},annotate:splits="{chosen}"' + "".join(f":{name}={value}" for name, value in settings.items())}
+
+
+def without(*names: str) -> dict[str, Any]:
+    return annotated(*(split for split in USUAL_SPLITS if split not in names))
 
 
 WORDS = ("tag-pa", "in", "aux", "cc", "percent", "alone")
 LADDER = [
-    Recipe("right binarisation h=1, v=1; Collins's unknown word", {"steps": f"{PLAIN},binarise:h=1:v=1", "lexicon": "collins"}),
+    Recipe("right binarisation, h=1, v=1; Collins's unknown word", {"steps": f"{PLAIN},binarise:h=1:v=1", "lexicon": "collins"}),
     Recipe("+ parents (v=2)", {"steps": f"{PLAIN},binarise:h=1:v=2", "lexicon": "collins"}),
     Recipe("+ word signatures, smoothed", {"steps": f"{PLAIN},binarise:h=1:v=2"}),
     Recipe("+ tags know their parent", annotated("tag-pa")),
     Recipe("+ prepositions, auxiliaries, conjunctions, %, lone DT and RB", annotated(*WORDS)),
-    Recipe("+ phrases over one child", annotated(*WORDS, "unary")),
-    Recipe("+ VPs by their head's tag", annotated(*WORDS, "unary", "vp")),
-    Recipe("+ phrases that hold a verb", annotated(*WORDS, "unary", "vp", "verb")),
-    Recipe("+ S without a subject: the default", {}),
-    Recipe("the same, head-outward binarisation", {"steps": f"{CLEAN},annotate:direction=head"}),
-    Recipe("the default, h=2", {"steps": f"{CLEAN},annotate:h=2"}),
-    Recipe("the default, rules smoothed with weight 2", {"rule_weight": 2.0}),
+    Recipe("+ VPs by their head's tag", annotated(*WORDS, "vp")),
+    Recipe("+ phrases that hold a verb", annotated(*WORDS, "vp", "verb")),
+    Recipe("+ S without a subject: **the default**", {}),
 ]
-OBJECTIVES = [
+ALTERNATIVES = [
+    *(Recipe(f"default + {name}", annotated(*USUAL_SPLITS, name)) for name in ("unary", "coordinated", "base-np", "tmp")),
+    *(Recipe(f"default + {name}", annotated(*USUAL_SPLITS, name)) for name in ("sentence", "right-np", "poss", "sbj")),
+    *(Recipe(f"default - {name}", without(name)) for name in ("aux", "alone", "verb", "gapped")),
+    Recipe("default, h=2", annotated(h=2)),
+    Recipe("default, v=3", annotated(v=3)),
+    Recipe("default, head-outward", annotated(direction="head")),
+    Recipe("default, rules smoothed (2)", {"rule_weight": 2.0}),
+    *(
+        Recipe(f"default, {name} {value:g}", {"smoothing": USUAL._replace(**{name: value})})
+        for name, value in (("rare", 1), ("rare", 4), ("alpha", 0.2), ("alpha", 1.0), ("gamma", 0.2), ("gamma", 2.0))
+    ),
+]
+OBJECTIVES: list[tuple[str, dict[str, Any]]] = [
     ("viterbi", {}),
-    ("labelled-precision-recall", {"lam": 0.5}),
-    ("labelled-precision-recall", {"lam": 0.4}),
-    ("labelled-precision-recall", {"lam": 0.3}),
+    *(("labelled-precision-recall", {"lam": lam}) for lam in (0.3, 0.4, 0.5)),
     ("frames", {}),
 ]
 
@@ -68,106 +90,163 @@ OBJECTIVES = [
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--every", type=int, default=8)
-    arguments.add_argument("--dop", type=int, default=3000, help="trees of the DOP grammar")
-    arguments.add_argument("--whole", action="store_true")
+    arguments.add_argument("--parts", default=",".join(PARTS), help="which tables to make")
+    arguments.add_argument("--every", type=int, default=2, help="of the held-out sentences, every so many-th")
     arguments.add_argument("--save", action="store_true")
     given = arguments.parse_args()
-    bank = io.read(given.folder / "train.mrg")
-    dev = list(io.read(given.folder / "dev.mrg"))
-    sample = dev[:: given.every]
-    lines = [f"{len(bank):,} trees to train on, every {given.every}th of {len(dev):,} dev sentences ({len(sample)}), words only."]
-    lines += ["", "| grammar | symbols | rules | F1, Viterbi | tags right | ms a sentence |", "|---|---|---|---|---|---|"]
-    default: PCFG | None = None
-    for recipe in LADDER:
-        grammar = train(bank, **recipe.options).grammar
-        default = grammar if not recipe.options else default
-        rates, seconds = measured(Parser(grammar), sample)
+    for part in given.parts.split(","):
+        title, make = PARTS[part]
+        text = "\n".join([*make(given.folder, given.every), "", machine()])
+        print(f"## {title}\n\n{text}\n", flush=True)
+        if given.save:
+            save_section(title, text)
+
+
+def held_out(bank: Treebank, every: int) -> tuple[list[Tree], list[Tree]]:
+    """All but every tenth stretch of neighbouring sentences, and of these sentences those of at most 40 words, every so many-th."""
+    stretch = [i * STRETCHES // len(bank) for i in range(len(bank))]
+    kept = bank.take([i for i, number in enumerate(stretch) if number % 10 != 9])
+    apart = bank.take([i for i, number in enumerate(stretch) if number % 10 == 9])
+    return list(kept), [tree for tree in apart if tree.width <= LONGEST][::every]
+
+
+def chosen(folder: Path, every: int) -> list[str]:
+    """What each step is worth, and what was tried besides."""
+    trees, test = held_out(io.read(folder / "train.mrg"), every)
+    lines = [
+        f"Trained on {len(trees):,} trees of train.mrg, parsed {len(test):,} held-out sentences of it: words only, Viterbi, exact."
+    ]
+    lines += ["", "| grammar | symbols | rules | F1 | tags right | ms a sentence |", "|---|---|---|---|---|---|"]
+    for recipe in (*LADDER, *ALTERNATIVES):
+        grammar = train(trees, **recipe.options).grammar
+        run = parsed_trees(Parser(grammar), test)
+        rates = score(test, run.trees).rates
         inner = sum(not rule.is_lexical for rule in grammar.rules)
         row = f"| {recipe.name} | {len(grammar.nonterminals):,} | {inner:,} | {100 * rates['f1']:.2f} "
-        lines.append(f"{row}| {100 * rates['tagging_accuracy']:.2f} | {1000 * seconds / len(sample):.0f} |")
+        lines.append(f"{row}| {100 * rates['tagging_accuracy']:.2f} | {1000 * run.seconds / len(test):.0f} |")
         print(lines[-1], flush=True)
-    assert default is not None
-    lines += ["", *objectives(default, sample), "", *pruning(default, sample)]
-    lines += ["", *dop(bank, sample, given.dop)]
-    if given.whole:
-        lines += ["", *whole(default, dev)]
-    text = "\n".join([*lines, "", machine()])
-    print(text)
-    if given.save:
-        save_section("Grammars", text)
+    return lines
 
 
-def measured(parser: Parser, trees: Sequence[Tree]) -> tuple[dict[str, float], float]:
-    """The rates, and the processor time of parsing."""
-    sentences = [Sentence(tree.words) for tree in trees]
+@dataclass(frozen=True)
+class Run:
+    """Parses, the processor time that they took, and the process's peak memory in MB."""
+
+    parsed: list[Parsed]
+    seconds: float
+    peak: int
+
+    @property
+    def trees(self) -> list[Tree]:
+        return [one.tree for one in self.parsed]
+
+
+def parsed_trees(parser: Parser, trees: Sequence[Tree], *, tags: bool = False) -> Run:
+    sentences = [Sentence(tree.words, tree.tags if tags else None) for tree in trees]
     parser.parse(sentences[0])
     began = time.process_time()
-    parsed = [parser.parse(sentence).tree for sentence in sentences]
-    seconds = time.process_time() - began
-    return dict(score(trees, parsed).rates), seconds
+    parsed = list(parser.parse_all(sentences))
+    return Run(parsed, time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 
-def objectives(grammar: PCFG, sample: Sequence[Tree]) -> list[str]:
-    lines = ["| the default grammar, objective | recall | precision | F1 | ms a sentence |", "|---|---|---|---|---|"]
+def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns in a fresh process, so that its peak memory is its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def objectives(folder: Path, every: int) -> list[str]:
+    trees, test = held_out(io.read(folder / "train.mrg"), every)
+    grammar = train(trees).grammar
+    lines = [f"The default grammar on the same {len(test):,} held-out sentences:"]
+    lines += ["", "| objective | recall | precision | F1 | ms a sentence |", "|---|---|---|---|---|"]
     for name, options in OBJECTIVES:
-        rates, seconds = measured(Parser(grammar, name, options), sample)
+        run = parsed_trees(Parser(grammar, name, options), test)
+        rates = score(test, run.trees).rates
         shown = name + "".join(f", {key}={value}" for key, value in options.items())
         numbers = " | ".join(f"{100 * rates[key]:.2f}" for key in ("recall", "precision", "f1"))
-        lines.append(f"| {shown} | {numbers} | {1000 * seconds / len(sample):.0f} |")
+        lines.append(f"| {shown} | {numbers} | {1000 * run.seconds / len(test):.0f} |")
         print(lines[-1], flush=True)
     return lines
 
 
-def pruning(grammar: PCFG, sample: Sequence[Tree]) -> list[str]:
-    lines = ["| --prune (Viterbi) | F1 | best tree lost | ms a sentence |", "|---|---|---|---|"]
-    for threshold in (0.0, 1e-6, 1e-5, 1e-4, 1e-3):
-        parser = Parser(grammar, prune=threshold)
-        rates, seconds = measured(parser, sample)
-        error = search_error(parser, [Sentence(tree.words) for tree in sample]) if threshold else None
-        lost = f"{error.lost} of {error.sentences}" if error else "exact"
-        lines.append(f"| {threshold:g} | {100 * rates['f1']:.2f} | {lost} | {1000 * seconds / len(sample):.0f} |")
-        print(lines[-1], flush=True)
-    return lines
-
-
-def dop(bank: Treebank, dev: Sequence[Tree], trees: int) -> list[str]:
-    """DOP beside the plain grammar of the same binary trees, over tags, parsed by Labelled Recall; Goodman's rates."""
-    binary = pipeline("traces,functions,root,goodman")
-    gold = [tree for tree in map(binary, dev) if tree is not None and 2 <= tree.width <= DOP_LONGEST]
-    sentences = [Sentence(tree.words, tree.tags) for tree in gold]
+def whole(folder: Path, every: int) -> list[str]:
+    """All of dev.mrg with the default grammar of train.mrg: exact, and pruned with the search error of every sentence."""
+    bank, dev = io.read(folder / "train.mrg"), list(io.read(folder / "dev.mrg"))
+    began = time.process_time()
+    grammar, notes = train(bank)
     lines = [
-        f"DOP, the first {trees:,} trees of at most 40 tags, {len(gold)} sentences of at most {DOP_LONGEST} tags:",
+        f"`treegauge induce` without options on {notes['trees']:,} trees ({time.process_time() - began:.0f} s), then all "
+        f"{len(dev):,} sentences of dev.mrg (the longest has {max(tree.width for tree in dev)} words), words only, one thread; "
+        "`treegauge score` without options. Memory is the peak of the parsing process.",
         "",
-        "| estimator | symbols | rules | Labelled Recall | Bracketed Recall | ms a sentence | peak memory (MB) |",
-        "|---|---|---|---|---|---|---|",
+        "| parsing | F1 | tags right | without a parse | best tree lost | sentences a second | s a sentence | memory (MB) |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for estimator in ("counts", "dop1", "corrected"):
-        grammar = train(bank[:trees], steps=f"length:40,{binary}", tags=True, estimator=estimator).grammar
-        # X_Cont is a label like others: the gold trees are binary.
-        grammar = grammar.relabelled(lambda symbol: None if symbol == "TOP" else plain_label(symbol))
-        parser = Parser(grammar, "labelled-recall", tag_words=True)
-        parser.parse(sentences[0])
-        began = time.process_time()
-        parsed = [parser.parse(sentence).tree for sentence in sentences]
-        seconds = time.process_time() - began
-        rates = score(gold, parsed, metric="goodman", preset="none").rates
-        row = f"| {estimator} | {len(grammar.nonterminals):,} | {len(grammar.rules):,} | {100 * rates['labelled_recall']:.2f} "
-        row += f"| {100 * rates['bracketed_recall']:.2f} | {1000 * seconds / len(gold):.1f} "
-        lines.append(f"{row}| {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} |")
+    with tempfile.TemporaryDirectory() as scratch:
+        model = Path(scratch) / "default.model"
+        save_model(grammar, model)
+        for name, options in (OBJECTIVES[0], OBJECTIVES[2]):
+            exact: Run | None = None
+            for prune in (0.0, PRUNED):
+                run: Run = in_own_process(parsed_by_model, model, folder / "dev.mrg", name, options, prune)
+                rates = score(dev, run.trees).rates
+                lost = "exact" if exact is None else f"{losses(name, exact, run)} of {len(dev):,}"
+                shown = name + (", --prune" if prune else "") + "".join(f", {key}={value}" for key, value in options.items())
+                fallbacks = sum(one.fallback for one in run.parsed)
+                row = f"| {shown} | {100 * rates['f1']:.2f} | {100 * rates['tagging_accuracy']:.2f} | {fallbacks} | {lost} "
+                lines.append(f"{row}| {len(dev) / run.seconds:.1f} | {run.seconds / len(dev):.4f} | {run.peak:,} |")
+                print(lines[-1], flush=True)
+                exact = exact or run
+    return lines
+
+
+def parsed_by_model(model: Path, treebank: Path, objective: str, options: dict[str, Any], prune: float) -> Run:
+    return parsed_trees(Parser(load_model(model).grammar, objective, options, prune=prune), list(io.read(treebank)))
+
+
+def losses(objective: str, exact: Run, pruned: Run) -> int:
+    return sum(is_lost(objective, a, b) for a, b in zip(exact.parsed, pruned.parsed, strict=True))
+
+
+def dop(folder: Path, every: int) -> list[str]:
+    """DOP beside the plain grammar of the same binary trees, over tags, parsed by Labelled Recall; Goodman's rates."""
+    lines = [
+        f"All trees of train.mrg of at most 40 tags; every {8 * every}th sentence of dev.mrg of at most {DOP_LONGEST} tags. "
+        "Memory is the peak of the whole process, reading and training included.",
+        "",
+        "| estimator | symbols | rules | Labelled Recall | Bracketed Recall | s to train | ms a parse | MB trained | MB parsed |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for estimator, prune in (("counts", 0.0), ("dop1", 0.0), ("corrected", 0.0), ("corrected", PRUNED)):
+        lines.append(in_own_process(dop_row, folder, 8 * every, estimator, prune))
         print(lines[-1], flush=True)
     return lines
 
 
-def whole(grammar: PCFG, dev: Sequence[Tree]) -> list[str]:
-    lines = ["| all of dev, exact, one thread | F1 | sentences a second (processor) |", "|---|---|---|"]
-    for name, options in OBJECTIVES[:3:2]:
-        rates, seconds = measured(Parser(grammar, name, options), dev)
-        lines.append(f"| {name} {options or ''} | {100 * rates['f1']:.2f} | {len(dev) / seconds:.1f} |")
-        print(lines[-1], flush=True)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    longest = max(tree.width for tree in dev)
-    return [*lines, "", f"Peak memory of the process, training included: {peak} MB; the longest sentence has {longest} words."]
+def dop_row(folder: Path, every: int, estimator: str, prune: float) -> str:
+    binary = pipeline("traces,functions,root,goodman")
+    dev = [tree for tree in map(binary, io.read(folder / "dev.mrg")) if tree is not None and 2 <= tree.width <= DOP_LONGEST]
+    gold, bank = dev[::every], io.read(folder / "train.mrg")
+    began = time.process_time()
+    grammar = train(bank, steps=f"length:40,{binary}", tags=True, estimator=estimator).grammar
+    seconds, peak = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    # X_Cont is a label like others: the gold trees are binary.
+    shown: PCFG = grammar.relabelled(lambda symbol: None if symbol == "TOP" else plain_label(symbol))
+    run = parsed_trees(Parser(shown, "labelled-recall", tag_words=True, prune=prune), gold, tags=True)
+    rates = score(gold, run.trees, metric="goodman", preset="none").rates
+    name = estimator + (", --prune" if prune else "")
+    row = f"| {name} | {len(grammar.nonterminals):,} | {len(grammar.rules):,} | {100 * rates['labelled_recall']:.2f} "
+    row += f"| {100 * rates['bracketed_recall']:.2f} | {seconds:.0f} | {1000 * run.seconds / len(gold):.1f} "
+    return f"{row}| {peak:,} | {run.peak:,} |"
+
+
+PARTS: dict[str, tuple[str, Callable[[Path, int], list[str]]]] = {
+    "chosen": ("Grammars: how the default was chosen", chosen),
+    "objectives": ("Grammars: objectives", objectives),
+    "whole": ("Grammars: parsing GUM dev", whole),
+    "dop": ("Grammars: DOP", dop),
+}
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from treegauge.parsing.kernels import Chart, Limit
 if TYPE_CHECKING:
     from treegauge.parsing.parser import Parsed, Parser, Sentence
 
-__all__ = ["THRESHOLD", "Pruner", "SearchError", "search_error"]
+__all__ = ["THRESHOLD", "Pruner", "SearchError", "is_lost", "search_error"]
 
 _GROWTH = 1.5
 """A grammar must have so many times the symbols of a coarser one for that to be of use."""
@@ -166,17 +166,15 @@ def _log_probability(parsed: Parsed) -> float:
     return -math.inf if parsed.fallback else parsed.log_probability + math.log(parsed.score)
 
 
-def search_error(parser: Parser, sentences: Sequence[Sentence]) -> SearchError:
-    """Parse with and without pruning: how often is the best tree lost?
+def is_lost(objective: str, exact: Parsed, pruned: Parsed) -> bool:
+    """Whether pruning lost the best tree: for ``viterbi`` if the pruned parse is less probable, else if the tree is another."""
+    if objective == "viterbi":
+        return _log_probability(pruned) < _log_probability(exact) - 1e-9
+    return exact.tree != pruned.tree
 
-    For ``viterbi`` it is lost if the pruned parse is less probable, for other objectives if the tree is another.
-    """
+
+def search_error(parser: Parser, sentences: Sequence[Sentence]) -> SearchError:
+    """Parse with and without pruning: how often is the best tree lost?"""
     exact = replace(parser, prune=0.0)
-    lost = 0
-    for sentence in sentences:
-        a, b = exact.parse(sentence), parser.parse(sentence)
-        if parser.objective == "viterbi":
-            lost += _log_probability(b) < _log_probability(a) - 1e-9
-        else:
-            lost += a.tree != b.tree
+    lost = sum(is_lost(parser.objective, exact.parse(sentence), parser.parse(sentence)) for sentence in sentences)
     return SearchError(lost, len(sentences))
