@@ -201,7 +201,7 @@ _OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012
 
 
 def references_of(name: str) -> list[Reference]:
-    """What to cite for a metric (``goodman``, ``freval:published``), for EVALB, for the kinds of error, or by the key of a reference.
+    """What to cite for a metric (``goodman``, ``freval:published``), ``evalb``, ``errors`` (their kinds), or a reference by key.
 
     >>> [reference.key for reference in references_of("parseval")]
     ['black1991', 'sekine1997evalb']

@@ -92,7 +92,7 @@ def _differences(comparison: Comparison, group: Group) -> Table:
         *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
     ]
     if several:
-        notes.insert(2, f"Holm: p corrected for {len(group.pairs)} pairs")
+        notes.insert(2, f"Holm: p corrected for {_pairs(group)}")
     shown = ("A", "B") if several else comparison.systems
     return Table("Differences", columns, tuple(rows), tuple(notes), percent=(*shown, "difference", "low", "high"))
 
@@ -104,6 +104,10 @@ def _difference_cells(difference: Difference, several: bool) -> tuple[Cell, ...]
 
 def _methods(group: Group) -> str:
     return ", ".join(sorted({d.interval.method for pair in group.pairs for d in pair.differences})).replace("bca", "BCa")
+
+
+def _pairs(group: Group) -> str:
+    return "1 pair" if len(group.pairs) == 1 else f"{len(group.pairs)} pairs"
 
 
 def _rounds(pairs: Sequence[PairOfSystems]) -> str:
@@ -145,7 +149,7 @@ def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
         f"Who beats whom: {name[0]} {name[1]}",
         ("system", "value", *comparison.systems),
         rows,
-        (f"> the row is better at {ALPHA:g} after Holm's correction for {len(group.pairs)} pairs; < worse; = no difference shown",),
+        (f"> the row is better at {ALPHA:g} after Holm's correction for {_pairs(group)}; < worse; = no difference shown",),
         percent=("value",),
     )
 
