@@ -13,7 +13,7 @@ from typing import Any
 from treegauge.errors import UnknownName
 from treegauge.grammar.counting import count_rules
 from treegauge.grammar.dop import ESTIMATORS
-from treegauge.grammar.lexicon import UNKNOWN
+from treegauge.grammar.lexicon import UNKNOWN, rare_below
 from treegauge.grammar.smoothing import USUAL, Smoothing, Token, tokens
 from treegauge.normalise import Pipeline, pipeline
 from treegauge.trees.tree import Production, Tree, from_flat, to_flat
@@ -109,7 +109,8 @@ def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> Counte
 
 
 def with_unknown_rules(rules: Counter[Production], below: int) -> Counter[Production]:
-    """The rules of trees in which every word seen fewer than ``below`` times is the unknown word.
+    """The rules of trees in which every word seen fewer than ``below`` times is the unknown word, as
+    :func:`~treegauge.grammar.lexicon.with_unknown` makes them.
 
     >>> rules = count_trees([Tree.parse("(S (N a) (N b) (N b))")], Recipe(steps="", lexicon="plain")).rules
     >>> [(rule.rhs, count) for rule, count in with_unknown_rules(rules, 2).items()]
@@ -118,7 +119,9 @@ def with_unknown_rules(rules: Counter[Production], below: int) -> Counter[Produc
     words: Counter[str] = Counter()
     for rule, count in rules.items():
         for symbol, is_word in zip(rule.rhs, rule.words, strict=True):
-            words[symbol] += count * is_word
+            if is_word:
+                words[symbol] += count
+    below = rare_below(words, below)
     changed: Counter[Production] = Counter()
     for rule, count in rules.items():
         known = tuple(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["UNKNOWN", "with_lexicon", "with_unknown"]
+__all__ = ["UNKNOWN", "rare_below", "with_lexicon", "with_unknown"]
 
 UNKNOWN = "<unknown>"
 """The word that stands for every word a grammar does not know; P(<unknown> | tag) comes from the rare words of the
@@ -25,8 +25,7 @@ def with_unknown(trees: Sequence[Tree], below: int) -> list[Tree]:
     ['(S (N a) (V <unknown>))', '(S (N a) (V <unknown>))']
     """
     counts = Counter(word for tree in trees for word in tree.words)
-    if below > 1:
-        below = max(below, min(counts.values(), default=0) + 1)
+    below = rare_below(counts, below)
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         kept = [UNKNOWN if isinstance(child, str) and counts[child] < below else child for child in children]
@@ -34,6 +33,11 @@ def with_unknown(trees: Sequence[Tree], below: int) -> list[Tree]:
 
     made = [rebuild(tree, make) for tree in trees]
     return [tree for tree in made if tree is not None]
+
+
+def rare_below(counts: Mapping[str, int], below: int) -> int:
+    """Below which count words really are replaced by the unknown word."""
+    return max(below, min(counts.values(), default=0) + 1) if below > 1 else below
 
 
 def with_lexicon(grammar: PCFG, lexicon: Mapping[str, Mapping[str, float]]) -> PCFG:

@@ -129,6 +129,7 @@ def _undo(made: Pipeline) -> Pipeline:
 def shown_label(symbol: str, undo: Pipeline) -> str | None:
     """What becomes of a node with this label when the steps are undone; ``None`` if its children take its place.
 
+    >>> from treegauge.normalise import pipeline
     >>> undo = pipeline("xcont").inverse()
     >>> shown_label("NP_Cont", undo), shown_label("NP", undo)
     (None, 'NP')
