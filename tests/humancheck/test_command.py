@@ -17,7 +17,9 @@ from humancheck_helpers import Client, careless, said, small_check, words_of
 from treegauge import io
 from treegauge.cli import main
 from treegauge.data import own_treebank
+from treegauge.humancheck.content import Bracket, sentence_hash
 from treegauge.humancheck.queue import Plan
+from treegauge.humancheck.records import Judgement
 from treegauge.humancheck.store import Store
 from treegauge.trees import Treebank
 
@@ -106,6 +108,18 @@ def test_out_of_one_store_into_another(folder: Path, tmp_path: Path) -> None:
     changed[0]["note"] = "changed"
     (tmp_path / "changed.jsonl").write_text("\n".join(map(json.dumps, changed)), "utf-8")
     assert "1 judgements have the id" in run("--import", "changed.jsonl", "--store", "new.sqlite", cwd=tmp_path, code=1).stderr
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_any_word_goes_out_and_in_again(tmp_path: Path, suffix: str) -> None:
+    words = ("half \ud800 a pair", "\u2028", '"', "\\ud800", "👩‍🚀")
+    name = sentence_hash(words)
+    with Store(tmp_path / "one.sqlite") as store:
+        store.append([Judgement("1", Bracket(name, 0, 5, "NP", "gold"), "SP", "accepted", "anna")], {name: words})
+    run("--export", f"log.{suffix}", "--store", "one.sqlite", cwd=tmp_path)
+    run("--import", f"log.{suffix}", "--store", "two.sqlite", cwd=tmp_path)
+    with Store(tmp_path / "two.sqlite") as store:
+        assert store.words() == {name: words}
 
 
 def test_a_corrected_treebank(folder: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from humancheck_helpers import said, words_of
+from humancheck_helpers import WORDS, judgement, said, words_of
 
 from treegauge.errors import FormatError, UsageError
 from treegauge.humancheck.exchange import COLUMNS, audit_table, export_lines, import_file
@@ -132,3 +132,9 @@ def test_the_audit_trail_tells_all(full: Store) -> None:
     table = audit_table(full.since(0), full.words())
     assert [row[4] for row in table.rows] == ["accepted", "withdrawn", "rejected"]
     assert str(table.rows[0][-1]).startswith("withdrawn later, blind, treebank wrong, two")
+
+
+def test_the_audit_trail_gives_no_orders_to_a_terminal(store: Store) -> None:
+    store.append([judgement("1")], dict.fromkeys(WORDS, ("\x1b[2J", "\x07bell")))
+    shown = str(audit_table(store.since(0), store.words()))
+    assert not {"\x1b", "\x07"} & set(shown)

@@ -205,7 +205,8 @@ def _export(store: Store, settings: dict[str, Any]) -> None:
     if settings["export"] != "-" and suffix not in (".jsonl", ".csv"):
         raise UsageError(f"--export {settings['export']}: judgements are written to files that end in .jsonl or .csv")
     lines = export_lines(store, suffix.removeprefix(".") or "jsonl")
-    write_chunks((f"{line}\n".encode() for line in lines), settings["export"])
+    # Half a surrogate pair, which UTF-8 cannot hold, becomes the escape by which JSON knows it.
+    write_chunks((f"{line}\n".encode("utf-8", "backslashreplace") for line in lines), settings["export"])
 
 
 def _import(store: Store, settings: dict[str, Any]) -> None:

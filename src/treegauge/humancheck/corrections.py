@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.humancheck.content import storable
 from treegauge.humancheck.ledger import Ledger, decided
 from treegauge.humancheck.queue import Check, Question
 from treegauge.humancheck.walking import post_order_numbers
@@ -56,7 +57,9 @@ def corrected_treebank(check: Check, ledger: Ledger, rule: str = "majority", ann
         for sentence in {occurrence.sentence for occurrence in question.occurrences}:
             found = _change(check, question, sentence, decision)
             if isinstance(found, str):
-                refused.append(f"{check.gold.place(sentence)}: {question.bracket.label} [{' '.join(question.words)}] {found}")
+                refused.append(
+                    f"{check.gold.place(sentence)}: {question.bracket.label} [{storable(' '.join(question.words))}] {found}"
+                )
             else:
                 changes.setdefault(sentence, set()).add(found)
     trees: list[Tree] = list(check.gold)

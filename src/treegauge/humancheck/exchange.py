@@ -224,7 +224,8 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
             )
             if holds
         )
-        inside = " ".join(words[bracket.sentence][bracket.start : bracket.end])
+        # For a terminal, to which control characters in a word would be orders.
+        inside = storable(" ".join(words[bracket.sentence][bracket.start : bracket.end]))
         rows.append(
             (
                 judgement.seq,
