@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ __all__ = ["PART_CLASSES", "Sharded", "engine_options"]
 
 PART_CLASSES = (
     "treegauge.grammar.counted:Counted",
+    "treegauge.grammar.pcfg:PCFG",
+    "treegauge.grammar.pcfg:Rule",
     "treegauge.grammar.shards:CountShard",
     "treegauge.grammar.shards:HashShard",
     "treegauge.grammar.smoothing:Token",
@@ -31,6 +33,8 @@ PART_CLASSES = (
     "treegauge.io.options:ReadOptions",
     "treegauge.io.sources:Part",
     "treegauge.io.sources:Source",
+    "treegauge.learning.dense:DenseGrammar",
+    "treegauge.learning.run:Start",
     "treegauge.metrics.alignment:Note",
     "treegauge.metrics.breakdowns.base:Places",
     "treegauge.metrics.comparison:Tallied",
@@ -68,8 +72,8 @@ class Sharded(click.Command):
         return super().parse_args(ctx, args)
 
 
-def engine_options(*, no_shards: str = "") -> Callable[[Command], Command]:
-    """Add the options; ``no_shards`` says why a command cannot be run in parts."""
+def engine_options(*, no_shards: str | Callable[[Mapping[str, Any]], str] = "") -> Callable[[Command], Command]:
+    """Add the options; ``no_shards`` says why a command, or a command with such options, cannot be run in parts."""
 
     def add(command: Command) -> Command:
         @functools.wraps(command)
@@ -77,8 +81,9 @@ def engine_options(*, no_shards: str = "") -> Callable[[Command], Command]:
             context = click.get_current_context()
             if context.obj is not None:
                 return command(*args, engine=_Watched(context.obj), **others)
-            if shard is not None and no_shards:
-                raise UsageError(f"{context.info_name} cannot be run in parts: {no_shards}")
+            reason = no_shards if isinstance(no_shards, str) else no_shards(others)
+            if shard is not None and reason:
+                raise UsageError(f"{context.info_name} cannot be run in parts: {reason}")
             if shard is not None and others.get("resume"):
                 raise UsageError("--resume does not go with --shard: a part is there whole or not at all, so run it again")
             if shard is not None and "-" in [others.get(name) for name in _INPUTS]:
@@ -92,7 +97,7 @@ def engine_options(*, no_shards: str = "") -> Callable[[Command], Command]:
                     return command(*args, engine=_Watched(opened), **others)
             return _run_part(context, shard, part, engine, lambda opened: command(*args, engine=opened, **others))
 
-        for option in reversed(_OPTIONS if not no_shards else (_OPTIONS[0], _HIDDEN, _HIDDEN_PART)):
+        for option in reversed(_OPTIONS if no_shards == "" or callable(no_shards) else (_OPTIONS[0], _HIDDEN, _HIDDEN_PART)):
             with_engine = option(with_engine)
         return with_engine
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import given_grammar
 from treegauge.cli._options import reading_options
 from treegauge.cli._outputs import spare_inputs
+from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.model import save_model
@@ -25,14 +27,19 @@ from treegauge.parsing.jit import when_compiling
 FORMATS = ("model", "text", "nltk")
 
 
+def _no_shards(chosen: Mapping[str, Any]) -> str:
+    return "" if chosen["restarts"] > 1 else "every step needs the one before; the starts of --restarts N can be"
+
+
 @click.command(
+    cls=Sharded,
     epilog="""\b
 Examples:
   treegauge learn train.mrg -o learned.model --nonterminals 15 --max-length 15
   treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200
   treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200 --resume
   treegauge learn sentences.txt --input brackets --ignore-brackets --nonterminals 4 > grammar.txt
-  treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text"""
+  treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text""",
 )
 @click.argument("brackets")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where the grammar goes; - prints it as text.")
@@ -60,6 +67,7 @@ Examples:
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing about each step.")
 @reading_options
+@engine_options(no_shards=_no_shards)
 def command(
     brackets: str,
     output: str,
@@ -75,6 +83,7 @@ def command(
     tolerance: float,
     restarts: int,
     threads: int | None,
+    engine: Engine,
     **reading: Any,
 ) -> None:
     """Learn a grammar from bracketed sentences (Pereira & Schabes 1992).
@@ -100,6 +109,7 @@ def command(
             checkpoint=checkpoint,
             resume=resume,
             on_iteration=_teller(quiet, restarts),
+            engine=engine,
         )
     _write(learned, output, form, threshold, sentences, reading["terminals"] if reading["kind"] == "trees" else "words", settings)
 

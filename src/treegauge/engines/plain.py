@@ -134,6 +134,7 @@ def _state(value: Any) -> Any:
     """What is to be known of an object: a tuple's items, a dataclass's fields, or whatever the object itself says."""
     if isinstance(value, tuple):
         return tuple(cast("tuple[Any, ...]", value))
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    kind: Any = value.__class__
+    if "__getstate__" not in vars(kind) and dataclasses.is_dataclass(kind):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
     return value.__getstate__()

@@ -1,7 +1,7 @@
 """Expected counts of a grammar's rules over bracketed sentences, each sentence weighted by 1 / P(sentence).
 
 Dense grammars go through kernels in blocks of sentences. Blocks are fixed and their sums are added in their order,
-so that the result has the same bits for any number of threads. Other grammars go through
+so that the result has the same bits for any number of threads or workers. Other grammars go through
 :class:`~treegauge.parsing.Forest`, and so does the odd sentence whose probabilities no dense kernel can hold.
 """
 
@@ -14,11 +14,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.engines import HERE, Engine
 from treegauge.grammar.pcfg import PCFG
 from treegauge.learning.dense import DenseGrammar
 from treegauge.learning.kernels import OUT_OF_RANGE, Chart, Counts, Grammar, Tokens, count_block, most_cells, new_chart
@@ -30,6 +32,8 @@ __all__ = ["DenseExpectation", "Prepared", "RuleExpectation", "expect_dense", "e
 Float64 = NDArray[np.float64]
 BLOCK = 32
 """Sentences a block. A constant: other blocks, other bits."""
+GROUP = 8
+"""Blocks that go to a worker together."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -90,7 +94,9 @@ def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
     return _Block(first, last, terminals.astype(np.int64), tokens, longest, cells)
 
 
-def expect_dense(grammar: DenseGrammar, prepared: Prepared, *, threads: int | None = None) -> DenseExpectation:
+def expect_dense(
+    grammar: DenseGrammar, prepared: Prepared, *, threads: int | None = None, engine: Engine = HERE
+) -> DenseExpectation:
     """Expected counts under a dense grammar (Pereira & Schabes 1992); by default on all processors.
 
     >>> from treegauge.learning.sentences import read_brackets
@@ -108,11 +114,14 @@ def expect_dense(grammar: DenseGrammar, prepared: Prepared, *, threads: int | No
     binary, found = np.zeros((N, N * N)), np.zeros_like(lexical)
     log_probability = np.empty(len(sentences))
 
-    def count(block: _Block) -> Counts:
-        return _count(block, flat, lexical[row[block.terminals]])
-
-    workers = threads or os.cpu_count() or 1
-    for block, counts in zip(prepared.blocks, _in_order(count, prepared.blocks, workers), strict=True):
+    words = lexical[row]
+    if engine.in_process:
+        workers = threads or os.cpu_count() or 1
+        counted = _in_order(partial(_count, flat, words), prepared.blocks, workers)
+    else:
+        groups = engine.map(_count_group, (flat, words), _groups(prepared.blocks))
+        counted = (counts for group in groups for counts in group)
+    for block, counts in zip(prepared.blocks, counted, strict=True):
         binary += counts.binary
         np.add.at(found, row[block.terminals], counts.lexical)
         log_probability[block.first : block.last] = counts.log_probability
@@ -120,8 +129,18 @@ def expect_dense(grammar: DenseGrammar, prepared: Prepared, *, threads: int | No
     return _with_odd_sentences(grammar, sentences, expected)
 
 
-def _count(block: _Block, binary: Float64, lexical: Float64) -> Counts:
-    N = len(binary)
+def _groups(blocks: tuple[_Block, ...]) -> list[tuple[_Block, ...]]:
+    """Blocks that a worker does at once; each block's counts come back by themselves, to be added in order."""
+    return [blocks[first : first + GROUP] for first in range(0, len(blocks), GROUP)]
+
+
+def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -> list[Counts]:
+    return [_count(*grammar, block) for block in blocks]
+
+
+def _count(binary: Float64, words: Float64, block: _Block) -> Counts:
+    """The counts of a block; ``words`` are the probabilities of all words of the sentences."""
+    N, lexical = len(binary), words[block.terminals]
     largest = lexical.max(axis=1)
     divisor = np.where(largest > 0, largest, 1.0)
     with np.errstate(divide="ignore"):
@@ -163,8 +182,18 @@ def _with_odd_sentences(grammar: DenseGrammar, sentences: BracketedSentences, ex
     return expected
 
 
-def expect_rules(grammar: PCFG, sentences: BracketedSentences) -> RuleExpectation:
-    """Expected counts under any grammar, rules of any arity: sentence by sentence through charts."""
+def expect_rules(grammar: PCFG, sentences: BracketedSentences, *, engine: Engine = HERE) -> RuleExpectation:
+    """Expected counts under any grammar, rules of any arity: sentence by sentence through charts, summed block by block."""
+    counts = np.zeros(len(grammar.rules))
+    log_probability: list[Float64] = []
+    blocks = (sentences.take(np.arange(first, min(first + BLOCK, len(sentences)))) for first in range(0, len(sentences), BLOCK))
+    for of_block in engine.map(_expect_block, grammar, blocks):
+        counts += of_block.counts
+        log_probability.append(of_block.log_probability)
+    return RuleExpectation(counts, np.concatenate(log_probability) if log_probability else np.zeros(0))
+
+
+def _expect_block(grammar: PCFG, sentences: BracketedSentences) -> RuleExpectation:
     counts = np.zeros(len(grammar.rules))
     log_probability = np.full(len(sentences), -math.inf)
     for i in range(len(sentences)):

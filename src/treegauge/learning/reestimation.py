@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.engines import HERE, Engine
 from treegauge.errors import MismatchError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.learning.dense import DenseGrammar, is_normal_form
@@ -74,13 +75,13 @@ def steps(grammar: Learnable, sentences: BracketedSentences, *, threads: int | N
         grammar = made.better
 
 
-def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None) -> Step:
+def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, engine: Engine = HERE) -> Step:
     """How well a grammar fits, and the grammar after it."""
     if isinstance(grammar, PCFG):
-        counted = expect_rules(grammar, prepared.sentences)
+        counted = expect_rules(grammar, prepared.sentences, engine=engine)
         better: Learnable = _relative_rules(grammar, counted)
     else:
-        counted = expect_dense(grammar, prepared, threads=threads)
+        counted = expect_dense(grammar, prepared, threads=threads, engine=engine)
         better = _relative_dense(grammar, counted)
     parsed = counted.log_probability > -math.inf
     if not parsed.any():

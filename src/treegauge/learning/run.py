@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from treegauge.engines import HERE, Engine
 from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.text import write_text
@@ -87,11 +89,13 @@ def learn(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_iteration: Callable[[Iteration], None] = lambda _: None,
+    engine: Engine = HERE,
 ) -> Learned:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
 
     The state is written to ``checkpoint`` before ``on_iteration`` hears of a step; ``resume`` goes on from there, to
-    the same result as without the interruption.
+    the same result as without the interruption. On an ``engine`` other than this process, of several starts each is a
+    shard; a single start is shared out step by step, in groups of sentences.
 
     >>> from treegauge.learning import read_brackets
     >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
@@ -111,8 +115,10 @@ def learn(
         state = load_state(checkpoint, fingerprint)
     else:
         state = State(_start(sentences, settings, start, 0))
+    if settings.starts > 1 and not engine.in_process:
+        return _learn_starts(state, _Task(sentences, settings), fingerprint, checkpoint, on_iteration, engine)
     prepared = prepare(sentences)
-    take = partial(step, prepared=prepared, threads=settings.threads)
+    take = partial(step, prepared=prepared, threads=settings.threads, engine=engine)
     while True:
         for reached in _steps(state, settings, take):
             state = reached
@@ -125,6 +131,54 @@ def learn(
             return Learned(state.best_grammar, state.histories, state.best, state.skipped)
         following = _start(sentences, settings, start, len(state.histories))
         state = replace(state, grammar=following, histories=(*state.histories, ()), finished=False)
+
+
+class _Task(NamedTuple):
+    """What all random starts share."""
+
+    sentences: BracketedSentences
+    settings: LearningSettings
+
+
+class Start(NamedTuple):
+    """Where a random start has led: its cross entropies, its last grammar, and how many sentences had no parse in the end."""
+
+    history: tuple[float, ...]
+    grammar: Learnable
+    skipped: int
+
+
+def learn_start(task: _Task, number: int) -> Start:
+    """Learn from one random start to its end."""
+    sentences, settings = task
+    take = partial(step, prepared=prepare(sentences), threads=settings.threads or 1)
+    (last,) = deque(_steps(State(_start(sentences, settings, None, number)), settings, take), maxlen=1)
+    assert last.best_grammar is not None
+    return Start(last.histories[-1], last.best_grammar, last.skipped)
+
+
+def _learn_starts(
+    state: State,
+    task: _Task,
+    fingerprint: dict[str, Any],
+    checkpoint: str | Path | None,
+    on_iteration: Callable[[Iteration], None],
+    engine: Engine,
+) -> Learned:
+    """Learn from several starts, each elsewhere; a start that an interrupted run had begun begins anew."""
+    histories = state.histories if state.finished else state.histories[:-1]
+    best, best_grammar, skipped = state.best, state.best_grammar, state.skipped
+    following = list(range(len(histories), task.settings.starts))
+    for number, made in zip(following, engine.map(learn_start, task, following, title="learning"), strict=True):
+        lowest = histories[best][-1] if best >= 0 else math.inf
+        histories, skipped = (*histories, made.history), made.skipped
+        if made.history[-1] < lowest:
+            best, best_grammar = number, made.grammar
+        if checkpoint is not None:
+            save_state(checkpoint, State(made.grammar, histories, skipped, best, best_grammar, finished=True), fingerprint)
+        on_iteration(Iteration(number, len(made.history) - 1, made.history[-1], skipped))
+    assert best_grammar is not None
+    return Learned(best_grammar, histories, best, skipped)
 
 
 def _steps(state: State, settings: LearningSettings, take: Callable[[Learnable], Step]) -> Iterator[State]:
