@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from importlib.metadata import version as installed_version
+from typing import Any
+
+import click
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from treegauge.cli import COMMANDS, treegauge
 
 project = "treegauge"
 author = "The treegauge authors"
@@ -23,3 +31,25 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_default_options = {"members": True, "show-inheritance": False}
 nitpicky = False
+
+
+class Commands(SphinxDirective):
+    """The help of every command, as the command itself prints it."""
+
+    def run(self) -> list[nodes.Node]:
+        return [section for name in COMMANDS for section in self._sections(f"treegauge {name}", treegauge, name)]
+
+    def _sections(self, title: str, group: Any, name: str) -> list[nodes.Node]:
+        command = group.get_command(click.Context(group), name)
+        context = click.Context(command, info_name=title, max_content_width=110, help_option_names=["-h", "--help"])
+        text = command.get_help(context)
+        section = nodes.section(ids=[nodes.make_id(title)])
+        section += nodes.title(text=title)
+        section += nodes.literal_block(text, text, language="none")
+        below = command.list_commands(context) if isinstance(command, click.Group) else []
+        return [section, *(deeper for one in below for deeper in self._sections(f"{title} {one}", command, one))]
+
+
+def setup(app: Sphinx) -> None:
+    """What this configuration adds to Sphinx."""
+    app.add_directive("treegauge-commands", Commands)

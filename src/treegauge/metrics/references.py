@@ -59,7 +59,7 @@ class Reference:
     def __str__(self) -> str:
         people = [author.partition(",")[0] for author in self.authors]
         who = " & ".join(people) if len(people) < 3 else f"{people[0]} et al."
-        return f"{who} ({self.year}), {self.title}"
+        return f"{who} ({self.year}), {self.title.replace('{', '').replace('}', '')}"
 
 
 REFERENCES: dict[str, Reference] = {

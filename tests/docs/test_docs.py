@@ -1,0 +1,176 @@
+"""The pages: links lead somewhere, commands are commands and run, and nothing public is left out."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import treegauge
+from treegauge.cli import COMMANDS, main
+from treegauge.cli import treegauge as program
+from treegauge.data import own_treebank
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "experiments" / "results").rglob("*.md")),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "bench/RESULTS.md")),
+]
+IDS = [str(page.relative_to(ROOT)) for page in PAGES]
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The names under which a page's headings can be linked to."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links(page: Path) -> list[str]:
+    return LINK.findall(FENCE.sub("", page.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        target, _, anchor = link.partition("#")
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), link
+        assert not anchor or anchor in anchors(file), link
+
+
+def test_there_are_links() -> None:
+    assert sum(len(links(page)) for page in PAGES) > 20
+
+
+def test_every_page_can_be_reached() -> None:
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").with_suffix("").as_posix()
+        assert name == "index" or re.search(rf"^{re.escape(name)}$", index, re.MULTILINE), name
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    reference = (ROOT / "docs" / "reference" / "api.md").read_text("utf-8")
+    errors = {name for name in treegauge.__all__ if name in treegauge.errors.__all__}
+    for name in set(treegauge.__all__) - errors - {"__version__"}:
+        assert re.search(rf"treegauge\.{name}$", reference, re.MULTILINE), name
+    assert "automodule:: treegauge.errors" in reference
+
+
+def test_every_metric_is_in_the_docs() -> None:
+    page = (ROOT / "docs" / "howto" / "score.md").read_text("utf-8")
+    assert [name for name in treegauge.metric_names() if f"`{name}`" not in page] == []
+
+
+def command_lines(page: Path) -> list[str]:
+    """The lines of a page that call treegauge."""
+    blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    return [line for line in lines if re.search(r"(^|\| |&& )treegauge ", line)]
+
+
+def calls(line: str) -> list[list[str]]:
+    """The arguments of each call of treegauge in a line of shell."""
+    found: list[list[str]] = []
+    current: list[str] | None = None
+    for word in shlex.split(line, comments=True):
+        if word in ("|", ">", "&&", ";", "<"):
+            current = None
+        elif word == "treegauge" and current is None:
+            current = []
+            found.append(current)
+        elif current is not None:
+            current.append(word)
+    return found
+
+
+ALL_LINES = [(name, line) for page, name in zip(PAGES, IDS, strict=True) for line in command_lines(page)]
+
+
+@pytest.mark.parametrize(("page", "line"), ALL_LINES, ids=[f"{page}: {line}" for page, line in ALL_LINES])
+def test_commands_exist_and_have_these_options(page: str, line: str) -> None:
+    for arguments in calls(line):
+        if arguments[0].startswith("-"):
+            continue
+        name, *rest = arguments
+        assert name in COMMANDS, line
+        group = program.get_command(click.Context(program), name)
+        while (
+            isinstance(group, click.Group)
+            and rest
+            and not rest[0].startswith("-")
+            and rest[0] in group.list_commands(click.Context(group))
+        ):
+            name, *rest = rest
+            group = group.get_command(click.Context(group), name)
+        assert group is not None
+        try:
+            group.make_context(name, [re.sub(r"[$<>]", "x", word) for word in rest])
+        except click.exceptions.Exit:
+            assert "--help" in rest or "--list" in rest
+
+
+RUN = {
+    "README.md": ("treegauge check", "treegauge learn", "treegauge reproduce", "pip install", "treegauge convert tiger"),
+    "docs/tutorial.md": ("pip install",),
+    "docs/howto/score.md": (),
+    "docs/howto/report.md": ("report gold.mrg mine",),
+    "docs/howto/treebanks.md": ("convert negra",),
+    "docs/howto/parse-for-a-metric.md": (),
+}
+"""Pages whose lines are run, and the beginnings of those that are not: what serves, takes long, or needs licensed files."""
+LINES = [
+    (page, line)
+    for page, left_out in RUN.items()
+    for line in command_lines(ROOT / page)
+    if not any(beginning in line for beginning in left_out)
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the pages talk of."""
+    folder = tmp_path_factory.mktemp("docs")
+    train = [str(tree) for tree in own_treebank("train")][::10]
+    gold = [str(tree) for tree in own_treebank("dev")][:12]
+    parse = [tree.replace("(PP ", "(ADVP ") for tree in gold]
+    other = [tree.replace("(NP ", "(NX ", 1) for tree in gold]
+    files = {"gold.mrg": gold, "parser.mrg": parse, "A.mrg": parse, "B.mrg": other, "train.mrg": train, "wsj.mrg": train}
+    for name in ("gold", "parsed", "wsj"):
+        (folder / name).mkdir()
+    files |= {"gold/1.mrg": gold, "parsed/1.mrg": parse, "wsj/wsj_0001.mrg": train}
+    for name, lines in files.items():
+        (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
+    words = [" ".join(tree.words) for tree in own_treebank("dev")][:3]
+    (folder / "sentences.txt").write_text("\n".join(words) + "\n", "utf-8")
+    (folder / "COLLINS.prm").write_text("DELETE_LABEL TOP\nDELETE_LABEL -NONE-\nDELETE_LABEL .\n", "utf-8")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "line"), LINES, ids=[f"{page}: {line}" for page, line in LINES])
+def test_commands_run(
+    page: str, line: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    (arguments,) = calls(line)
+    said = re.match(r'echo "(.*?)" \| ', line)
+    if said:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{said[1]}\n".encode()), "utf-8"))
+    with pytest.raises(SystemExit) as left:
+        main([word for given in arguments for word in (sorted(map(str, Path().glob(given))) if "*" in given else [given])])
+    captured = capsys.readouterr()
+    assert left.value.code in (0, None), captured.err
+    target = re.search(r"> (\S+)", line.partition("#")[0])
+    if target:
+        Path(target[1]).write_text(captured.out, "utf-8")
