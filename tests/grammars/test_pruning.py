@@ -15,7 +15,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.projection import expected_usage, project
 from treegauge.grammar.training import train
 from treegauge.parsing import Forest
-from treegauge.parsing.kernels import Limit
+from treegauge.parsing.layout import Limit
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.pruning import Pruner, SearchError, search_error
 from treegauge.testing import enumeration as brute

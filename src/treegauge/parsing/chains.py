@@ -15,7 +15,7 @@ import numpy as np
 from treegauge.parsing.best import Best
 from treegauge.parsing.free import best_spans
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.kernels import Chart
+from treegauge.parsing.layout import Chart
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from treegauge.errors import MismatchError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.kernels import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM, Chart, Leaves, Limit, Weights, find, inside
+from treegauge.parsing.inside import inside
+from treegauge.parsing.layout import Chart, Leaves, Limit, Weights, find
+from treegauge.parsing.numbers import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 from treegauge.parsing.outside import Outer, outside
 
 __all__ = ["Filled", "Tags", "fill", "leaves_of", "outer_of", "weights_of"]

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.chart import Filled, fill, weights_of
-from treegauge.parsing.kernels import LOG_SUM, MODULAR, Leaves, Limit, find, inside
+from treegauge.parsing.inside import inside
+from treegauge.parsing.layout import Leaves, Limit, find
+from treegauge.parsing.numbers import LOG_SUM, MODULAR
 
 __all__ = ["number_of_parses"]
 

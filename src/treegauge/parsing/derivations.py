@@ -13,7 +13,8 @@ import numpy as np
 
 from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.kernels import LOG_SUM, SUM, Chart, Leaves, find, zero_of
+from treegauge.parsing.layout import Chart, Leaves, find
+from treegauge.parsing.numbers import LOG_SUM, SUM, zero_of
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Alternatives", "Grid", "alternatives", "best_derivation", "sampled_derivation", "steps_to_tree"]

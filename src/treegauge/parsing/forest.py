@@ -18,7 +18,8 @@ from treegauge.parsing.chart import NO_LIMIT, Filled, Tags, fill, leaves_of, out
 from treegauge.parsing.counts import goes_round, number_of_parses
 from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
 from treegauge.parsing.kbest import best_derivations
-from treegauge.parsing.kernels import LOG_SUM, MAX, SUM, Limit, find
+from treegauge.parsing.layout import Limit, find
+from treegauge.parsing.numbers import LOG_SUM, MAX, SUM
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.posteriors import (
     Anchored,
@@ -135,7 +136,9 @@ class Forest:
 
     @property
     def has_parse(self) -> bool:
-        return self.filled.root >= 0
+        """Whether the grammar has a parse of the sentence; any chart that is there can tell."""
+        known = vars(self).get("viterbi") if "filled" not in vars(self) else None
+        return (known or self.filled).root >= 0
 
     @property
     def log_partition(self) -> float:

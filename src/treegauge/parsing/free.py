@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.kernels import Chart
+from treegauge.parsing.layout import Chart
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["best_labels", "best_spans", "build"]

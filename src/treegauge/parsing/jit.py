@@ -1,14 +1,23 @@
-"""The decorator of the compiled kernels, and a way to hear when one is being compiled."""
+"""The decorators of the compiled kernels, where they are kept, and a way to hear when one is being compiled."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import os
+import shutil
+import tempfile
+import time
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
-__all__ = ["Bools", "Floats", "Ints", "NoKernelCache", "kernel", "when_compiling"]
+import treegauge
+
+__all__ = ["Bools", "Floats", "Ints", "NoKernelCache", "inlined", "kernel", "when_compiling"]
 
 Floats = Any
 """An array of float64 inside a kernel. There an index gives a number, which NumPy's types cannot promise."""
@@ -22,9 +31,15 @@ _numba: Any = importlib.import_module("numba")
 _event: Any = importlib.import_module("numba.core.event")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Sums may be reordered so that they vectorise; infinities are kept, since -inf is log 0. No kernel makes a NaN.
-_FAST = {"reassoc", "nsz", "contract", "nnan"}
-_warned = False
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    # Sums may be reordered so that they vectorise; infinities are kept, since -inf is log 0. No kernel makes a NaN.
+    "fastmath": {"reassoc", "nsz", "contract", "nnan"},
+}
+_PACKAGE = Path(treegauge.__file__).parent
+_RULES = "grammar/binarisation.py"
+"""The one module without kernels whose types kernels know."""
 
 
 class NoKernelCache(UserWarning):
@@ -34,20 +49,55 @@ class NoKernelCache(UserWarning):
 def kernel(function: Function) -> Function:
     """``function`` compiled on first use, without the interpreter lock, and kept on disk where some place can be
     written."""
-    global _warned
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": _FAST}
+    folder = _folder()
+    if folder is None:
+        return _numba.njit(**_OPTIONS)(function)
+    before, _numba.config.CACHE_DIR = _numba.config.CACHE_DIR, folder
     try:
-        return _numba.njit(cache=True, **options)(function)
-    except RuntimeError as error:
-        if not _warned:
-            _warned = True
-            warnings.warn(
-                f"compiled kernels cannot be stored ({error}); each run will compile them anew. "
-                "Set NUMBA_CACHE_DIR to a folder that can be written.",
-                NoKernelCache,
-                stacklevel=2,
-            )
-        return _numba.njit(**options)(function)
+        return _numba.njit(cache=True, **_OPTIONS)(function)
+    finally:
+        _numba.config.CACHE_DIR = before
+
+
+def inlined(function: Function) -> Function:
+    """``function`` as a part of the kernels that call it: what they pass as a constant is one in there, too."""
+    return _numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+@cache
+def _folder() -> str | None:
+    """Where kernels are kept: a folder for this very source.
+
+    Numba looks only at the file of a kernel to see whether it has changed, and fails on what an older version of treegauge has left
+    where a class has moved since. So all sources that kernels are made of decide the folder's name.
+    """
+    texts = [path.read_bytes() for part in ("learning", "parsing") for path in sorted((_PACKAGE / part).glob("*.py"))]
+    kernels = [text for text in texts if b"parsing.jit import" in text]
+    digest = hashlib.sha256(b"\0".join([*kernels, (_PACKAGE / _RULES).read_bytes()])).hexdigest()[:16]
+    given = _numba.config.CACHE_DIR
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    for place in [Path(given)] if given else [_PACKAGE / "__pycache__", Path(caches) / "treegauge"]:
+        folder = place / f"kernels-{digest}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError:
+            continue
+        _remove_others(folder)
+        return str(folder)
+    warnings.warn(
+        "compiled kernels cannot be stored; each run will compile them anew. Set NUMBA_CACHE_DIR to a folder that can be written.",
+        NoKernelCache,
+        stacklevel=3,
+    )
+    return None
+
+
+def _remove_others(folder: Path) -> None:
+    """Remove the kernels of other sources that nobody has used for a month."""
+    for other in folder.parent.glob("kernels-*"):
+        if other != folder and other.stat().st_mtime < time.time() - 30 * 86_400:
+            shutil.rmtree(other, ignore_errors=True)
 
 
 class _Once(_event.Listener):

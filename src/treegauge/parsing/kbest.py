@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from treegauge.parsing.chart import Filled
 from treegauge.parsing.derivations import Grid, alternatives
-from treegauge.parsing.kernels import MAX
+from treegauge.parsing.numbers import MAX
 
 __all__ = ["best_derivations"]
 

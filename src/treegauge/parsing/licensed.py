@@ -18,7 +18,7 @@ import numpy as np
 
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
-from treegauge.parsing.kernels import LOG_SUM, MAX, dot
+from treegauge.parsing.numbers import LOG_SUM, MAX, dot
 from treegauge.parsing.outside import Outer
 
 __all__ = ["Licensed", "Parts", "best_licensed", "best_production"]

@@ -1,4 +1,4 @@
-"""Outside: the top-down pass over a chart (letters, layout and modes as in :mod:`treegauge.parsing.kernels`)."""
+"""Outside: the top-down pass over a chart (letters and layout as in :mod:`treegauge.parsing.layout`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
-from treegauge.parsing.jit import Floats, kernel
-from treegauge.parsing.kernels import LOG_SUM, SUM, Chart, Weights, plus, times, zero_of
+from treegauge.parsing.jit import Floats, inlined, kernel
+from treegauge.parsing.layout import Chart, Weights
+from treegauge.parsing.numbers import LOG_SUM, SUM, plus, times, zero_of
 
 __all__ = ["Outer", "outside"]
 
@@ -22,7 +23,7 @@ class Outer(NamedTuple):
     right_row: Floats
 
 
-@kernel
+@inlined
 def outside_of_cell(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, weights: Weights, outer: Outer, dense: Floats
 ) -> bool:
@@ -57,7 +58,7 @@ def outside_of_cell(
     return True
 
 
-@kernel
+@inlined
 def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats) -> None:
     """Give the outside of the parents over [s, t) to the children of all their binary rules."""
     zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
@@ -90,7 +91,7 @@ def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binar
                     outer_b[r] = plus(mode, outer_b[r], y + a[r], 0.0)
 
 
-@kernel
+@inlined
 def hand_down_by_parents(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats
 ) -> None:
@@ -118,7 +119,7 @@ def hand_down_by_parents(
                 outer.right_row[row_c, r] = plus(mode, outer.right_row[row_c, r], times(mode, y, chart.left_row[row, r], 0.0), 0.0)
 
 
-@kernel
+@inlined
 def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats, zero: float) -> bool:
     """Whether the rules of the parents over [s, t) are fewer than the pairs that begin with a left child there."""
     n_rules, n_pairs = 0, 0
@@ -133,8 +134,8 @@ def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats,
     return bool(2 * n_rules < n_pairs)
 
 
-@kernel
-def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+@inlined
+def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
     """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, Figure 3).
 
     ``root`` is the entry of the start symbol over the whole sentence; mode SUM or LOG_SUM.
@@ -159,3 +160,18 @@ def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weight
             for k in range(chart.first[s, t], chart.last[s, t]):
                 dense[chart.symbol[k]] = zero
     return outer
+
+
+@kernel
+def outside_sum(n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+    return fill_outer(SUM, n, chart, rules, weights, root)
+
+
+@kernel
+def outside_log_sum(n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+    return fill_outer(LOG_SUM, n, chart, rules, weights, root)
+
+
+def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+    """:func:`fill_outer` in the kernel of a mode."""
+    return (outside_sum if mode == SUM else outside_log_sum)(n, chart, rules, weights, root)

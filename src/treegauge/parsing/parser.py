@@ -14,6 +14,7 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.projection import expected_usage
 from treegauge.normalise import expand_unaries, fallback
+from treegauge.parsing.best import Best
 from treegauge.parsing.forest import Forest, Parse
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posteriors import Constituent
@@ -52,7 +53,8 @@ class Parser:
 
     ``tag_words`` says that the grammar's words are tags. ``gold_tags`` keeps a sentence's own tags. ``joined``
     expands joined unary chains (``S+VP``). ``prune`` is the threshold of a coarse grammar's posteriors (see
-    :mod:`treegauge.parsing.pruning`); 0 is exact.
+    :mod:`treegauge.parsing.pruning`); 0 is exact. Who does not want the probability of the sentences may say so, and has the
+    likeliest parses in half the time.
 
     >>> grammar = PCFG.parse('S -> N V [1]\\nN -> "fish" [1]\\nV -> "swim" [1]')
     >>> parser = Parser(grammar)
@@ -71,6 +73,7 @@ class Parser:
     tag_words: bool = False
     joined: bool = False
     prune: float = 0.0
+    probabilities: bool = True
 
     def check(self) -> None:
         """Refuse an objective that does not exist, or options it does not take, before the first sentence."""
@@ -81,12 +84,23 @@ class Parser:
     def parse(self, sentence: Sentence) -> Parsed:
         """The best tree of one sentence."""
         forest = self._forest(sentence)
-        if not forest.has_parse:
+        if not self._has_parse(forest):
             return Parsed(sentence, self._fallback(sentence), math.nan, -math.inf, True)
-        best = forest.argmax(self.objective, **self.options)
+        best = self._best(forest)
         kbest = tuple(Parse(self._shown(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
         constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
-        return Parsed(sentence, self._shown(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents)
+        log_probability = forest.log_partition if self.probabilities else math.nan
+        return Parsed(sentence, self._shown(best.tree, sentence), best.score, log_probability, False, kbest, constituents)
+
+    @property
+    def _without_sums(self) -> bool:
+        return self.objective == "viterbi" and not self.probabilities
+
+    def _has_parse(self, forest: Forest) -> bool:
+        return forest.viterbi.root >= 0 if self._without_sums else forest.has_parse
+
+    def _best(self, forest: Forest) -> Best:
+        return Best(forest.best().tree, math.nan) if self._without_sums else forest.argmax(self.objective, **self.options)
 
     def _forest(self, sentence: Sentence) -> Forest:
         words, tags = sentence.words, None
@@ -98,7 +112,7 @@ class Parser:
             tags = [self._symbols(tag) for tag in sentence.tags]
         if self.prune:
             pruned = Forest(self.grammar, words, tags=tags, limit=Pruner.of(self.grammar).limit(words, self.prune, tags))
-            if pruned.has_parse:
+            if self._has_parse(pruned):
                 return pruned
         return Forest(self.grammar, words, tags=tags)
 

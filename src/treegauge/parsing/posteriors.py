@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from treegauge.parsing.derivations import Grid
+from treegauge.parsing.inside import longer
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.kernels import LOG_SUM, SUM, dot, longer
+from treegauge.parsing.numbers import LOG_SUM, SUM, dot
 from treegauge.parsing.outside import Outer
 from treegauge.trees.tree import Production
 

@@ -21,7 +21,7 @@ from treegauge.grammar.projection import coarse_label, project
 from treegauge.parsing.chart import NO_LIMIT, Tags
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.jit import Bools, Floats, kernel
-from treegauge.parsing.kernels import Chart, Limit
+from treegauge.parsing.layout import Chart, Limit
 
 if TYPE_CHECKING:
     from treegauge.parsing.parser import Parsed, Parser, Sentence

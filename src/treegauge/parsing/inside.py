@@ -1,21 +1,4 @@
-"""Inside: the bottom-up pass over a chart, and the layout and the numbers that all passes share.
-
-Letters, after Goodman 1996: n words; a span is [s, t), split at r; X, A, B, C are symbols, A -> B C a rule; e
-inside, f outside, g = e f.
-
-Layout. For every start s and left child B there is a *row* over the splits r that holds e(s, r, B); for every end t
-and right child C a row over r that holds e(r, t, C). A span then takes each pair (B, C) that heads some rule and
-whose rows overlap, makes one dot product of two contiguous rows, and applies the pair's rules to it once, not once
-per split.
-
-One code for several kinds of numbers, chosen by ``mode``:
-
-* SUM: probabilities, added. Fast; the caller scales the words so that numbers stay near 1, and repeats in LOG_SUM
-  where they do not.
-* LOG_SUM: their logarithms: slow, never underflows.
-* MAX: logarithms, of which the largest is taken: the best parse.
-* MODULAR: whole numbers modulo a prime: counts of parses.
-"""
+"""Inside: the bottom-up pass over a chart (letters and layout as in :mod:`treegauge.parsing.layout`)."""
 
 from __future__ import annotations
 
@@ -24,137 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
-from treegauge.parsing.jit import Bools, Floats, Ints, kernel
+from treegauge.parsing.jit import Bools, Floats, Ints, inlined, kernel
+from treegauge.parsing.layout import Chart, Leaves, Limit, Weights
+from treegauge.parsing.numbers import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
-__all__ = ["LOG_SUM", "MAX", "MODULAR", "SUM", "Chart", "Leaves", "Limit", "Weights", "dot", "find", "inside"]
-
-
-SUM, LOG_SUM, MAX, MODULAR = 0, 1, 2, 3
-SMALLEST, LARGEST = 1e-150, 1e150
-"""Between these the product of any two numbers is exact to rounding, so no sum has lost a part."""
-
-
-class Leaves(NamedTuple):
-    """What may stand over each word: word i owns the entries ``first[i]:first[i+1]``."""
-
-    first: Ints
-    symbol: Ints
-    weight: Floats
-
-
-class Limit(NamedTuple):
-    """What may stand where: a symbol X over [s, t) only if ``allowed[s, t, group[X]]``; of a group below 0 anywhere.
-
-    Group k has the symbols ``member[member_first[k]:member_first[k+1]]``. Where ``allowed`` is of size 0 there is no
-    limit. If two symbols are allowed, so must be those on a chain between.
-    """
-
-    allowed: Bools
-    group: Ints
-    member_first: Ints
-    member: Ints
-
-
-class Weights(NamedTuple):
-    """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers
-    of a mode.
-
-    The closure's columns are those of :class:`treegauge.grammar.unary.Closure`.
-    """
-
-    binary: Floats
-    chain_first: Ints
-    chain_top: Ints
-    chain: Floats
-    chained: bool
-
-
-class Chart(NamedTuple):
-    """What :func:`inside` found. The cell of a span holds the entries ``first[s, t]:last[s, t]``: a symbol and its
-    value.
-
-    ``lefts[s, i]`` = (left id, row, first split, last split) of the i-th left child that starts at s, which is the
-    ``slot[s, left id]``-th; ``rights[t, right id]`` = (row, first split, last split); rows are those of ``left_row``
-    and ``right_row``.
-    """
-
-    first: Ints
-    last: Ints
-    symbol: Ints
-    value: Floats
-    n_lefts: Ints
-    lefts: Ints
-    slot: Ints
-    rights: Ints
-    left_row: Floats
-    right_row: Floats
-
-
-@kernel
-def zero_of(mode: int) -> float:
-    """The number that means "none" in a mode."""
-    return -np.inf if mode in (LOG_SUM, MAX) else 0.0
-
-
-@kernel
-def dot(mode: int, a: Floats, b: Floats, lo: int, hi: int, modulus: float) -> float:
-    """The sum over splits lo .. hi of the products of two rows."""
-    if mode == SUM:
-        x = 0.0
-        for r in range(np.uint64(lo), np.uint64(hi + 1)):
-            x += a[r] * b[r]
-        return x
-    if mode == MODULAR:
-        x = 0.0
-        for r in range(lo, hi + 1):
-            x = (x + a[r] * b[r]) % modulus
-        return x
-    x = -np.inf
-    for r in range(np.uint64(lo), np.uint64(hi + 1)):
-        x = max(x, a[r] + b[r])
-    if mode == LOG_SUM and x > -np.inf:
-        y = 0.0
-        for r in range(lo, hi + 1):
-            y += np.exp(a[r] + b[r] - x)
-        x += np.log(y)
-    return x
-
-
-@kernel
-def plus(mode: int, x: float, y: float, modulus: float) -> float:
-    if mode == SUM:
-        return x + y
-    if mode == MODULAR:
-        return (x + y) % modulus
-    if mode == MAX:
-        return max(x, y)
-    high, low = max(x, y), min(x, y)
-    return high if low == -np.inf else high + np.log1p(np.exp(low - high))
-
-
-@kernel
-def times(mode: int, x: float, y: float, modulus: float) -> float:
-    if mode == SUM:
-        return x * y
-    if mode == MODULAR:
-        return (x * y) % modulus
-    return x + y
-
-
-@kernel
-def find(chart: Chart, s: int, t: int, X: int) -> int:
-    """The entry of a symbol in the cell of a span, or -1."""
-    for k in range(chart.first[s, t], chart.last[s, t]):
-        if chart.symbol[k] == X:
-            return k
-    return -1
+__all__ = ["inside", "longer"]
 
 
 @kernel
 def longer(values: Floats, size: int) -> Floats:
     """``values`` with room for ``size``, at least doubled."""
+    # A loop, here and below, where a slice would do: Numba takes seconds to compile one.
     bigger = np.empty(max(size, 2 * len(values)), values.dtype)
-    bigger[: len(values)] = values
+    for i in range(len(values)):
+        bigger[i] = values[i]
     return bigger
 
 
@@ -162,7 +28,9 @@ def longer(values: Floats, size: int) -> Floats:
 def more_rows(rows: Floats) -> Floats:
     """Twice as many rows, the old ones first."""
     bigger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
-    bigger[: rows.shape[0]] = rows
+    for i in range(rows.shape[0]):
+        for r in range(rows.shape[1]):
+            bigger[i, r] = rows[i, r]
     return bigger
 
 
@@ -181,7 +49,7 @@ def scratch(n_symbols: int) -> Scratch:
     return Scratch(np.zeros(n_symbols, np.bool_), np.empty(n_symbols, np.int32), np.empty(n_symbols), np.zeros(1, np.int64))
 
 
-@kernel
+@inlined
 def add(mode: int, cell: Scratch, X: int, value: float, modulus: float) -> None:
     """Add a value to a symbol's."""
     if cell.found[X]:
@@ -193,14 +61,14 @@ def add(mode: int, cell: Scratch, X: int, value: float, modulus: float) -> None:
         cell.value[X] = value
 
 
-@kernel
+@inlined
 def clear(cell: Scratch) -> None:
     for i in range(cell.count[0]):
         cell.found[cell.symbol[i]] = False
     cell.count[0] = 0
 
 
-@kernel
+@inlined
 def sum_over_splits(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, cell: Scratch, modulus: float
 ) -> None:
@@ -224,7 +92,7 @@ def sum_over_splits(
                 add(mode, cell, rules.parent[k], times(mode, binary[k], x, modulus), modulus)
 
 
-@kernel
+@inlined
 def sum_over_parents(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, limit: Limit, cell: Scratch, modulus: float
 ) -> None:
@@ -249,7 +117,7 @@ def sum_over_parents(
                     add(mode, cell, A, times(mode, binary[k], x, modulus), modulus)
 
 
-@kernel
+@inlined
 def parents_are_few(s: int, t: int, chart: Chart, rules: BinaryRules, limit: Limit) -> bool:
     """Whether the rules of the symbols allowed over [s, t) are fewer than the pairs that begin with a left child there."""
     n_rules, n_pairs = 0, 0
@@ -263,13 +131,13 @@ def parents_are_few(s: int, t: int, chart: Chart, rules: BinaryRules, limit: Lim
     return bool(3 * n_rules < n_pairs)
 
 
-@kernel
+@inlined
 def permitted(limit: Limit, s: int, t: int, X: int) -> bool:
     """Whether a symbol may stand over [s, t)."""
     return limit.allowed.size == 0 or limit.group[X] < 0 or limit.allowed[s, t, limit.group[X]]
 
 
-@kernel
+@inlined
 def anything(limit: Limit, s: int, t: int) -> bool:
     """Whether symbols of some group may stand over [s, t)."""
     found = False
@@ -278,21 +146,30 @@ def anything(limit: Limit, s: int, t: int) -> bool:
     return found
 
 
-@kernel
-def close_chains(mode: int, s: int, t: int, below: Scratch, cell: Scratch, weights: Weights, limit: Limit, modulus: float) -> None:
-    """``cell`` from ``below`` by all chains of unary rules: e = C b."""
-    for i in range(below.count[0]):
-        X = below.symbol[i]
-        if not permitted(limit, s, t, X):
+@inlined
+def close_chains(mode: int, s: int, t: int, cell: Scratch, held: Scratch, weights: Weights, limit: Limit, modulus: float) -> None:
+    """What is in a cell and all that chains of unary rules make of it: e = C b. ``held`` is room for b."""
+    n_held, zero, one = 0, zero_of(mode), one_of(mode)
+    for i in range(cell.count[0]):
+        X = cell.symbol[i]
+        c = weights.chain_first[X]
+        # A symbol whose one chain is to be itself, not in a cycle, is what it was.
+        if weights.chain_first[X + 1] - c > 1 or weights.chain[c] != one:
+            held.symbol[n_held], held.value[n_held] = X, cell.value[X]
+            cell.value[X] = zero
+            n_held += 1
+    for i in range(n_held):
+        below = held.symbol[i]
+        if not permitted(limit, s, t, below):
             continue
-        for c in range(weights.chain_first[X], weights.chain_first[X + 1]):
-            value = times(mode, weights.chain[c], below.value[X], modulus)
-            if value != zero_of(mode):
+        for c in range(weights.chain_first[below], weights.chain_first[below + 1]):
+            value = times(mode, weights.chain[c], held.value[i], modulus)
+            if value != zero:
                 add(mode, cell, weights.chain_top[c], value, modulus)
 
 
-@kernel
-def inside(
+@inlined
+def fill_chart(
     mode: int,
     n: int,
     leaves: Leaves,
@@ -314,7 +191,7 @@ def inside(
     slot, rights = np.full((n, n_left), -1, np.int32), np.full((n + 1, n_right, 3), -1, np.int32)
     left_row, right_row = np.empty((8 * n, n + 1)), np.empty((8 * n, n + 1))
     n_left_rows, n_right_rows = 0, 0
-    below, closed = scratch(n_symbols), scratch(n_symbols)
+    cell, held = scratch(n_symbols), scratch(n_symbols)
     # Where every symbol has a group, a span that is closed to all groups need not be looked at.
     limited = limit.allowed.size > 0 and limit.group.min() >= 0
     d, low, high = 0, np.inf, -np.inf
@@ -322,24 +199,21 @@ def inside(
         low, high = np.inf, -np.inf
         for s in range(n - d + 1):
             t = s + d
-            clear(below)
+            clear(cell)
             first[s, t] = last[s, t] = size
             if limited and not anything(limit, s, t):
                 continue
             if d == 1:
                 for i in range(leaves.first[s], leaves.first[s + 1]):
-                    add(mode, below, leaves.symbol[i], leaves.weight[i], modulus)
+                    add(mode, cell, leaves.symbol[i], leaves.weight[i], modulus)
             else:
                 chart = Chart(first, last, symbol, value, n_lefts, lefts, slot, rights, left_row, right_row)
                 if limited and parents_are_few(s, t, chart, rules, limit):
-                    sum_over_parents(mode, s, t, chart, rules, weights.binary, limit, below, modulus)
+                    sum_over_parents(mode, s, t, chart, rules, weights.binary, limit, cell, modulus)
                 else:
-                    sum_over_splits(mode, s, t, chart, rules, weights.binary, below, modulus)
-            cell = below
+                    sum_over_splits(mode, s, t, chart, rules, weights.binary, cell, modulus)
             if weights.chained:
-                clear(closed)
-                close_chains(mode, s, t, below, closed, weights, limit, modulus)
-                cell = closed
+                close_chains(mode, s, t, cell, held, weights, limit, modulus)
             if size + cell.count[0] > len(symbol):
                 symbol, value = longer(symbol, size + cell.count[0]), longer(value, size + cell.count[0])
             first[s, t] = size
@@ -365,7 +239,8 @@ def inside(
                         lefts[s, i_left, 0], lefts[s, i_left, 1], lefts[s, i_left, 2] = B, n_left_rows, t
                         n_left_rows += 1
                     else:
-                        left_row[lefts[s, i_left, 1], lefts[s, i_left, 3] + 1 : t] = zero
+                        for r in range(lefts[s, i_left, 3] + 1, t):
+                            left_row[lefts[s, i_left, 1], r] = zero
                     left_row[lefts[s, i_left, 1], t] = v
                     lefts[s, i_left, 3] = t
                 if C >= 0 and d < n:
@@ -375,7 +250,8 @@ def inside(
                         rights[t, C, 0], rights[t, C, 2] = n_right_rows, s
                         n_right_rows += 1
                     else:
-                        right_row[rights[t, C, 0], s + 1 : rights[t, C, 1]] = zero
+                        for r in range(s + 1, rights[t, C, 1]):
+                            right_row[rights[t, C, 0], r] = zero
                     right_row[rights[t, C, 0], s] = v
                     rights[t, C, 1] = s
             last[s, t] = size
@@ -385,3 +261,41 @@ def inside(
         first, last, symbol[:size], value[:size], n_lefts, lefts, slot, rights, left_row[:n_left_rows], right_row[:n_right_rows]
     )
     return chart, d, low, high
+
+
+@kernel
+def inside_sum(
+    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+) -> tuple[Chart, int, float, float]:
+    return fill_chart(SUM, n, leaves, rules, weights, limit, modulus)
+
+
+@kernel
+def inside_log_sum(
+    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+) -> tuple[Chart, int, float, float]:
+    return fill_chart(LOG_SUM, n, leaves, rules, weights, limit, modulus)
+
+
+@kernel
+def inside_max(
+    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+) -> tuple[Chart, int, float, float]:
+    return fill_chart(MAX, n, leaves, rules, weights, limit, modulus)
+
+
+@kernel
+def inside_modular(
+    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+) -> tuple[Chart, int, float, float]:
+    return fill_chart(MODULAR, n, leaves, rules, weights, limit, modulus)
+
+
+_INSIDE = {SUM: inside_sum, LOG_SUM: inside_log_sum, MAX: inside_max, MODULAR: inside_modular}
+
+
+def inside(
+    mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+) -> tuple[Chart, int, float, float]:
+    """:func:`fill_chart` in the kernel of a mode."""
+    return _INSIDE[mode](n, leaves, rules, weights, limit, modulus)

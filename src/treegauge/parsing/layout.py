@@ -1,0 +1,83 @@
+"""The layout of a chart in memory.
+
+Letters, after Goodman 1996: n words; a span is [s, t), split at r; X, A, B, C are symbols, A -> B C a rule; e
+inside, f outside, g = e f.
+
+For every start s and left child B there is a *row* over the splits r that holds e(s, r, B); for every end t
+and right child C a row over r that holds e(r, t, C). A span then takes each pair (B, C) that heads some rule and
+whose rows overlap, makes one dot product of two contiguous rows, and applies the pair's rules to it once, not once
+per split.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from treegauge.parsing.jit import Bools, Floats, Ints, kernel
+
+__all__ = ["Chart", "Leaves", "Limit", "Weights", "find"]
+
+
+class Leaves(NamedTuple):
+    """What may stand over each word: word i owns the entries ``first[i]:first[i+1]``."""
+
+    first: Ints
+    symbol: Ints
+    weight: Floats
+
+
+class Limit(NamedTuple):
+    """What may stand where: a symbol X over [s, t) only if ``allowed[s, t, group[X]]``; of a group below 0 anywhere.
+
+    Group k has the symbols ``member[member_first[k]:member_first[k+1]]``. Where ``allowed`` is of size 0 there is no
+    limit. If two symbols are allowed, so must be those on a chain between.
+    """
+
+    allowed: Bools
+    group: Ints
+    member_first: Ints
+    member: Ints
+
+
+class Weights(NamedTuple):
+    """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers
+    of a mode.
+
+    The closure's columns are those of :class:`treegauge.grammar.unary.Closure`.
+    """
+
+    binary: Floats
+    chain_first: Ints
+    chain_top: Ints
+    chain: Floats
+    chained: bool
+
+
+class Chart(NamedTuple):
+    """What :mod:`treegauge.parsing.inside` found. The cell of a span holds the entries ``first[s, t]:last[s, t]``: a symbol and its
+    value.
+
+    ``lefts[s, i]`` = (left id, row, first split, last split) of the i-th left child that starts at s, which is the
+    ``slot[s, left id]``-th; ``rights[t, right id]`` = (row, first split, last split); rows are those of ``left_row``
+    and ``right_row``.
+    """
+
+    first: Ints
+    last: Ints
+    symbol: Ints
+    value: Floats
+    n_lefts: Ints
+    lefts: Ints
+    slot: Ints
+    rights: Ints
+    left_row: Floats
+    right_row: Floats
+
+
+@kernel
+def find(chart: Chart, s: int, t: int, X: int) -> int:
+    """The entry of a symbol in the cell of a span, or -1."""
+    for k in range(chart.first[s, t], chart.last[s, t]):
+        if chart.symbol[k] == X:
+            return k
+    return -1
