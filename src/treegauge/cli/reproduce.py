@@ -10,7 +10,9 @@ from typing import Any
 
 import click
 
+from treegauge.cli._engines import engine_options
 from treegauge.cli._options import reading_options
+from treegauge.engines import Engine
 from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
 from treegauge.experiments.base import Corpus
@@ -73,9 +75,10 @@ def _command(experiment: Experiment) -> click.Command:
     @click.option("--resume", is_flag=True, help="Go on with the parts that a killed run left in FOLDER.")
     @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of what is printed.")
     @click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
-    def run(output: str | None, resume: bool, form: str, threads: int | None, **given: Any) -> None:
+    @engine_options(no_shards="its pieces follow from one another; --engine shares them out, and -o keeps them")
+    def run(output: str | None, resume: bool, form: str, threads: int | None, engine: Engine, **given: Any) -> None:
         settings = experiment.settings(**{name: given.pop(name) for name in names})
-        _run(experiment, settings, output, resume, form, threads, **given)
+        _run(experiment, settings, output, resume, form, threads, engine, **given)
 
     for field in reversed(fields):
         run.params.insert(0, _option(field))
@@ -110,6 +113,7 @@ def _run(
     resume: bool,
     form: str,
     threads: int | None,
+    engine: Engine,
     treebank: str | None = None,
     name: str | None = None,
     options: ReadOptions | None = None,
@@ -124,7 +128,7 @@ def _run(
     def say(line: str) -> None:
         click.echo(line, err=True)
 
-    report = run_experiment(experiment, corpus, settings, folder=output, resume=resume, threads=threads, say=say)
+    report = run_experiment(experiment, corpus, settings, folder=output, resume=resume, threads=threads, say=say, engine=engine)
     if form == "json":
         click.echo(json.dumps(document(experiment, report, experiment.fingerprint(corpus, settings)), ensure_ascii=False, indent=1))
         return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from treegauge.engines import HERE, Engine
 from treegauge.experiments.pieces import Pieces
 from treegauge.metrics.tables import Table
 from treegauge.trees.treebank import Treebank
@@ -31,12 +33,28 @@ class Figure(Protocol):
 
 @dataclass(frozen=True)
 class Work:
-    """What an experiment is given besides its settings: finished pieces of a run that was killed, and someone who
-    listens."""
+    """What an experiment is given besides its settings: finished pieces of a run that was killed, someone who listens, and an
+    engine for the pieces that are to be made."""
 
     pieces: Pieces
     say: Callable[[str], None] = lambda _: None
     threads: int | None = None
+    engine: Engine = HERE
+
+    @property
+    def jobs(self) -> int:
+        """How many threads a piece may use: all processors in this process, else one, unless said otherwise."""
+        return self.threads or (os.cpu_count() or 1 if self.engine.in_process else 1)
+
+    def each(self, function: Callable[[Any, Any], Any], shared: Any, named: Mapping[str, Any]) -> Iterator[Any]:
+        """The piece of each name, in order: as it was kept, or ``function(shared, item)`` of its item, kept as soon as it is there.
+
+        Pieces must be made of what JSON has.
+        """
+        missing = [item for name, item in named.items() if name not in self.pieces]
+        made = self.engine.map(function, shared, missing)
+        for name in named:
+            yield self.pieces.get(name, lambda: next(made))
 
 
 @dataclass(frozen=True)

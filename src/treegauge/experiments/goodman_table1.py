@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,9 +81,10 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
     assert corpus is not None
     usable = _usable(corpus.bank, settings)
     results: list[dict[str, Any]] = []
-    for number in range(settings.runs):
-        work.say(f"run {number + 1} of {settings.runs}")
-        results.append(work.pieces.get(f"run {number}", partial(one_run, usable, settings, number, work)))
+    runs = {f"run {number}": number for number in range(settings.runs)}
+    for result in work.each(_run, (usable, settings, work.jobs), runs):
+        results.append(result)
+        work.say(f"run {len(results)} of {settings.runs} is done")
     return _report(usable, settings, results)
 
 
@@ -100,7 +100,12 @@ def _usable(bank: Treebank, settings: Settings) -> BracketedSentences:
     return usable
 
 
-def one_run(sentences: BracketedSentences, settings: Settings, number: int, work: Work) -> dict[str, Any]:
+def _run(shared: tuple[BracketedSentences, Settings, int], number: int) -> dict[str, Any]:
+    sentences, settings, threads = shared
+    return one_run(sentences, settings, number, threads)
+
+
+def one_run(sentences: BracketedSentences, settings: Settings, number: int, threads: int | None = None) -> dict[str, Any]:
     """One split and one start: the rates of both parsers after each step, as a document."""
     order = np.random.default_rng([settings.seed, number]).permutation(len(sentences))[: settings.sentences]
     size = min(settings.test, len(order) // 5)
@@ -110,7 +115,7 @@ def one_run(sentences: BracketedSentences, settings: Settings, number: int, work
     rates: dict[str, Rates] = {parser: {name: [] for name in CRITERIA} for parser in (VITERBI, RECALL)}
     entropy: list[float] = []
     unparsed: list[int] = []
-    for taken in itertools.islice(steps(start, train, threads=work.threads), settings.iterations + 1):
+    for taken in itertools.islice(steps(start, train, threads=threads), settings.iterations + 1):
         assert isinstance(taken.grammar, DenseGrammar)
         decoded = decode(taken.grammar, test)
         guesses = {

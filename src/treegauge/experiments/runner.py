@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
+from treegauge.engines import HERE, Engine
 from treegauge.errors import MissingExtra
 from treegauge.experiments.base import Corpus, Experiment, Report, Work
 from treegauge.experiments.pieces import Pieces
@@ -27,11 +28,12 @@ def run_experiment(
     resume: bool = False,
     threads: int | None = None,
     say: Callable[[str], None] = lambda _: None,
+    engine: Engine = HERE,
 ) -> Report:
     """Run an experiment; with a folder, keep what is done as it is done, and write the report there in the end."""
     fingerprint = experiment.fingerprint(corpus, settings)
     kept = None if folder is None else Path(folder) / f"{experiment.name}.pieces.jsonl"
-    report = experiment.run(corpus, settings, Work(Pieces(kept, fingerprint, resume=resume), say, threads))
+    report = experiment.run(corpus, settings, Work(Pieces(kept, fingerprint, resume=resume), say, threads, engine))
     if folder is not None and kept is not None:
         for path in write_report(experiment, report, fingerprint, Path(folder), say):
             say(f"wrote {path}")
