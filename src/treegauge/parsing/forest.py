@@ -221,10 +221,11 @@ class Forest:
         return decode_forest(self, objective, **options)
 
     def best(self) -> Parse:
-        """The likeliest parse."""
+        """The likeliest parse; this needs no chart of sums."""
+        chart = self.viterbi
         self._require_parse()
-        steps = best_derivation(MAX, self.viterbi.grid, self.n, self.binary.start)
-        return Parse(self.tree(steps.tolist()), self.viterbi.log_value)
+        steps = best_derivation(MAX, chart.grid, self.n, self.binary.start)
+        return Parse(self.tree(steps.tolist()), chart.log_value)
 
     def parses(self) -> Iterator[Parse]:
         """All parses, best first; endless where a parse can go round a cycle of unary rules."""
