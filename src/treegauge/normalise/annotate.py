@@ -134,7 +134,7 @@ _PHRASES = (
 )  # fmt: skip
 SPLITS: dict[str, Split] = {split.name: split for split in (*_TAGS, *_PHRASES)}
 """The splits by name, after Klein & Manning (2003, Figure 8) where they have them."""
-USUAL_SPLITS = ("tag-pa", "in", "aux", "cc", "percent", "alone", "unary", "vp", "verb", "gapped")
+USUAL_SPLITS = ("tag-pa", "in", "aux", "cc", "percent", "alone", "vp", "verb", "gapped")
 
 
 def annotate(
