@@ -16,7 +16,7 @@ from treegauge.io.sources import Source
 
 __all__ = ["CHUNK_BYTES", "Text"]
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 5 << 17
 _LONGEST_LINE_BYTES = 64 << 20
 
 
