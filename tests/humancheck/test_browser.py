@@ -349,9 +349,6 @@ def test_blind_and_the_other_parsers_tree(chromium: Any, check: Check, tmp_path:
         anna.page.wait_for_selector(f"article:not([data-system='{shown}'])")
         anna.press("c")
         assert anna.page.is_visible(".context p")
-        if anna.page.query_selector("#whole"):
-            anna.press("w")
-            anna.page.wait_for_selector("article[data-whole=yes]")
         assert anna.errors == []
         anna.close()
 
@@ -368,5 +365,11 @@ def test_long_sentences_scroll(chromium: Any, store: Store) -> None:
         box, asked = anna.page.query_selector(".sentence").bounding_box(), anna.page.query_selector(".asked").bounding_box()
         assert box["y"] <= asked["y"] <= box["y"] + box["height"]
         assert box["height"] < 250
+        anna.press("w")
+        anna.page.wait_for_selector("article[data-whole=yes]")
+        anna.page.goto(anna.link)
+        anna.page.wait_for_selector("article[data-whole=yes]")  # the wish is remembered
+        anna.page.click("#whole")
+        anna.page.wait_for_selector("article[data-whole='']")
         assert anna.errors == []
         anna.close()

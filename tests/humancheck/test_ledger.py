@@ -106,6 +106,16 @@ def test_skipped_questions_come_again_at_the_end(check: Check) -> None:
     assert desk.progress().left == 0
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "disputed"),
+    [("accepted rejected", True), ("accepted unsure", False), ("rejected skipped", False), ("accepted accepted", False)],
+)
+def test_doubt_is_no_disagreement(check: Check, verdicts: str, disputed: bool) -> None:
+    number = check.order[0]
+    ledger = Ledger(said(check, number, verdict, name) for verdict, name in zip(verdicts.split(), ("anna", "ben"), strict=True))
+    assert ledger.is_disputed(check.questions[number].bracket) == disputed
+
+
 def test_disagreements_are_the_adjudicators_queue(check: Check) -> None:
     a, b, c = check.order[:3]
     ledger = Ledger([said(check, n, "accepted", "anna") for n in (a, b, c)] + [said(check, n, "rejected", "ben") for n in (a, c)])

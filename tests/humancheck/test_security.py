@@ -103,11 +103,13 @@ def test_every_answer_has_the_headers(anna: Client) -> None:
     token = anna.path.split("/")[2]
     for path in (anna.path, "/nowhere", "/static/check.css", f"/t/{token}x/"):
         _, _, headers = anna.request("GET", path)
-        policy = headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert "unsafe" not in policy
-        assert "frame-ancestors 'none'" in policy
+        policy = dict(rule.split(maxsplit=1) for rule in headers["content-security-policy"].split(";"))
+        assert {policy.pop(name) for name in ("default-src", "base-uri", "frame-ancestors")} == {"'none'"}
+        assert set(policy.values()) == {"'self'"}, "nothing from elsewhere, nothing inline"
+        assert "script-src" in policy
         assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["cross-origin-opener-policy"] == headers["cross-origin-resource-policy"] == "same-origin"
         assert headers["referrer-policy"] == "same-origin"
         assert headers["cache-control"] in ("no-store", "no-cache")
         assert "server" not in headers
