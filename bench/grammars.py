@@ -52,10 +52,6 @@ def annotated(*splits: str, **settings: Any) -> dict[str, Any]:
     return {"steps": f'{CLEAN},annotate:splits="{chosen}"' + "".join(f":{name}={value}" for name, value in settings.items())}
 
 
-def without(*names: str) -> dict[str, Any]:
-    return annotated(*(split for split in USUAL_SPLITS if split not in names))
-
-
 WORDS = ("tag-pa", "in", "aux", "cc", "percent", "alone")
 LADDER = [
     Recipe("right binarisation, h=1, v=1; Collins's unknown word", {"steps": f"{PLAIN},binarise:h=1:v=1", "lexicon": "collins"}),
@@ -68,17 +64,12 @@ LADDER = [
     Recipe("+ S without a subject: **the default**", {}),
 ]
 ALTERNATIVES = [
-    *(Recipe(f"default + {name}", annotated(*USUAL_SPLITS, name)) for name in ("unary", "coordinated", "base-np", "tmp")),
-    *(Recipe(f"default + {name}", annotated(*USUAL_SPLITS, name)) for name in ("sentence", "right-np", "poss", "sbj")),
-    *(Recipe(f"default - {name}", without(name)) for name in ("aux", "alone", "verb", "gapped")),
+    Recipe("default, rare words seen up to twice", {"smoothing": USUAL._replace(rare=2)}),
+    *(Recipe(f"default + {name}", annotated(*USUAL_SPLITS, name)) for name in ("unary", "sentence", "right-np", "coordinated")),
     Recipe("default, h=2", annotated(h=2)),
-    Recipe("default, v=3", annotated(v=3)),
     Recipe("default, head-outward", annotated(direction="head")),
     Recipe("default, rules smoothed (2)", {"rule_weight": 2.0}),
-    *(
-        Recipe(f"default, {name} {value:g}", {"smoothing": USUAL._replace(**{name: value})})
-        for name, value in (("rare", 1), ("rare", 4), ("alpha", 0.2), ("alpha", 1.0), ("gamma", 0.2), ("gamma", 2.0))
-    ),
+    Recipe("default, v=3", annotated(v=3)),
 ]
 OBJECTIVES: list[tuple[str, dict[str, Any]]] = [
     ("viterbi", {}),

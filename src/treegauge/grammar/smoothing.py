@@ -35,7 +35,7 @@ class Smoothing(NamedTuple):
     """How much a lexicon is smoothed: words seen at most ``rare`` times (where there are none, the rarest) stand for unseen ones;
     the weights of the three smoothings; and below which probability P(t | w) a tag of a word is dropped."""
 
-    rare: int = 2
+    rare: int = 1
     alpha: float = 0.5
     beta: float = 2.0
     gamma: float = 0.5
@@ -59,9 +59,9 @@ def smoothed_lexicon(
 ) -> dict[str, dict[str, float]]:
     """For each tag symbol its words and signatures with their counts, shared out as above; ``shown(t)`` is |t|.
 
-    >>> lexicon = smoothed_lexicon(tokens([Tree.parse("(S (N Rome) (V fell))"), Tree.parse("(S (N rain) (V fell))")]))
+    >>> lexicon = smoothed_lexicon(tokens([Tree.parse("(S (N Rome) (V fell))"), Tree.parse("(S (N rain) (V came))")]))
     >>> {word: round(lexicon["V"][word], 2) for word in ("fell", "Rome")}
-    {'fell': 1.95, 'Rome': 0.05}
+    {'fell': 0.93, 'Rome': 0.05}
     """
     words = _Words(counts, shown, smoothing)
     made: dict[str, dict[str, float]] = defaultdict(dict)
