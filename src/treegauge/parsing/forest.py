@@ -18,7 +18,7 @@ from treegauge.parsing.chart import NO_LIMIT, Filled, Tags, fill, leaves_of, out
 from treegauge.parsing.counts import goes_round, number_of_parses
 from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
 from treegauge.parsing.kbest import best_derivations
-from treegauge.parsing.layout import Limit, find
+from treegauge.parsing.layout import Limit, find, leaf_entries
 from treegauge.parsing.numbers import LOG_SUM, MAX, SUM
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.posteriors import (
@@ -159,13 +159,19 @@ class Forest:
 
     def leaf_posteriors(self, position: int) -> Iterator[tuple[int, float]]:
         """(symbol, posterior) of each symbol right above a word."""
-        leaves, log = self.filled.grid.leaves, self.filled.mode == LOG_SUM
-        for i in range(int(leaves.first[position]), int(leaves.first[position + 1])):
-            X = int(leaves.symbol[i])
-            k = self.entry(position, position + 1, X)
+        entries, posteriors = self._over_words
+        own = slice(int(self.leaves.first[position]), int(self.leaves.first[position + 1]))
+        for X, k, p in zip(self.leaves.symbol[own].tolist(), entries[own].tolist(), posteriors[own].tolist(), strict=True):
             if k >= 0:
-                f, w = self.outer.value[k], leaves.weight[i]
-                yield X, float(np.exp(f + w) if log else f * w)
+                yield X, p
+
+    @cached_property
+    def _over_words(self) -> tuple[NDArray[np.int64], Float64]:
+        """For each leaf its entry in the inside chart, -1 if it has none, and its posterior."""
+        leaves = self.filled.grid.leaves
+        entries = leaf_entries(self.filled.chart, leaves)
+        outer = self.outer.value[np.maximum(entries, 0)]
+        return entries, np.exp(outer + leaves.weight) if self.filled.mode == LOG_SUM else outer * leaves.weight
 
     def constituents(self) -> list[Constituent]:
         """g(s, t, X) of all constituents, by start, end, and the grammar's order of symbols."""

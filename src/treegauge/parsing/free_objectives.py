@@ -94,7 +94,14 @@ def _labels_of_spans(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.float6
 
 
 def _groups(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.int32], list[str | None]]:
-    """For each symbol the number of its label, -1 for none; and the labels."""
+    """For each symbol the number of its label, -1 for none; and the labels. Kept with the grammar."""
+    key, derived = ("groups", hidden), forest.binary.derived
+    if key not in derived:
+        derived[key] = _make_groups(forest, hidden=hidden)
+    return derived[key]
+
+
+def _make_groups(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.int32], list[str | None]]:
     names: list[str | None] = []
     numbers: dict[str, int] = {}
     group = np.full(forest.binary.n_symbols, -1, np.int32)

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 
-__all__ = ["Chart", "Leaves", "Limit", "Weights", "find"]
+__all__ = ["Chart", "Leaves", "Limit", "Weights", "find", "leaf_entries"]
 
 
 class Leaves(NamedTuple):
@@ -81,3 +83,13 @@ def find(chart: Chart, s: int, t: int, X: int) -> int:
         if chart.symbol[k] == X:
             return k
     return -1
+
+
+@kernel
+def leaf_entries(chart: Chart, leaves: Leaves) -> Ints:
+    """For each leaf the entry of its symbol over its word, or -1."""
+    entries = np.empty(len(leaves.symbol), np.int64)
+    for s in range(len(leaves.first) - 1):
+        for i in range(leaves.first[s], leaves.first[s + 1]):
+            entries[i] = find(chart, s, s + 1, leaves.symbol[i])
+    return entries
