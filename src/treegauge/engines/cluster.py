@@ -87,7 +87,7 @@ class _Tasks:
     """The tasks of one map."""
 
     def __init__(self, client: Any, function: Work[Any, Any, Any], shared: Any) -> None:
-        self._client, self._version = client, metadata.version("treegauge")
+        self._client, self._version, self._folder = client, metadata.version("treegauge"), os.getcwd()
         self._name = f"treegauge-{getattr(function, '__name__', 'work')}-{secrets.token_hex(8)}"
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
         # A task that any worker can do again, and no scattered data, which is lost with the workers that have it.
@@ -98,7 +98,8 @@ class _Tasks:
     def start(self, item: Any) -> Any:
         self._started += 1
         key = f"{self._name}-{self._started}"
-        return self._client.submit(call_with_bytes, self._name, self._version, self._packed, item, key=key, pure=False)
+        arguments = (self._name, self._version, self._folder, self._packed, item)
+        return self._client.submit(call_with_bytes, *arguments, key=key, pure=False)
 
     def finish(self, task: Any) -> Any:
         from distributed import CancelledError, KilledWorker

@@ -28,7 +28,7 @@ class Part:
     """The results of the shards ``number``, ``number + of`` ... of a run, numbered from 1.
 
     ``command`` and ``arguments`` are the run's; ``settings`` what they mean, all defaults spelt out; ``cut`` is a hash of all its
-    shards, ``plans`` how they came about, ``shards`` how many there are.
+    shards and of ``plans``, which is how they came about; ``shards`` is how many there are.
     """
 
     command: str
@@ -71,12 +71,17 @@ class OnePart(Closing):
     def __init__(self, number: int, of: int, engine: Engine) -> None:
         self._number, self._of, self._engine = number, of, engine
         self._plans: list[Any] = []
+        self._digest = hashlib.sha256()
 
     def plan(self, make: Callable[[], ResultT]) -> ResultT:
         """See :class:`~treegauge.engines.base.Engine`."""
         plan = make()
         self._plans.append(plan)
+        self._see(plan)
         return plan
+
+    def _see(self, value: Any) -> None:
+        self._digest.update(repr(value).encode("utf-8", "surrogatepass") + b"\n")
 
     def map(
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
@@ -85,19 +90,18 @@ class OnePart(Closing):
         self._stop(function, shared, items, title)
 
     def _stop(self, function: Work[Any, Any, Any], shared: Any, items: Iterable[Any], title: str) -> NoReturn:
-        digest = hashlib.sha256()
         shards = 0
 
         def mine() -> Iterator[Any]:
             nonlocal shards
             for item in items:
-                digest.update(repr(item).encode("utf-8", "surrogatepass"))
+                self._see(item)
                 shards += 1
                 if (shards - self._number) % self._of == 0:
                     yield item
 
         results = list(self._engine.map(function, shared, mine(), title=title))
-        raise PartDone(shards, digest.hexdigest(), self._plans, results)
+        raise PartDone(shards, self._digest.hexdigest(), self._plans, results)
 
     def close(self) -> None:
         """Let the workers go."""

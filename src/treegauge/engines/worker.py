@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable
@@ -22,8 +23,13 @@ def call_with_file(path: str, item: Any) -> Any:
     return _call(path, lambda: Path(path).read_bytes(), item)
 
 
-def call_with_bytes(name: str, version: str, packed: bytes, item: Any) -> Any:
-    """The result of a shard; function and shared value are packed. A worker of another version would count otherwise."""
+def call_with_bytes(name: str, version: str, folder: str, packed: bytes, item: Any) -> Any:
+    """The result of a shard; function and shared value are packed.
+
+    A worker of another version would count otherwise. Relative paths mean what they mean in ``folder``, where the command runs.
+    """
+    if os.path.isdir(folder) and os.getcwd() != folder:
+        os.chdir(folder)
     if version != (own := metadata.version("treegauge")):
         raise UsageError(f"a worker of the cluster has treegauge {own}, but this is {version}: install the same everywhere")
     return _call(name, lambda: packed, item)

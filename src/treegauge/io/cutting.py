@@ -18,7 +18,7 @@ from treegauge.io.events import Bytes, Mask
 from treegauge.io.formats import detect_format
 from treegauge.io.options import ReadOptions
 from treegauge.io.sources import Part, Source
-from treegauge.io.text import Text
+from treegauge.io.text import CHUNK_BYTES, Text
 from treegauge.trees.treebank import Int64
 
 __all__ = ["Piece", "Side", "cut_files"]
@@ -74,8 +74,11 @@ def _can_be_cut(path: str, options: ReadOptions) -> bool:
     if path == "-" or Source(path).is_compressed or options.comment.strip():
         return False
     text = Text(Source(path), options)
-    has_lines = b"\r" not in text.head or b"\n" in text.head
-    return not text.is_recoded and has_lines and detect_format(text, options).name == "bracketed"
+    if text.is_recoded or detect_format(text, options).name != "bracketed":
+        return False
+    with open(path, "rb") as file:
+        head = file.read(CHUNK_BYTES)
+    return b"\n" in head or b"\r" not in head  # else its lines may be those of an old Macintosh
 
 
 class _Cut(NamedTuple):

@@ -1,0 +1,217 @@
+"""Every command that takes an engine: the same bytes from this process, from worker processes and from a Dask cluster."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from treegauge import read
+from treegauge.data import treebank_path
+from treegauge.grammar import shards as grammar_shards
+from treegauge.learning import expectation
+from treegauge.metrics import sharding
+from treegauge.parsing import shards as parsing_shards
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards of a few sentences, so that there are several."""
+    monkeypatch.setattr(sharding.plan_shards, "__defaults__", (13,))
+    monkeypatch.setattr(parsing_shards.stretches, "__defaults__", (5,))
+    monkeypatch.setattr(grammar_shards.grammar_shards, "__defaults__", (17,))
+    monkeypatch.setattr(expectation, "GROUP", 1)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Gold trees, two systems, sentences; one system has a failed parse and another text, the other a blank line."""
+    folder = tmp_path_factory.mktemp("files")
+    one_line = [" ".join(tree.split()) for tree in _own_trees()]
+    flat = [tree.replace("(VP ", "(X ").replace("(NP ", "(NX ") if i % 3 else tree for i, tree in enumerate(one_line)]
+    flat[7] = "(S (UH other) (NN words))"
+    failed = [tree.replace("(PP ", "(NP ") for tree in one_line]
+    failed[20] = ""
+    for name, lines in (("gold", one_line), ("a", flat), ("b", failed)):
+        (folder / f"{name}.mrg").write_text("\n".join(lines) + "\n")
+    bank = read(folder / "gold.mrg")
+    words = [[w for w, t in zip(bank.words(i), bank.tags(i), strict=True) if t != "-NONE-"] for i in range(len(bank))]
+    (folder / "s.txt").write_text("".join(" ".join(sentence) + "\n" + "\n" * (i % 4 == 0) for i, sentence in enumerate(words)))
+    return folder
+
+
+def _own_trees() -> list[str]:
+    return [str(tree) for tree in read(treebank_path("travel"))[:60]]
+
+
+COMMANDS = [
+    (
+        "score",
+        "gold.mrg",
+        "a.mrg",
+        "b.mrg",
+        "-m",
+        "parseval",
+        "-m",
+        "leaf-ancestor",
+        "-m",
+        "freval",
+        "--breakdown",
+        "labels,errors",
+    ),
+    ("score", "gold.mrg", "a.mrg", "--format", "json"),
+    ("score", "gold.mrg", "b.mrg", "--per-sentence", "--examples", "2", "--breakdown", "labels"),
+    ("score", "gold.mrg", "a.mrg", "--format", "jsonl", "-m", "freval"),
+    ("score", "gold.mrg", "a.mrg", "--on-mismatch", "evalb", "-p", "collins", "--format", "evalb"),
+    ("score", "gold.mrg", "a.mrg", "--on-mismatch", "error"),
+    ("score", "gold.mrg", "a.mrg", "--on-mismatch", "skip", "--stream", "--fail-under", "f1=0.99"),
+    ("freval", "gold.mrg", "a.mrg", "b.mrg", "--by-size"),
+    ("freval", "gold.mrg", "a.mrg", "b.mrg", "--matching", "published", "--format", "json"),
+    ("parse", "own", "s.txt", "--format", "json", "--kbest", "2", "--posteriors"),
+    ("parse", "own", "s.txt", "--prune", "1e-4", "--prune-check", "3"),
+    ("parse", "own", "gold.mrg", "--input", "trees", "--gold-tags", "--objective", "labelled-recall"),
+    ("induce", "gold.mrg", "--format", "text"),
+    ("induce", "gold.mrg", "--format", "text", "--lexicon", "collins", "--smooth-rules", "1"),
+    ("induce", "gold.mrg", "--format", "text", "--tags", "--dop", "corrected", "--steps", "traces,functions,root,goodman"),
+    ("learn", "gold.mrg", "--nonterminals", "3", "--iterations", "3", "--format", "text"),
+    ("learn", "gold.mrg", "--nonterminals", "3", "--iterations", "3", "--format", "text", "--restarts", "3", "-q"),
+]
+NO_PARTS = [
+    ("compare", "gold.mrg", "a.mrg", "b.mrg", "--rounds", "3000", "--format", "json"),
+    ("compare", "gold.mrg", "a.mrg", "b.mrg", "--rounds", "1200", "--interval", "bca", "-m", "freval", "-m", "leaf-ancestor"),
+    ("reproduce", "goodman-table1", "gold.mrg", "--runs", "3", "--iterations", "2", "--nonterminals", "3", "--format", "json"),
+    ("reproduce", "goodman-table2", "gold.mrg", "--rounds", "50", "--max-length", "12", "--format", "json"),
+]
+
+
+def in_parts(command: tuple[str, ...]) -> bool:
+    return command[0] != "learn" or "--restarts" in command
+
+
+def without_times(err: str) -> str:
+    """What stderr says, without what a run of other speed, or the first one, says otherwise."""
+    lines = [line for line in err.splitlines() if " in " not in line and "compiling" not in line and "a second" not in line]
+    return "\n".join(lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [*COMMANDS, *NO_PARTS], ids=" ".join)
+def test_an_engine_changes_no_byte(
+    command: tuple[str, ...], run: Callable[..., Any], dask: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    here = run(*command)
+    there = run(*command, "--engine", dask)
+    assert there.out == here.out
+    assert (there.code, without_times(there.err)) == (here.code, without_times(here.err))
+    assert here.out or here.code == 4
+
+
+@pytest.mark.parametrize("command", [COMMANDS[0], COMMANDS[9], COMMANDS[12], COMMANDS[15], NO_PARTS[0]], ids=" ".join)
+def test_worker_processes_change_no_byte(
+    command: tuple[str, ...], run: Callable[..., Any], files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    assert run(*command, "--engine", "local:2").out == run(*command).out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [command for command in COMMANDS if in_parts(command)], ids=" ".join)
+def test_parts_put_together_change_no_byte(
+    command: tuple[str, ...], run: Callable[..., Any], files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    whole = run(*command)
+    parts = [tmp_path / f"{number}.part{'.gz' * (number == 2)}" for number in (1, 2, 3)]
+    for number, part in enumerate(parts, 1):
+        made = run(*command, "--shard", f"{number}/3", "--part", part)
+        assert (made.code, made.out) == (0, ""), made.err
+    merged = run("merge", parts[1], parts[2], parts[0])
+    assert merged.out == whole.out
+    assert (merged.code, without_times(merged.err)) == (whole.code, without_times(whole.err))
+
+
+@pytest.mark.parametrize("command", [*NO_PARTS[:3], COMMANDS[15]], ids=" ".join)
+def test_what_cannot_be_done_in_parts_says_why(command: tuple[str, ...], run: Callable[..., Any], files: Path) -> None:
+    words = [str(files / word) if word.endswith(".mrg") else word for word in command]
+    done = run(*words, "--shard", "1/2")
+    assert done.code == 2
+    assert "cannot be run in parts: " in done.err
+
+
+def test_sentences_out_of_step_are_paired_by_text_all_the_same(
+    run: Callable[..., Any], files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = (files / "gold.mrg").read_text().splitlines()
+    swapped = [*lines[:30], lines[40], *lines[31:40], lines[30], *lines[41:]]
+    for name, trees in (("gold", lines), ("missing", [*lines[:11], *lines[12:]]), ("swapped", swapped)):
+        (tmp_path / f"{name}.mrg").write_text("\n".join(trees) + "\n")
+    for name in ("missing.mrg", "swapped.mrg"):
+        whole = run("score", "gold.mrg", name)
+        assert run("score", "gold.mrg", name, "--engine", "local:2") == whole
+        for number in (1, 2):
+            run("score", "gold.mrg", name, "--shard", f"{number}/2", "--part", f"{number}.part")
+        assert run("merge", "1.part", "2.part") == whole
+
+
+def test_directories_and_compressed_files_are_shards_by_file(
+    run: Callable[..., Any], files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for side in ("gold", "a"):
+        (tmp_path / side).mkdir()
+        lines = (files / f"{side}.mrg").read_text().splitlines()
+        for first, suffix in ((0, ""), (25, ".gz"), (50, "")):
+            name = f"{side}/{first:02}.mrg{suffix}"
+            _write(tmp_path / name, "\n".join(lines[first : first + 25]) + "\n")
+    assert run("score", "gold", "a", "--engine", "local:2", "--format", "json") == run("score", "gold", "a", "--format", "json")
+    assert run("induce", "gold", "--engine", "local:2") == run("induce", "gold")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+def test_standard_input_is_shared_out_only_where_it_can_be(
+    run: Callable[..., Any], files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command in (("score", files / "gold.mrg", "-"), ("induce", "-"), ("freval", "-", files / "a.mrg")):
+        done = run(*command, "--engine", "local:2")
+        assert (done.code, "standard input" in done.err) == (2, True)
+    with (files / "s.txt").open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert run("parse", "own", "-", "--engine", "local:2").out == run("parse", "own", files / "s.txt").out
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Any, dask: str, files: Path, tmp_path: Path) -> None:
+    text = (files / "s.txt").read_text() * 2
+    (tmp_path / "s.txt").write_text(text)
+    command = [sys.executable, "-m", "treegauge", "parse", "own", str(tmp_path / "s.txt"), "--objective", "mbr:goodman"]
+    command += ["--size", "20", "-o"]
+    subprocess.run([*command, str(tmp_path / "here.mrg")], check=True, capture_output=True)
+    running = subprocess.Popen([*command, str(tmp_path / "there.mrg"), "--engine", dask], stderr=subprocess.DEVNULL)
+    killed = 0
+    until = time.monotonic() + 120
+    while running.poll() is None and time.monotonic() < until and killed < 2:
+        busy = [worker for worker in cluster.scheduler.workers.values() if worker.processing]
+        if busy:
+            os.kill(_process_of(cluster, busy[0].address), signal.SIGKILL)
+            killed += 1
+        time.sleep(1)
+    assert running.wait(timeout=240) == 0
+    assert killed == 2
+    assert (tmp_path / "there.mrg").read_bytes() == (tmp_path / "here.mrg").read_bytes()
+
+
+def _process_of(cluster: Any, address: str) -> int:
+    return next(nanny.pid for nanny in cluster.workers.values() if nanny.worker_address == address)
