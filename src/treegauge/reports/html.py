@@ -19,6 +19,7 @@ from treegauge.metrics.breakdowns import Place
 from treegauge.metrics.breakdowns.examples import kept_words
 from treegauge.metrics.breakdowns.repairs.kinds import KINDS
 from treegauge.metrics.references import REFERENCES, Reference, references_of
+from treegauge.metrics.registry import find_metric
 from treegauge.metrics.tables import Table
 from treegauge.reports import report_charts as charts
 from treegauge.reports import report_tables as tables
@@ -64,6 +65,7 @@ def report_page(report: Report) -> str:
         notes=[(system, note) for system, note in report.notes][:_MOST_NOTES],
         n_notes=len(report.notes),
         citations=_citations(report),
+        metrics={metric: find_metric(metric).summary for metric, _ in report.comparison.overall.names},
     )
 
 
@@ -182,7 +184,7 @@ class _Section:
 def _sections(report: Report) -> Mapping[str, _Section]:
     labels, lengths = tables.labels_table(report), tables.lengths_table(report)
     crossings, errors = tables.crossings_table(report), tables.errors_table(report)
-    differences = report.comparison.tables("differences") if len(report.systems) > 1 else []
+    differences = tables.difference_tables(report)
     drawn: dict[str, tuple[Sequence[charts.Chart], Sequence[Table]]] = {
         "summary": ([charts.rates_chart(report)], [tables.rates_table(report)]),
         "differences": ([], [*differences, *tables.matrix_tables(report)]),
@@ -279,5 +281,6 @@ def _citations(report: Report) -> list[str]:
     )
     names = dict.fromkeys(metric for metric, _ in report.comparison.overall.names)
     papers = {reference.key: reference for name in names for reference in references_of(name)}
-    papers.setdefault("hogenhout1996", REFERENCES["hogenhout1996"])
+    for used in ("hogenhout1996", "kummerfeld2012"):
+        papers.setdefault(used, REFERENCES[used])
     return [own.bibtex(), *(reference.bibtex() for reference in papers.values())]

@@ -10,12 +10,14 @@ from treegauge.metrics.freval import Freval
 from treegauge.metrics.tables import Cell, Table
 from treegauge.reports.report import Report
 from treegauge.significance.bootstrap import Interval
+from treegauge.significance.comparison import ALPHA
 from treegauge.significance.tables import matrix_table
 
 __all__ = [
     "all_tables",
     "confusion_tables",
     "crossings_table",
+    "difference_tables",
     "errors_table",
     "fragments_table",
     "hogenhout_tables",
@@ -31,10 +33,9 @@ _MATRIX_RATES = (("parseval", "f1"), ("parseval", "exact_match"), ("leaf-ancesto
 
 def all_tables(report: Report) -> list[Table]:
     """Every table, in the order of the page."""
-    comparison = report.comparison
     return [
         rates_table(report),
-        *(comparison.tables("differences") if len(report.systems) > 1 else []),
+        *difference_tables(report),
         *matrix_tables(report),
         fragments_table(report),
         labels_table(report),
@@ -56,7 +57,24 @@ def rates_table(report: Report) -> Table:
     )
     level, rounds = f"{100 * report.comparison.level:g}%", report.comparison.rounds
     note = f"{group.sentences} sentences; in brackets {level} bootstrap intervals ({rounds} samples of the sentences)"
-    return Table("Rates", ("metric", "rate", *report.systems), rows, (note,))
+    notes = [note]
+    if ("freval", "f1") in group.names and len(sizes := report.fragments[report.systems[0]].sizes) > 1:
+        notes.append(f"freval f1 gives {len(sizes)} fragment sizes equal weight, most of which no parser gets right: see Fragments")
+    return Table("Rates", ("metric", "rate", *report.systems), rows, tuple(notes))
+
+
+def difference_tables(report: Report) -> list[Table]:
+    """The difference of every rate and pair; nothing for a single system."""
+    if len(report.systems) < 2:
+        return []
+    return [_with_plain_rates(table) for table in report.comparison.tables("differences")]
+
+
+def _with_plain_rates(table: Table) -> Table:
+    """The table with the names of rates as words: they are not typed here."""
+    column = table.columns.index("rate")
+    rows = ((*row[:column], str(row[column]).replace("_", " "), *row[column + 1 :]) for row in table.rows)
+    return replace(table, rows=tuple(rows))
 
 
 def _named(name: tuple[str, str]) -> tuple[str, str]:
@@ -78,11 +96,25 @@ def rate_text(value: float, interval: Interval) -> str:
 def matrix_tables(report: Report) -> list[Table]:
     """Who beats whom on the rates that people quote; nothing for a single system."""
     group = report.comparison.overall
+    names = [name for name in _MATRIX_RATES if name in group.names]
     if len(report.systems) < 2:
         return []
-    tables = [matrix_table(report.comparison, group, name) for name in _MATRIX_RATES if name in group.names]
+    if len(report.systems) == 2:
+        return [_match_table(report, names)]
+    tables = [matrix_table(report.comparison, group, name) for name in names]
     # What the signs mean is said once, below the last.
     return [*(replace(table, notes=()) for table in tables[:-1]), *tables[-1:]]
+
+
+def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
+    """Who beats whom between two systems, all rates in one table."""
+    (pair,) = report.comparison.overall.pairs
+    rates = report.comparison.overall.rates
+    rows = tuple(
+        (*_named(name), rates[pair.a][name].value, "=<>"[pair.of(name).winner], rates[pair.b][name].value) for name in names
+    )
+    note = f"< and >: better at {ALPHA:g} by the paired randomisation test; = no difference shown"
+    return Table("Who beats whom", ("metric", "rate", pair.a, " ", pair.b), rows, (note,), percent=(pair.a, pair.b))
 
 
 def fragments_table(report: Report) -> Table:
