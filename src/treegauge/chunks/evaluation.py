@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,21 +43,27 @@ class Evaluation:
 
 def evaluate(
     models: Models,
-    test: Sequence[Tagged],
+    test: Iterable[Tagged],
     *,
+    categories: Sequence[str] | None = None,
     eps: float = EPS,
     eps_range: Sequence[float] = EPS_RANGE,
     advance: Callable[[], None] = lambda: None,
 ) -> Evaluation:
     """Every model on every test sentence; ``advance`` is called after each sentence.
 
-    Categories that only the test corpus has are candidates too.
+    Categories that only the test corpus has are candidates too; if they are given, the sentences are looked at but once.
     """
-    models = models.with_categories(categories_of(sentence for sentence, _ in test))
+    if categories is None:
+        test = list(test)
+        categories = categories_of(sentence for sentence, _ in test)
+    models = models.with_categories(categories)
     named = models.named()
     result = Evaluation(models.categories, {name: EntropyCounts(models.categories) for name in named})
     bits = {other: dict.fromkeys(named, 0.0) for other in eps_range}
+    n = 0
     for sentence, tags in test:
+        n += 1
         is_true = truth(len(sentence), sentence.chunks, models.categories)
         covered = models.grammar.covered(tags)
         for name, model in named.items():
@@ -68,8 +74,7 @@ def evaluate(
             if name == "G":
                 result.sequences.add(SequenceModel(probability, len(sentence), models.categories), sentence.chunks)
         advance()
-    n = max(len(test), 1)
-    result.sensitivity = {other: {name: value / n for name, value in row.items()} for other, row in bits.items()}
+    result.sensitivity = {other: {name: value / max(n, 1) for name, value in row.items()} for other, row in bits.items()}
     return result
 
 
@@ -80,8 +85,8 @@ def clipped_bits(probability: NDArray[np.float64], is_true: NDArray[np.bool_], e
 
 
 def entropy_of(
-    sentences: Sequence[ChunkedSentence],
-    probabilities: Sequence[NDArray[np.float64]],
+    sentences: Iterable[ChunkedSentence],
+    probabilities: Iterable[NDArray[np.float64]],
     categories: tuple[str, ...],
     eps: float = EPS,
 ) -> EntropyCounts:

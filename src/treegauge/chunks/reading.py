@@ -2,32 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import shutil
+import tempfile
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 
 from treegauge.chunks.corpus import ChunkedSentence
 from treegauge.chunks.derive import chunked
 from treegauge.errors import InputError
-from treegauge.io import read
+from treegauge.io import stream
+from treegauge.io.formats import detect_format
 from treegauge.io.options import ReadOptions
+from treegauge.io.sources import Source, find_sources
+from treegauge.io.text import Text
 from treegauge.trees import Tree, Treebank
 
-__all__ = ["chunked_sentences", "iob_columns", "read_chunks"]
+__all__ = ["ChunkFile", "chunk_file", "chunked_sentences", "iob_columns", "read_chunks"]
 
 
 def read_chunks(path: str, options: ReadOptions = ReadOptions()) -> list[ChunkedSentence]:
     """The sentences of a file; an empty one is an error, as there is nothing to learn from or to score."""
-    sentences = chunked_sentences(read(path, options))
-    if not sentences:
-        raise InputError("no sentences", path=path)
-    return sentences
+    with chunk_file(path, options) as sentences:
+        return list(sentences)
+
+
+@contextmanager
+def chunk_file(path: str, options: ReadOptions = ReadOptions()) -> Generator[ChunkFile]:
+    """The sentences of a file as often as asked, in memory that does not grow with it; standard input is put on disk meanwhile."""
+    if path != "-":
+        yield ChunkFile(path, find_sources(path), options)
+        return
+    with tempfile.NamedTemporaryFile(prefix="treegauge-") as kept, Source("-").open() as given:
+        shutil.copyfileobj(given, kept)
+        kept.flush()
+        yield ChunkFile(path, [Source("-", stored=kept.name)], options)
+
+
+class ChunkFile:
+    """The sentences of some sources, read anew each time: flat trees as they stand, others through the definition of a chunk."""
+
+    def __init__(self, name: str, sources: Sequence[Source], options: ReadOptions) -> None:
+        self.name = name
+        self._sources, self._options = sources, options
+
+    def __iter__(self) -> Iterator[ChunkedSentence]:
+        some = False
+        for sentence in _chunked(self._trees(), flat=self._is_flat):
+            some = True
+            yield sentence
+        if not some:
+            raise InputError("no sentences", path=self.name)
+
+    def _trees(self) -> Iterator[Tree]:
+        return (tree for source in self._sources for block in stream(source, self._options) for tree in block if tree.width)
+
+    @cached_property
+    def _is_flat(self) -> bool:
+        texts = (Text(source, self._options) for source in self._sources)
+        return all(detect_format(text, self._options).name == "conll2000" for text in texts) or is_chunked(self._trees())
 
 
 def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:
     """The trees of a treebank as chunked sentences: flat ones as they stand, others through the definition of a chunk."""
     trees = [tree for tree in bank if tree.width]
-    if is_chunked(trees):
-        return [ChunkedSentence.from_iob(tree.words, tree.tags, iob_columns(tree)) for tree in trees]
-    return list(chunked(trees))
+    return list(_chunked(trees, flat=is_chunked(trees)))
+
+
+def _chunked(trees: Iterable[Tree], *, flat: bool) -> Iterator[ChunkedSentence]:
+    if not flat:
+        return chunked(trees)
+    return (ChunkedSentence.from_iob(tree.words, tree.tags, iob_columns(tree)) for tree in trees)
 
 
 def is_chunked(trees: Treebank | Iterable[Tree]) -> bool:

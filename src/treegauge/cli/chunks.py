@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,10 @@ from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.reports.tables import TABLE_FORMATS, render
+
+if TYPE_CHECKING:
+    from treegauge.chunks.corpus import ChunkedSentence
+    from treegauge.chunks.reading import ChunkFile
 
 _TRAIN_EXAMPLES = """\b
 Examples:
@@ -109,21 +114,26 @@ def entropy(
 ) -> None:
     """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage."""
     from treegauge.chunks import evaluation as chunk_evaluation
+    from treegauge.chunks.corpus import categories_of
     from treegauge.chunks.model_file import load_models
-    from treegauge.chunks.reading import read_chunks
+    from treegauge.chunks.reading import chunk_file
+    from treegauge.chunks.tagging import CertainTags
 
     if not 0 < eps < 0.5:
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
-    sentences = read_chunks(test, options)
     if candidates is not None or marginals is not None:
-        result = _other_chunker(candidates, marginals, sentences, eps)
+        with chunk_file(test, options) as sentences:
+            result = _other_chunker(candidates, marginals, sentences, eps)
         tables = [chunk_evaluation.blame_table(result, "chunker", expected)]
         click.echo(render(chunk_evaluation.chunker_table(result.counts["chunker"]), form))
     else:
         models, tagger = load_models(model)
-        tagged = _tagged(sentences, tagger, "tagging")
-        with progress("measuring", len(tagged)) as advance:
-            result = chunk_evaluation.evaluate(models, tagged, eps=eps, advance=advance)
+        with chunk_file(test, options) as sentences, progress("measuring", None) as advance:
+            categories = categories_of(sentences)
+            tagged = (
+                (sentence, tagger.lattice(sentence.words) if tagger else CertainTags(sentence.tags)) for sentence in sentences
+            )
+            result = chunk_evaluation.evaluate(models, tagged, categories=categories, eps=eps, advance=advance)
         click.echo(render(chunk_evaluation.measure_table(result), form, digits=5 if form == "table" else 2))
         blame = chunk_evaluation.blame_table(result, "G", expected)
         tables = [blame, chunk_evaluation.coverage_table(result), chunk_evaluation.sensitivity_table(result)]
@@ -149,10 +159,13 @@ def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
     """Score the chunks of TEST against GOLD with conlleval's numbers."""
     from treegauge.chunks.conlleval import ChunkScores, conlleval_printout
     from treegauge.chunks.corpus import iob_of_chunks
-    from treegauge.chunks.reading import read_chunks
+    from treegauge.chunks.reading import chunk_file
 
-    pairs = _paired(read_chunks(gold, options), read_chunks(test, options), gold, test)
-    scores = ChunkScores.of((iob_of_chunks(g.chunks, len(g)), iob_of_chunks(t.chunks, len(t))) for g, t in pairs)
+    if gold == test == "-":
+        raise UsageError("gold and test cannot both be standard input")
+    with chunk_file(gold, options) as ours, chunk_file(test, options) as theirs:
+        pairs = _paired(ours, theirs)
+        scores = ChunkScores.of((iob_of_chunks(g.chunks, len(g)), iob_of_chunks(t.chunks, len(t))) for g, t in pairs)
     if form == "conlleval":
         for line in conlleval_printout(scores):
             click.echo(line)
@@ -181,13 +194,21 @@ def _tagged(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
     return tagged
 
 
-def _paired(gold: Sequence[Any], test: Sequence[Any], gold_path: str, test_path: str) -> list[tuple[Any, Any]]:
-    if len(gold) != len(test):
-        raise MismatchError(f"{gold_path} has {len(gold)} sentences and {test_path} has {len(test)}")
-    for number, (g, t) in enumerate(zip(gold, test, strict=True), start=1):
-        if g.words != t.words:
-            raise MismatchError(f"sentence {number} of {gold_path} and {test_path} has other words: {' '.join(g.words)[:60]}")
-    return list(zip(gold, test, strict=True))
+def _paired(gold: ChunkFile, test: ChunkFile) -> Iterator[tuple[ChunkedSentence, ChunkedSentence]]:
+    """The sentences of both sides; other words, or more of them on one side, are an error once all are counted."""
+    numbers, other_words = [0, 0], ""
+    for pair in itertools.zip_longest(gold, test):
+        ours, theirs = pair
+        numbers = [number + (sentence is not None) for number, sentence in zip(numbers, pair, strict=True)]
+        if ours is not None and theirs is not None:
+            if ours.words != theirs.words and not other_words:
+                other_words = f"sentence {numbers[0]} of {gold.name} and {test.name} has other words: {' '.join(ours.words)[:60]}"
+            if not other_words:
+                yield ours, theirs
+    if numbers[0] != numbers[1]:
+        raise MismatchError(f"{gold.name} has {numbers[0]} sentences and {test.name} has {numbers[1]}")
+    if other_words:
+        raise MismatchError(other_words)
 
 
 def _rates(scores: Any, category: str | None) -> dict[str, Any]:
@@ -205,7 +226,7 @@ def _json(value: float) -> float | None:
     return None if value != value else value
 
 
-def _other_chunker(candidates: str | None, marginals: str | None, sentences: Sequence[Any], eps: float) -> Any:
+def _other_chunker(candidates: str | None, marginals: str | None, sentences: ChunkFile, eps: float) -> Any:
     """The entropy of another chunker's candidates, given as they are or through its marginals."""
     from treegauge.chunks import marginals as given
     from treegauge.chunks.corpus import categories_of
@@ -213,20 +234,30 @@ def _other_chunker(candidates: str | None, marginals: str | None, sentences: Seq
 
     categories = categories_of(sentences)
     if candidates is not None:
-        found = _all_given(candidates, given.read_candidates, len(sentences))
-        probabilities = [given.from_candidates(len(s), one, categories) for s, one in zip(sentences, found, strict=True)]
+        found = _all_given(candidates, given.read_candidates, sentences)
+        probabilities = (given.from_candidates(len(sentence), one, categories) for sentence, one in found)
     else:
         assert marginals is not None
-        found = _all_given(marginals, given.read_marginals, len(sentences))
-        if any(len(sentence) != len(one) for sentence, one in zip(sentences, found, strict=True)):
-            raise MismatchError(f"{marginals}: a sentence has another number of words than in the test file")
-        probabilities = [given.from_iob_marginals(one, categories) for one in found]
+        found = _all_given(marginals, given.read_marginals, sentences)
+        probabilities = (given.from_iob_marginals(_fitting(marginals, sentence, one), categories) for sentence, one in found)
     return Evaluation(categories, {"chunker": entropy_of(sentences, probabilities, categories, eps)})
 
 
-def _all_given(path: str, reader: Callable[[Iterable[str], str], Iterator[Any]], sentences: int) -> list[Any]:
-    with click.open_file(path, encoding="utf-8") as lines:
-        found = list(reader(lines, path))
-    if len(found) != sentences:
-        raise MismatchError(f"{path} is for {len(found)} sentences, the test file has {sentences}")
+def _fitting(path: str, sentence: ChunkedSentence, found: Any) -> Any:
+    if len(sentence) != len(found):
+        raise MismatchError(f"{path}: a sentence has another number of words than in the test file")
     return found
+
+
+def _all_given(
+    path: str, reader: Callable[[Iterable[str], str], Iterator[Any]], sentences: ChunkFile
+) -> Iterator[tuple[ChunkedSentence, Any]]:
+    """Each sentence with what is given for it."""
+    numbers = [0, 0]
+    with click.open_file(path, encoding="utf-8") as lines:
+        for pair in itertools.zip_longest(sentences, reader(lines, path)):
+            numbers = [number + (item is not None) for number, item in zip(numbers, pair, strict=True)]
+            if numbers[0] == numbers[1]:
+                yield pair
+    if numbers[0] != numbers[1]:
+        raise MismatchError(f"{path} is for {numbers[1]} sentences, the test file has {numbers[0]}")

@@ -41,13 +41,14 @@ class Source:
     """A named place to read bytes from; ``data`` holds them where they are in memory already.
 
     ``on_read`` is told the number of bytes, before decompression, each time some were read. ``part`` are the bytes of an
-    uncompressed file to read, if not all.
+    uncompressed file to read, if not all. ``stored`` is the file that has the bytes, if it goes by another name.
     """
 
     name: str
     data: bytes | None = None
     on_read: Callable[[int], None] | None = None
     part: Part | None = None
+    stored: str = ""
 
     @property
     def suffix(self) -> str:
@@ -65,10 +66,10 @@ class Source:
         """The bytes, decompressed."""
         if self.data is not None:
             yield io.BytesIO(self.data)
-        elif self.name == "-":
+        elif self.name == "-" and not self.stored:
             yield self._watched(_standard_input())
         else:
-            with _opened(self.name) as file:
+            with _opened(self.stored or self.name) as file:
                 raw = self._watched(file if self.part is None else _part_of(file, self.part))
                 suffix = Path(self.name).suffix.lower()
                 yield decompressed(raw, suffix, self.name) if suffix in COMPRESSED else raw
