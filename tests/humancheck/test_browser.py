@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,26 @@ def test_keys_that_write_other_letters_work_by_their_place(chromium: Any, check:
             anna.page.wait_for_selector("body:not(.busy)")
         assert [judgement.verdict for judgement in store.since(0)] == ["accepted", "rejected"]
         anna.close()
+
+
+def test_time_away_from_the_page_does_not_count(chromium: Any, check: Check, store: Store) -> None:
+    hide = """hidden => {
+        Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    with running(Office(check, store, people_of(["anna"]))) as links:
+        anna = Desk(chromium, next(iter(links.values())))
+        begin = time.monotonic()
+        anna.page.reload()
+        anna.page.evaluate(hide, True)
+        anna.page.wait_for_timeout(1000)
+        anna.page.evaluate(hide, False)
+        anna.answer("a")
+        whole = time.monotonic() - begin
+        anna.close()
+    (judgement,) = store.since(0)
+    assert judgement.seconds is not None
+    assert 0 < judgement.seconds <= whole - 1
 
 
 @pytest.mark.parametrize(("wish", "moves"), [("no-preference", True), ("reduce", False)])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from humancheck_helpers import Client, small_check
+from humancheck_helpers import Client, said, small_check, words_of
 
 from treegauge.errors import UsageError, WriteError
 from treegauge.humancheck.office import Office, people_of
@@ -86,7 +87,7 @@ def test_the_whole_job(people: dict[str, Person], store: Store) -> None:
     _, answer = anna.post("undo", {"id": secrets.token_hex(8), "undoes": store.since(0)[-1].id})
     assert answer["next"] == anna.shown()
     assert [one.verdict for one in store.since(0)] == ["accepted", "rejected", "unsure", "skipped", "withdrawn"]
-    assert store.since(0)[0].note == "fine"
+    assert (store.since(0)[0].note, store.since(0)[0].seconds) == ("fine", 2)
     key = anna.shown()
     while key:
         key = anna.judge("rejected", key)["next"]
@@ -181,6 +182,16 @@ def test_annotators_disagree_and_an_adjudicator_settles_it(people: dict[str, Per
     assert "Krippendorff" in results
     assert "1 of them settled" in results
     assert "Krippendorff" not in anna.get("results")
+
+
+def test_what_was_said_of_another_gold_tree_is_shown(check: Check, store: Store) -> None:
+    number = check.order[0]
+    then = said(check, number, "accepted", "ben")
+    store.append([replace(then, bracket=then.bracket._replace(gold="0" * 64))], words_of(check))
+    for clients in open_page(check, store, ["anna"]):
+        page = Tags(clients["anna"].get(f"?question={check.questions[number].key}")).text
+        assert "When the treebank’s tree was another one, ben accepted this bracket" in page
+        assert clients["anna"].office.ledger.opinions(check.questions[number].bracket) == {}
 
 
 def test_one_person_cannot_take_back_what_another_said(people: dict[str, Person], store: Store) -> None:
@@ -329,6 +340,9 @@ def test_hostile_sentences(store: Store, words: list[str]) -> None:
             assert scripts in ([], [{"type": "module", "src": "/static/check.js"}])
             assert not any(attribute.startswith("on") for _, values in page.tags for attribute in values)
             assert not any("style" in values for _, values in page.tags)
+            assert not set("\x00\x1b\x7f\u202e\u2066\ufffe\ud800") & set(page.text), (
+                "nothing that a page cannot hold or that turns it round"
+            )
         client.judge("accepted", note="<script>alert('note')</script>")
         assert "<script>alert" not in client.get("judged")
     (stored,) = store.since(0)
