@@ -49,7 +49,7 @@ def test_the_root_and_the_dropped_sentence(files: tuple[Path, Path]) -> None:
     assert not difference.remarks
     idle = [step.after or step.before for step in difference.steps if not step.has_effect]
     assert sorted(idle) == ["(the empty label)", "S1", "VROOT"]
-    assert "Without effect" in difference.table().notes[0]
+    assert "Without effect" in difference.table().notes[1]
 
 
 def test_options_that_act_only_together(files: tuple[Path, Path]) -> None:
@@ -139,7 +139,7 @@ class TestCommand:
     def test_table_and_json(self, results: tuple[Path, Path]) -> None:
         code, out, err = self.call(results[0], results[0])
         assert (code, err) == (0, "")
-        assert out.splitlines()[0].split() == ["option", "first", "second", "change", "alone"]
+        assert out.splitlines()[0].split() == ["option", "first", "second", "change", "alone", "f1"]
         code, out, _ = self.call(results[0], results[1], "--system", "test.mrg,x", "--format", "json")
         assert code == 0
         data = json.loads(out)

@@ -63,17 +63,19 @@ class Difference:
         return self.after - self.before - math.fsum(change for change in changes if change is not None)
 
     def table(self) -> Table:
-        """The options that have an effect; the others are named below."""
-        rows: list[tuple[Cell, ...]] = [(self.rate.replace("_", " "), "", "", self._shown(self.before), None)]
-        rows += [
-            (step.option, step.before, step.after, self._shown(step.change), self._shown(step.alone))
-            for step in self.steps
-            if step.has_effect
-        ]
-        rows.append((self.rate.replace("_", " "), "", "", self._shown(self.after), None))
+        """The options that have an effect, and the rate after each change; the others are named below."""
+        rate, value = self.rate.replace("_", " "), self.before
+        rows: list[tuple[Cell, ...]] = [("(the first result)", "", "", None, None, self._shown(value))]
+        effective = [step for step in self.steps if step.has_effect]
+        for step in effective:
+            value = math.nan if step.change is None else value + step.change
+            reached = None if step.change is None else self._shown(value)
+            rows.append((step.option, step.before, step.after, self._shown(step.change), self._shown(step.alone), reached))
+        rows.append(("(the second result)", "", "", None, None, self._shown(self.after)))
         idle = [" ".join(filter(None, (step.option, step.before, "->", step.after))) for step in self.steps if not step.has_effect]
-        notes = [f"Without effect: {'; '.join(idle)}."] if idle else []
-        return Table("", ("option", "first", "second", "change", "alone"), tuple(rows), (*notes, *self.remarks))
+        notes = ["change: made one after the other; alone: only this option changed"] if effective else []
+        notes += [f"Without effect: {'; '.join(idle)}."] if idle else []
+        return Table("", ("option", "first", "second", "change", "alone", rate), tuple(rows), (*notes, *self.remarks))
 
     def _shown(self, value: float | None) -> float | None:
         return None if value is None else shown_rate(self.rate, value)
