@@ -9,7 +9,7 @@ import numpy as np
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.jit import Bools, Floats, Ints, inlined, kernel
 from treegauge.parsing.layout import Chart, Leaves, Limit, Weights
-from treegauge.parsing.numbers import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM, dot, one_of, plus, times, zero_of
+from treegauge.parsing.numbers import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
 __all__ = ["inside", "longer"]
 
@@ -271,13 +271,6 @@ def inside_sum(
 
 
 @kernel
-def inside_log_sum(
-    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
-) -> tuple[Chart, int, float, float]:
-    return fill_chart(LOG_SUM, n, leaves, rules, weights, limit, modulus)
-
-
-@kernel
 def inside_max(
     n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
@@ -285,17 +278,18 @@ def inside_max(
 
 
 @kernel
-def inside_modular(
-    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+def inside_any(
+    mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
-    return fill_chart(MODULAR, n, leaves, rules, weights, limit, modulus)
-
-
-_INSIDE = {SUM: inside_sum, LOG_SUM: inside_log_sum, MAX: inside_max, MODULAR: inside_modular}
+    return fill_chart(mode, n, leaves, rules, weights, limit, modulus)
 
 
 def inside(
     mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
-    """:func:`fill_chart` in the kernel of a mode."""
-    return _INSIDE[mode](n, leaves, rules, weights, limit, modulus)
+    """:func:`fill_chart` in the kernel of a mode. The rare ones share one, which has less to compile."""
+    if mode == SUM:
+        return inside_sum(n, leaves, rules, weights, limit, modulus)
+    if mode == MAX:
+        return inside_max(n, leaves, rules, weights, limit, modulus)
+    return inside_any(mode, n, leaves, rules, weights, limit, modulus)

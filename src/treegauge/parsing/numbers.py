@@ -6,8 +6,8 @@
 * MAX: logarithms, of which the largest is taken: the best parse.
 * MODULAR: whole numbers modulo a prime: counts of parses.
 
-All passes over a chart are written once, for any mode. They are put whole into one kernel for each mode, in which the mode is a
-constant, so that only that mode's branches are left: the inner loops take three fifths of the time.
+All passes over a chart are written once, for any mode. For SUM and MAX they are put whole into a kernel in which the mode is a
+constant, so that only its branches are left: that takes three fifths of the time.
 """
 
 from __future__ import annotations
