@@ -18,7 +18,8 @@ from treegauge.humancheck.queue import Check, Plan, build_check
 from treegauge.humancheck.records import Judgement
 from treegauge.humancheck.store import Store
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.tree import Child, rebuild
+from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import Child
 
 
 def careless(trees: Treebank, seed: int) -> Treebank:

@@ -1,0 +1,47 @@
+"""A person at the page in a real browser."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+
+class Desk:
+    """A person at the page in a browser."""
+
+    def __init__(self, browser: Any, link: str, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        self.page = self.context.new_page()
+        self.link = link
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self.page.on("request", self._listen)
+        self.page.goto(link)
+
+    def _listen(self, request: Any) -> None:
+        """The page works offline: it asks nobody but the check itself."""
+        if urlsplit(request.url).netloc != urlsplit(self.link).netloc:
+            self.errors.append(f"a request leaves the page: {request.url}")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.page.wait_for_selector("body:not(.busy)")
+
+    def answer(self, key: str) -> None:
+        """Press a key and wait for the next question."""
+        before = self.key
+        self.press(key)
+        self.page.wait_for_selector(f"article:not([data-key='{before}']), .done")
+
+    @property
+    def key(self) -> str:
+        return self.page.get_attribute("article", "data-key") if self.page.query_selector("article") else ""
+
+    @property
+    def count(self) -> str:
+        return self.page.inner_text("#count")
+
+    def close(self) -> None:
+        self.context.close()
