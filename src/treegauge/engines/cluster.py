@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import pickle
@@ -88,16 +89,17 @@ class _Tasks:
 
     def __init__(self, client: Any, function: Work[Any, Any, Any], shared: Any) -> None:
         self._client, self._version, self._folder = client, metadata.version("treegauge"), os.getcwd()
-        self._name = f"treegauge-{getattr(function, '__name__', 'work')}-{secrets.token_hex(8)}"
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
+        # Called by their content, so that a worker that has unpacked the same before need not do so again.
+        self._name = f"treegauge-{hashlib.sha256(packed).hexdigest()}"
         # A task that any worker can do again, and no scattered data, which is lost with the workers that have it.
         self._packed = client.submit(bytes, packed, key=f"{self._name}-shared", pure=False)
-        self._started = 0
+        self._map, self._started = f"treegauge-{getattr(function, '__name__', 'work')}-{secrets.token_hex(8)}", 0
         self.window = 3 * max(2, sum(client.nthreads().values()))
 
     def start(self, item: Any) -> Any:
         self._started += 1
-        key = f"{self._name}-{self._started}"
+        key = f"{self._map}-{self._started}"
         arguments = (self._name, self._version, self._folder, self._packed, item)
         return self._client.submit(call_with_bytes, *arguments, key=key, pure=False)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import os
 import pickle
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -42,9 +42,11 @@ class Processes(Closing):
         """See :class:`~treegauge.engines.base.Engine`."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="treegauge-")
-        # A file and not an argument: what is shared may be large, and each worker needs it but once.
-        path = Path(self._folder) / secrets.token_hex(8)
-        path.write_bytes(pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL))
+        # A file and not an argument: what is shared may be large, and each worker needs it but once. The file is called by its
+        # content, so that a worker that has unpacked the same before need not do so again.
+        packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
+        path = Path(self._folder) / hashlib.sha256(packed).hexdigest()
+        path.write_bytes(packed)
         try:
             yield from in_order(_Tasks(self, str(path)), items)
         finally:

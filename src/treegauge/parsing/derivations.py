@@ -164,9 +164,13 @@ def walk(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random.G
     return steps[:size]
 
 
+_NOBODY_DRAWS = np.random.default_rng(0)
+"""A generator for walks that draw nothing: one for all, as Numba does not give back the memory of those it is handed."""
+
+
 def best_derivation(mode: int, grid: Grid, n: int, start: int) -> Ints:
     """The steps of the likeliest derivation, from a chart of mode MAX."""
-    return walk(mode, grid, n, start, False, np.random.default_rng(0))
+    return walk(mode, grid, n, start, False, _NOBODY_DRAWS)
 
 
 def sampled_derivation(mode: int, grid: Grid, n: int, start: int, rng: np.random.Generator) -> Ints:

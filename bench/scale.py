@@ -1,0 +1,183 @@
+"""Work on more sentences than one would keep in memory, and on more workers than one.
+
+python bench/scale.py [--sentences 1000000] [--scored 60000] [--parsed 600] [--save]
+
+Memory: the most that `score --stream` holds for a synthetic corpus of our own treebank over and over, words varied, and what other
+commands hold on pipes for a short and for a longer input. Throughput: sentences a second of scoring and of parsing on one and on
+two workers, with the workers started before the clock is. Overhead: shards with nothing to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import operator
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from results import machine, save_section
+
+import treegauge
+from treegauge.cli._grammars import given_grammar
+from treegauge.data import own_treebank
+from treegauge.engines import Engine, Here, open_engine
+from treegauge.io.options import ReadOptions
+from treegauge.parsing.parser import Parser
+from treegauge.parsing.shards import ParseJob, parse_stretch, stretches
+
+METRICS = ["parseval", "goodman", "leaf-ancestor", "freval"]
+ENGINES = {"this process": "local", "2 processes": "local:2", "Dask, 1 worker": "dask:1", "Dask, 2 workers": "dask:2"}
+SHARDS = 500
+PEAK = """
+import sys
+from treegauge.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end.code
+with open("/proc/self/status") as status:
+    print(next(line.split()[1] for line in status if line.startswith("VmHWM")), file=sys.stderr)
+"""
+
+
+def trees(n: int) -> Iterator[tuple[str, str]]:
+    """Gold and test trees: our own, over and over; each time other words, and other mistakes."""
+    bank = [str(tree) for tree in own_treebank()]
+    for i in range(n):
+        again, number = divmod(i, len(bank))
+        gold = bank[number].replace(" the)", f" the{again % 40})").replace(" is)", f" is{again % 7})")
+        yield gold, gold.replace("(PP ", "(NP ", 1 + i % 2) if i % 3 else gold
+
+
+def write_corpus(folder: Path, n: int) -> tuple[Path, Path]:
+    paths = folder / f"gold-{n}.mrg", folder / f"test-{n}.mrg"
+    with paths[0].open("w") as gold, paths[1].open("w") as test:
+        for ours, theirs in trees(n):
+            gold.write(ours + "\n")
+            test.write(theirs + "\n")
+    return paths
+
+
+def peak(*arguments: object, stdin: Path | None = None) -> tuple[float, float]:
+    """The most memory a command holds, in MB, and its seconds."""
+    began = time.perf_counter()
+    with stdin.open("rb") if stdin else open("/dev/null", "rb") as stream:
+        command = [sys.executable, "-c", PEAK, *map(str, arguments)]
+        done = subprocess.run(command, check=True, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return int(done.stderr.split()[-1]) / 1024, time.perf_counter() - began
+
+
+def memory(folder: Path, n: int) -> list[str]:
+    gold, test = write_corpus(folder, n)
+    size = (gold.stat().st_size + test.stat().st_size) / 1e6
+    held, seconds = peak("score", gold, test, "--stream")
+    lines = [
+        f"`score --stream` of {n:,} sentences ({size:,.0f} MB in two files): at most {held:.0f} MB held; {seconds:.0f} s, "
+        f"{n / seconds:,.0f} sentences a second.",
+        "",
+        "| on a pipe | sentences | most held | sentences | most held |",
+        "|---|---|---|---|---|",
+    ]
+    gold.unlink()
+    test.unlink()
+    for name, few, many in (
+        ("convert", 20_000, 200_000),
+        ("score", 20_000, 200_000),
+        ("chunks", 2_000, 20_000),
+        ("parse", 500, 5_000),
+    ):
+        cells: list[str] = []
+        for count in (few, many):
+            cells += [f"{count:,}", f"{_on_a_pipe(name, folder, count):.0f} MB"]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return lines
+
+
+def _on_a_pipe(name: str, folder: Path, n: int) -> float:
+    gold, test = write_corpus(folder, n)
+    if name == "convert":
+        return peak("convert", "-", stdin=gold)[0]
+    if name == "score":
+        return peak("score", gold, "-", "--stream", stdin=test)[0]
+    if name == "chunks":
+        return peak("chunks", "score", gold, "-", stdin=gold)[0]
+    return peak("parse", "own", "-", "--input", "trees", "--prune", stdin=gold)[0]
+
+
+def rate(job: Callable[[Engine], int], name: str) -> float:
+    """Sentences a second, workers and their code being there."""
+    with closing(open_engine(name)) as engine:
+        job(engine)
+        began = time.perf_counter()
+        done = job(engine)
+        return done / (time.perf_counter() - began)
+
+
+def throughput(folder: Path, scored: int, parsed: int) -> list[str]:
+    gold, test = write_corpus(folder, scored)
+    sentences = folder / "sentences.txt"
+    words = (" ".join(own_treebank()[i % 521].words[:25]) for i in range(parsed))
+    sentences.write_text("\n".join(words) + "\n")
+    given = given_grammar("own")
+    job = ParseJob(Parser(given.grammar, "labelled-recall"), "tokens", ReadOptions(), "bracketed")
+
+    def score(engine: Engine) -> int:
+        treegauge.score(gold, {"test": test}, METRICS, engine=engine, sentences=False)
+        return scored
+
+    def parse(engine: Engine) -> int:
+        return sum(len(done) for done in engine.map(parse_stretch, job, stretches(str(sentences), job)))
+
+    lines = [
+        f"| sentences a second | scoring by {len(METRICS)} metrics | beside one worker | parsing | beside one worker |",
+        "|---|---|---|---|---|",
+    ]
+    found = {title: (rate(score, name), rate(parse, name)) for title, name in ENGINES.items()}
+    base = found["Dask, 1 worker"]
+    for title, (scoring, parsing) in found.items():
+        lines.append(f"| {title} | {scoring:,.0f} | {scoring / base[0]:.2f}x | {parsing:,.0f} | {parsing / base[1]:.2f}x |")
+    return lines
+
+
+def overhead() -> list[str]:
+    lines = [f"| {SHARDS} shards with nothing to do | milliseconds a shard |", "|---|---|"]
+    for title, name in ENGINES.items():
+        with closing(open_engine(name)) as engine:
+            list(engine.map(operator.mul, 2, range(10)))
+            began = time.perf_counter()
+            assert list(engine.map(operator.mul, 2, range(SHARDS))) == list(range(0, 2 * SHARDS, 2))
+            shown = "none" if isinstance(engine, Here) else f"{(time.perf_counter() - began) / SHARDS * 1e3:.2f}"
+            lines.append(f"| {title} | {shown} |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sentences", type=int, default=1_000_000)
+    parser.add_argument("--scored", type=int, default=60_000)
+    parser.add_argument("--parsed", type=int, default=600)
+    parser.add_argument("--save", action="store_true", help="write the section of RESULTS.md")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        text = "\n".join(
+            [
+                *memory(Path(folder), arguments.sentences),
+                "",
+                *throughput(Path(folder), arguments.scored, arguments.parsed),
+                "",
+                *overhead(),
+                "",
+                machine(),
+            ]
+        )
+    print(text)
+    if arguments.save:
+        save_section("Scale", text)
+
+
+if __name__ == "__main__":
+    main()
