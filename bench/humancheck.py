@@ -35,7 +35,8 @@ from humancheck_postgres import NoServer, postgresql_server
 from treegauge import io
 from treegauge.data import own_treebank
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.tree import Child, rebuild
+from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import Child
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 

@@ -24,7 +24,8 @@ from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.normalise.preset import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation
 from treegauge.trees import Tree
-from treegauge.trees.tree import Child, rebuild
+from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import Child
 from treegauge.trees.treebank import Treebank
 
 SENTENCES, ROUNDS = 2_400, 10_000

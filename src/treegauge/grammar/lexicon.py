@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import Child, Tree
 
 __all__ = ["UNKNOWN", "rare_below", "with_lexicon", "with_unknown"]
 

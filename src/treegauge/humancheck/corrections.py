@@ -20,7 +20,8 @@ from treegauge.humancheck.queue import Check, Question
 from treegauge.humancheck.walking import post_order_numbers
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.normalise.preset import Preset
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import Child, Tree
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["Change", "Corrected", "correct_tree", "corrected_treebank"]

@@ -14,7 +14,8 @@ from treegauge.humancheck.walking import without_long_runs, without_tagged
 from treegauge.metrics.hogenhout.preprocessing import Prepared
 from treegauge.normalise.preset import Preset
 from treegauge.trees.drawing import draw_svg, fold_to
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import Child, Tree
 from treegauge.trees.treebank import Int64
 
 __all__ = ["Picture", "Side", "anonymous", "around", "crossed", "draw", "gold_label", "gold_side", "is_right_to_left", "parse_side"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from treegauge.trees.tree import Child, Tree, rebuild
+from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import Child, Tree
 
 __all__ = ["post_order_numbers", "without_long_runs", "without_tagged"]
 

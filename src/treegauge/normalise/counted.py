@@ -6,7 +6,7 @@ import os
 
 from treegauge.normalise.preset import Preset, load_preset
 from treegauge.trees import Child, Tree
-from treegauge.trees.tree import rebuild
+from treegauge.trees.rebuilding import rebuild
 
 __all__ = ["apply_preset"]
 

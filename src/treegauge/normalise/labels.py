@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 
 from treegauge.trees import Child, Tree
-from treegauge.trees.tree import rebuild
+from treegauge.trees.rebuilding import rebuild
 
 __all__ = [
     "ROOT_LABELS",

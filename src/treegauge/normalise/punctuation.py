@@ -7,7 +7,7 @@ from collections.abc import Collection
 from treegauge.normalise.traces import drop_leaves
 from treegauge.normalise.unaries import collapse_unaries
 from treegauge.trees import Child, Tree
-from treegauge.trees.tree import rebuild
+from treegauge.trees.rebuilding import rebuild
 
 __all__ = [
     "PUNCTUATION",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from treegauge.trees import Child, Tree
-from treegauge.trees.tree import rebuild
+from treegauge.trees.rebuilding import rebuild
 
 __all__ = ["TRACE_TAGS", "drop_leaves", "remove_traces"]
 

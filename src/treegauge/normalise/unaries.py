@@ -9,7 +9,7 @@ from treegauge.errors import UnknownName
 from treegauge.normalise.marks import escape, join, parts, unescape
 from treegauge.normalise.walk import fold
 from treegauge.trees import Child, Tree
-from treegauge.trees.tree import rebuild
+from treegauge.trees.rebuilding import rebuild
 
 __all__ = ["Keep", "chain_labels", "collapse_unaries", "expand_unaries"]
 

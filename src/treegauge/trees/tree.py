@@ -6,41 +6,14 @@ Nothing here recurses, so a tree 100,000 nodes deep can be built, compared, hash
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from treegauge.trees.parts import Production, Span
 
 if TYPE_CHECKING:
     from treegauge.trees.nltk import NltkTree
 
 __all__ = ["Child", "Production", "Span", "Tree"]
-
-
-class Span(NamedTuple):
-    """A labelled constituent (s, t, X) over the words ``[start, end)``."""
-
-    start: int
-    end: int
-    label: str
-
-
-class Production(NamedTuple):
-    """A rule ``lhs -> rhs`` as used in a tree; a word in ``rhs`` is told from a label by ``words``.
-
-    >>> print(Production("NP", ("DT", "cat"), (False, True)))
-    NP -> DT "cat"
-    """
-
-    lhs: str
-    rhs: tuple[str, ...]
-    words: tuple[bool, ...]
-
-    def __str__(self) -> str:
-        right = (f'"{symbol}"' if word else symbol for symbol, word in zip(self.rhs, self.words, strict=True))
-        return " ".join([self.lhs, "->", *right])
-
-    @property
-    def is_lexical(self) -> bool:
-        """Whether a word stands on the right-hand side."""
-        return any(self.words)
 
 
 class Tree:
@@ -318,35 +291,3 @@ def from_flat(items: Iterable[Any]) -> Tree:
     (root,) = built
     assert isinstance(root, Tree)
     return root
-
-
-def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
-    """A tree made bottom-up: ``make(node, new_children)`` gives what stands in the node's place.
-
-    It may give nothing (the node goes), one thing, or several (the node is spliced out). Returns ``None`` if nothing is left of
-    the root; a root replaced by several keeps its own label above them.
-
-    >>> tree = Tree.parse("(S (X (NP (N a))) (VP (V b)))")
-    >>> print(rebuild(tree, lambda node, children: children if node.label == "X" else [node.replace(children=children)]))
-    (S (NP (N a)) (VP (V b)))
-    """
-    stack: list[tuple[Tree, list[Child], int]] = [(tree, [], 0)]
-    while True:
-        node, done, index = stack.pop()
-        while index < len(node.children):
-            child = node.children[index]
-            index += 1
-            if isinstance(child, Tree):
-                stack.append((node, done, index))
-                node, done, index = child, [], 0
-            else:
-                done.append(child)
-        made = list(make(node, done))
-        if stack:
-            stack[-1][1].extend(made)
-            continue
-        if not made:
-            return None
-        if len(made) == 1 and isinstance(made[0], Tree):
-            return made[0]
-        return Tree(tree.label, made)
