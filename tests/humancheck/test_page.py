@@ -1,4 +1,4 @@
-"""The page over HTTP: the whole job without a browser, retries, several people, and text that means harm."""
+"""The page over HTTP: the whole job without a browser, retries, several people."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from humancheck_helpers import Client, said, small_check, words_of
+from humancheck_page import Person, Tags, open_page
 
 from treegauge.errors import UsageError, WriteError
 from treegauge.humancheck.office import Office, people_of
@@ -19,56 +19,13 @@ from treegauge.humancheck.queue import Check, Plan, build_check
 from treegauge.humancheck.security import Who
 from treegauge.humancheck.serving import running
 from treegauge.humancheck.store import Store
-from treegauge.metrics.hogenhout import Hogenhout
-from treegauge.trees import Tree, Treebank
-
-
-class Person(Client):
-    """A client who knows the office, too."""
-
-    office: Office
+from treegauge.trees import Treebank
 
 
 @pytest.fixture
 def people(check: Check, store: Store) -> Iterator[dict[str, Person]]:
     """Anna, Ben and the adjudicator at a page."""
     yield from open_page(check, store, ["anna", "ben"])
-
-
-def open_page(check: Check, store: Store, names: list[str], *, blind: bool = False) -> Iterator[dict[str, Person]]:
-    office = Office(check, store, people_of(names), blind=blind)
-    with running(office) as links:
-        clients = {who.name: Person(link) for who, link in links.items()}
-        for client in clients.values():
-            client.office = office
-        yield clients
-        for client in clients.values():
-            client.close()
-
-
-@pytest.fixture(scope="module")
-def visitor(check: Check, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
-    """Somebody whose answers are all refused, so that one page serves many tests."""
-    with Store(tmp_path_factory.mktemp("visit") / "j.sqlite") as store:
-        for clients in open_page(check, store, ["anna"]):
-            yield clients["anna"]
-        assert store.since(0) == []
-
-
-class Tags(HTMLParser):
-    """All tags of a page, their attributes, and the text outside them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 @pytest.mark.slow
@@ -272,102 +229,6 @@ def test_what_breaks_is_reported_in_one_line(check: Check, store: Store, monkeyp
     assert (status, told) == (500, ["internal error: ZeroDivisionError: division by zero"])
     assert "Traceback" not in text
     assert "content-security-policy" in headers
-
-
-@pytest.mark.parametrize(
-    ("fields", "status"),
-    [
-        ({"id": "short"}, 400),
-        ({"id": "x" * 65}, 400),
-        ({"id": "<script>alert(1)</script>"}, 400),
-        ({"id": 7}, 400),
-        ({"verdict": "withdrawn"}, 400),
-        ({"verdict": "perhaps"}, 400),
-        ({"question": "0" * 24}, 404),
-        ({"note": "x" * 2001}, 400),
-        ({"note": ["x"]}, 400),
-        ({"note": "x" * 100_000}, 413),
-    ],
-)
-def test_answers_that_make_no_sense(visitor: Person, fields: dict[str, object], status: int) -> None:
-    good = {"id": "a" * 32, "question": visitor.shown(), "verdict": "accepted"}
-    assert visitor.post("judge", good | fields)[0] == status
-    assert visitor.office.store.since(0) == []
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "status"),
-    [
-        (b"{", "application/json", 400),
-        (b"\xff", "application/json", 400),
-        (b"[]", "application/json", 400),
-        (b"[" * 60_000, "application/json", 400),
-        (b"a", "text/plain", 415),
-        (b"&".join(b"a=b" for _ in range(30)), "application/x-www-form-urlencoded", 400),
-    ],
-)
-def test_bodies_that_cannot_be_read(visitor: Person, body: bytes, kind: str, status: int) -> None:
-    assert visitor.request("POST", "judge", body, {"Content-Type": kind})[0] == status
-
-
-HOSTILE = {
-    "script": ["<script>alert(1)</script>", "</script><script>alert(2)</script>", "<img", "src=x", "onerror=alert(3)>"],
-    "quotes": ["'", '"', "\"onmouseover='x'", "`", "&quot;", "&#x27;", "{{7*7}}", "{%"],
-    "emoji": ["👩‍🚀", "🏳️‍🌈", "🙂", "1️⃣", "\U0001f9d1\U0001f3fd"],
-    "combining": ["e\u0301" * 20, "\u0301", "a" + "\u0300" * 500, "\u202eabc", "\u2066x"],
-    "controls": ["\x00", "\x1b[31m", "\x7f", "\u2028", "\ufffe", "\ud800"],
-    "right to left": ["שלום", "עולם", "اللغة", "العربية", "!"],
-    "long": [f"word{number}" for number in range(10_000)],
-    "one long word": ["x" * 20_000, "y", "z", "w"],
-}
-
-
-@pytest.mark.parametrize("words", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_sentences(store: Store, words: list[str]) -> None:
-    tags = [Tree(f"<{index}>\"'", [word]) for index, word in enumerate(words)]
-    middle = len(tags) // 2
-    gold = Tree("<b>S</b>", [Tree("NP&", tags[:middle]), Tree("VP", tags[middle:])])
-    test = Tree("S", [tags[0], Tree('X"><script>', tags[1 : middle + 1]), *tags[middle + 1 :]])
-    check = build_check(Treebank.from_trees([gold]), {"<i>A</i>": Treebank.from_trees([test])})
-    name = "<u>anna</u>'\""
-    for clients in open_page(check, store, [name]):
-        client = clients[name]
-        addresses = ("", "judged") if len(words) > 100 else ("", "?whole=yes", "judged", "results", "measures")
-        for address in addresses:
-            page = Tags(client.get(address))
-            assert not {tag for tag, _ in page.tags} & {"b>s<", "i", "u", "img", "iframe", "style"}
-            scripts = [values for tag, values in page.tags if tag == "script"]
-            assert scripts in ([], [{"type": "module", "src": "/static/check.js"}])
-            assert not any(attribute.startswith("on") for _, values in page.tags for attribute in values)
-            assert not any("style" in values for _, values in page.tags)
-            assert not set("\x00\x1b\x7f\u202e\u2066\ufffe\ud800") & set(page.text), (
-                "nothing that a page cannot hold or that turns it round"
-            )
-        client.judge("accepted", note="<script>alert('note')</script>")
-        assert "<script>alert" not in client.get("judged")
-    (stored,) = store.since(0)
-    assert store.words()[stored.bracket.sentence] == tuple(words)
-
-
-def test_right_to_left_text_is_shown_so(store: Store) -> None:
-    words = HOSTILE["right to left"]
-    gold = Tree("S", [Tree("W", [word]) for word in words])
-    test = Tree("S", [Tree("NP", gold.children[:2]), *gold.children[2:]])
-    check = build_check(Treebank.from_trees([gold]), {"A": Treebank.from_trees([test])}, Plan(Hogenhout()))
-    for clients in open_page(check, store, ["anna"]):
-        page = clients["anna"].get()
-        assert 'dir="rtl"' in page
-        assert page.count('direction="rtl"') == 2
-
-
-def test_a_deep_tree_is_drawn_in_part(store: Store) -> None:
-    deep = 20_000
-    gold = Treebank.parse("(S " * deep + "(A a) (B b) (C c)" + ")" * deep)
-    test = Treebank.parse("(S (X (A a) (B b)) (C c))")
-    check = build_check(gold, {"A": test})
-    for clients in open_page(check, store, ["anna"]):
-        for address in ("", "?whole=yes"):
-            assert len(clients["anna"].get(address)) < 2_000_000
 
 
 def test_names_of_people() -> None:
