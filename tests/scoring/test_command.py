@@ -377,3 +377,12 @@ def test_explain_and_cite(files: Path) -> None:
     assert cited.stdout.count("@") == len(set(cited.stdout.split("@")[1:]))
     assert "@inproceedings{black1991," in cited.stdout
     assert call(files, "cite", "blck1991").returncode == 2
+
+
+def test_items_of_hogenhout_and_matsumoto_for_some_labels(files: Path) -> None:
+    shown = call(files, "score", "gold.mrg", "test.mrg", "-m", "hogenhout", "--structure", "PP,NP").stdout
+    assert [line.split()[0] for line in shown.splitlines()[1:10]] == "TTB TPB EM CE SP PINH PNINH TINH TNINH".split()
+    assert shown == call(files, "score", "gold.mrg", "test.mrg", "-m", "hogenhout:structure=PP,NP").stdout
+    refused = call(files, "score", "gold.mrg", "test.mrg", "--structure", "PP")
+    assert refused.returncode == 2
+    assert "--structure is for -m hogenhout" in refused.stderr

@@ -49,6 +49,7 @@ Examples:
 @click.argument("tests", nargs=-1, metavar="TEST...")
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
               help="A metric; may be given several times. Default: parseval.")  # fmt: skip
+@click.option("--structure", metavar="LABEL,...", help="Metric hogenhout: only the brackets with these labels, as in PP,NP.")
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE",
@@ -96,6 +97,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
     from treegauge.reports.verdicts import failed_checks, misfits, note_lines, parse_check
 
+    if chosen["structure"]:
+        chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
     checks = [parse_check(text) for text in chosen["fail_under"]]
     systems = named_systems(tests)
     _remark(gold, list(systems.values()), preset, chosen)
@@ -109,6 +112,13 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise MismatchError("\n".join(lines))
     if failed:
         raise CheckFailed("\n".join(failed))
+
+
+def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:
+    """The metrics, Hogenhout & Matsumoto's for these labels only."""
+    if "hogenhout" not in [metric.partition(":")[0] for metric in metrics]:
+        raise UsageError("--structure is for -m hogenhout; --breakdown labels shows PARSEVAL by label")
+    return [f"{metric}:structure={labels}" if metric.partition(":")[0] == "hogenhout" else metric for metric in metrics]
 
 
 def _preset(name: str, cutoff: int | None) -> Preset:

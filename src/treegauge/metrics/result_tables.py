@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from treegauge.metrics.hogenhout.metric import Hogenhout
 from treegauge.metrics.result import Part, Result
 from treegauge.metrics.tables import Cell, Table
 
@@ -37,7 +38,10 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
 
 
 def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
+    # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics are only on the way to their rates.
+    items = parts[0].counts if metric.partition(":")[0] == Hogenhout.name else ()
+    rows: list[tuple[Cell, ...]] = [(item, *(part.counts.get(item) for part in parts)) for item in items]
+    rows += [
         (name.replace("_", " "), *(shown_rate(name, part.rates.get(name, math.nan)) for part in parts)) for name in parts[0].rates
     ]
     rows.append(("sentences", *(part.sentences for part in parts)))

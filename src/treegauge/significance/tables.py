@@ -11,9 +11,10 @@ from treegauge.errors import UnknownName
 from treegauge.metrics.hogenhout import COMPARATIVE, MEASURES
 from treegauge.metrics.registry import find_metric
 from treegauge.metrics.tables import Cell, Table
-from treegauge.significance.comparison import ALPHA, Comparison, Difference, Group, PairOfSystems
+from treegauge.significance.comparison import ALPHA, Comparison, Difference, Group
 from treegauge.significance.contingency import DEPENDENCE
 from treegauge.significance.paired import Name
+from treegauge.significance.remarks import interval_warnings, methods, number_of, pairs, rounds
 
 __all__ = ["TABLES", "P", "bracket_test_table", "comparison_tables", "crossing_table", "matrix_table", "paper_tables", "tidy_table"]
 
@@ -84,15 +85,15 @@ def _differences(comparison: Comparison, group: Group) -> Table:
         for difference in pair.differences
     ]
     notes = [
-        f"difference: second minus first, with its {per_cent} bootstrap interval ({_methods(group)})",
-        f"p: paired randomisation of whole sentences ({_rounds(group.pairs)})",
+        f"difference: second minus first, with its {per_cent} bootstrap interval ({methods(group)})",
+        f"p: paired randomisation of whole sentences ({rounds(group.pairs)})",
         "effect: difference in standard deviations of a sentence; wins, losses: sentences where the second system is better, worse",
-        f"{group.sentences} sentences, {comparison.rounds} bootstrap samples, seed {comparison.seed}",
-        *(f"{name[0]} {name[1]}: {warning}" for name, warning in _interval_warnings(group)),
+        f"{number_of(group.sentences, 'sentence')}, {comparison.rounds} bootstrap samples, seed {comparison.seed}",
+        *interval_warnings(group),
         *(f"warning: {warning}" for warning in (*comparison.warnings, *group.warnings)),
     ]
     if several:
-        notes.insert(2, f"Holm: p corrected for {_pairs(group)}")
+        notes.insert(2, f"Holm: p corrected for {pairs(group)}")
     shown = ("A", "B") if several else comparison.systems
     return Table("Differences", columns, tuple(rows), tuple(notes), percent=(*shown, "difference", "low", "high"))
 
@@ -100,24 +101,6 @@ def _differences(comparison: Comparison, group: Group) -> Table:
 def _difference_cells(difference: Difference, several: bool) -> tuple[Cell, ...]:
     holm = (P(difference.p_holm),) if several else ()
     return (difference.a, difference.b, difference.value, *difference.interval[:2], P(difference.p), *holm)
-
-
-def _methods(group: Group) -> str:
-    return ", ".join(sorted({d.interval.method for pair in group.pairs for d in pair.differences})).replace("bca", "BCa")
-
-
-def _pairs(group: Group) -> str:
-    return "1 pair" if len(group.pairs) == 1 else f"{len(group.pairs)} pairs"
-
-
-def _rounds(pairs: Sequence[PairOfSystems]) -> str:
-    kinds = [f"all {pair.rounds} ways" if pair.exact else f"{pair.rounds} rounds" for pair in pairs]
-    return ", ".join(sorted({"no sentence differs" if kind == "all 1 ways" else kind for kind in kinds}))
-
-
-def _interval_warnings(group: Group) -> list[tuple[Name, str]]:
-    found = [(difference.name, difference.interval.warning) for pair in group.pairs for difference in pair.differences]
-    return sorted({(name, warning) for name, warning in found if warning})
 
 
 def _rates(comparison: Comparison, group: Group) -> Table:
@@ -149,7 +132,7 @@ def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
         f"Who beats whom: {name[0]} {name[1]}",
         ("system", "value", *comparison.systems),
         rows,
-        (f"> the row is better at {ALPHA:g} after Holm's correction for {_pairs(group)}; < worse; = no difference shown",),
+        (f"> the row is better at {ALPHA:g} after Holm's correction for {pairs(group)}; < worse; = no difference shown",),
         percent=("value",),
     )
 
