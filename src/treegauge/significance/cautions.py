@@ -30,7 +30,9 @@ def sample_cautions(sentences: int) -> list[str]:
     """Cautions about a test of so many sentences."""
     if sentences >= FEW_SENTENCES:
         return []
-    return [f"small test: {sentences} sentence{'s' * (sentences != 1)}; intervals are unreliable and only large differences can be seen"]
+    return [
+        f"small test: {sentences} sentence{'s' * (sentences != 1)}; intervals are unreliable and only large differences can be seen"
+    ]
 
 
 def bracket_cautions(cells: Cells, real: RealTest) -> list[str]:
