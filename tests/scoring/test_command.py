@@ -383,16 +383,6 @@ def test_items_of_hogenhout_and_matsumoto_for_some_labels(files: Path) -> None:
     shown = call(files, "score", "gold.mrg", "test.mrg", "-m", "hogenhout", "--structure", "PP,NP").stdout
     names = [line.split()[0] for line in shown.splitlines()[1:10]]
     assert names == ["TTB", "TPB", "EM", "CE", "SP", "PINH", "PNINH", "TINH", "TNINH"]
-        "TTB",
-        "TPB",
-        "EM",
-        "CE",
-        "SP",
-        "PINH",
-        "PNINH",
-        "TINH",
-        "TNINH",
-    ]
     assert shown == call(files, "score", "gold.mrg", "test.mrg", "-m", "hogenhout:structure=PP,NP").stdout
     refused = call(files, "score", "gold.mrg", "test.mrg", "--structure", "PP")
     assert refused.returncode == 2
