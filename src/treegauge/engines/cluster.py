@@ -7,7 +7,10 @@ import logging
 import os
 import pickle
 import secrets
-from collections.abc import Iterable, Iterator
+import signal
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
@@ -56,13 +59,14 @@ class Cluster(Closing):
             elif self._address:
                 self._client = Client(self._address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
             else:
-                self._cluster = LocalCluster(
-                    n_workers=self._workers or os.cpu_count() or 1,
-                    threads_per_worker=1,
-                    memory_limit=0,
-                    dashboard_address=":0",
-                    silence_logs=logging.CRITICAL,
-                )
+                with _children_without_interrupts():
+                    self._cluster = LocalCluster(
+                        n_workers=self._workers or os.cpu_count() or 1,
+                        threads_per_worker=1,
+                        memory_limit=0,
+                        dashboard_address=":0",
+                        silence_logs=logging.CRITICAL,
+                    )
                 self._client = Client(self._cluster, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
@@ -82,6 +86,19 @@ class Cluster(Closing):
             if part is not None:
                 part.close()
         self._client = self._cluster = None
+
+
+@contextmanager
+def _children_without_interrupts() -> Generator[None]:
+    """Processes that start meanwhile leave an interrupt from the keyboard to the one that waits for them, and die quietly."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Tasks:

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -58,15 +59,15 @@ class Processes(Closing):
             self._executor = _executor(self.workers)
         return self._executor
 
-    def give_up(self) -> None:
-        """Let broken workers go."""
-        if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
+    def give_up(self, executor: ProcessPoolExecutor | None) -> None:
+        """Let broken workers go, unless there are others already."""
+        if executor is not None and executor is self._executor:
+            executor.shutdown(cancel_futures=True)
             self._executor = None
 
     def close(self) -> None:
         """Let the workers go."""
-        self.give_up()
+        self.give_up(self._executor)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
@@ -74,11 +75,12 @@ class Processes(Closing):
 
 def _executor(workers: int) -> ProcessPoolExecutor:
     # Spawned, not forked: this process may have threads.
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_own_cores, initargs=(workers,))
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(workers,))
 
 
-def _own_cores(workers: int) -> None:
-    """Libraries that would use all cores in each of several workers are told not to."""
+def _begin(workers: int) -> None:
+    """What a worker does first: leave interrupts to the process that waits for it, and the other cores to the other workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if workers > 1:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ.setdefault(name, "1")
@@ -91,20 +93,22 @@ class _Tasks:
         self._engine, self._path = engine, path
         self.window = 3 * engine.workers
 
-    def start(self, item: Any) -> Future[Any]:
+    def start(self, item: Any) -> tuple[ProcessPoolExecutor, Future[Any]]:
+        executor = self._engine.executor()
         try:
-            return self._engine.executor().submit(call_with_file, self._path, item)
+            return executor, executor.submit(call_with_file, self._path, item)
         except BrokenProcessPool as error:
             # Some earlier shard broke it; that one will be found when its turn comes.
             failed: Future[Any] = Future()
             failed.set_exception(error)
-            return failed
+            return executor, failed
 
-    def finish(self, task: Future[Any]) -> Any:
+    def finish(self, task: tuple[ProcessPoolExecutor, Future[Any]]) -> Any:
+        executor, future = task
         try:
-            return task.result()
+            return future.result()
         except BrokenProcessPool:
-            self._engine.give_up()
+            self._engine.give_up(executor)
             raise Broken(_WENT_AWAY) from None
 
     def alone(self, item: Any) -> Any:
@@ -114,9 +118,9 @@ class _Tasks:
             except BrokenProcessPool:
                 raise Broken(_WENT_AWAY) from None
 
-    def abandon(self, tasks: Iterable[Future[Any]]) -> None:
-        for task in tasks:
-            task.cancel()
+    def abandon(self, tasks: Iterable[tuple[ProcessPoolExecutor, Future[Any]]]) -> None:
+        for _, future in tasks:
+            future.cancel()
 
 
 _WENT_AWAY = "a worker process went away (killed, or out of memory)"

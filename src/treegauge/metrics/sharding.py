@@ -94,51 +94,65 @@ class Plan:
 
 
 def plan_shards(systems: Sequence[Sequence[FilePair]], reading: ReadOptions, size: int = SENTENCES) -> Plan:
-    """How systems are cut: each pair of files by itself; one that is surely out of step has no shards."""
-    cuts: dict[tuple[tuple[str, ...], ReadOptions], Side] = {}
-
-    def cut(paths: tuple[str, ...], options: ReadOptions) -> Side:
-        if (paths, options) not in cuts:
-            cuts[paths, options] = cut_files(paths, options, size)
-        return cuts[paths, options]
-
+    """How systems are cut: each pair of files by itself; a system that is surely out of step has no shards."""
+    cuts = _Cuts(size)
     units: dict[Unit, None] = {}
     for system, pairs in enumerate(systems):
-        stretches: list[Stretch] = []
-        for number, pair in enumerate(pairs):
-            if "-" in (*pair.gold, *pair.test):
-                raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")
-            ours, theirs, their_reading = cut(pair.gold, reading), cut(pair.test, reading), reading
-            if ours.trees != theirs.trees and _may_have_blank_lines(pair, reading):
-                their_reading = replace(reading, lines=True)
-                theirs = cut(pair.test, their_reading)
-            # A file that cannot be cut still is a shard against another: whether they are in step shows when they are read.
-            if ours.trees != theirs.trees and min(ours.trees, theirs.trees) >= 0:
-                stretches = []
-                break
-            sides = (ours, theirs) if ours.trees == theirs.trees else (_uncut(pair.gold), _uncut(pair.test))
-            if -1 in (ours.trees, theirs.trees):
-                their_reading = reading
-            stretches += [
-                Stretch(system, number, gold, test, reading, their_reading)
-                for gold, test in zip(sides[0].pieces, sides[1].pieces, strict=True)
-            ]
-        if not stretches:
-            continue
-        test_reading = {stretch.pair: stretch.test_reading for stretch in stretches}
-        units[Hash(tuple((path, reading) for pair in pairs for path in pair.gold))] = None
-        units[Hash(tuple((path, test_reading[k]) for k, pair in enumerate(pairs) for path in pair.test))] = None
-        units |= dict.fromkeys(stretches)
-    checksum = sum(side.checksum * (number + 1) for number, side in enumerate(cuts.values()))
-    return Plan(tuple(units), checksum)
+        stretches = [_stretches(system, number, pair, reading, cuts) for number, pair in enumerate(pairs)]
+        if all(stretches):
+            hashes = _hashes(pairs, reading, [of_pair[0].test_reading for of_pair in stretches])
+            units |= dict.fromkeys([*hashes, *(stretch for of_pair in stretches for stretch in of_pair)])
+    return Plan(tuple(units), cuts.checksum)
+
+
+class _Cuts:
+    """Files that were cut, so that each is cut but once."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._sides: dict[tuple[tuple[str, ...], ReadOptions], Side] = {}
+
+    def of(self, paths: tuple[str, ...], options: ReadOptions) -> Side:
+        if (paths, options) not in self._sides:
+            self._sides[paths, options] = cut_files(paths, options, self._size)
+        return self._sides[paths, options]
+
+    @property
+    def checksum(self) -> int:
+        return sum(side.checksum * (number + 1) for number, side in enumerate(self._sides.values()))
+
+
+def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, cuts: _Cuts) -> list[Stretch]:
+    """The stretches of a pair of files; none if they are surely out of step."""
+    if "-" in (*pair.gold, *pair.test):
+        raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")
+    ours, theirs, test_reading = cuts.of(pair.gold, reading), cuts.of(pair.test, reading), reading
+    if -1 in (ours.trees, theirs.trees):
+        # A file that cannot be cut is one shard with its partner; whether they are in step shows when they are read.
+        pieces = [(_uncut(pair.gold), _uncut(pair.test))]
+        return [Stretch(system, number, gold, test, reading, reading) for gold, test in pieces]
+    if ours.trees != theirs.trees and _may_have_blank_lines(pair, reading):
+        test_reading = replace(reading, lines=True)
+        theirs = cuts.of(pair.test, test_reading)
+    if ours.trees != theirs.trees:
+        return []
+    pieces = zip(ours.pieces, theirs.pieces, strict=True)
+    return [Stretch(system, number, gold, test, reading, test_reading) for gold, test in pieces]
+
+
+def _hashes(pairs: Sequence[FilePair], reading: ReadOptions, test_reading: Sequence[ReadOptions]) -> tuple[Hash, Hash]:
+    """The hashes of all files of gold, and of test, where each pair has its own way to be read."""
+    gold = Hash(tuple((path, reading) for pair in pairs for path in pair.gold))
+    test = Hash(tuple((path, how) for pair, how in zip(pairs, test_reading, strict=True) for path in pair.test))
+    return gold, test
 
 
 def _may_have_blank_lines(pair: FilePair, reading: ReadOptions) -> bool:
     return FileTrees(pair.test, reading, keep=False).line_by_line() is not None
 
 
-def _uncut(paths: tuple[str, ...]) -> Side:
-    return Side((Piece(tuple(map(Source, paths)), 0, -1),), -1, 0)
+def _uncut(paths: tuple[str, ...]) -> Piece:
+    return Piece(tuple(map(Source, paths)), 0, -1)
 
 
 def compare_in_shards(
@@ -230,8 +244,7 @@ def _put_together(
         for side, paths, n_trees in zip(("gold", "test"), pair, counts[number], strict=True):
             if not n_trees:
                 raise InputError(f"no trees in the {side} file", path=paths[0], advice="Nothing was scored.")
-    gold = Hash(tuple((path, reading) for pair in pairs for path in pair.gold))
-    test = Hash(tuple((path, test_reading[k]) for k, pair in enumerate(pairs) for path in pair.test))
+    gold, test = _hashes(pairs, reading, [test_reading[number] for number in range(len(pairs))])
     return Tallied(total, (str(done[gold]), str(done[test])))
 
 
