@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 from collections import Counter
@@ -160,3 +161,10 @@ def test_more_parts_than_shards_are_no_problem(here: Path, run: Callable[..., An
     for number in range(1, 9):
         run("score", "gold.mrg", "test.mrg", "--shard", f"{number}/8", "--part", f"{number}.part")
     assert run("merge", *sorted(here.glob("*.part"))) == run("score", "gold.mrg", "test.mrg")
+
+
+def test_every_class_that_a_part_may_hold_is_there() -> None:
+    for name in PART_CLASSES:
+        module, _, kind = name.partition(":")
+        found = getattr(importlib.import_module(module), kind)
+        assert (found.__module__, found.__qualname__) == (module, kind)

@@ -51,7 +51,7 @@ PART_CLASSES = (
     "treegauge.parsing.parser:Sentence",
     "treegauge.parsing.shards:Recorded",
     "treegauge.trees.origins:Origin",
-    "treegauge.trees.tree:Production",
+    "treegauge.trees.parts:Production",
     "treegauge.trees.treebank:Treebank",
 )
 """What parts of runs may hold, beside plain data."""

@@ -72,7 +72,8 @@ def _chunks(source: Source, options: ReadOptions) -> Iterator[tuple[bytes, bool]
             chunks = _without_mark(chunks, source.name)
         else:
             chunks = _recoded(chunks, options.encoding, source.name)
-        yield from _with_last(_plain_line_ends(chunks))
+        # A file that was cut into parts has lines; a part of it may have no line end.
+        yield from _with_last(_plain_line_ends(chunks, may_be_macintosh=source.part is None))
 
 
 def _raw_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -123,12 +124,12 @@ def _recoded(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[byte
         yield recoded
 
 
-def _plain_line_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _plain_line_ends(chunks: Iterator[bytes], *, may_be_macintosh: bool) -> Iterator[bytes]:
     r"""Line ends ``\r\n`` as ``\n``; also ``\r``, if the text begins like one of an old Macintosh, without any ``\n``."""
     is_macintosh, is_first, held = False, True, b""
     for chunk in chunks:
         if is_first and chunk:
-            is_macintosh, is_first = b"\r" in chunk[:-1] and b"\n" not in chunk, False
+            is_macintosh, is_first = may_be_macintosh and b"\r" in chunk[:-1] and b"\n" not in chunk, False
         if held or b"\r" in chunk:
             chunk = held + chunk
             if is_macintosh:
