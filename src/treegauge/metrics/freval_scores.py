@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treegauge.engines import HERE, Engine
-from treegauge.errors import UsageError
+from treegauge.errors import InputError, UsageError
 from treegauge.io.options import ReadOptions
 from treegauge.io.sources import find_sources
 from treegauge.metrics.fragments import BySize
@@ -88,16 +88,21 @@ def _published(shared: tuple[str, Freval], system: tuple[str, str]) -> FrevalSco
 
 def score_published(system: str, gold: str, test: str, metric: Freval) -> FrevalScores:
     """One system line by line, with the conventions of the authors' program."""
-    sentences = list(published_sentences(lines_of(gold), lines_of(test)))
-    valid = [sentence for sentence in sentences if sentence.status == "OK"]
+    gold_lines, test_lines = list(lines_of(gold)), list(lines_of(test))
+    for side, path, lines in (("gold", gold, gold_lines), ("test", test, test_lines)):
+        if not any(map(bytes.strip, lines)):
+            raise InputError(f"no trees in the {side} file", path=path, advice="Nothing was scored.")
+    valid = [sentence for sentence in published_sentences(gold_lines, test_lines) if sentence.status == "OK"]
     total = [
         len(valid),
         sum((sentence.gold for sentence in valid), BySize()),
         sum((sentence.test for sentence in valid), BySize()),
         sum((sentence.matched for sentence in valid), BySize()),
     ]
-    left_out = len(sentences) - len(valid)
-    notes = (f"{system}: {left_out} sentences left out, as the published program does",) if left_out else ()
+    # Also those that the program drops without a word: behind a line that is no tree, or behind a blank one.
+    left_out = sum(map(bool, map(bytes.strip, gold_lines))) - len(valid)
+    plural = "sentence" if left_out == 1 else "sentences"
+    notes = (f"{system}: {left_out} {plural} left out, as the published program does",) if left_out else ()
     signature = _signature(metric, "published", len(valid))
     return FrevalScores(system, metric.rates(total), tuple(metric.by_size(total)), len(valid), signature, notes)
 
