@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.errors import FormatError, MismatchError
-from treegauge.grammar import PCFG, GrammarError, Rule, induce, load_model, save_model, statistics, write_nltk, write_text
-from treegauge.grammar.archive import ModelError
+from treegauge.grammar import PCFG, GrammarError, Rule, induce, statistics, write_nltk, write_text
 from treegauge.grammar.unary import close, components
 from treegauge.trees import Tree
 
@@ -154,50 +150,3 @@ def test_components(edges: list[tuple[int, int]]) -> None:
     for i, group in enumerate(groups):
         assert all(reach[a, b] for a in group for b in group)
         assert not any(reach[a, b] for a in group for later in groups[i + 1 :] for b in later)
-
-
-def test_models_round_trip_to_the_same_bytes(tmp_path: Path) -> None:
-    grammar = SMALL.relabelled(lambda symbol: None if symbol == "VP" else symbol.lower())
-    for name in ("a", "b"):
-        save_model(grammar, tmp_path / name, trained_on="abc", notes={"steps": "traces"})
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    model = load_model(tmp_path / "a")
-    assert (model.grammar, model.trained_on, model.notes) == (grammar, "abc", {"steps": "traces"})
-
-
-def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    save_model(SMALL, path)
-    data = path.read_bytes()
-    for at in range(len(data)):
-        path.write_bytes(data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1 :])
-        with pytest.raises(ModelError):
-            load_model(path)
-    for shorter in (data[: len(data) // 2], data[:-1], data + b"0", b"PK", b""):
-        path.write_bytes(shorter)
-        with pytest.raises(ModelError):
-            load_model(path)
-
-
-def test_another_version_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("model.json", json.dumps({"schema": "treegauge-pcfg", "version": 0}))
-    with pytest.raises(ModelError, match="version 0; this treegauge reads 'treegauge-pcfg' version 1"):
-        load_model(path)
-
-
-def test_bombs_and_pickles_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "m"
-    save_model(PCFG.from_rules([("S", ["a" * 100_000], 1)]), path)
-    for most, problem in ((100, "larger than 100 bytes"), (10_000, "unpacks to more than 10,000 bytes")):
-        monkeypatch.setattr("treegauge.grammar.archive.MOST_BYTES", most)
-        with pytest.raises(ModelError, match=problem):
-            load_model(path)
-    monkeypatch.undo()
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("model.json", "{}")
-        with archive.open("lhs.npy", "w") as part:
-            np.save(part, np.array([object()]), allow_pickle=True)
-    with pytest.raises(ModelError, match="pickle"):
-        load_model(path)

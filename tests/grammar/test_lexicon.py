@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -13,12 +10,11 @@ from hypothesis import strategies as st
 
 from treegauge.data import own_treebank
 from treegauge.errors import UnknownName
-from treegauge.grammar import PCFG, load_model, save_model
-from treegauge.grammar.archive import ModelError
+from treegauge.grammar import PCFG
 from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.grammar.signatures import is_signature, signatures
 from treegauge.grammar.smoothing import Smoothing, smoothed_lexicon, tokens
-from treegauge.grammar.training import LEXICONS, train
+from treegauge.grammar.training import train
 from treegauge.normalise import pipeline, unbinarise
 from treegauge.normalise.annotate import SPLITS, USUAL_SPLITS, annotate, lexical_tag
 from treegauge.normalise.labels import strip_functions
@@ -188,61 +184,6 @@ def test_splits_mark_what_they_say() -> None:
     assert lexical_tag("VBZ^VP^=be") == "VBZ^=be"
     with pytest.raises(UnknownName):
         annotate(tree, splits=["no-such"])
-
-
-KINDS: dict[str, dict[str, Any]] = {
-    **{f"{name} lexicon": {"lexicon": name} for name in LEXICONS},
-    "tags": {"tags": True, "steps": "xcont"},
-    "MRL": {"steps": "mrl,unaries:joined", "lexicon": "collins"},
-    "MH": {"steps": "mh", "lexicon": "collins"},
-    "markovised": {"steps": "binarise:h=1:v=2"},
-    "smoothed rules": {"rule_weight": 2.0},
-    "DOP1": {"estimator": "dop1", "steps": "xcont", "tags": True},
-    "corrected DOP": {"estimator": "corrected"},
-}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_models_come_back_whole_and_refuse_damage(kind: str, tmp_path: Path) -> None:
-    grammar, notes = train(BANK, **KINDS[kind])
-    path = tmp_path / "g.model"
-    save_model(grammar, path, notes=notes)
-    back = load_model(path)
-    assert back.grammar == grammar
-    assert dict(back.notes) == notes
-    content = path.read_bytes()
-    for at in range(0, len(content), max(1, len(content) // 60)):
-        path.write_bytes(content[:at] + bytes([content[at] ^ 0x20]) + content[at + 1 :])
-        with pytest.raises(ModelError) as caught:
-            load_model(path)
-        assert str(path) in str(caught.value)
-
-
-@given(st.data())
-def test_any_byte_in_any_other(data: st.DataObject) -> None:
-    content, path = _kept_model()
-    at = data.draw(st.integers(0, len(content) - 1))
-    byte = data.draw(st.integers(0, 255).filter(lambda value: value != content[at]))
-    path.write_bytes(content[:at] + bytes([byte]) + content[at + 1 :])
-    with pytest.raises(ModelError):
-        load_model(path)
-
-
-@cache
-def _kept_model() -> tuple[bytes, Path]:
-    path = Path(tempfile.mkdtemp()) / "g.model"
-    save_model(train(BANK).grammar, path)
-    return path.read_bytes(), path
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_of_an_older_schema_says_so(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "old.model"
-    monkeypatch.setattr("treegauge.grammar.model.VERSION", 0)
-    save_model(train(BANK, **KINDS[kind]).grammar, path)
-    monkeypatch.undo()
-    with pytest.raises(ModelError, match="version 0; this treegauge reads"):
-        load_model(path)
 
 
 def test_smoothed_rules_by_their_definition() -> None:
