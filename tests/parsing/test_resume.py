@@ -31,23 +31,32 @@ def command(folder: Path, target: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "treegauge", *arguments]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nobody killed, beside its grammar and its sentences."""
+    folder = tmp_path_factory.mktemp("whole")
+    words = [f"w{n}" for n in range(100)]
+    (folder / "g.txt").write_text("S -> S S [.5]\n" + "".join(f'S -> "{word}" [.005]\n' for word in words))
+    rng = random.Random(1)
+    (folder / "s.txt").write_text("".join(" ".join(rng.choices(words, k=n % 30 + 1)) + "\n" for n in range(1500)))
+    subprocess.run(command(folder, folder / "whole.mrg"), check=True, capture_output=True)
+    return folder / "whole.mrg"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "more"), [("", ()), (".gz", ()), ("", ("--engine", "local:2"))], ids=str)
-def test_a_run_killed_by_the_system_resumes_to_the_same_file(tmp_path: Path, suffix: str, more: tuple[str, ...]) -> None:
-    words = [f"w{n}" for n in range(100)]
-    (tmp_path / "g.txt").write_text("S -> S S [.5]\n" + "".join(f'S -> "{word}" [.005]\n' for word in words))
-    rng = random.Random(1)
-    (tmp_path / "s.txt").write_text("".join(" ".join(rng.choices(words, k=n % 30 + 1)) + "\n" for n in range(3000)))
-    whole, killed = tmp_path / "whole.mrg", tmp_path / f"killed.mrg{suffix}"
-    subprocess.run(command(tmp_path, whole), check=True, capture_output=True)
-    process = subprocess.Popen(command(tmp_path, killed, *more), stderr=subprocess.DEVNULL, start_new_session=True)
+def test_a_run_killed_by_the_system_resumes_to_the_same_file(
+    whole: Path, tmp_path: Path, suffix: str, more: tuple[str, ...]
+) -> None:
+    killed = tmp_path / f"killed.mrg{suffix}"
+    process = subprocess.Popen(command(whole.parent, killed, *more), stderr=subprocess.DEVNULL, start_new_session=True)
     until = time.monotonic() + 120
     while not (killed.exists() and killed.stat().st_size > 4000) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, "it was killed in the middle"
     left = killed.stat().st_size
-    done = subprocess.run(command(tmp_path, killed, *more, "--resume"), check=False, capture_output=True, text=True)
+    done = subprocess.run(command(whole.parent, killed, *more, "--resume"), check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "done before" in done.stderr
     assert killed.stat().st_size > left > 0
