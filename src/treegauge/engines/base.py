@@ -11,7 +11,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, cast, runtime_checkable
 
 from treegauge.errors import ShardFailed, TreegaugeError
 
@@ -129,11 +129,16 @@ class Pool(Protocol):
 
 
 def in_order(pool: Pool, items: Iterable[Any]) -> Iterator[Any]:
-    """The results of all shards, in order; never far ahead of what has been taken."""
+    """The results of all shards, in order.
+
+    Shards that come one by one are handed out never far ahead of what has been taken; of those that are there already all are, so
+    that nobody waits for the first one if it takes longest.
+    """
     rest = iter(items)
+    window = len(cast("Sequence[Any]", items)) if isinstance(items, Sequence) else pool.window
     waiting: deque[tuple[Any, Any]] = deque()
     try:
-        waiting.extend((item, pool.start(item)) for item in itertools.islice(rest, pool.window))
+        waiting.extend((item, pool.start(item)) for item in itertools.islice(rest, window))
         while waiting:
             item, task = waiting.popleft()
             yield _patiently(pool, item, task)

@@ -100,7 +100,8 @@ class OnePart(Closing):
                 if (shards - self._number) % self._of == 0:
                     yield item
 
-        results = list(self._engine.map(function, shared, mine(), title=title))
+        found = list(mine()) if isinstance(items, Sequence) else mine()
+        results = list(self._engine.map(function, shared, found, title=title))
         raise PartDone(shards, self._digest.hexdigest(), self._plans, results)
 
     def close(self) -> None:
