@@ -11,7 +11,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from treegauge.errors import ShardFailed, TreegaugeError
 
@@ -135,7 +135,7 @@ def in_order(pool: Pool, items: Iterable[Any]) -> Iterator[Any]:
     that nobody waits for the first one if it takes longest.
     """
     rest = iter(items)
-    window = len(cast("Sequence[Any]", items)) if isinstance(items, Sequence) else pool.window
+    window = len(items) if isinstance(items, Sequence) else pool.window
     waiting: deque[tuple[Any, Any]] = deque()
     try:
         waiting.extend((item, pool.start(item)) for item in itertools.islice(rest, window))
