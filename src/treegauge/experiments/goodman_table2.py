@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from treegauge.errors import UsageError
 from treegauge.experiments.bars import BarFigure
@@ -113,6 +113,11 @@ def _verdicts(binary: RateTests, nary: RateTests) -> list[Verdict]:
     ]
 
 
+def _called(each: Verdict) -> Verdict:
+    """In words: Goodman calls algorithms as he calls the criteria."""
+    return replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm")
+
+
 def _figure(corpus: Corpus, matrix: Matrix) -> BarFigure:
     order = list(CRITERIA)
     series = {NAMES[name]: [100 * rates[criterion] for criterion in order] for name, rates in matrix.rates.items()}
@@ -122,9 +127,9 @@ def _figure(corpus: Corpus, matrix: Matrix) -> BarFigure:
 
 
 def _notes(corpus: Corpus, parts: HeldOut, settings: Settings, matrix: Matrix, verdicts: Sequence[Verdict]) -> list[str]:
+    outcome = in_words([_called(each) for each in verdicts])
     return [
-        f"Outcome: {in_words(verdicts)} In the paper there is one exception: Labelled Recall is best on "
-        "Consistent Brackets Recall.",
+        f"Outcome: {outcome} In the paper there is one exception: Labelled Recall is best on Consistent Brackets Recall.",
         "Corpus: the paper used part of the Penn Treebank 0.5 (1805 test sentences, 38610 nonterminals; how many to train on it "
         f"does not say). Here {corpus.name}: {matrix.train_trees:,} trees to train on, {len(matrix.gold):,} to test on, of 2 to "
         f"{settings.max_length} symbols; held out are {parts.how}.",
