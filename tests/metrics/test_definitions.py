@@ -99,7 +99,7 @@ def test_leaf_ancestor_compares_lineages(option: str, trees: tuple[Tree, Tree]) 
 
 
 def test_leaf_ancestor_by_hand() -> None:
-    """The lineages of two and bills differ in N1 v. NP (0.5 of 6), those of tax and revision by a mark and an N1 more (2.5 of 6)."""
+    """Lineages of two and bills differ in N1 v. NP (0.5 of 6), those of tax and revision by a mark and an N1 more (2.5 of 6)."""
     gold = Tree.parse("(S (N1 (w two) (N1 (w tax) (w revision)) (w bills)) (w were) (w passed))")
     test = Tree.parse("(S (NP (w two) (w tax) (w revision) (w bills)) (w were) (w passed))")
     pair = pair_of(gold, test)
