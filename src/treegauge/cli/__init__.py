@@ -110,7 +110,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         _say(f"{name}{error.strerror or error}")
         _leave(3)
     except MemoryError:
-        _say("out of memory: try --stream, or a smaller file")
+        _say("out of memory: give it less at once (a smaller file, shorter sentences), or --stream where the command has it")
         _leave(5)
     except Exception as error:
         if os.environ.get("TREEGAUGE_TRACEBACK"):
