@@ -209,7 +209,8 @@ def plot(points: Sequence[tuple[int, float]], path: str) -> None:
     axes.plot([n**3 for n, _ in points], [1e3 * seconds for _, seconds in points], "o", markersize=3)
     axes.set_xlabel("length cubed")
     axes.set_ylabel("ms: inside, outside, Labelled Recall")
-    figure.savefig(path, metadata={"Date": None})
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
 
 
 def report(grammar: PCFG, sentences: Sequence[Sequence[str]], plot_to: str | None) -> str:

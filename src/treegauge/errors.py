@@ -197,3 +197,7 @@ class MismatchError(TreegaugeError):
 
 class NoParse(MismatchError):
     """The grammar has no parse for a sentence, so there is no best one either."""
+
+
+class TooLong(MismatchError):
+    """A sentence has more words than a chart can have."""

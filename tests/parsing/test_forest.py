@@ -256,3 +256,25 @@ def test_every_objective_is_described() -> None:
         assert objective.maximises
         assert objective.source
         assert objective.decode.__doc__
+
+
+def test_a_sentence_too_long_for_a_chart_is_refused_and_parsed_by_the_fallback() -> None:
+    from treegauge.errors import TooLong
+    from treegauge.parsing.forest import MOST_WORDS
+    from treegauge.parsing.parser import Parser, Sentence
+
+    grammar = PCFG.parse('S -> S S [.5] | "a" [.5]')
+    words = ("a",) * (MOST_WORDS + 1)
+    with pytest.raises(TooLong, match="10,001 words"):
+        Forest(grammar, words)
+    parsed = Parser(grammar, prune=1e-5).parse(Sentence(words))
+    assert parsed.fallback
+    assert parsed.tree.words == words
+
+
+def test_an_error_does_not_repeat_a_long_sentence() -> None:
+    from treegauge.errors import NoParse
+
+    with pytest.raises(NoParse) as error:
+        Forest(PCFG.parse('S -> "a" [1]'), ["b"] * 5000).best()
+    assert len(str(error.value)) < 300

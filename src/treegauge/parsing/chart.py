@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import MismatchError
+from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside import inside
@@ -19,7 +19,7 @@ from treegauge.parsing.layout import Chart, Leaves, Limit, Weights, find
 from treegauge.parsing.numbers import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 from treegauge.parsing.outside import Outer, outside
 
-__all__ = ["Filled", "Tags", "fill", "leaves_of", "outer_of", "weights_of"]
+__all__ = ["Filled", "Tags", "fill", "leaves_of", "limit_of", "outer_of", "weights_of"]
 
 Float64 = NDArray[np.float64]
 Tags = Sequence[Collection[str] | Mapping[str, float] | None]
@@ -92,6 +92,20 @@ def _limited(
         np.concatenate([np.array(list(chosen), np.int32), symbols[artificial]]).astype(np.int32),
         np.concatenate([np.array(list(chosen.values()), np.float64), weights[artificial]]),
     )
+
+
+def limit_of(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayLike | None) -> Limit:
+    """Which spans constituents may have: one group of all visible symbols."""
+    if brackets is None and allowed is None:
+        return NO_LIMIT
+    mask = np.ones((n, n + 1), np.bool_) if allowed is None else np.array(allowed, np.bool_)
+    if mask.shape != (n, n + 1):
+        raise UsageError(f"allowed spans of {n} words must be an array of shape ({n}, {n + 1}), not {mask.shape}")
+    s, t = np.arange(n)[:, None], np.arange(n + 1)[None, :]
+    for i, j in brackets or ():
+        mask &= ~(((i < s) & (s < j) & (j < t)) | ((s < i) & (i < t) & (t < j)))
+    group = np.where(np.arange(grammar.n_symbols) < grammar.visible, 0, -1).astype(np.int32)
+    return Limit(mask[:, :, None], group, np.array([0, grammar.visible]), np.arange(grammar.visible, dtype=np.int32))
 
 
 def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple[Weights, Float64]:

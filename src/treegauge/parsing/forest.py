@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import NoParse, UsageError
+from treegauge.errors import NoParse, TooLong
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
-from treegauge.parsing.chart import NO_LIMIT, Filled, Tags, fill, leaves_of, outer_of
+from treegauge.parsing.chart import Filled, Tags, fill, leaves_of, limit_of, outer_of
 from treegauge.parsing.counts import goes_round, number_of_parses
 from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
 from treegauge.parsing.kbest import best_derivations
@@ -38,7 +39,10 @@ from treegauge.trees.tree import Tree
 if TYPE_CHECKING:
     from treegauge.parsing.best import Best
 
-__all__ = ["Forest", "Parse"]
+__all__ = ["MOST_WORDS", "Forest", "Parse"]
+
+MOST_WORDS = 10_000
+"""A longer sentence is refused before its chart, which grows with the square of its length, fills all memory."""
 
 Float64 = NDArray[np.float64]
 
@@ -90,8 +94,10 @@ class Forest:
     ) -> None:
         self.grammar = grammar
         self.words = tuple(words)
+        if self.n > MOST_WORDS:
+            raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
         self.leaves = leaves_of(self.binary, self.words, tags)
-        self.limit = _limit(self.n, self.binary, brackets, allowed) if limit is None else limit
+        self.limit = limit_of(self.n, self.binary, brackets, allowed) if limit is None else limit
 
     @property
     def n(self) -> int:
@@ -285,7 +291,7 @@ class Forest:
 
     def _require_parse(self) -> None:
         if not self.has_parse:
-            raise NoParse(f"the grammar has no parse for: {' '.join(self.words) or '(no words)'}")
+            raise NoParse(f"the grammar has no parse for: {textwrap.shorten(' '.join(self.words), 200) or '(no words)'}")
 
     def __repr__(self) -> str:
         return f"<Forest over {self.n} words, log probability {self.log_partition:.6g}>"
@@ -300,17 +306,3 @@ def _product(filled: Filled, outer: Float64) -> Float64:
     if filled.mode == LOG_SUM:
         return np.exp(filled.chart.value + outer)
     return filled.chart.value * outer
-
-
-def _limit(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayLike | None) -> Limit:
-    """Which spans constituents may have: one group of all visible symbols."""
-    if brackets is None and allowed is None:
-        return NO_LIMIT
-    mask = np.ones((n, n + 1), np.bool_) if allowed is None else np.array(allowed, np.bool_)
-    if mask.shape != (n, n + 1):
-        raise UsageError(f"allowed spans of {n} words must be an array of shape ({n}, {n + 1}), not {mask.shape}")
-    s, t = np.arange(n)[:, None], np.arange(n + 1)[None, :]
-    for i, j in brackets or ():
-        mask &= ~(((i < s) & (s < j) & (j < t)) | ((s < i) & (i < t) & (t < j)))
-    group = np.where(np.arange(grammar.n_symbols) < grammar.visible, 0, -1).astype(np.int32)
-    return Limit(mask[:, :, None], group, np.array([0, grammar.visible]), np.arange(grammar.visible, dtype=np.int32))

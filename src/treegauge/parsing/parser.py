@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import MismatchError, TooLong, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.projection import expected_usage
 from treegauge.normalise import expand_unaries, fallback
@@ -82,9 +82,12 @@ class Parser:
             raise UsageError(f"a threshold of posteriors is from 0 (exact) to below 1, not {self.prune:g}")
 
     def parse(self, sentence: Sentence) -> Parsed:
-        """The best tree of one sentence."""
-        forest = self._forest(sentence)
-        if not self._has_parse(forest):
+        """The best tree of one sentence; the fallback where it has no parse, or too many words for a chart."""
+        try:
+            forest = self._forest(sentence)
+        except TooLong:
+            forest = None
+        if forest is None or not self._has_parse(forest):
             return Parsed(sentence, self._fallback(sentence), math.nan, -math.inf, True)
         best = self._best(forest)
         kbest = tuple(Parse(self._shown(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))

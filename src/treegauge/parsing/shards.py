@@ -21,7 +21,7 @@ from treegauge.parsing.sentences import Kind, read_sentences, sentence_lines
 
 __all__ = ["BLOCK", "ParseJob", "Recorded", "Stretch", "parse_stretch", "recorded", "stretches"]
 
-BLOCK = 50
+BLOCK = 200
 """Sentences of a shard: some tenths of a second of work."""
 
 
