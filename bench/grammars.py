@@ -9,7 +9,6 @@ sentences (at most 40 words, every second one); dev.mrg is only for ``whole``, w
 from __future__ import annotations
 
 import argparse
-import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -137,7 +136,13 @@ def parsed_trees(parser: Parser, trees: Sequence[Tree], *, tags: bool = False) -
     parser.parse(sentences[0])
     began = time.process_time()
     parsed = list(parser.parse_all(sentences))
-    return Run(parsed, time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    return Run(parsed, time.process_time() - began, peak_memory())
+
+
+def peak_memory() -> int:
+    """The most memory that this process had at once, in MB; getrusage would count that of the process that started it."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) // 1024 for line in status if line.startswith("VmHWM"))
 
 
 def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -221,7 +226,7 @@ def dop_row(folder: Path, every: int, estimator: str, prune: float) -> str:
     gold, bank = dev[::every], io.read(folder / "train.mrg")
     began = time.process_time()
     grammar = train(bank, steps=f"length:40,{binary}", tags=True, estimator=estimator).grammar
-    seconds, peak = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    seconds, peak = time.process_time() - began, peak_memory()
     # X_Cont is a label like others: the gold trees are binary.
     shown: PCFG = grammar.relabelled(lambda symbol: None if symbol == "TOP" else plain_label(symbol))
     run = parsed_trees(Parser(shown, "labelled-recall", tag_words=True, prune=prune), gold, tags=True)
