@@ -26,7 +26,7 @@ from treegauge.trees.treebank import Treebank
 
 __all__ = ["SENTENCES", "FilePair", "Plan", "compare_in_shards", "plan_shards"]
 
-SENTENCES = 4096
+SENTENCES = 8192
 """Of a shard: a fraction of a second of work, so that handing it out costs little beside it."""
 
 
