@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from treegauge.experiments.base import Corpus, Experiment, Report, Work
 from treegauge.experiments.beside import beside
+from treegauge.experiments.simaan_tables import ALGORITHMS
 from treegauge.grammar.pcfg import PCFG
 from treegauge.metrics.tables import Cell, Table
 from treegauge.parsing.forest import Forest
@@ -15,7 +16,6 @@ from treegauge.parsing.forest import Forest
 __all__ = ["EXPERIMENT", "GRAMMAR"]
 
 GRAMMAR = 'S -> "x" "x" [.1] | "x" S [.3] | S "x" [.3] | S S [.1] | A A [.2]\nA -> "x" "x" [1]'
-ALGORITHMS = {"viterbi": "MPP", "labelled-recall-licensed": "M_LR", "parent-child": "M_PCh", "frames": "M_CFP"}
 PAPER: dict[tuple[str, ...], Sequence[Cell]] = {("MPP",): ("0.004", None, 1.69), ("M_LR",): ("0.0162", None, 1.94)}
 
 
