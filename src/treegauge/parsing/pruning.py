@@ -50,7 +50,8 @@ class Level:
         index = {symbol: i for i, symbol in enumerate(coarse.nonterminals)}
         visible = fine.binary.visible
         group = np.full(fine.binary.n_symbols, -1, np.int32)
-        group[:visible] = [index[names[symbol]] for symbol in fine.binary.symbols[:visible]]
+        # A symbol that no tree can have is in no tree of the coarse grammar either: it has no group there.
+        group[:visible] = [index.get(names[symbol], -1) for symbol in fine.binary.symbols[:visible]]
         closure = coarse.binary.closure
         reach = np.eye(len(index), dtype=np.bool_)
         for bottom in range(len(index)):
