@@ -11,6 +11,8 @@ with nothing to do. Two workers can be faster than one only where two processors
 from __future__ import annotations
 
 import argparse
+import hashlib
+import math
 import operator
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 from results import machine, save_section
@@ -148,6 +151,20 @@ def throughput(folder: Path, scored: int, parsed: int, rounds: int) -> list[str]
     return lines
 
 
+def control(rounds: int) -> list[str]:
+    """What two processors give to work that shares nothing at all: no engine can bring more at the same time."""
+    work = partial(hashlib.pbkdf2_hmac, "sha256", b"password", b"salt")
+    seconds = {"local": math.inf, "local:2": math.inf}
+    for name in seconds:
+        with closing(open_engine(name)) as engine:
+            for _ in range(rounds + 1):
+                began = time.perf_counter()
+                list(engine.map(operator.call, work, [300_000] * 12))
+                seconds[name] = min(seconds[name], time.perf_counter() - began)
+    gain = seconds["local"] / seconds["local:2"]
+    return [f"Meanwhile two processes that only compute were {gain:.2f}x as fast as one: that is what the machine had to give."]
+
+
 def overhead() -> list[str]:
     lines = [f"| {SHARDS} shards with nothing to do | milliseconds a shard |", "|---|---|"]
     for title, name in ENGINES.items():
@@ -174,6 +191,8 @@ def main() -> None:
                 *memory(Path(folder), arguments.sentences),
                 "",
                 *throughput(Path(folder), arguments.scored, arguments.parsed, arguments.rounds),
+                "",
+                *control(arguments.rounds),
                 "",
                 *overhead(),
                 "",
