@@ -67,9 +67,13 @@ def test_without_a_parse_left_the_whole_chart_is_searched(grammar: PCFG) -> None
 
 
 def test_symbols_out_of_reach_do_not_matter() -> None:
-    grammar = PCFG.parse('S -> A1 B [1]\nA1 -> "a" [.5] | A2 A1 [.5]\nA2 -> "a" [1]\nB -> "b" [1]\nC -> A1 B [.5] | "b" [.5]')
-    parser = Parser(grammar.relabelled(lambda symbol: symbol[0]), prune=1e-5)
-    assert str(parser.parse(Sentence(("a", "a", "b"))).tree) == "(S (A (A a) (A a)) (B b))"
+    splits = "\n".join(f'A{i} -> "a" [1]' for i in range(2, 8))
+    chosen = " | ".join(f"A{i} A1 [.1]" for i in range(2, 8))
+    text = f'S -> A1 B [1]\nA1 -> "a" [.4] | {chosen}\n{splits}\nB -> "b" [1]\nC -> A1 B [.5] | "b" [.5]'
+    grammar = PCFG.parse(text).relabelled(lambda symbol: symbol[0])
+    assert Pruner.of(grammar).levels
+    parsed = Parser(grammar, prune=1e-5).parse(Sentence(("a", "a", "b")))
+    assert str(parsed.tree) == "(S (A (A a) (A a)) (B b))"
 
 
 def test_tags_are_kept_under_pruning(grammar: PCFG) -> None:
