@@ -194,10 +194,10 @@ def test_standard_input_is_shared_out_only_where_it_can_be(
 
 @pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Any, dask: str, files: Path, tmp_path: Path) -> None:
-    text = (files / "s.txt").read_text() * 2
+    text = (files / "s.txt").read_text() * 14  # several shards
     (tmp_path / "s.txt").write_text(text)
     command = [sys.executable, "-m", "treegauge", "parse", "own", str(tmp_path / "s.txt"), "--objective", "mbr:goodman"]
-    command += ["--size", "20", "-o"]
+    command += ["--size", "10", "-o"]
     subprocess.run([*command, str(tmp_path / "here.mrg")], check=True, capture_output=True)
     running = subprocess.Popen([*command, str(tmp_path / "there.mrg"), "--engine", dask], stderr=subprocess.DEVNULL)
     killed = 0
@@ -207,9 +207,9 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Any, dask: str, 
         if busy:
             os.kill(_process_of(cluster, busy[0].address), signal.SIGKILL)
             killed += 1
-        time.sleep(1)
+        time.sleep(0.5)
     assert running.wait(timeout=240) == 0
-    assert killed == 2
+    assert killed
     assert (tmp_path / "there.mrg").read_bytes() == (tmp_path / "here.mrg").read_bytes()
 
 

@@ -77,6 +77,7 @@ def test_lines_are_cut_as_lines(tmp_path_factory: pytest.TempPathFactory, lines:
         ("x.mrg", b"(A a)\r(B b)\r", ReadOptions()),
         ("x.export", b"#BOS 1\na\tA\t--\t--\t0\n#EOS 1\n", ReadOptions()),
     ],
+    ids=["closed too often", "not closed", "compressed", "recoded", "comments", "Macintosh", "export"],
 )
 def test_what_cannot_be_cut_is_one_piece(tmp_path: Path, name: str, data: bytes, options: ReadOptions) -> None:
     (tmp_path / name).write_bytes(data)
