@@ -1,8 +1,8 @@
 """The grammar that comes with treegauge, so that ``echo ... | treegauge parse`` works at once.
 
 It is counted from our own treebank, with few labels: from 521 trees a finer grammar would have no parse of most sentences. It is
-kept as a model file because loading one takes a tenth of the time of training. After a change to the treebank or to training, write the
-file again::
+kept as a model file because loading one takes a tenth of the time of training. After a change to the treebank or to training,
+write the file again::
 
     python -c "from treegauge.grammar.shipped import ship; ship()"
 """
