@@ -2,9 +2,9 @@
 
     python bench/grammars.py FOLDER [--parts chosen,objectives,whole,dop] [--every 2] [--save]
 
-FOLDER has train.mrg and dev.mrg. ``chosen`` and ``objectives`` compare settings on a tenth of train.mrg, held out in ten stretches of
-neighbouring sentences (at most 40 words, every second one). ``whole`` parses all of dev.mrg, ``dop`` some of it. Times are the
-processor's.
+FOLDER has train.mrg and dev.mrg. ``chosen`` and ``objectives`` compare settings on a tenth of train.mrg, held out in ten stretches
+of neighbouring sentences (at most 40 words, every second one). ``whole`` parses all of dev.mrg, ``dop`` some of it. Times are
+the processor's.
 """
 
 from __future__ import annotations
