@@ -91,6 +91,13 @@ def test_other_inputs(tmp_path: Path) -> None:
     assert Tree.parse(done.stdout).words == ("Do", "n't", "go", ".")
 
 
+@pytest.mark.parametrize("engine", ["local", "local:2"])
+def test_a_blank_line_is_a_sentence_without_words(tmp_path: Path, catalan: str, engine: str) -> None:
+    (tmp_path / "sentences.txt").write_text("a\n\na a\n")
+    done = run("parse", catalan, str(tmp_path / "sentences.txt"), "--engine", engine)
+    assert done.stdout == "(S a)\n()\n(S (S a) (S a))\n"
+
+
 def test_induce_writes_what_nltk_reads(tmp_path: Path) -> None:
     nltk = pytest.importorskip("nltk")
     bank = tmp_path / "bank.mrg"

@@ -21,7 +21,10 @@ _AS_IT_COMES = ReadOptions()
 
 
 def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _AS_IT_COMES) -> Iterator[Sentence]:
-    """The sentences of a file, of ``-`` for standard input, or of a source; blank lines are left out."""
+    """The sentences of a file, of ``-`` for standard input, or of a source.
+
+    A blank line is a sentence of no words, so that line i of the input is tree i of the output; in raw text it is none.
+    """
     if kind == "trees":
         for bank in stream(path, options):
             for i in range(len(bank)):
@@ -30,16 +33,16 @@ def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _AS_IT
                 yield Sentence(tuple(words[k] for k in kept), tuple(tags[k] for k in kept))
         return
     for source in [path] if isinstance(path, Source) else find_sources(path):
-        for part, line in sentence_lines(source, options.encoding):
+        for part, line in sentence_lines(source, kind, options.encoding):
             yield _sentence(_decoded(line, source.name, part.line, options.encoding), kind, source.name, part.line)
 
 
-def sentence_lines(source: Source, encoding: str) -> Iterator[tuple[Part, bytes]]:
-    """The lines of a source that are not blank, each with its place."""
+def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[Part, bytes]]:
+    """The lines of a source that are sentences, each with its place."""
     offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
     with source.open() as lines:
         for number, line in enumerate(lines, first):
-            if _decoded(line, source.name, number, encoding).strip():
+            if kind != "raw" or _decoded(line, source.name, number, encoding).strip():
                 yield Part(offset, offset + len(line), number), line
             offset += len(line)
 

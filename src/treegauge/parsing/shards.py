@@ -130,7 +130,7 @@ def _by_lines(sources: list[Source], job: ParseJob, size: int) -> Iterator[Stret
     for source in sources:
         waiting: list[Part] = []
         checksum = 0
-        for part, line in sentence_lines(source, job.reading.encoding):
+        for part, line in sentence_lines(source, job.kind, job.reading.encoding):
             number += 1
             if number <= job.done:
                 continue
