@@ -78,6 +78,8 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
     if len(sentences) < 3 or settings.tags not in ("tagger", "gold"):
         raise UsageError(f"the experiment needs at least 3 sentences ({len(sentences)} given) and tags `tagger` or `gold`")
     parts = [sentences[number::3] for number in range(3)]
+    if not work.engine.in_process:
+        work.say("this experiment is one piece, less than a minute for CoNLL-2000: it runs in this process")
     work.say(f"{len(parts[0])} sentences for rules, {len(parts[1])} for their probabilities, {len(parts[2])} to measure")
     tagged = _tagged(parts, settings.tags)
     models = train_models(tagged[0], tagged[1], categories_of(sentences))
