@@ -104,7 +104,8 @@ def command(
         write(footer(form))
     seconds = time.monotonic() - began
     resumed = f" after {job.done:,} done before" if job.done else ""
-    click.echo(f"{count:,} sentences{resumed} in {seconds:.1f} s; {failed:,} without a parse (fallback)", err=True)
+    parsed = f"{count:,} sentence{'s' * (count != 1)}{resumed} in {seconds:.1f} s"
+    click.echo(f"{parsed}; {failed:,} without a parse (fallback)", err=True)
     if checked:
         click.echo(str(search_error(parser, checked)), err=True)
 
