@@ -91,7 +91,8 @@ def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, 
         )
     words = int(prepared.sentences.lengths[parsed].sum())
     bits = (0.0 - math.fsum(counted.log_probability[parsed].tolist())) / math.log(2)
-    return Step(grammar, bits / words, int((~parsed).sum()), counted.log_probability, better)
+    # Sentences that are certain may come out a rounding error likelier than that; no entropy is below 0.
+    return Step(grammar, max(0.0, bits / words), int((~parsed).sum()), counted.log_probability, better)
 
 
 def _relative_dense(grammar: DenseGrammar, counted: DenseExpectation) -> DenseGrammar:
