@@ -1,21 +1,22 @@
-"""What all tests share: where licensed data is looked for, and how hard hypothesis tries."""
+"""What all tests share: where licensed data is looked for, how hard hypothesis tries, and a browser."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
-# The same examples every time, so that the same source gives the same answer; "thorough" looks for new ones.
-settings.register_profile(
-    "default", deadline=None, max_examples=100, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("default", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=20)
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000, derandomize=False)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
@@ -25,3 +26,18 @@ def shared() -> Path:
     if not (SHARED / "data").is_dir():
         pytest.skip("no folder ../shared with the licensed treebanks beside the project")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser for the tests of one file; while it runs, nothing else in the process can run an event loop of its own."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        assert os.environ.get("TREEGAUGE_REQUIRE_BROWSER") != "1", "no Chromium"
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()

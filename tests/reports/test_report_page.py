@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,27 +19,13 @@ pytestmark = pytest.mark.browser
 QUICK = Settings(rounds=20)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        assert os.environ.get("TREEGAUGE_REQUIRE_BROWSER") != "1", "no Chromium"
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
 class Watched:
     """A page opened from disk, with everything it asked for, said or complained about."""
 
-    def __init__(self, browser: Browser, path: Path) -> None:
+    def __init__(self, chromium: Browser, path: Path) -> None:
         self.said: list[str] = []
         self.requests: list[str] = []
-        self.page: Page = browser.new_page(viewport={"width": 1200, "height": 900})
+        self.page: Page = chromium.new_page(viewport={"width": 1200, "height": 900})
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
@@ -54,10 +37,10 @@ class Watched:
 
 
 @pytest.fixture(scope="module")
-def own(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Watched:
+def own(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Watched:
     path = tmp_path_factory.mktemp("report") / "report.html"
     make_report(GOLD, SYSTEMS, QUICK).write(str(path))
-    return Watched(browser, path)
+    return Watched(chromium, path)
 
 
 @pytest.fixture
@@ -155,10 +138,10 @@ def test_texts_of_a_tree_do_not_touch(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
+def test_hostile_text_stays_text(chromium: Browser, tmp_path: Path) -> None:
     path = tmp_path / "hostile.html"
     make_report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME).write(str(path))
-    watched = Watched(browser, path)
+    watched = Watched(chromium, path)
     for number in range(watched.page.locator(".item").count()):
         item = watched.page.locator(".item").nth(number)
         if "open" not in (item.get_attribute("class") or ""):
@@ -173,7 +156,7 @@ def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
     watched.page.close()
 
 
-def test_a_deep_tree_is_folded_before_it_is_drawn(browser: Browser, tmp_path: Path) -> None:
+def test_a_deep_tree_is_folded_before_it_is_drawn(chromium: Browser, tmp_path: Path) -> None:
     from treegauge.trees import Tree
 
     deep, flat = Tree("V", ["go"]), Tree("S", [Tree("V", ["go"])])
@@ -181,7 +164,7 @@ def test_a_deep_tree_is_folded_before_it_is_drawn(browser: Browser, tmp_path: Pa
         deep = Tree("S", [deep])
     path = tmp_path / "deep.html"
     make_report([deep], {"flat": [flat]}, Settings(rounds=5, preset="none", metrics=("parseval", "hogenhout"))).write(str(path))
-    watched = Watched(browser, path)
+    watched = Watched(chromium, path)
     assert 10 < watched.page.locator(".item svg.treegauge").first.locator(".node").count() < 200
     assert watched.said == []
     watched.page.close()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from importlib import resources
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -327,33 +327,25 @@ class TestSameBytes:
 
 
 @pytest.mark.browser
-def test_texts_do_not_touch_in_a_real_browser() -> None:
+def test_texts_do_not_touch_in_a_real_browser(chromium: Any) -> None:
     """Widths are only estimated, so ask Chromium how wide each text of our own treebank came out."""
-    from playwright.sync_api import sync_playwright
-
-    browser_path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser_path is None:
-        assert os.environ.get("TREEGAUGE_REQUIRE_BROWSER") != "1", "no Chromium"
-        pytest.skip("no Chromium on this machine")
     text = resources.files("treegauge.data").joinpath("travel.mrg").read_text(encoding="utf-8")
     drawn = Treebank.parse(re.sub(r"(?m)^#.*$", "", text))[:30]
     measure = """() => [...document.querySelectorAll("text")].map(text => {
         const box = text.getBBox();
         return [box.x, box.y, box.width, text.textContent];
     })"""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        page = browser.new_page()
-        for number, tree in enumerate(drawn):
-            marks = {node: list(MARKS)[node % 6] for node in range(number % 3, tree.size, 3)}
-            page.set_content(draw_svg(tree, marks, legend=False))
-            rows: dict[int, list[tuple[float, float, str]]] = {}
-            for x, y, width, shown in page.evaluate(measure):
-                rows.setdefault(round(y), []).append((x, x + width, shown))
-            for row in rows.values():
-                for (_, end, one), (begin, _, other) in pairwise(sorted(row)):
-                    assert end < begin, f"{one!r} touches {other!r} in {tree}"
-        browser.close()
+    page = chromium.new_page()
+    for number, tree in enumerate(drawn):
+        marks = {node: list(MARKS)[node % 6] for node in range(number % 3, tree.size, 3)}
+        page.set_content(draw_svg(tree, marks, legend=False))
+        rows: dict[int, list[tuple[float, float, str]]] = {}
+        for x, y, width, shown in page.evaluate(measure):
+            rows.setdefault(round(y), []).append((x, x + width, shown))
+        for row in rows.values():
+            for (_, end, one), (begin, _, other) in pairwise(sorted(row)):
+                assert end < begin, f"{one!r} touches {other!r} in {tree}"
+    page.close()
 
 
 def position(element: ElementTree.Element) -> tuple[int, int]:

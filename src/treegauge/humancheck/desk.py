@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import insort
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -33,7 +34,7 @@ class Progress(NamedTuple):
         return self.total - self.answered
 
 
-class Desk:
+class Desk(ABC):
     """What somebody says of each question, kept up to date as the log grows."""
 
     role = "annotator"
@@ -93,9 +94,9 @@ class Desk:
         """The questions for this person, in order."""
         return self.check.asked
 
+    @abstractmethod
     def upcoming(self) -> Iterator[int]:
         """What is still to answer: first what was never shown, then what was put off, longest ago first."""
-        raise NotImplementedError
 
     def next(self, besides: int | None = None) -> int | None:
         """The next question, other than one."""

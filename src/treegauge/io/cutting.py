@@ -7,6 +7,7 @@ without comments, and its brackets balance; any other is one piece.
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -101,7 +102,7 @@ def _pieces(cuts: Sequence[_Cut], trees: int, size: int) -> Iterator[Piece]:
         yield Piece(sources, number * size, min(size, trees - number * size))
 
 
-class _Scanner:
+class _Scanner(ABC):
     """Counts trees chunk by chunk and notes where those begin whose number, counted from ``first``, is a multiple of ``size``."""
 
     def __init__(self, first: int, size: int) -> None:
@@ -109,6 +110,7 @@ class _Scanner:
         self.cuts: list[tuple[int, Part]] = []
         self._first, self._size = first, size
         self._offset, self._line, self._characters = 0, 1, 0
+        self._depth = 0
 
     def add(self, chunk: bytes) -> None:
         """Count on."""
@@ -123,12 +125,13 @@ class _Scanner:
         self._line, self._characters = self._place(chunk, data, len(chunk))
         self._offset += len(chunk)
 
+    @abstractmethod
     def _begins(self, data: Bytes) -> Int64:
         """Where trees begin."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """There is nothing more to come."""
+        self.is_balanced = self.is_balanced and self._depth == 0
 
     def _place(self, chunk: bytes, data: Bytes, at: int) -> tuple[int, int]:
         newlines = chunk.count(b"\n", 0, at)
@@ -141,8 +144,6 @@ class _Scanner:
 class _Brackets(_Scanner):
     """Trees begin at opening brackets outside all others."""
 
-    _depth = 0
-
     def _begins(self, data: Bytes) -> Int64:
         is_open = data == _OPEN
         position = np.flatnonzero(is_open | (data == _CLOSE))
@@ -152,9 +153,6 @@ class _Brackets(_Scanner):
             self.is_balanced = self.is_balanced and int(depth.min()) >= 0
             self._depth = int(depth[-1])
         return position[opens & (depth == 1)]
-
-    def end(self) -> None:
-        self.is_balanced = self.is_balanced and self._depth == 0
 
 
 class _Lines(_Scanner):
