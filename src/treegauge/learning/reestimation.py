@@ -24,6 +24,7 @@ __all__ = ["Learnable", "Step", "learnable", "reestimate", "steps"]
 
 Learnable = DenseGrammar | PCFG
 _SMALL, _SHARE = 32, 100
+_ROUNDING = 2.0**-48
 
 
 class Step(NamedTuple):
@@ -91,8 +92,8 @@ def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, 
         )
     words = int(prepared.sentences.lengths[parsed].sum())
     bits = (0.0 - math.fsum(counted.log_probability[parsed].tolist())) / math.log(2)
-    # Sentences that are certain may come out a rounding error likelier than that; no entropy is below 0.
-    return Step(grammar, max(0.0, bits / words), int((~parsed).sum()), counted.log_probability, better)
+    # The probability of what is certain comes out as 1 but for rounding, and its entropy is 0.
+    return Step(grammar, bits / words if bits > _ROUNDING * words else 0.0, int((~parsed).sum()), counted.log_probability, better)
 
 
 def _relative_dense(grammar: DenseGrammar, counted: DenseExpectation) -> DenseGrammar:
