@@ -189,3 +189,10 @@ def test_a_reader_that_has_seen_enough(line: str, folder: Path) -> None:
     script = f"{sys.executable} -m treegauge {line} | head -c 1 > /dev/null; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_two_files_that_do_not_exist_are_not_two_folders(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "treegauge", "score", "gold.mrg", "test.mrg"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "gold.mrg: no such file" in done.stderr

@@ -6,6 +6,7 @@ streams; then the file itself is read again.
 
 from __future__ import annotations
 
+import glob
 import os
 import queue
 import threading
@@ -189,7 +190,7 @@ def paired_files(gold: str, test: str) -> list[tuple[str, str]] | None:
 
 
 def _is_several(path: str) -> bool:
-    return os.path.isdir(path) or not os.path.exists(path)
+    return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
 
 
 def _relative_name(folder: str, file: str) -> str:
