@@ -14,9 +14,9 @@ from results import machine, save_section
 
 from treegauge.chunks.corpus import categories_of
 from treegauge.chunks.evaluation import evaluate
-from treegauge.chunks.hmm import HmmTagger
 from treegauge.chunks.models import train_models, with_gold_tags
 from treegauge.chunks.reading import read_chunks
+from treegauge.chunks.tagger import HmmTagger
 
 
 def main() -> None:

@@ -17,12 +17,11 @@ from pathlib import Path
 import nltk
 from results import machine, save_section
 
+from treegauge.alignment.pair import prepare
 from treegauge.io import read
 from treegauge.metrics.base import total_of
-from treegauge.metrics.fragments import count_fragments
-from treegauge.metrics.freval import Freval
-from treegauge.metrics.preparation import prepare
-from treegauge.normalise.preset import load_preset
+from treegauge.metrics.freval import Freval, count_fragments
+from treegauge.presets import load_preset
 
 
 def best_of(rounds: int, work: Callable[[], object]) -> float:

@@ -27,11 +27,11 @@ from treegauge.grammar.dop import plain_label
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.smoothing import USUAL
 from treegauge.grammar.training import train
-from treegauge.metrics.scoring import score
 from treegauge.normalise import pipeline
 from treegauge.normalise.annotate import USUAL_SPLITS
 from treegauge.parsing.parser import Parsed, Parser, Sentence
 from treegauge.parsing.pruning import is_lost
+from treegauge.scoring.score import score
 from treegauge.trees import Tree, Treebank
 
 LONGEST, DOP_LONGEST = 40, 25

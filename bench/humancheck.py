@@ -35,8 +35,7 @@ from humancheck_postgres import NoServer, postgresql_server
 from treegauge import io
 from treegauge.data import own_treebank
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.rebuilding import rebuild
-from treegauge.trees.tree import Child
+from treegauge.trees.tree import Child, rebuild
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 

@@ -22,7 +22,7 @@ from results import machine, save_section
 from treegauge.data import own_treebank
 from treegauge.io import read
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
-from treegauge.learning.expectation import expect_dense, prepare
+from treegauge.learning.em import expect_dense, prepare
 
 SENTENCES, LONGEST, YARDSTICK = 1_000, 40, 40
 
@@ -166,7 +166,7 @@ def _by_length() -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
 
 
 def _draw(path: str, by_symbols: list[tuple[int, float]], free: list[tuple[int, float]], bound: list[tuple[int, float]]) -> None:
-    from treegauge.reports.plotting import LINE_STYLES, new_figure, save_figure
+    from treegauge.reports.figures import LINE_STYLES, new_figure, save_figure
 
     figure, axes = new_figure()
     named = [

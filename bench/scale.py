@@ -29,7 +29,7 @@ import treegauge
 from treegauge.cli._grammars import given_grammar
 from treegauge.data import own_treebank
 from treegauge.engines import Engine, Here, open_engine
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 from treegauge.parsing.parser import Parser
 from treegauge.parsing.shards import ParseJob, parse_stretch, stretches
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from results import machine, save_section
 
 from treegauge import load_preset, read, write
-from treegauge.metrics.baselines import baseline_for
+from treegauge.scoring.baselines import baseline_for
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "outputs"
 NLTK_PART = 5000

@@ -19,13 +19,12 @@ import numpy as np
 from results import machine, save_section
 
 from treegauge import io
-from treegauge.metrics.preparation import prepare
+from treegauge.alignment.pair import prepare
 from treegauge.metrics.registry import find_metric, metric_names
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation
 from treegauge.trees import Tree
-from treegauge.trees.rebuilding import rebuild
-from treegauge.trees.tree import Child
+from treegauge.trees.tree import Child, rebuild
 from treegauge.trees.treebank import Treebank
 
 SENTENCES, ROUNDS = 2_400, 10_000

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge import io
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.metrics.hogenhout import Hogenhout, comparative_rows
 from treegauge.metrics.matching import partners
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.preparation import Pair, prepare
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.significance import Cells, Paired, bootstrap, mcnemar, paired_t, randomisation, real_test, sign_test
 
 Cells4 = NDArray[np.int64]

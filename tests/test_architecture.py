@@ -12,24 +12,17 @@ PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
     {"errors"},
-    {"trees"},
-    {"io"},
-    {"normalise", "grammar", "data"},
-    {"metrics", "significance", "parsing", "chunks"},
-    {"learning"},
-    {"reports", "humancheck", "experiments"},
+    {"trees", "presets", "tables"},
+    {"io", "alignment"},
+    {"metrics", "normalise", "data"},
+    {"scoring", "grammar", "humancheck"},
+    {"significance", "parsing", "chunks"},
+    {"learning", "reports"},
+    {"experiments"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-SIDEWAYS = {
-    ("grammar", "normalise"),
-    ("grammar", "data"),
-    ("significance", "metrics"),
-    ("parsing", "metrics"),
-    ("chunks", "metrics"),
-    ("humancheck", "reports"),
-    ("experiments", "reports"),
-}
+SIDEWAYS: set[tuple[str, str]] = set()
 ENGINES_MAY_USE = {"errors", "trees", "io"}
 
 

@@ -1,4 +1,4 @@
-"""The bytes of some thirty command lines on our own treebank: what a change prints differently is seen, and then named in CHANGELOG.md.
+"""The bytes of some thirty command lines on our own treebank; a change of any of them is named in CHANGELOG.md.
 
 `python tests/test_golden_commands.py` writes what the commands print now; read the difference before committing it.
 """

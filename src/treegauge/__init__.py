@@ -29,14 +29,13 @@ if TYPE_CHECKING:
         WriteError,
     )
     from treegauge.io import ReadOptions, as_treebank, read, stream, write
-    from treegauge.metrics.gauge import Gauge, load
     from treegauge.metrics.registry import find_metric, metric_names
-    from treegauge.metrics.result import Result, Scores
-    from treegauge.metrics.scoring import score
-    from treegauge.metrics.signature import Signature
-    from treegauge.normalise.preset import Preset, load_preset, preset_names
+    from treegauge.presets import Preset, load_preset, preset_names
     from treegauge.reports.report import Report, make_report
     from treegauge.reports.tree_diff import TreeDiff, diff
+    from treegauge.scoring.result import Result, Scores
+    from treegauge.scoring.score import Gauge, load, score
+    from treegauge.scoring.signature import Signature
     from treegauge.significance import Comparison, Settings, compare
     from treegauge.trees import Tree, Treebank
 
@@ -48,12 +47,11 @@ _HOME = {
         *("MissingExtra", "TreegaugeError", "UnknownName", "UsageError", "WriteError"),
     ),
     "treegauge.io": ("ReadOptions", "as_treebank", "read", "stream", "write"),
-    "treegauge.metrics.gauge": ("Gauge", "load"),
     "treegauge.metrics.registry": ("find_metric", "metric_names"),
-    "treegauge.metrics.result": ("Result", "Scores"),
-    "treegauge.metrics.scoring": ("score",),
-    "treegauge.metrics.signature": ("Signature",),
-    "treegauge.normalise.preset": ("Preset", "load_preset", "preset_names"),
+    "treegauge.scoring.result": ("Result", "Scores"),
+    "treegauge.scoring.score": ("Gauge", "load", "score"),
+    "treegauge.scoring.signature": ("Signature",),
+    "treegauge.presets": ("Preset", "load_preset", "preset_names"),
     "treegauge.reports.report": ("Report", "make_report"),
     "treegauge.reports.tree_diff": ("TreeDiff", "diff"),
     "treegauge.significance": ("Comparison", "Settings", "compare"),

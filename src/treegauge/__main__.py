@@ -1,5 +1,7 @@
 """``python -m treegauge`` is the command ``treegauge``."""
 
+from __future__ import annotations
+
 from treegauge.cli import main
 
 main()

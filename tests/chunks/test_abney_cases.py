@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treegauge.chunks.candidates import truth
-from treegauge.chunks.corpus import Chunk, ChunkedSentence
+from treegauge.chunks.corpus import Chunk, ChunkedSentence, truth
 from treegauge.chunks.entropy import EntropyCounts
 from treegauge.chunks.models import Models, Tagged, train_models, with_gold_tags
 from treegauge.chunks.sequences import SequenceModel, SequenceScores

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.chunks.candidates import span_row, truth
-from treegauge.chunks.conlleval import ChunkScores, conlleval_printout
-from treegauge.chunks.corpus import Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks
-from treegauge.chunks.derive import chunked, chunks_of_tree
-from treegauge.chunks.entropy import EntropyCounts
-from treegauge.chunks.marginals import from_candidates, from_iob_marginals, read_candidates
+from treegauge.chunks.corpus import Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks, span_row, truth
+from treegauge.chunks.entropy import EntropyCounts, from_candidates, from_iob_marginals, read_candidates
+from treegauge.chunks.evaluation import ChunkScores, conlleval_printout
+from treegauge.chunks.reading import chunked, chunks_of_tree
 from treegauge.data import own_treebank
 from treegauge.errors import FormatError, MismatchError
 from treegauge.trees import Tree

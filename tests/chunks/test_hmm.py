@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from treegauge.chunks import hmm
+from treegauge.chunks import tagger as hmm
 from treegauge.chunks.corpus import categories_of
-from treegauge.chunks.derive import chunked
-from treegauge.chunks.hmm import HmmTagger, PosteriorTags
-from treegauge.chunks.model_file import load_models, save_models
-from treegauge.chunks.models import train_models, with_gold_tags
-from treegauge.chunks.tagging import SENTENCE_END
+from treegauge.chunks.models import load_models, save_models, train_models, with_gold_tags
+from treegauge.chunks.reading import chunked
+from treegauge.chunks.tagger import SENTENCE_END, HmmTagger, PosteriorTags
 from treegauge.data import own_treebank
 from treegauge.grammar.archive import ModelError
 

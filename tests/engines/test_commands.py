@@ -16,10 +16,10 @@ import pytest
 
 from treegauge import read
 from treegauge.data import treebank_path
-from treegauge.grammar import shards as grammar_shards
-from treegauge.learning import expectation
-from treegauge.metrics import sharding
+from treegauge.grammar import counted as grammar_shards
+from treegauge.learning import em as expectation
 from treegauge.parsing import shards as parsing_shards
+from treegauge.scoring import shards as sharding
 
 
 @pytest.fixture(autouse=True)

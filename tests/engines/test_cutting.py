@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.errors import BracketError
-from treegauge.io import ReadOptions, cutting, read, stream
-from treegauge.io.cutting import Side, cut_files
+from treegauge.io import ReadOptions, read, stream
+from treegauge.io import splitting as cutting
+from treegauge.io.splitting import Side, cut_files
 from treegauge.trees.treebank import Treebank
 
 TREES = ("(S (A a) (B b))", "(S\n  (A a)\n(B b))", "(NP (NN é))", "()", "((S (X -LRB-)))", "(A a)\r")

@@ -16,11 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.cli._engines import PART_CLASSES
-from treegauge.engines.parts import parse_shard
-from treegauge.engines.plain import Plain
+from treegauge.engines.parts import Plain, parse_shard
 from treegauge.errors import UsageError
-from treegauge.metrics.exact import ExactSum
-from treegauge.metrics.fragments import BySize
+from treegauge.metrics.base import ExactSum
+from treegauge.metrics.freval import BySize
 from treegauge.trees.treebank import Treebank
 
 GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))\n" * 20

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from treegauge.metrics.evalb import evalb
 
-COLLINS = files("treegauge.normalise").joinpath("presets/collins.prm").read_text()
-NEW = files("treegauge.normalise").joinpath("presets/new.prm").read_text()
+COLLINS = files("treegauge.presets").joinpath("collins.prm").read_text()
+NEW = files("treegauge.presets").joinpath("new.prm").read_text()
 
 TRAM = "(TOP (S (NP (DT every) (NN tram)) (VP (VBZ needs) (NP (JJ straight) (NNS rails))) (. .)))"
 """Six tokens, five of them kept by COLLINS; S, NP, VP, NP count."""

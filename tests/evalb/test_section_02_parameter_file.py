@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from evalb_helpers import COLLINS, TRAM, run
 
-from treegauge.normalise.prm import Parameters, atoi, parse_prm
+from treegauge.presets.prm import Parameters, atoi, parse_prm
 
 
 def parse(text: str | bytes) -> Parameters:

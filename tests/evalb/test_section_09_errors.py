@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from evalb_helpers import OPEN, TRAM, run
 
-from treegauge.metrics.evalb import run as program
+from treegauge.metrics.evalb import program
 
 GOOD, BAD = "(S (N a))\n", "(S (N b))\n"
 

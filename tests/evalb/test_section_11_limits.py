@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from evalb_helpers import NEW, run
 
-from treegauge.metrics.evalb import run as program
+from treegauge.metrics.evalb import program
 
 
 def remarks(outcome) -> list[str]:

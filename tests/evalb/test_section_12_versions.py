@@ -8,11 +8,11 @@ from importlib.resources import files
 import pytest
 from evalb_helpers import TRAM, run
 
-from treegauge.normalise.prm import Parameters, parse_prm
+from treegauge.presets.prm import Parameters, parse_prm
 
 
 def preset(name: str) -> Parameters:
-    parameters, messages = parse_prm(files("treegauge.normalise").joinpath(f"presets/{name}.prm").read_bytes())
+    parameters, messages = parse_prm(files("treegauge.presets").joinpath(f"{name}.prm").read_bytes())
     assert messages == ()
     return parameters
 

@@ -7,10 +7,8 @@ from evalb_helpers import COLLINS, NEW, OPEN, TRAM
 
 from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, score_lines
 from treegauge.metrics.evalb.fast import FastReader
-from treegauge.metrics.evalb.log import Log
-from treegauge.metrics.evalb.reading import read_sentence
-from treegauge.metrics.evalb.rules import Rules
-from treegauge.normalise.prm import Parameters, parse_prm
+from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
+from treegauge.presets.prm import Parameters, parse_prm
 
 
 def score(gold: list[str], test: list[str], prm: str = COLLINS):

@@ -11,9 +11,8 @@ import pytest
 
 from treegauge.errors import UsageError
 from treegauge.experiments import load_experiment
-from treegauge.experiments.base import Corpus, Work
+from treegauge.experiments.base import Corpus, Pieces, Work
 from treegauge.experiments.goodman_table1 import CRITERIA, DIFFERENCE, PAPER, RECALL, VITERBI, Settings, bracket_tree
-from treegauge.experiments.pieces import Pieces
 from treegauge.trees import Treebank
 
 EXPERIMENT = load_experiment("goodman-table1")

@@ -14,12 +14,10 @@ import pytest
 from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.experiments import load_experiment
-from treegauge.experiments.base import Corpus, Work
-from treegauge.experiments.held_out import held_out
-from treegauge.experiments.pieces import Pieces
+from treegauge.experiments.base import Corpus, Pieces, Work, held_out
 from treegauge.experiments.runner import document, run_experiment
 from treegauge.experiments.simaan_grammars import variants
-from treegauge.experiments.verdicts import Verdict, in_words, verdict_table
+from treegauge.experiments.tables import Verdict, in_words, verdict_table
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.trees import Tree, Treebank

@@ -19,11 +19,10 @@ import pytest
 from treegauge.cli.reproduce import command
 from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.experiments import EXPERIMENTS, load_experiment
-from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
-from treegauge.experiments.beside import beside
+from treegauge.experiments.base import Corpus, Experiment, Pieces, Report, Work, setting
 from treegauge.experiments.figures import Line, LineFigure
-from treegauge.experiments.pieces import Pieces
 from treegauge.experiments.runner import run_experiment
+from treegauge.experiments.tables import beside
 
 
 @dataclass(frozen=True)

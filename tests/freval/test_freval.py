@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import total_of
 from treegauge.metrics.freval import Freval
-from treegauge.metrics.preparation import Pair, prepare
 from treegauge.metrics.registry import find_metric
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.trees import Tree, Treebank
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "freval.json"

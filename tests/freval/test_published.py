@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from treegauge.metrics.freval_published import published_sentences
-from treegauge.reports.freval_published import published_printout
+from treegauge.metrics.freval_published import published_printout, published_sentences
 
 CASES = Path(__file__).parents[2].parent / "shared" / "freval_cases"
 FOLDERS = sorted(path.parent for path in CASES.glob("*/rc") if path.read_text().strip() == "0")

@@ -8,8 +8,8 @@ import pytest
 
 from treegauge import io
 from treegauge.grammar.training import train
-from treegauge.metrics.scoring import score
 from treegauge.parsing.parser import Parser, Sentence
+from treegauge.scoring.score import score
 
 
 @pytest.mark.slow

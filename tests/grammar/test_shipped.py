@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from treegauge.grammar.model import load_model
-from treegauge.grammar.shipped import ship, shipped_model
+from treegauge.grammar.model import load_model, ship, shipped_model
 
 
 def test_the_shipped_grammar_is_the_one_that_training_gives(tmp_path: Path) -> None:
     ship(tmp_path / "new.model")
     made, shipped = load_model(tmp_path / "new.model"), shipped_model()
-    advice = 'training or the treebank has changed: python -c "from treegauge.grammar.shipped import ship; ship()"'
+    advice = 'training or the treebank has changed: python -c "from treegauge.grammar.model import ship; ship()"'
     assert made.grammar == shipped.grammar, advice
     assert made == shipped, advice

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.metrics.hogenhout import (
     COMPARATIVE,
     MEASURES,
@@ -20,9 +21,8 @@ from treegauge.metrics.hogenhout import (
     comparative_rows,
     crossing_histogram,
 )
-from treegauge.metrics.hogenhout.preprocessing import preprocess
-from treegauge.metrics.preparation import Pair, prepare
-from treegauge.normalise.preset import Preset
+from treegauge.metrics.hogenhout.items import preprocess
+from treegauge.presets import Preset
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
 

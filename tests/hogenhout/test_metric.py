@@ -9,21 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.hogenhout import (
-    BracketKey,
-    Hogenhout,
-    Judgements,
-    Verdict,
-    comparative_rows,
-    crossing_histogram,
-    measures,
-    parse_base,
-    questions,
-)
-from treegauge.metrics.preparation import Pair, prepare
+from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, comparative_rows, crossing_histogram, questions
+from treegauge.metrics.hogenhout.metric import measures, parse_base
 from treegauge.metrics.registry import find_metric
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.trees.treebank import Treebank
 
 

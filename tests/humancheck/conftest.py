@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from humancheck_helpers import small_check
 
-from treegauge.humancheck.queue import Check
+from treegauge.humancheck.questions import Check
 from treegauge.humancheck.store import Store
 
 

@@ -13,13 +13,11 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from treegauge.data import own_treebank
-from treegauge.humancheck.content import Bracket
-from treegauge.humancheck.queue import Check, Plan, build_check
-from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.judgements import Judgement
+from treegauge.humancheck.questions import Bracket, Check, Plan, build_check
 from treegauge.humancheck.store import Store
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.rebuilding import rebuild
-from treegauge.trees.tree import Child
+from treegauge.trees.tree import Child, rebuild
 
 
 def careless(trees: Treebank, seed: int) -> Treebank:

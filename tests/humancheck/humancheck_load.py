@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.judgements import Judgement
 from treegauge.humancheck.store import Store
 
 HERE = Path(__file__).parent

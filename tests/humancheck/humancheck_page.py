@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 
 from humancheck_helpers import Client
 
-from treegauge.humancheck.office import Office, people_of
-from treegauge.humancheck.queue import Check
-from treegauge.humancheck.serving import running
+from treegauge.humancheck.questions import Check
+from treegauge.humancheck.session import Office, people_of
 from treegauge.humancheck.store import Store
+from treegauge.humancheck.web.server import running
 
 
 class Person(Client):

@@ -14,12 +14,12 @@ import threading
 from humancheck_helpers import careless
 
 from treegauge.data import own_treebank
-from treegauge.humancheck.app import make_app
-from treegauge.humancheck.office import Office, people_of
-from treegauge.humancheck.queue import Plan, build_check
-from treegauge.humancheck.security import HostRule
-from treegauge.humancheck.serving import Address, links_to, listen, make_server
+from treegauge.humancheck.questions import Plan, build_check
+from treegauge.humancheck.session import Office, people_of
 from treegauge.humancheck.store import Store
+from treegauge.humancheck.web.app import make_app
+from treegauge.humancheck.web.security import HostRule
+from treegauge.humancheck.web.server import Address, links_to, listen, make_server
 
 
 def main(location: str, annotators: int) -> None:

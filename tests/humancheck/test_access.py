@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from humancheck_browser import Desk
 
-from treegauge.humancheck.office import Office, people_of
-from treegauge.humancheck.queue import Check, build_check
-from treegauge.humancheck.serving import running
+from treegauge.humancheck.questions import Check, build_check
+from treegauge.humancheck.session import Office, people_of
 from treegauge.humancheck.store import Store
+from treegauge.humancheck.web.server import running
 from treegauge.trees import Tree, Treebank
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treegauge.humancheck.agreement import cohens_kappa, find_agreement, krippendorffs_alpha, pairwise, ratings
-from treegauge.humancheck.ledger import Ledger
-from treegauge.humancheck.queue import Check
+from treegauge.humancheck.judgements import Ledger
+from treegauge.humancheck.questions import Check
 
 ANSWERS = st.lists(st.lists(st.sampled_from([None, 0, 1, 2]), min_size=6, max_size=6), min_size=2, max_size=4)
 

@@ -9,10 +9,10 @@ import pytest
 from humancheck_browser import Desk
 from humancheck_helpers import small_check
 
-from treegauge.humancheck.office import Office, people_of
-from treegauge.humancheck.queue import Check, Plan, build_check
-from treegauge.humancheck.serving import running
+from treegauge.humancheck.questions import Check, Plan, build_check
+from treegauge.humancheck.session import Office, people_of
 from treegauge.humancheck.store import Store
+from treegauge.humancheck.web.server import running
 from treegauge.trees import Tree, Treebank
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

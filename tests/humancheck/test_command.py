@@ -17,9 +17,8 @@ from humancheck_helpers import Client, careless, said, small_check, words_of
 from treegauge import io
 from treegauge.cli import main
 from treegauge.data import own_treebank
-from treegauge.humancheck.content import Bracket, sentence_hash
-from treegauge.humancheck.queue import Plan
-from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.judgements import Judgement
+from treegauge.humancheck.questions import Bracket, Plan, sentence_hash
 from treegauge.humancheck.store import Store
 from treegauge.trees import Treebank
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.humancheck.corrections import Change, correct_tree, corrected_treebank
-from treegauge.humancheck.ledger import Ledger
-from treegauge.humancheck.queue import Plan, build_check
+from treegauge.humancheck.judgements import Ledger
+from treegauge.humancheck.questions import Plan, build_check
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree, Treebank
 

@@ -14,7 +14,7 @@ from humancheck_helpers import WORDS, judgement, said, words_of
 
 from treegauge.errors import FormatError, UsageError
 from treegauge.humancheck.exchange import COLUMNS, audit_table, export_lines, import_file
-from treegauge.humancheck.queue import Check
+from treegauge.humancheck.questions import Check
 from treegauge.humancheck.store import Store
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from humancheck_page import Person, Tags, open_page
 
-from treegauge.humancheck.queue import Check, Plan, build_check
+from treegauge.humancheck.questions import Check, Plan, build_check
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import Hogenhout
 from treegauge.trees import Tree, Treebank

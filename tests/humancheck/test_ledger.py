@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.errors import UnknownName
-from treegauge.humancheck.desk import AdjudicatorDesk, AnnotatorDesk
-from treegauge.humancheck.ledger import Ledger, decided
-from treegauge.humancheck.queue import Check
-from treegauge.humancheck.records import Judgement
+from treegauge.humancheck.judgements import Judgement, Ledger, decided
+from treegauge.humancheck.questions import Check
+from treegauge.humancheck.session import AdjudicatorDesk, AnnotatorDesk
 from treegauge.metrics.hogenhout import Verdict
 
 ANNA = ("annotator", "anna")

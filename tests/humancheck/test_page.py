@@ -14,11 +14,11 @@ from humancheck_helpers import Client, said, small_check, words_of
 from humancheck_page import Person, Tags, open_page
 
 from treegauge.errors import UsageError, WriteError
-from treegauge.humancheck.office import Office, people_of
-from treegauge.humancheck.queue import Check, Plan, build_check
-from treegauge.humancheck.security import Who
-from treegauge.humancheck.serving import running
+from treegauge.humancheck.questions import Check, Plan, build_check
+from treegauge.humancheck.session import Office, people_of
 from treegauge.humancheck.store import Store
+from treegauge.humancheck.web.security import Who
+from treegauge.humancheck.web.server import running
 from treegauge.trees import Treebank
 
 
@@ -185,7 +185,7 @@ def test_a_blind_tree_does_not_tell_whose_it_is(store: Store) -> None:
 
 
 def test_blind_trees_stand_in_random_order(check: Check) -> None:
-    from treegauge.humancheck.view import gold_stands_first
+    from treegauge.humancheck.web.pages import gold_stands_first
 
     first = [gold_stands_first(check.questions[n], "anna") for n in check.order]
     other = [gold_stands_first(check.questions[n], "ben") for n in check.order]

@@ -14,8 +14,7 @@ from humancheck_load import crowd
 from humancheck_postgres import NoServer, new_database, postgresql_server
 
 from treegauge.errors import WriteError
-from treegauge.humancheck.schema import METADATA
-from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
+from treegauge.humancheck.store import CONFLICT, KNOWN, METADATA, STORED, Store
 
 pytestmark = pytest.mark.postgres
 

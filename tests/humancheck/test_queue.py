@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from humancheck_helpers import careless, small_check
 
+from treegauge.alignment.words import plain_word
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.humancheck.content import tree_hash
-from treegauge.humancheck.queue import Check, Plan, build_check
+from treegauge.humancheck.questions import Check, Plan, build_check, tree_hash
 from treegauge.humancheck.results import judgements_for
 from treegauge.metrics.hogenhout import Hogenhout, Verdict, questions
-from treegauge.metrics.words import plain_word
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.trees import Tree, Treebank
 
 

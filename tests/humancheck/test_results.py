@@ -10,13 +10,23 @@ import numpy as np
 import pytest
 from humancheck_helpers import said, small_check, words_of
 
-from treegauge.humancheck.estimation import ACCEPTED, OPEN, REJECTED, SKIPPED, UNSURE, estimate
-from treegauge.humancheck.queue import Check, Plan
-from treegauge.humancheck.results import cautions, checked_systems, find_results, judgements_for
+from treegauge.humancheck.questions import Check, Plan
+from treegauge.humancheck.results import (
+    ACCEPTED,
+    OPEN,
+    REJECTED,
+    SKIPPED,
+    UNSURE,
+    cautions,
+    checked_systems,
+    estimate,
+    find_results,
+    judgements_for,
+)
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Verdict
-from treegauge.reports.tables import render
-from treegauge.significance.comparing import Settings, compare
+from treegauge.significance.compare import Settings, compare
+from treegauge.tables import render
 
 NEEDS_ALL = ("recall_soft", "precision_soft", "spurious_reject", "false_error", "test_noise", "problem_rate")
 

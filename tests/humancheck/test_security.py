@@ -10,11 +10,11 @@ import pytest
 from humancheck_helpers import Client
 
 from treegauge.errors import UsageError
-from treegauge.humancheck.office import Office, people_of
-from treegauge.humancheck.queue import Check
-from treegauge.humancheck.security import HostRule, Links, Who, check_address
-from treegauge.humancheck.serving import DEFAULT_PORT, Address, links_to, listen, running
+from treegauge.humancheck.questions import Check
+from treegauge.humancheck.session import Office, people_of
 from treegauge.humancheck.store import Store
+from treegauge.humancheck.web.security import HostRule, Links, Who, check_address
+from treegauge.humancheck.web.server import DEFAULT_PORT, Address, links_to, listen, running
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,11 @@ from alembic.runtime.migration import MigrationContext
 from humancheck_helpers import WORDS, judgement, said, words_of, writers_take_turns
 
 from treegauge.errors import InputError, UsageError, WriteError
-from treegauge.humancheck import records
+from treegauge.humancheck import judgements as records
 from treegauge.humancheck import store as store_module
-from treegauge.humancheck.content import Bracket
-from treegauge.humancheck.queue import Check
-from treegauge.humancheck.records import Judgement
-from treegauge.humancheck.schema import METADATA
-from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
+from treegauge.humancheck.judgements import Judgement
+from treegauge.humancheck.questions import Bracket, Check
+from treegauge.humancheck.store import CONFLICT, KNOWN, METADATA, STORED, Store
 
 
 def test_everything_comes_back_in_order(store: Store) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import treegauge.io.text as text_module
 from treegauge.errors import InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read
-from treegauge.io.conll2000_writing import conll2000_text
+from treegauge.io.conll2000 import conll2000_text
 from treegauge.trees import Tree, Treebank
 
 SAMPLE = "He PRP B-NP\nreckons VBZ B-VP\nthe DT B-NP\ndeficit NN I-NP\n. . O\n\n"

@@ -15,8 +15,7 @@ import treegauge.io.text as text_module
 from treegauge.errors import BracketError, FormatError, InputError, UnknownName, UsageError
 from treegauge.io import FORMATS, READABLE, ReadOptions, Source, as_treebank, read, stream
 from treegauge.io.reading import read_sources
-from treegauge.io.remarks import remarks_on
-from treegauge.io.validation import examine
+from treegauge.io.validation import examine, remarks_on
 from treegauge.trees import Tree, Treebank
 
 BANK = Treebank.parse("(S (NP (N rain))) (S (V go))")

@@ -10,7 +10,7 @@ from treegauge.io import ReadOptions, Source, read
 from treegauge.io.formats import FORMATS
 from treegauge.io.validation import examine
 from treegauge.trees import Treebank
-from treegauge.trees.brackets import parse_all
+from treegauge.trees.bracketed import parse_all
 
 FILES = {
     "gum/train.mrg": (10_224, 177_410),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import treegauge.io.compression as compression
+import treegauge.io.sources as compression
 import treegauge.io.text as text_module
 from treegauge.errors import EncodingError, InputError, UsageError
 from treegauge.io import ReadOptions, Source, read, stream

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from treegauge.errors import UnknownName, WriteError
 from treegauge.io import WRITABLE, ReadOptions, Source, read, write, write_blocks
 from treegauge.io.formats import FORMATS
-from treegauge.io.node_labels import join_label, split_label
+from treegauge.io.graphs import join_label, split_label
 from treegauge.testing.strategies import labels, treebanks, trees
 from treegauge.trees import Tree, Treebank
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from treegauge.errors import MismatchError
 from treegauge.grammar import PCFG
 from treegauge.learning import BracketedSentences, DenseGrammar, learnable, random_grammar, reestimate, steps
-from treegauge.learning.expectation import expect_dense, expect_rules, prepare
+from treegauge.learning.em import expect_dense, expect_rules, prepare
 from treegauge.learning.kernels import OUT_OF_RANGE, Counts, Grammar, count_block, new_chart
 from treegauge.testing.enumeration import all_parses
 from treegauge.trees.tree import Production, Tree

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treegauge.alignment.pair import prepare
 from treegauge.errors import UnknownName
 from treegauge.metrics.base import total_of
-from treegauge.metrics.baselines import BASELINES, baseline, baseline_for, most_frequent_label
-from treegauge.metrics.preparation import prepare
 from treegauge.metrics.registry import find_metric
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
+from treegauge.scoring.baselines import BASELINES, baseline, baseline_for, most_frequent_label
 from treegauge.testing import trees as any_trees
 from treegauge.trees import Child, Tree, Treebank
 

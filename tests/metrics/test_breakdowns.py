@@ -8,14 +8,14 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UnknownName
 from treegauge.metrics.base import total_of
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown, breakdown
 from treegauge.metrics.breakdowns.base import Key, Place
-from treegauge.metrics.breakdowns.examples import shown
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.preparation import Pair, prepare
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
+from treegauge.reports.examples import shown
 from treegauge.testing.definitions import constituents
 from treegauge.testing.pairs import treebank_pairs
 from treegauge.trees import Span, Tree, Treebank

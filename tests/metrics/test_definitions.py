@@ -14,13 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treegauge
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import total_of
-from treegauge.metrics.leaf_ancestor import LeafAncestor
-from treegauge.metrics.lineages import edit_costs
-from treegauge.metrics.preparation import Pair, prepare
+from treegauge.metrics.leaf_ancestor import LeafAncestor, edit_costs
 from treegauge.metrics.registry import find_metric
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.testing import definitions
 from treegauge.testing.pairs import tree_pairs
 from treegauge.trees import Tree, Treebank

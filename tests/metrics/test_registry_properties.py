@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treegauge.metrics
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.metrics.base import Metric, adapted, total_of
-from treegauge.metrics.preparation import Pair, prepare
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.testing.pairs import treebank_pairs
 from treegauge.trees import Treebank
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from treegauge.metrics.breakdowns.repairs import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
+from treegauge.alignment.pair import Pair, prepare
+from treegauge.metrics.breakdowns.errors import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
 from treegauge.metrics.matching import partners
-from treegauge.metrics.preparation import Pair, prepare
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.testing.definitions import crosses
 from treegauge.testing.pairs import tree_pairs
 from treegauge.trees import Span, Tree, Treebank

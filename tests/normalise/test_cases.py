@@ -11,7 +11,6 @@ import pytest
 from treegauge.normalise import (
     binarise_goodman,
     collapse_unaries,
-    fallback,
     hogenhout,
     mrl,
     pipeline,
@@ -19,6 +18,7 @@ from treegauge.normalise import (
     unbinarise_goodman,
     unmrl,
 )
+from treegauge.parsing.parser import fallback
 from treegauge.trees import Tree
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"

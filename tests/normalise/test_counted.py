@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treegauge.alignment.pair import prepare
 from treegauge.errors import UnknownName
-from treegauge.metrics.preparation import prepare
 from treegauge.normalise import apply_preset, pipeline
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.testing import trees
 from treegauge.trees import Tree, Treebank
 

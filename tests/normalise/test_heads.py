@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from treegauge.errors import FormatError, UnknownName, UsageError
-from treegauge.normalise import HeadRules, complements, head_index, head_positions, head_rules, head_tag, head_word
+from treegauge.normalise import HeadRules, head_index, head_positions, head_rules, head_tag, head_word
+from treegauge.normalise.heads import complements
 from treegauge.testing import trees
 from treegauge.trees import Tree
 

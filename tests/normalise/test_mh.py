@@ -11,12 +11,12 @@ from treegauge.normalise import (
     binarise,
     binarise_goodman,
     collapse_unaries,
-    fallback,
     mh,
     unbinarise,
     unbinarise_goodman,
     unmh,
 )
+from treegauge.parsing.parser import fallback
 from treegauge.trees import Tree
 
 FIVE = Tree.parse("(A (L2 a) (L1 b) (H c) (R1 d) (R2 e))")

@@ -12,9 +12,10 @@ import pytest
 
 from treegauge.errors import NoParse, UnknownName, UsageError
 from treegauge.grammar import PCFG
-from treegauge.parsing import OBJECTIVES, Forest, consensus
+from treegauge.parsing import OBJECTIVES, Forest
 from treegauge.parsing.chart import fill
-from treegauge.parsing.numbers import LOG_SUM, SUM
+from treegauge.parsing.objectives import consensus
+from treegauge.parsing.semirings import LOG_SUM, SUM
 from treegauge.trees import Tree
 
 CATALAN = PCFG.parse('S -> S S [.5] | "a" [.5]')

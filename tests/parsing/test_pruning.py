@@ -12,12 +12,11 @@ import pytest
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.projection import expected_usage, project
 from treegauge.grammar.training import train
 from treegauge.parsing import Forest
 from treegauge.parsing.layout import Limit
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.parsing.pruning import Pruner, SearchError, search_error
+from treegauge.parsing.pruning import Pruner, SearchError, expected_usage, project, search_error
 from treegauge.testing import enumeration as brute
 from treegauge.trees import Tree
 

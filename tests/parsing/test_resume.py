@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from treegauge.parsing.record_file import RecordFile
+from treegauge.parsing.output import RecordFile
 
 GRAMMAR = 'S -> S S [.5] | "a" [.5]\n'
 OPEN = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

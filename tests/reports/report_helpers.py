@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 from typing import Any
 
 from treegauge.data import own_treebank
-from treegauge.metrics.baselines import baseline_for
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
+from treegauge.scoring.baselines import baseline_for
 from treegauge.trees import Tree, Treebank
 
 GOLD = own_treebank("dev", ("travel",))

@@ -13,9 +13,7 @@ from hypothesis import given
 import treegauge
 from treegauge.reports.diff_png import diff_png
 from treegauge.reports.diff_svg import diff_svg
-from treegauge.reports.diff_text import diff_text
-from treegauge.reports.tree_diff import TreeDiff, diff, diffs, worst_diffs
-from treegauge.reports.tree_marks import mark_brackets
+from treegauge.reports.tree_diff import TreeDiff, diff, diff_text, diffs, mark_brackets, worst_diffs
 from treegauge.testing.pairs import tree_pairs
 from treegauge.trees import Tree, Treebank
 
@@ -56,9 +54,9 @@ def test_marks_add_up_to_parseval(pair: tuple[Tree, Tree]) -> None:
 
 
 def test_crossing_marks_are_the_crossing_brackets_that_match_nothing(shared: Path) -> None:
+    from treegauge.alignment.pair import prepare
     from treegauge.metrics.matching import crossing
-    from treegauge.metrics.preparation import prepare
-    from treegauge.normalise.preset import load_preset
+    from treegauge.presets import load_preset
 
     folder = shared / "data" / "outputs"
     gold, test = (treegauge.read(folder / f"gum_dev.{name}.mrg") for name in ("gold", "berkeley-viterbi"))

@@ -18,8 +18,7 @@ from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS, Page
 
 import treegauge
 from treegauge.metrics.hogenhout import Judgements, Verdict
-from treegauge.reports.chart_parts import Scale
-from treegauge.reports.charts import Series, column_chart, line_chart, point_chart
+from treegauge.reports.charts import Scale, Series, column_chart, line_chart, point_chart
 from treegauge.reports.report import Report, make_report
 from treegauge.reports.report_sentences import find_sentences
 from treegauge.significance import Settings
@@ -276,8 +275,8 @@ def test_the_command_refuses_what_it_cannot_do(files: list[str]) -> None:
 
 
 def test_the_command_shows_a_human_check(files: list[str], tmp_path: Path) -> None:
-    from treegauge.humancheck.queue import build_check
-    from treegauge.humancheck.records import Judgement
+    from treegauge.humancheck.judgements import Judgement
+    from treegauge.humancheck.questions import build_check
     from treegauge.humancheck.store import Store
 
     check = build_check(treegauge.read(files[0]), {"a": treegauge.read(files[1])})

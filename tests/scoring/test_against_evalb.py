@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import treegauge
 from treegauge import Tree, Treebank
+from treegauge.alignment.pair import prepare
 from treegauge.metrics.evalb import ERROR, SKIP, VALID, score_lines
 from treegauge.metrics.matching import matched_counts, partners
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.preparation import prepare
-from treegauge.normalise.preset import EvalbFile, from_parameters, load_preset
-from treegauge.normalise.prm import Parameters, parse_prm
+from treegauge.presets import EvalbFile, from_parameters, load_preset
+from treegauge.presets.prm import Parameters, parse_prm
 from treegauge.reports.scores import evalb_layout
 from treegauge.testing.pairs import treebank_pairs, trees_over
 from treegauge.trees.tree import Child

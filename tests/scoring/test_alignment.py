@@ -9,9 +9,9 @@ import pytest
 
 import treegauge
 from treegauge import Treebank, load_preset
-from treegauge.metrics.alignment import Fit, align
-from treegauge.metrics.preparation import Pair, prepare
-from treegauge.metrics.result import Result
+from treegauge.alignment.alignment import Fit, align
+from treegauge.alignment.pair import Pair, prepare
+from treegauge.scoring.result import Result
 
 GOLD = """
 (TOP (S (NP (DT The) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT a) (NN mat)))) (. .)))

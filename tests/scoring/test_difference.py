@@ -15,8 +15,8 @@ import pytest
 import treegauge
 from treegauge import load_preset
 from treegauge.cli import main
-from treegauge.metrics.difference import explain_difference
-from treegauge.metrics.result import Result
+from treegauge.scoring.difference import explain_difference
+from treegauge.scoring.result import Result
 
 GOLD = ["(ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))", "(ROOT (S (NP (NN rain)) (, ,) (VP (V fell)) (. .)))"]
 TEST = ["(ROOT (S (NP (DT the) (NN cat)) (VX (VBD sat)) (. .)))", "(ROOT (S (NP (NN rain) (NN ,)) (VP (V fell)) (. .)))"]

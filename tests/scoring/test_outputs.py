@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import treegauge
-from treegauge.metrics.result import Result
 from treegauge.reports.scores import evalb_layout
+from treegauge.scoring.result import Result
 
 SYSTEMS = {"berkeley-maxrule": 82.75, "berkeley-viterbi": 80.55}
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.metrics import pairing
-from treegauge.metrics.pairing import pair_in_order
+from treegauge.alignment import alignment as pairing
+from treegauge.alignment.alignment import pair_in_order
 
 TEXTS = st.lists(st.sampled_from("abcdefg"), max_size=12)
 

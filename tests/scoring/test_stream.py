@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 import treegauge
 from treegauge import Treebank
 from treegauge.io import text
-from treegauge.metrics import comparison, sides
-from treegauge.metrics.result import Result
-from treegauge.trees.hashing import TreebankHash
+from treegauge.scoring import counts as comparison
+from treegauge.scoring import inputs as sides
+from treegauge.scoring.result import Result
+from treegauge.trees.columns import TreebankHash
 
 GOLD = [f"(TOP (S (NP (DT the) (NN noun{i % 7})) (, ,) (VP (VBD verb{i}) (NP (NN object{i % 3})))))" for i in range(40)]
 TEST = [tree.replace("(VP", "(X").replace("(, ,)", "(NN ,)") if i % 5 == 0 else tree for i, tree in enumerate(GOLD)]

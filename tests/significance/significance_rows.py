@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from treegauge.metrics.parseval import Parseval
 from treegauge.normalise.labels import remove_root
 from treegauge.trees import Tree
-from treegauge.trees.rebuilding import rebuild
-from treegauge.trees.tree import Child
+from treegauge.trees.tree import Child, rebuild
 from treegauge.trees.treebank import Treebank
 
 COLUMNS = Parseval.columns

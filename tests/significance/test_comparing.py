@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from significance_rows import careless, own_treebank
 
+from treegauge.alignment.pair import prepare
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.metrics.base import total_of
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, questions
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.preparation import prepare
 from treegauge.metrics.registry import metric_names
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.significance import Comparison, Settings, compare
 from treegauge.significance.tables import TABLES, comparison_tables, matrix_table
 from treegauge.trees import Tree

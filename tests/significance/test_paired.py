@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from treegauge.alignment.pair import prepare
 from treegauge.metrics.base import Metric, total_of
-from treegauge.metrics.fragments import BySize
-from treegauge.metrics.freval import Freval
-from treegauge.metrics.preparation import prepare
+from treegauge.metrics.freval import BySize, Freval
 from treegauge.metrics.registry import find_metric, metric_names
-from treegauge.normalise.preset import load_preset
+from treegauge.presets import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation
-from treegauge.significance.paired import on_a_grid
+from treegauge.significance.resampling import on_a_grid
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
 

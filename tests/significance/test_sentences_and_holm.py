@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from treegauge.errors import MismatchError
-from treegauge.significance import holm, paired_t, sign_test
+from treegauge.significance import paired_t, sign_test
+from treegauge.significance.classical import holm
 
 NAN = math.nan
 

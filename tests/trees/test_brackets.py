@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from treegauge.errors import BracketError, WriteError
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
-from treegauge.trees.brackets import escape_label, escape_word, one_line, parse_all, pretty, restore_label, restore_word
+from treegauge.trees.bracketed import escape_label, escape_word, one_line, parse_all, pretty, restore_label, restore_word
 
 ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 NP = Tree("NP", [Tree("DT", ["the"]), Tree("NN", ["cat"])])

@@ -12,8 +12,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, draw_text, fold_settled, fold_to, legend_svg, legend_text, place, tree_items
-from treegauge.trees.drawing.marks import node_marks
-from treegauge.trees.drawing.measure import clean, columns, embedded, ems
+from treegauge.trees.drawing.marks import clean, columns, embedded, ems, node_marks
 
 ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")

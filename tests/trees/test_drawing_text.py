@@ -13,7 +13,7 @@ from treegauge.errors import UnknownName
 from treegauge.testing.strategies import trees
 from treegauge.trees import Child, Tree
 from treegauge.trees.drawing import draw_text
-from treegauge.trees.drawing.measure import columns
+from treegauge.trees.drawing.marks import columns
 
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
 MAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .))")

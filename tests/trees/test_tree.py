@@ -12,8 +12,7 @@ from hypothesis import given
 
 from treegauge.testing.strategies import trees
 from treegauge.trees import Child, Production, Span, Tree
-from treegauge.trees.rebuilding import rebuild
-from treegauge.trees.tree import from_flat, to_flat
+from treegauge.trees.tree import from_flat, rebuild, to_flat
 
 DEEP = 100_000
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")

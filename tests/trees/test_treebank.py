@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from treegauge.testing.strategies import trees
 from treegauge.trees import Origin, Tree, Treebank
-from treegauge.trees.hashing import TreebankHash
+from treegauge.trees.columns import TreebankHash
 
 ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=6)
 BANKS = st.lists(ANY, max_size=4).map(Treebank.from_trees)

@@ -3,17 +3,26 @@
 H is the mean of -lg P(E_c | c) over candidates, E_c being T for a true chunk and not-T otherwise. A candidate whose event has
 probability 0 is impossible; such events are counted, and H is given with P clipped to [eps, 1 - eps] so that one of them does
 not hide all else.
+
+Measure any chunker by entropy: its candidates' probabilities, given as they are or through an IOB tagger's marginals.
+
+A tagger that gives each word a distribution over B-X, I-X and O makes a candidate (x, i, j) as probable as the product of its marks
+and of a mark behind it that does not go on with x, as if words were independent.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EPS", "Blame", "EntropyCounts"]
+from treegauge.chunks.corpus import NULL, n_spans, span_row
+from treegauge.errors import FormatError
+
+__all__ = ["EPS", "Blame", "EntropyCounts", "from_candidates", "from_iob_marginals", "read_candidates", "read_marginals"]
 
 Array = NDArray[np.float64]
 EPS = 1e-6
@@ -126,3 +135,114 @@ class EntropyCounts:
             Blame(category, *(_ratio(float(column[index]), float(column.sum())) for column in shares))
             for index, category in enumerate(self.categories)
         ]
+
+
+Array = NDArray[np.float64]
+
+
+def from_candidates(length: int, candidates: Iterable[tuple[str, int, int, float]], categories: Sequence[str]) -> Array:
+    """P(T) of every candidate of a sentence, from those that are given; the others have probability 0.
+
+    >>> from_candidates(2, [("NP", 0, 2, 0.75)], ["NP", "Null"])[span_row(2, 0, 2)].tolist()
+    [0.75, 0.0]
+    """
+    number = {category: index for index, category in enumerate(categories)}
+    probability = np.zeros((n_spans(length), len(categories)))
+    for category, start, end, p in candidates:
+        if category in number:
+            probability[span_row(length, start, end), number[category]] = p
+    return probability
+
+
+def from_iob_marginals(marginals: Sequence[Mapping[str, float]], categories: Sequence[str]) -> Array:
+    """P(T) of every candidate, from a distribution over marks for each word.
+
+    >>> p = from_iob_marginals([{"B-NP": 1.0}, {"I-NP": 0.5, "O": 0.5}], ["NP", "Null"])
+    >>> p[span_row(2, 0, 2)].tolist(), p[span_row(2, 0, 1)].tolist()
+    ([0.5, 0.0], [0.5, 0.0])
+    """
+    n = len(marginals)
+    probability = np.zeros((n_spans(n), len(categories)))
+    for index, category in enumerate(categories):
+        for start in range(n):
+            if category == NULL:
+                probability[span_row(n, start, start + 1), index] = marginals[start].get("O", 0.0)
+                continue
+            inside = marginals[start].get(f"B-{category}", 0.0)
+            for end in range(start + 1, n + 1):
+                if not inside:
+                    break
+                goes_on = marginals[end].get(f"I-{category}", 0.0) if end < n else 0.0
+                probability[span_row(n, start, end), index] = inside * (1 - goes_on)
+                inside *= goes_on
+    return probability
+
+
+def read_candidates(lines: Iterable[str], path: str = "") -> Iterator[list[tuple[str, int, int, float]]]:
+    """Sentences of candidates from text: ``category start end probability`` a line, a blank line behind each sentence.
+
+    >>> list(read_candidates(["NP 0 2 0.9", "VP 2 3 0.8", "", "NP 0 1 1"]))
+    [[('NP', 0, 2, 0.9), ('VP', 2, 3, 0.8)], [('NP', 0, 1, 1.0)]]
+    """
+    sentence: list[tuple[str, int, int, float]] = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            sentence.append(_candidate(line, path, number))
+        else:
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence
+
+
+def _candidate(line: str, path: str, number: int) -> tuple[str, int, int, float]:
+    try:
+        category, start, end, p = line.split()
+        candidate = (category, int(start), int(end), float(p))
+    except ValueError:
+        candidate = ("", 0, 0, math.nan)
+    if not (0 <= candidate[1] < candidate[2] and 0 <= candidate[3] <= 1):
+        raise FormatError(
+            "not a candidate",
+            path=path,
+            line=number,
+            column=1,
+            text=line,
+            advice="Write: category start end probability, as in NP 0 2 0.9",
+        )
+    return candidate
+
+
+def read_marginals(lines: Iterable[str], path: str = "") -> Iterator[list[dict[str, float]]]:
+    """Sentences of an IOB tagger's marginals from text: ``word mark=probability ...`` a line, a blank line behind each sentence.
+
+    >>> list(read_marginals(["He B-NP=0.9 O=0.1", "sat B-VP=1", ""]))
+    [[{'B-NP': 0.9, 'O': 0.1}, {'B-VP': 1.0}]]
+    """
+    sentence: list[dict[str, float]] = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            sentence.append(_marginal(line, path, number))
+        elif sentence:
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence
+
+
+def _marginal(line: str, path: str, number: int) -> dict[str, float]:
+    try:
+        pairs = [column.rpartition("=") for column in line.split()[1:]]
+        marginal = {mark: float(p) for mark, _, p in pairs}
+    except ValueError:
+        marginal = {"": math.nan}
+    if not marginal or not all(mark and 0 <= p <= 1 for mark, p in marginal.items()) or sum(marginal.values()) > 1 + 1e-6:
+        raise FormatError(
+            "not a word with its marginals",
+            path=path,
+            line=number,
+            column=1,
+            text=line,
+            advice="Write: word mark=probability ..., as in He B-NP=0.9 O=0.1; the probabilities of a word sum to at most 1.",
+        )
+    return marginal

@@ -3,22 +3,25 @@
 Each gives P(T | candidate), the probability that a candidate is a true chunk, for all candidates of a sentence at once.
 Estimates are plain proportions. Models 1 and XK come from corpus 1; the rules x -> tags of G and C come from corpus 1 and their
 probabilities from corpus 2; where no rule applies, C falls back to G and G to XK.
+
+A trained set of chunk models as a file: the models' tables, the rules, and the tagger if tags are not taken as given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.chunks.candidates import n_spans, span_lengths, span_row, truth
-from treegauge.chunks.corpus import ChunkedSentence
-from treegauge.chunks.tagging import CertainTags, TagLattice
+from treegauge.chunks.corpus import ChunkedSentence, n_spans, span_lengths, span_row, truth
+from treegauge.chunks.tagger import CertainTags, HmmTagger, TagLattice
+from treegauge.grammar.archive import read_archive, write_archive
 
-__all__ = ["CandidateModel", "Models", "Tagged", "train_models", "with_gold_tags"]
+__all__ = ["CandidateModel", "Models", "Tagged", "load_models", "save_models", "train_models", "with_gold_tags"]
 
 Array = NDArray[np.float64]
 
@@ -298,3 +301,61 @@ def _estimates(
             row = by_context.setdefault(node, {}).setdefault(tag, np.full(len(categories), np.nan))
             row[category] = true_next[node, tag][category] / seen_next[node, tag]
     return Grammar(trie, is_rule, probability), by_context
+
+
+_SCHEMA, _VERSION = "treegauge-chunks", 1
+
+
+def save_models(path: str | Path, models: Models, tagger: HmmTagger | None, trained_on: str) -> None:
+    """Write the models, and the tagger they were trained with (None: gold tags), whole or not at all."""
+    names = [tag for children in models.grammar.trie.children for tag in children]
+    contexts = [(node, tag, row) for node, rows in models.by_context.contexts.items() for tag, row in rows.items()]
+    document: dict[str, Any] = {
+        "schema": _SCHEMA,
+        "version": _VERSION,
+        "categories": list(models.categories),
+        "one": models.one.probability,
+        "one_corpus": models.one_corpus,
+        "trained_on": trained_on,
+        "trie_tags": names,
+        "context_tags": [tag for _, tag, _ in contexts],
+        "tagger": None if tagger is None else tagger.document(),
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "length_table": models.by_length.table,
+        "is_rule": models.grammar.is_rule,
+        "rule_probability": models.grammar.probability,
+        "trie_children": np.array([len(children) for children in models.grammar.trie.children], dtype=np.int64),
+        "trie_targets": np.array([c for children in models.grammar.trie.children for c in children.values()], dtype=np.int64),
+        "context_nodes": np.array([node for node, _, _ in contexts], dtype=np.int64),
+        "context_probability": np.array([row for _, _, row in contexts]).reshape(len(contexts), len(models.categories)),
+    }
+    write_archive(path, document, {**arrays, **({} if tagger is None else tagger.arrays())})
+
+
+def load_models(path: str | Path) -> tuple[Models, HmmTagger | None]:
+    """The models and the tagger of a file."""
+    document, arrays = read_archive(path, _SCHEMA, _VERSION)
+    targets: list[int] = arrays["trie_targets"].tolist()
+    counts: list[int] = arrays["trie_children"].tolist()
+    edges = iter(zip(list[str](document["trie_tags"]), targets, strict=True))
+    trie = RuleTrie()
+    trie.children = [dict(next(edges) for _ in range(count)) for count in counts]
+    grammar = Grammar(trie, arrays["is_rule"], arrays["rule_probability"])
+    contexts: dict[int, dict[str, NDArray[np.float64]]] = {}
+    rows = zip(arrays["context_nodes"].tolist(), document["context_tags"], arrays["context_probability"], strict=True)
+    for node, tag, row in rows:
+        contexts.setdefault(node, {})[tag] = row
+    categories = tuple(document["categories"])
+    by_length = ByLength(arrays["length_table"])
+    models = Models(
+        categories,
+        Constant(0.5, len(categories)),
+        Constant(document["one"], len(categories)),
+        by_length,
+        ByTags(grammar, by_length),
+        ByContext(grammar, contexts, by_length),
+        document["one_corpus"],
+    )
+    tagger = None if document["tagger"] is None else HmmTagger.from_parts(document["tagger"], arrays)
+    return models, tagger

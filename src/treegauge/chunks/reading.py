@@ -1,4 +1,12 @@
-"""Chunked sentences from files: CoNLL-2000 columns as they stand, any other treebank through Abney's definition of a chunk."""
+"""Chunked sentences from files: CoNLL-2000 columns as they stand, any other treebank through Abney's definition of a chunk.
+
+Chunks read off a treebank by Abney's definition: non-recursive pieces of phrases, from their beginning up to the head.
+
+A chunk ends with its head word; complements and modifiers behind the head make chunks of their own. A preposition takes the
+noun chunk behind it into one PP chunk, a chain of auxiliaries the main verb into one VP chunk. Before a head, words and phrases
+of words only (adjectives, numbers, adverbs) belong to the chunk; a larger phrase there, such as a possessor, is cut off and
+stands alone. Words that no chunk takes are Null chunks.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +14,127 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 
-from treegauge.chunks.corpus import ChunkedSentence
-from treegauge.chunks.derive import chunked
+from treegauge.chunks.corpus import NULL, Chunk, ChunkedSentence
 from treegauge.errors import InputError
 from treegauge.io import stream
 from treegauge.io.formats import detect_format
-from treegauge.io.options import ReadOptions
-from treegauge.io.sources import Source, find_sources
+from treegauge.io.sources import ReadOptions, Source, find_sources
 from treegauge.io.text import Text
+from treegauge.normalise.heads import HeadRules, head_rules
+from treegauge.normalise.labels import base_label, strip_functions
+from treegauge.normalise.pruning import remove_traces
 from treegauge.trees import Tree, Treebank
 
-__all__ = ["ChunkFile", "chunk_file", "chunked_sentences", "iob_columns", "read_chunks"]
+__all__ = ["ChunkFile", "chunk_file", "chunked", "chunked_sentences", "chunks_of_tree", "iob_columns", "read_chunks"]
+
+_CHUNKED = frozenset({"NP", "VP", "PP", "ADJP", "ADVP", "QP", "WHNP", "WHPP", "WHADVP", "WHADJP", "PRT", "INTJ", "NX", "NAC"})
+_BEFORE_HEAD = frozenset({"ADJP", "ADVP", "QP", "NX", "NAC", "UCP", "PRT", "CONJP"})
+_CLOSED_TO_HEADS = frozenset({"PP", "WHPP"})
+
+
+def chunked(trees: Iterable[Tree], rules: str | HeadRules = "collins") -> Iterator[ChunkedSentence]:
+    """The trees as chunked sentences; traces are removed first, and trees without words left out."""
+    for tree in trees:
+        plain = remove_traces(tree)
+        if plain is not None and plain.width:
+            plain = strip_functions(plain)
+            yield ChunkedSentence(plain.words, plain.tags, tuple(chunks_of_tree(plain, rules)))
+
+
+def chunks_of_tree(tree: Tree, rules: str | HeadRules = "collins") -> list[Chunk]:
+    """The chunks of one tree without traces, Null chunks included, from left to right.
+
+    >>> tree = Tree.parse("(S (NP (DT the) (JJ bald) (NN man)) (VP (VBD was) (VP (VBG sitting) "
+    ...                   "(PP (IN on) (NP (PRP$ his) (NN suitcase))))) (. .))")
+    >>> for category, start, end in chunks_of_tree(tree):
+    ...     print(category, *tree.words[start:end])
+    NP the bald man
+    VP was sitting
+    PP on his suitcase
+    Null .
+    """
+    finder = _Finder(head_rules(rules))
+    finder.visit(tree, 0)
+    taken = sorted(finder.chunks, key=lambda chunk: chunk.start)
+    return list(_with_null(taken, tree.width))
+
+
+@dataclass
+class _Open:
+    """A chunk that has begun at a word and waits for its head."""
+
+    category: str
+    start: int
+
+
+class _Finder:
+    """Walks a tree with a stack of (node, first word, the chunk that is open there)."""
+
+    def __init__(self, rules: HeadRules) -> None:
+        self.rules = rules
+        self.chunks: list[Chunk] = []
+
+    def visit(self, tree: Tree, start: int) -> None:
+        stack: list[tuple[Tree, int, _Open | None]] = [(tree, start, None)]
+        while stack:
+            stack.extend(self._step(*stack.pop()))
+
+    def _step(self, node: Tree, start: int, opened: _Open | None) -> list[tuple[Tree, int, _Open | None]]:
+        """Take the chunk material of one node, and say which nodes remain to be visited."""
+        label = base_label(node.label)
+        if node.is_preterminal:
+            if opened is not None:
+                self.chunks.append(Chunk(opened.category, opened.start, start + 1))
+            return []
+        if opened is None and label in _CHUNKED:
+            opened = _Open(label, start)
+        head = self._last_of_chunk(node, label)
+        later: list[tuple[Tree, int, _Open | None]] = []
+        place = start
+        for index, child in enumerate(node.children):
+            if isinstance(child, str):
+                place += 1
+                continue
+            if index == head:
+                later.append((child, place, opened))
+            elif index > head or opened is None or not _joins(child):
+                later.append((child, place, None))
+                if index < head and opened is not None and not child.is_preterminal:
+                    opened = _Open(opened.category, place + child.width)
+            place += child.width
+        return later
+
+    def _last_of_chunk(self, node: Tree, label: str) -> int:
+        """The child in which the chunk ends: the head, but a PP's object or an auxiliary's verb phrase instead of it."""
+        head = self.rules.head_index(node)
+        if label in _CLOSED_TO_HEADS or label == "VP":
+            wanted = ("VP",) if label == "VP" else ("NP", "WHNP", "ADJP", "ADVP", "QP")
+            for index, child in enumerate(node.children[head + 1 :], start=head + 1):
+                if isinstance(child, Tree) and base_label(child.label) in wanted:
+                    return index
+                if not _joins(child):
+                    break
+        return head
+
+
+def _joins(child: Tree | str) -> bool:
+    """Whether something before the head belongs to the chunk: a word, or a modifier made of words only."""
+    if isinstance(child, str) or child.is_preterminal:
+        return True
+    of_words = all(isinstance(below, str) or below.is_preterminal for below in child.children)
+    return base_label(child.label) in _BEFORE_HEAD and of_words
+
+
+def _with_null(chunks: list[Chunk], length: int) -> Iterator[Chunk]:
+    place = 0
+    for chunk in [*chunks, Chunk("", length, length)]:
+        yield from (Chunk(NULL, word, word + 1) for word in range(place, chunk.start))
+        if chunk.category:
+            yield chunk
+        place = chunk.end
 
 
 def read_chunks(path: str, options: ReadOptions = ReadOptions()) -> list[ChunkedSentence]:

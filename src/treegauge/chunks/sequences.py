@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.chunks.candidates import span_row, spans
-from treegauge.chunks.corpus import Chunk
+from treegauge.chunks.corpus import Chunk, span_row, spans
 
 __all__ = ["BestSequence", "SequenceModel", "SequenceScores"]
 

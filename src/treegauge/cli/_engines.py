@@ -26,32 +26,32 @@ PART_CLASSES = (
     "treegauge.grammar.counted:Counted",
     "treegauge.grammar.pcfg:PCFG",
     "treegauge.grammar.pcfg:Rule",
-    "treegauge.grammar.shards:CountShard",
-    "treegauge.grammar.shards:HashShard",
+    "treegauge.grammar.counted:CountShard",
+    "treegauge.grammar.counted:HashShard",
     "treegauge.grammar.smoothing:Token",
-    "treegauge.io.cutting:Piece",
-    "treegauge.io.options:ReadOptions",
+    "treegauge.io.splitting:Piece",
+    "treegauge.io.sources:ReadOptions",
     "treegauge.io.sources:Part",
     "treegauge.io.sources:Source",
-    "treegauge.learning.dense:DenseGrammar",
-    "treegauge.learning.run:Start",
-    "treegauge.metrics.alignment:Note",
+    "treegauge.learning.em:DenseGrammar",
+    "treegauge.learning.learn:Start",
+    "treegauge.alignment.alignment:Note",
     "treegauge.metrics.breakdowns.base:Places",
-    "treegauge.metrics.comparison:Tallied",
-    "treegauge.metrics.evalb_outcome:EvalbOutcome",
-    "treegauge.metrics.exact:ExactSum",
-    "treegauge.metrics.fragments:BySize",
-    "treegauge.metrics.freval_scores:FrevalScores",
+    "treegauge.scoring.counts:Tallied",
+    "treegauge.scoring.evalb_view:EvalbOutcome",
+    "treegauge.metrics.base:ExactSum",
+    "treegauge.metrics.freval:BySize",
+    "treegauge.scoring.freval:FrevalScores",
     "treegauge.metrics.freval:SizeScore",
-    "treegauge.metrics.sharding:Hash",
-    "treegauge.metrics.sharding:Plan",
-    "treegauge.metrics.sharding:Stretch",
-    "treegauge.metrics.tally:SystemTally",
-    "treegauge.metrics.tally:Tally",
+    "treegauge.scoring.shards:Hash",
+    "treegauge.scoring.shards:Plan",
+    "treegauge.scoring.shards:Stretch",
+    "treegauge.scoring.counts:SystemTally",
+    "treegauge.scoring.counts:Tally",
     "treegauge.parsing.parser:Sentence",
     "treegauge.parsing.shards:Recorded",
-    "treegauge.trees.origins:Origin",
-    "treegauge.trees.parts:Production",
+    "treegauge.trees.treebank:Origin",
+    "treegauge.trees.tree:Production",
     "treegauge.trees.treebank:Treebank",
 )
 """What parts of runs may hold, beside plain data."""
@@ -166,8 +166,7 @@ def _run_part(context: click.Context, shard: str, path: str | None, name: str, r
 
 def _write(context: click.Context, number: int, of: int, path: str, done: PartDone) -> None:
     from treegauge import __version__
-    from treegauge.engines.parts import Part, write_part
-    from treegauge.engines.plain import Plain
+    from treegauge.engines.parts import Part, Plain, write_part
 
     settings = {name: value for name, value in context.params.items() if name not in _WHERE}
     part = Part(

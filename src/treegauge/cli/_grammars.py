@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from treegauge.errors import InputError
-from treegauge.grammar.model import Model, load_model
+from treegauge.grammar.model import SHIPPED, Model, load_model
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.shipped import SHIPPED
 from treegauge.io.sources import Source
 
 __all__ = ["OWN", "Given", "given_grammar"]

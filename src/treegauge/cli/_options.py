@@ -1,21 +1,28 @@
 """Options that several commands share, as decorators: how treebanks are read, and whether as a stream.
 
 A command writes ``@reading_options`` and gets one keyword argument ``options``, a
-:class:`~treegauge.io.options.ReadOptions`; ``@stream_option`` gives it ``stream``, a bool.
+:class:`~treegauge.io.sources.ReadOptions`; ``@stream_option`` gives it ``stream``, a bool.
+
+Names for the systems whose outputs are given as files.
+
+Files that a command must not write over.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from treegauge.errors import InputError, UsageError
 from treegauge.io.formats import READABLE
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions, find_sources
 
-__all__ = ["reading_options", "stream_option"]
+__all__ = ["named_systems", "reading_options", "spare_inputs", "stream_option"]
 
 Command = Callable[..., Any]
 
@@ -92,3 +99,80 @@ _READING = (
         help="Export and TIGER-XML: punctuation that hangs from the root, inside a constituent, becomes part of that constituent.",
     ),
 )
+
+
+def named_systems(paths: Sequence[str]) -> dict[str, str]:
+    """Each path under a short name: what tells it from the others, or ``NAME=PATH`` as given.
+
+    >>> named_systems(["out/gum.berkeley.mrg", "out/gum.charniak.mrg", "mine=x.mrg"])
+    {'berkeley': 'out/gum.berkeley.mrg', 'charniak': 'out/gum.charniak.mrg', 'mine': 'x.mrg'}
+    >>> named_systems(["a/dev.mrg", "b/dev.mrg"])
+    {'a/dev': 'a/dev.mrg', 'b/dev': 'b/dev.mrg'}
+    >>> named_systems(["ours=x.mrg", "theirs=y.mrg"])
+    {'ours': 'x.mrg', 'theirs': 'y.mrg'}
+    """
+    given = [_given_name(path) for path in paths]
+    unnamed = [path for name, path in given if not name]
+    short = dict(zip(unnamed, _short_names(unnamed), strict=True))
+    systems: dict[str, str] = {}
+    for name, path in given:
+        name = name or short[path]
+        if name in systems:
+            raise UsageError(f"two systems are called {name!r}; write NAME=FILE to tell them apart")
+        systems[name] = path
+    return systems
+
+
+def _given_name(argument: str) -> tuple[str, str]:
+    name, equals, path = argument.partition("=")
+    is_name = bool(equals) and os.sep not in name and not os.path.exists(argument)
+    return (name, path) if is_name and name else ("", argument)
+
+
+def _short_names(paths: Sequence[str]) -> list[str]:
+    stems = [_stem(Path(path)) for path in paths]
+    if len(set(stems)) < len(stems):
+        return [str(Path(path).parent / stem) for path, stem in zip(paths, stems, strict=True)]
+    if len(stems) < 2:
+        return stems
+    before = len(_common_parts(stems))
+    after = len(_common_parts([stem[::-1] for stem in stems]))
+    return [stem[before : len(stem) - after] or stem for stem in stems]
+
+
+def _stem(path: Path) -> str:
+    name = path.name or str(path)
+    for suffix in (".gz", ".bz2", ".xz"):
+        name = name.removesuffix(suffix)
+    return Path(name).stem
+
+
+def _common_parts(names: Sequence[str]) -> str:
+    """The common beginning up to and with its last separator, so that names are cut between words only."""
+    first, last = min(names), max(names)
+    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[: max(first.rfind(separator, 0, length) for separator in "._-") + 1]
+
+
+def spare_inputs(output: str | Path | None, *inputs: str | None) -> None:
+    """Refuse an output that would take the place of a file the command reads."""
+    if output is None or output == "-" or not os.path.isfile(output):
+        return
+    for given in inputs:
+        if given and any(_is_same(output, name) for name in _names(given)):
+            raise UsageError(f"{output} is read by this command and would be lost: name another file for the output")
+
+
+def _names(given: str) -> list[str]:
+    """The files that a path, a directory or a glob stands for; what is wrong with it is said when it is read."""
+    try:
+        return [source.name for source in find_sources(given)]
+    except InputError:
+        return []
+
+
+def _is_same(one: str | Path, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False

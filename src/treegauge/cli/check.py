@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._options import reading_options
-from treegauge.cli._systems import named_systems
+from treegauge.cli._options import named_systems, reading_options
 from treegauge.errors import UnknownName, UsageError
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
-    from treegauge.humancheck.ledger import Ledger
-    from treegauge.humancheck.queue import Check, Plan
-    from treegauge.humancheck.security import Who
+    from treegauge.humancheck.judgements import Ledger
+    from treegauge.humancheck.questions import Check, Plan
     from treegauge.humancheck.store import Store
-    from treegauge.metrics.tables import Table
+    from treegauge.humancheck.web.security import Who
+    from treegauge.tables import Table
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 _TASKS = ("results", "agreement", "audit", "export", "import", "corrected")
@@ -85,8 +84,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
     task = tasks[0] if tasks else "serve"
     if task not in ("audit", "export", "import") and (gold is None or not tests):
         raise UsageError("check needs a treebank and a parser's output: treegauge check GOLD TEST")
-    from treegauge.humancheck.security import check_address
     from treegauge.humancheck.store import Store
+    from treegauge.humancheck.web.security import check_address
 
     check_address(settings["host"], allow_remote=settings["allow_remote"])
     with Store(settings["store"], create=task in ("serve", "import")) as store:
@@ -98,7 +97,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
 
 def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict[str, Any]) -> Check:
     from treegauge import io
-    from treegauge.humancheck.queue import build_check
+    from treegauge.humancheck.questions import build_check
 
     systems = named_systems(tests)
     with ThreadPoolExecutor(2) as pool:
@@ -111,9 +110,9 @@ def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict
 
 
 def _plan(settings: dict[str, Any]) -> Plan:
-    from treegauge.humancheck.queue import Plan
+    from treegauge.humancheck.questions import Plan
     from treegauge.metrics.hogenhout import Hogenhout
-    from treegauge.normalise.preset import load_preset
+    from treegauge.presets import load_preset
 
     metric = Hogenhout(structure=_words(settings["structure"]), keep=_words(settings["keep"]), with_emr=settings["with_emr"])
     return Plan(metric, load_preset(settings["preset"]), settings["exact"], settings["sample"], settings["seed"])
@@ -125,7 +124,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _ledger(store: Store, annotators: Sequence[str]) -> Ledger:
     """What holds in a store; the annotators that one asks for must be among those who said something."""
-    from treegauge.humancheck.ledger import Ledger
+    from treegauge.humancheck.judgements import Ledger
 
     ledger = Ledger(store.since(0))
     known = ledger.speakers()
@@ -136,8 +135,8 @@ def _ledger(store: Store, annotators: Sequence[str]) -> Ledger:
 
 
 def _serve(check: Check, store: Store, settings: dict[str, Any]) -> None:
-    from treegauge.humancheck.office import Office, people_of
-    from treegauge.humancheck.serving import Address, serve
+    from treegauge.humancheck.session import Office, people_of
+    from treegauge.humancheck.web.server import Address, serve
 
     office = Office(check, store, people_of(settings["annotators"] or ("annotator",)), blind=settings["blind"])
     address = Address(settings["host"], settings["port"], settings["allow_remote"], settings["names"])
@@ -159,7 +158,7 @@ def _serve(check: Check, store: Store, settings: dict[str, Any]) -> None:
 
 
 def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
-    from treegauge.humancheck.ledger import decided
+    from treegauge.humancheck.judgements import decided
     from treegauge.humancheck.results import find_results
 
     annotators = settings["annotators"]
@@ -198,8 +197,8 @@ def _audit(store: Store, settings: dict[str, Any]) -> None:
 
 def _export(store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.exchange import export_lines
-    from treegauge.io.output import write_chunks
     from treegauge.io.sources import Source
+    from treegauge.io.writing import write_chunks
 
     suffix = Source(settings["export"]).suffix
     if settings["export"] != "-" and suffix not in (".jsonl", ".csv"):
@@ -220,7 +219,7 @@ def _import(store: Store, settings: dict[str, Any]) -> None:
 
 
 def _print(tables: Sequence[Table], form: str) -> None:
-    from treegauge.reports.tables import render
+    from treegauge.tables import render
 
     click.echo("\n\n".join(render(table, form) for table in tables))
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._options import reading_options
-from treegauge.cli._outputs import spare_inputs
+from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
-from treegauge.io.options import ReadOptions
-from treegauge.reports.tables import TABLE_FORMATS, render
+from treegauge.io.sources import ReadOptions
+from treegauge.tables import TABLE_FORMATS, render
 
 if TYPE_CHECKING:
     from treegauge.chunks.corpus import ChunkedSentence
@@ -56,10 +55,9 @@ def command() -> None:
 def train(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
     """Train all models: rules from the file FIRST, their probabilities from SECOND (without it, from FIRST again)."""
     from treegauge.chunks.corpus import categories_of
-    from treegauge.chunks.hmm import HmmTagger
-    from treegauge.chunks.model_file import save_models
-    from treegauge.chunks.models import train_models
+    from treegauge.chunks.models import save_models, train_models
     from treegauge.chunks.reading import read_chunks
+    from treegauge.chunks.tagger import HmmTagger
 
     spare_inputs(output, first, second)
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
@@ -115,9 +113,9 @@ def entropy(
     """Measure the models of MODEL on TEST: bits per candidate and sentence, expected precision and recall, blame, coverage."""
     from treegauge.chunks import evaluation as chunk_evaluation
     from treegauge.chunks.corpus import categories_of
-    from treegauge.chunks.model_file import load_models
+    from treegauge.chunks.models import load_models
     from treegauge.chunks.reading import chunk_file
-    from treegauge.chunks.tagging import CertainTags
+    from treegauge.chunks.tagger import CertainTags
 
     if not 0 < eps < 0.5:
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
@@ -140,7 +138,7 @@ def entropy(
     for table in tables:
         click.echo("\n" + render(table, form))
     if blame_figure is not None:
-        from treegauge.reports.chunk_figures import draw_blame
+        from treegauge.reports.figures import draw_blame
 
         click.echo(f"wrote {draw_blame(tables[0], blame_figure)}", err=True)
 
@@ -157,8 +155,8 @@ Examples:
 @reading_options
 def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
     """Score the chunks of TEST against GOLD with conlleval's numbers."""
-    from treegauge.chunks.conlleval import ChunkScores, conlleval_printout
     from treegauge.chunks.corpus import iob_of_chunks
+    from treegauge.chunks.evaluation import ChunkScores, conlleval_printout
     from treegauge.chunks.reading import chunk_file
 
     if gold == test == "-":
@@ -228,7 +226,7 @@ def _json(value: float) -> float | None:
 
 def _other_chunker(candidates: str | None, marginals: str | None, sentences: ChunkFile, eps: float) -> Any:
     """The entropy of another chunker's candidates, given as they are or through its marginals."""
-    from treegauge.chunks import marginals as given
+    from treegauge.chunks import entropy as given
     from treegauge.chunks.corpus import categories_of
     from treegauge.chunks.evaluation import Evaluation, entropy_of
 

@@ -9,7 +9,7 @@ import click
 @click.argument("names", nargs=-1, required=True, metavar="METRIC...")
 def command(names: tuple[str, ...]) -> None:
     """Print BibTeX for the paper behind each METRIC; a reference's own key, such as collins1997, will do, too."""
-    from treegauge.metrics.references import references_of
+    from treegauge.metrics.registry import references_of
 
     found = {reference.key: reference for name in names for reference in references_of(name)}
     click.echo("\n\n".join(reference.bibtex() for reference in found.values()))

@@ -7,13 +7,11 @@ import json
 import click
 
 from treegauge.cli._engines import engine_options
-from treegauge.cli._inputs import gold_and_tests
-from treegauge.cli._options import reading_options
-from treegauge.cli._progress import progress
-from treegauge.cli._systems import named_systems
+from treegauge.cli._options import named_systems, reading_options
+from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
@@ -79,9 +77,9 @@ def command(
     randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout & Matsumoto (1996) stand
     beside it.
     """
-    from treegauge.reports.tables import render
-    from treegauge.significance.comparing import Settings, compare
+    from treegauge.significance.compare import Settings, compare
     from treegauge.significance.tables import TABLES
+    from treegauge.tables import render
 
     for name in tables:
         if name not in TABLES:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._inputs import watched_sources
 from treegauge.cli._options import reading_options, stream_option
+from treegauge.cli._progress import watched_sources
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
 from treegauge.trees import Treebank
 

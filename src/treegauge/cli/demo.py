@@ -9,7 +9,7 @@ import click
 from treegauge.cli._progress import progress
 
 if TYPE_CHECKING:
-    from treegauge.experiments.matrix import Matrix
+    from treegauge.experiments.parsing import Matrix
 
 _OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall", "labelled-recall-licensed", "parent-child", "frames")
 
@@ -28,8 +28,8 @@ def command(jobs: int, output: str) -> None:
     two best known, Viterbi and Labelled Recall.
     """
     from treegauge.data import own_treebank
-    from treegauge.experiments.matrix import objective_matrix
-    from treegauge.reports.tables import render
+    from treegauge.experiments.parsing import objective_matrix
+    from treegauge.tables import render
 
     train, dev = own_treebank("train"), own_treebank("dev")
     click.echo(f"Our own treebank: {len(train)} trees to learn from, {len(dev)} held out. One of them:\n")

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import click
 
-from treegauge.cli._inputs import gold_and_tests
-from treegauge.cli._options import reading_options
-from treegauge.cli._outputs import spare_inputs
+from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 
 FORMATS = ("text", "svg", "png")
 
@@ -57,7 +56,7 @@ def command(
     GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. PNG needs the extra
     [plot].
     """
-    from treegauge.io.output import write_chunks
+    from treegauge.io.writing import write_chunks
     from treegauge.reports.tree_diff import diffs, worst_diffs
 
     form = form or {".svg": "svg", ".png": "png"}.get(Path(output).suffix.lower(), "text")
@@ -74,7 +73,7 @@ def command(
         click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
         return
     if form == "text":
-        from treegauge.reports.diff_text import diff_text
+        from treegauge.reports.tree_diff import diff_text
 
         columns = width or shutil.get_terminal_size((100, 24)).columns
         charset = "ascii" if ascii_only else "unicode"

@@ -11,7 +11,7 @@ import click
 from treegauge.errors import FormatError, InputError, UsageError
 
 if TYPE_CHECKING:
-    from treegauge.metrics.result import Result
+    from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
@@ -47,8 +47,8 @@ def command(
     after the other, from A's to B's: the changes add up. Beside each stands what the option does alone. Otherwise the options that
     differ are listed.
     """
-    from treegauge.metrics.difference import explain_difference
-    from treegauge.reports.tables import render
+    from treegauge.scoring.difference import explain_difference
+    from treegauge.tables import render
 
     ours, _, theirs = (system or "").partition(",")
     before = _result(first, metric, ours)
@@ -64,7 +64,7 @@ def command(
 
 
 def _result(path: str, metric: str | None, system: str) -> Result:
-    from treegauge.metrics.result import Scores
+    from treegauge.scoring.result import Scores
 
     try:
         text = Path(path).read_text("utf-8")

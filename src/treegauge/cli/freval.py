@@ -10,15 +10,13 @@ from typing import Any
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import reading_options
-from treegauge.cli._systems import named_systems
+from treegauge.cli._options import named_systems, reading_options
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval
-from treegauge.metrics.freval_scores import FrevalScores, score_all_published, score_fragments
-from treegauge.metrics.tables import Table
-from treegauge.reports.tables import render
+from treegauge.scoring.freval import FrevalScores, score_all_published, score_fragments
+from treegauge.tables import Table, render
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
 
@@ -117,7 +115,7 @@ def _alpha(text: str) -> str | tuple[float, ...]:
 
 
 def _summary(scores: Sequence[FrevalScores], metric: Freval, *, sparklines: bool) -> Table:
-    from treegauge.reports.plotting import sparkline
+    from treegauge.reports.figures import sparkline
 
     ranges = ["all" if largest == 0 else "1" if largest == 1 else f"1-{largest}" for largest in metric.ranges]
     columns = [f"{name} {span}" for span in ranges for name in ("FLR", "FLP", "F1")]
@@ -142,7 +140,7 @@ def _document(scores: Sequence[FrevalScores], metric: Freval) -> dict[str, Any]:
 
 
 def _write_figures(scores: Sequence[FrevalScores], folder: Path, baseline: str | None, suffix: str) -> None:
-    from treegauge.reports.freval_figures import Curve, write_figures
+    from treegauge.reports.figures import Curve, write_figures
 
     curves = [Curve.of(score.system, score.sizes) for score in scores]
     for path in write_figures(curves, folder, baseline=baseline or curves[0].system, suffix=f".{suffix}"):
@@ -150,9 +148,8 @@ def _write_figures(scores: Sequence[FrevalScores], folder: Path, baseline: str |
 
 
 def _print_as_program(gold: str, tests: Sequence[str], matching: str) -> None:
-    from treegauge.metrics.freval_published import published_sentences
-    from treegauge.metrics.freval_scores import lines_of
-    from treegauge.reports.freval_published import published_printout
+    from treegauge.metrics.freval_published import published_printout, published_sentences
+    from treegauge.scoring.freval import lines_of
 
     if matching != "published" or len(tests) != 1:
         raise UsageError("--format program prints what the authors' program would: one TEST and --matching published")

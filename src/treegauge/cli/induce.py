@@ -5,15 +5,13 @@ from __future__ import annotations
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import reading_options
-from treegauge.cli._outputs import spare_inputs
+from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
-from treegauge.grammar.counted import Counted, Recipe, count_trees
+from treegauge.grammar.counted import Counted, Recipe, count_shard, count_trees, grammar_shards
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop import ESTIMATORS
 from treegauge.grammar.model import save_model
-from treegauge.grammar.shards import count_shard, grammar_shards
 from treegauge.grammar.text import write_nltk, write_text
 from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train_counted
 from treegauge.io import ReadOptions, read

@@ -11,8 +11,7 @@ import click
 
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import given_grammar
-from treegauge.cli._options import reading_options
-from treegauge.cli._outputs import spare_inputs
+from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics

@@ -28,8 +28,7 @@ def command(parts: tuple[str, ...]) -> None:
     could know: the grammar of parse, the sentences of learn, treebanks whose sentences have to be paired by their text.
     """
     from treegauge.engines import Here
-    from treegauge.engines.parts import Merged, check_parts, read_part
-    from treegauge.engines.plain import Plain
+    from treegauge.engines.parts import Merged, Plain, check_parts, read_part
 
     if len(set(parts)) < len(parts):
         raise UsageError("a part is named twice")

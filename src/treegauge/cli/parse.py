@@ -13,16 +13,15 @@ import click
 
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import OWN, given_grammar
-from treegauge.cli._outputs import spare_inputs
+from treegauge.cli._options import spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 from treegauge.parsing.jit import when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
+from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.pruning import THRESHOLD, search_error
-from treegauge.parsing.record_file import RecordFile
-from treegauge.parsing.records import FORMATS, footer, header
 from treegauge.parsing.sentences import KINDS, Kind, read_sentences
 from treegauge.parsing.shards import ParseJob, Recorded, parse_stretch, recorded, stretches
 

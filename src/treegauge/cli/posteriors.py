@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from treegauge.cli._grammars import OWN, given_grammar
-from treegauge.cli._outputs import spare_inputs
+from treegauge.cli._options import spare_inputs
 from treegauge.errors import NoParse
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
+from treegauge.parsing.display import draw_posteriors
 from treegauge.parsing.forest import Forest
-from treegauge.parsing.heatmap import draw_posteriors
 from treegauge.parsing.sentences import KINDS, Kind, read_sentences
 
 FORMATS = ("table", "json", "csv")

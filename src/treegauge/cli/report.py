@@ -6,12 +6,9 @@ from pathlib import Path
 
 import click
 
-from treegauge.cli._inputs import gold_and_tests
-from treegauge.cli._options import reading_options
-from treegauge.cli._outputs import spare_inputs
-from treegauge.cli._progress import progress
-from treegauge.cli._systems import named_systems
-from treegauge.io.options import ReadOptions
+from treegauge.cli._options import named_systems, reading_options, spare_inputs
+from treegauge.cli._progress import gold_and_tests, progress
+from treegauge.io.sources import ReadOptions
 
 FORMATS = ("html", "markdown", "latex")
 
@@ -63,10 +60,10 @@ def command(
     The page is one file that needs nothing else, not even a network. GOLD and A, B ... are treebank files, directories or globs;
     NAME=FILE gives a system a name.
     """
-    from treegauge.io.output import write_chunks
+    from treegauge.io.writing import write_chunks
     from treegauge.reports.report import make_report
-    from treegauge.reports.tables import render
-    from treegauge.significance.comparing import Settings
+    from treegauge.significance.compare import Settings
+    from treegauge.tables import render
 
     systems = named_systems(tests)
     spare_inputs(output, gold, *systems.values())

@@ -119,7 +119,7 @@ def _run(
     options: ReadOptions | None = None,
 ) -> None:
     from treegauge.experiments.runner import document, run_experiment
-    from treegauge.reports.tables import render
+    from treegauge.tables import render
 
     corpus: Corpus | None = None
     if experiment.corpus is not None:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import reading_options, stream_option
-from treegauge.cli._systems import named_systems
+from treegauge.cli._options import named_systems, reading_options, stream_option
 from treegauge.errors import CheckFailed, MismatchError, UsageError
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
-    from treegauge.metrics.result import Result
-    from treegauge.normalise.preset import Preset
+    from treegauge.presets import Preset
+    from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
 BREAKDOWN_NAMES = "labels, confusions, lengths, depths, unaries, crossings, errors"
@@ -95,7 +94,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         return
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
-    from treegauge.reports.verdicts import failed_checks, misfits, note_lines, parse_check
+    from treegauge.reports.scores import failed_checks, misfits, note_lines, parse_check
 
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
@@ -122,7 +121,7 @@ def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:
 
 
 def _preset(name: str, cutoff: int | None) -> Preset:
-    from treegauge.normalise.preset import load_preset
+    from treegauge.presets import load_preset
 
     preset = load_preset(name)
     return preset if cutoff is None else replace(preset, cutoff_length=cutoff)
@@ -130,7 +129,7 @@ def _preset(name: str, cutoff: int | None) -> Preset:
 
 def _preset_shown(name: str) -> str:
     """The preset's file; one that builds on another is followed by all its settings."""
-    from treegauge.normalise.preset import load_preset, preset_text
+    from treegauge.presets import load_preset, preset_text
 
     preset, text = load_preset(name), preset_text(name)
     if not any(line.startswith("base") for line in text.splitlines()):
@@ -159,7 +158,7 @@ def _results(
     gold: str, systems: dict[str, str], preset: Preset, options: ReadOptions, engine: Engine, chosen: dict[str, Any]
 ) -> list[Result]:
     from treegauge.cli._progress import progress
-    from treegauge.metrics.scoring import score_files
+    from treegauge.scoring.score import score_files
 
     if chosen["stream"] and (chosen["per_sentence"] or chosen["baselines"] or chosen["form"] in ("jsonl", "evalb")):
         raise UsageError("--stream keeps no sentences: leave out --per-sentence, --baselines and the formats jsonl and evalb")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._inputs import watched_sources
 from treegauge.cli._options import reading_options, stream_option
+from treegauge.cli._progress import watched_sources
 from treegauge.io import ReadOptions
 from treegauge.io.validation import Report, examine
 

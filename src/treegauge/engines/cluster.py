@@ -15,7 +15,7 @@ from importlib import metadata
 from typing import Any
 
 from treegauge.engines.base import Broken, Closing, ItemT, ResultT, SharedT, Work, in_order
-from treegauge.engines.worker import call_with_bytes
+from treegauge.engines.processes import call_with_bytes
 from treegauge.errors import EngineError, MissingExtra
 
 __all__ = ["Cluster"]

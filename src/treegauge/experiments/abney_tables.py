@@ -16,15 +16,15 @@ from pathlib import Path
 
 from treegauge.chunks.corpus import ChunkedSentence, categories_of
 from treegauge.chunks.evaluation import Evaluation, blame_table, coverage_table, evaluate, sensitivity_table
-from treegauge.chunks.hmm import HmmTagger
 from treegauge.chunks.models import Tagged, train_models, with_gold_tags
 from treegauge.chunks.reading import chunked_sentences
+from treegauge.chunks.tagger import HmmTagger
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
-from treegauge.experiments.beside import beside
-from treegauge.metrics.tables import Cell, Table
-from treegauge.reports.chunk_figures import draw_blame
+from treegauge.experiments.tables import beside
+from treegauge.reports.figures import draw_blame
+from treegauge.tables import Cell, Table
 
 __all__ = ["EXPERIMENT", "Settings"]
 

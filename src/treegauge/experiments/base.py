@@ -1,18 +1,95 @@
-"""What an experiment is, what it works with, and what it comes to."""
+"""What an experiment is, what it works with, and what it comes to.
+
+Pieces of long work that are kept as they get done, so that a killed experiment goes on where it was.
+
+Which trees of a treebank are trained on, and which are held out.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Protocol
 
+from treegauge.data import own_treebank
 from treegauge.engines import HERE, Engine
-from treegauge.experiments.pieces import Pieces
-from treegauge.metrics.tables import Table
+from treegauge.errors import FormatError, MismatchError, UsageError
+from treegauge.tables import Table
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Corpus", "Experiment", "Figure", "Report", "Work", "setting"]
+__all__ = ["Corpus", "Experiment", "Figure", "HeldOut", "Pieces", "Report", "Work", "held_out", "own_corpus", "setting"]
+
+
+class Pieces:
+    r"""Results by name, in a file of JSON lines: the settings first, then a line for each piece as it is finished.
+
+    A line that a kill cut short is not there. Without a path nothing is kept.
+
+    >>> import tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "p.jsonl")
+    >>> Pieces(path, {"seed": 1}).get("run 1", lambda: [0.5, 1])
+    [0.5, 1]
+    >>> Pieces(path, {"seed": 1}, resume=True).get("run 1", lambda: "computed anew")
+    [0.5, 1]
+    """
+
+    def __init__(self, path: str | Path | None = None, settings: Mapping[str, Any] | None = None, *, resume: bool = False) -> None:
+        self._path = None if path is None else Path(path)
+        self._done: dict[str, Any] = {}
+        if self._path is None:
+            return
+        header = json.loads(json.dumps(settings or {}))
+        if resume and self._path.exists():
+            self._load(self._path, header)
+        else:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._replace(self._path, json.dumps(header) + "\n")
+
+    def __len__(self) -> int:
+        return len(self._done)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._done
+
+    def get(self, name: str, compute: Callable[[], Any]) -> Any:
+        """The piece of a name: as it was kept, or computed and kept. It must be made of what JSON has."""
+        if name not in self._done:
+            line = json.dumps({"name": name, "value": compute()})
+            # Read back, so that a fresh piece and a kept one are the same value.
+            self._done[name] = json.loads(line)["value"]
+            if self._path is not None:
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write(line + "\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+        return self._done[name]
+
+    def _load(self, path: Path, header: Any) -> None:
+        whole = path.read_text("utf-8").rpartition("\n")[0]
+        lines = whole.split("\n")
+        try:
+            found = json.loads(lines[0])
+            pieces = [json.loads(line) for line in lines[1:]]
+            self._done = {str(piece["name"]): piece["value"] for piece in pieces}
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"no pieces of an experiment ({error})", path=str(path), advice="Leave out --resume.") from None
+        if found != header:
+            other = sorted(name for name in {**found, **header} if found.get(name) != header.get(name))
+            raise UsageError(
+                f"{path}: these are pieces of another run; what differs: {', '.join(other)}.\n"
+                "  Resume with the same treebank and options, or leave out --resume to start anew."
+            )
+        self._replace(path, whole + "\n")
+
+    @staticmethod
+    def _replace(path: Path, text: str) -> None:
+        unfinished = Path(f"{path}.part")
+        unfinished.write_text(text, "utf-8")
+        os.replace(unfinished, path)
 
 
 class Corpus(NamedTuple):
@@ -93,3 +170,44 @@ class Experiment:
 def setting(default: Any, meaning: str) -> Any:
     """A field of an experiment's settings: its default and what it means."""
     return field(default=default, metadata={"help": meaning})
+
+
+EVERY = 5
+_HELD_OUT = re.compile(r"(^|[^a-z])(dev|test|eval|heldout|held-out)([^a-z]|$)", re.IGNORECASE)
+
+
+class HeldOut(NamedTuple):
+    """Trees to train on, trees to test on, and how they were told apart."""
+
+    train: Treebank
+    test: Treebank
+    how: str
+
+
+def own_corpus() -> Corpus:
+    """The treebank that comes with treegauge."""
+    return Corpus("treegauge's own treebank", own_treebank())
+
+
+def held_out(bank: Treebank) -> HeldOut:
+    """The trees of files called dev or test are held out; where there are none, the fifth of every five trees of a file is.
+
+    >>> train, test, how = held_out(own_treebank())
+    >>> len(train), len(test), test == own_treebank("dev")
+    (418, 103, True)
+    """
+    files = [(origin.path, len(origin.line)) for origin in bank.origins] or [("", len(bank))]
+    named = [_HELD_OUT.search(PurePath(path).name) is not None for path, _ in files]
+    by_name = any(named) and not all(named)
+    is_test: list[bool] = []
+    for (_, size), apart in zip(files, named, strict=True):
+        is_test += [apart] * size if by_name else [i % EVERY == EVERY - 1 for i in range(size)]
+    test = [i for i, held in enumerate(is_test) if held]
+    train = [i for i, held in enumerate(is_test) if not held]
+    if not test or not train:
+        raise MismatchError(
+            f"{len(bank)} trees cannot be split into trees to train on and trees to test on: give more trees, or a folder with a\n"
+            "  file called dev or test beside the others"
+        )
+    how = "the files called dev or test" if by_name else "the fifth of every five trees of each file"
+    return HeldOut(bank.take(train), bank.take(test), how)

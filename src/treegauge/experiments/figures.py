@@ -1,15 +1,18 @@
-"""Line figures of experiments: a value, drawn as SVG, with its data as CSV."""
+"""Line figures of experiments: a value, drawn as SVG, with its data as CSV.
+
+Bar figures of experiments: groups of bars, what a paper printed as a line across each bar.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from treegauge.reports.plotting import LINE_STYLES, new_figure, save_figure
+from treegauge.reports.figures import LINE_STYLES, new_figure, save_figure
 
-__all__ = ["Line", "LineFigure"]
+__all__ = ["BarFigure", "Line", "LineFigure"]
 
 
 @dataclass(frozen=True)
@@ -56,4 +59,49 @@ class LineFigure:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([name for name, _ in columns])
         writer.writerows(zip(*(values for _, values in columns), strict=True))
+        return text.getvalue()
+
+
+@dataclass(frozen=True)
+class BarFigure:
+    """For each group (along x) a bar for each series; ``paper[series][i]`` is what the paper has there, if it has."""
+
+    name: str
+    title: str
+    y_label: str
+    groups: Sequence[str]
+    series: Mapping[str, Sequence[float]]
+    paper: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+
+    def draw(self, path: str) -> None:
+        """Write the figure; the suffix says as what."""
+        figure, axes = new_figure(8.4)
+        width = 0.8 / max(1, len(self.series))
+        for number, (name, values) in enumerate(self.series.items()):
+            style = LINE_STYLES[number % len(LINE_STYLES)]
+            middle = [x - 0.4 + (number + 0.5) * width for x in range(len(self.groups))]
+            axes.bar(middle, values, 0.9 * width, label=name, color=style["color"], alpha=0.85)
+            if name in self.paper:
+                label = "paper" if number == len(self.series) - 1 else None
+                axes.hlines(
+                    self.paper[name],
+                    [x - 0.45 * width for x in middle],
+                    [x + 0.45 * width for x in middle],
+                    color="black",
+                    linewidth=2,
+                    label=label,
+                )
+        axes.set(ylabel=self.y_label, title=self.title)
+        axes.set_xticks(range(len(self.groups)), self.groups)
+        axes.legend(frameon=False, ncols=len(self.series) + 1, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.08))
+        save_figure(figure, path)
+
+    def csv(self) -> str:
+        """A row for each bar: group, series, ours, the paper's."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["group", "series", "ours", "paper"])
+        for name, values in self.series.items():
+            printed = self.paper.get(name) or [""] * len(values)
+            writer.writerows(zip(self.groups, [name] * len(values), values, printed, strict=True))
         return text.getvalue()

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treegauge.experiments.base import Corpus, Experiment, Report, Work
-from treegauge.experiments.beside import beside
+from treegauge.experiments.tables import beside
 from treegauge.grammar.pcfg import PCFG
-from treegauge.metrics.tables import Cell, Table
 from treegauge.parsing.forest import Forest
+from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
 __all__ = ["EXPERIMENT", "GRAMMAR"]

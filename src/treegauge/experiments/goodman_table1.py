@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from treegauge.alignment.pair import prepare
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
-from treegauge.experiments.beside import Summary, beside, summary
 from treegauge.experiments.figures import Line, LineFigure
+from treegauge.experiments.tables import Summary, beside, summary
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
 from treegauge.learning.decoding import decode
 from treegauge.metrics.base import total_of
 from treegauge.metrics.goodman import Goodman
-from treegauge.metrics.preparation import prepare
-from treegauge.metrics.tables import Table
-from treegauge.normalise.fallback import fallback
-from treegauge.normalise.preset import load_preset
+from treegauge.parsing.parser import fallback
+from treegauge.presets import load_preset
 from treegauge.significance import paired_t
-from treegauge.significance.tails import student
+from treegauge.significance.classical import student
+from treegauge.tables import Table
 from treegauge.trees import Child, Tree, Treebank
 
 __all__ = ["EXPERIMENT", "Settings", "bracket_tree"]

@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from treegauge.errors import UsageError
-from treegauge.experiments.bars import BarFigure
-from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
-from treegauge.experiments.beside import beside
-from treegauge.experiments.held_out import HeldOut, held_out, own_corpus
-from treegauge.experiments.matrix import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix
-from treegauge.experiments.parsing_pieces import parse_in_pieces
-from treegauge.experiments.rate_tests import RateTests
-from treegauge.experiments.verdicts import Verdict, in_words, verdict, verdict_table
-from treegauge.metrics.tables import Cell, Table
+from treegauge.experiments.base import Corpus, Experiment, HeldOut, Report, Work, held_out, own_corpus, setting
+from treegauge.experiments.figures import BarFigure
+from treegauge.experiments.parsing import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix, parse_in_pieces
+from treegauge.experiments.tables import RateTests, Verdict, beside, in_words, verdict, verdict_table
+from treegauge.tables import Cell, Table
 
 __all__ = ["EXPERIMENT", "Settings"]
 

@@ -12,9 +12,8 @@ from typing import Any, cast
 
 from treegauge.engines import HERE, Engine
 from treegauge.errors import MissingExtra
-from treegauge.experiments.base import Corpus, Experiment, Report, Work
-from treegauge.experiments.pieces import Pieces
-from treegauge.reports.tables import render
+from treegauge.experiments.base import Corpus, Experiment, Pieces, Report, Work
+from treegauge.tables import render
 
 __all__ = ["document", "markdown", "run_experiment", "write_report"]
 

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
-from treegauge.experiments.held_out import held_out, own_corpus
-from treegauge.experiments.parsing_pieces import parse_in_pieces
-from treegauge.experiments.rate_tests import RateTests
-from treegauge.experiments.simaan_curve import curve
+from treegauge.experiments.base import Corpus, Experiment, Report, Work, held_out, own_corpus, setting
+from treegauge.experiments.parsing import parse_in_pieces
 from treegauge.experiments.simaan_grammars import Variant, cleaner, variants
-from treegauge.experiments.simaan_tables import ALGORITHMS, CRITERIA, Outcome, Parses, report
+from treegauge.experiments.simaan_tables import ALGORITHMS, CRITERIA, Outcome, Parses, curve, report
+from treegauge.experiments.tables import RateTests
 from treegauge.grammar.counting import statistics
 from treegauge.normalise import collapse_unaries
 from treegauge.parsing.parser import Parser, Sentence

@@ -1,5 +1,7 @@
 """Grammars: PCFGs as values and as text, counted from trees, kept in model files."""
 
+from __future__ import annotations
+
 from treegauge.grammar.counting import Statistics, induce, statistics
 from treegauge.grammar.model import load_model, save_model
 from treegauge.grammar.pcfg import PCFG, TOLERANCE, GrammarError, Rule

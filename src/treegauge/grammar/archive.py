@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import InputError
-from treegauge.io.output import write_bytes
+from treegauge.io.writing import write_bytes
 
 __all__ = ["MOST_BYTES", "ModelError", "read_archive", "write_archive"]
 

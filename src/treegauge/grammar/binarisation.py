@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.grammar.lexicon import UNKNOWN
-from treegauge.grammar.signatures import signatures
+from treegauge.grammar.lexicon import UNKNOWN, signatures
 from treegauge.grammar.unary import Closure, close, components
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """Grammars counted from trees: relative frequency, P(A -> rhs) = count(A -> rhs) / count(A)  (Goodman 1996, section
-4.2)."""
+4.2).
+"""
 
 from __future__ import annotations
 

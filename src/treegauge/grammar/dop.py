@@ -22,8 +22,7 @@ from typing import Literal, get_args
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.grammar.counting import TOP
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.normalise.walk import post_order
-from treegauge.trees.tree import Tree
+from treegauge.trees.tree import Tree, post_order
 
 __all__ = ["ESTIMATORS", "Estimator", "dop", "plain_label"]
 

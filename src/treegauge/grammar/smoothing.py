@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from treegauge.grammar.signatures import signatures
+from treegauge.grammar.lexicon import signatures
 from treegauge.trees.tree import Tree
 
 __all__ = ["USUAL", "Smoothing", "Token", "smoothed_lexicon", "tokens"]

@@ -1,8 +1,15 @@
-"""From a treebank to a grammar whose parses look like the treebank: normalise, count, and note how symbols show."""
+"""From a treebank to a grammar whose parses look like the treebank: normalise, count, and note how symbols show.
+
+Rules of split symbols smoothed towards those of all symbols that differ from them only in what stands above.
+
+P'(A -> rhs) = (c(A) P(A -> rhs) + k P(A' -> rhs)) / (c(A) + k), where A' stands for all symbols that are A but for their parent
+(``VP^S^VBF`` and ``VP^SBAR^VBF`` for example), c counts nodes, and P(A' -> rhs) is the mean over them, weighted by c.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from treegauge.errors import MismatchError
@@ -19,14 +26,82 @@ from treegauge.grammar.counted import (
 from treegauge.grammar.counting import relative_frequency, tag_sequence_tree
 from treegauge.grammar.dop import dop, plain_label
 from treegauge.grammar.lexicon import with_lexicon, with_unknown
-from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.rule_smoothing import smooth_rules
+from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon
 from treegauge.normalise import Pipeline
 from treegauge.normalise.annotate import lexical_tag
+from treegauge.normalise.labels import parts
 from treegauge.trees.tree import Tree
 
-__all__ = ["COLLINS_BELOW", "COUNTS", "DEFAULT_STEPS", "LEXICONS", "Trained", "shown_label", "train", "train_counted"]
+__all__ = [
+    "COLLINS_BELOW",
+    "COUNTS",
+    "DEFAULT_STEPS",
+    "LEXICONS",
+    "Trained",
+    "shown_label",
+    "smooth_rules",
+    "train",
+    "train_counted",
+    "without_parent",
+]
+
+_LEAST = 1e-5
+"""Smoothed rules less probable than this are not made: they would slow parsing for nothing."""
+
+
+def without_parent(symbol: str) -> str:
+    """A split symbol without the mark that follows its label.
+
+    >>> without_parent("VP^S^VBF|NP"), without_parent("NP^S"), without_parent("NN")
+    ('VP^VBF|NP', 'NP', 'NN')
+    """
+    made = parts(symbol, "|")
+    label, *marks = parts(made[0], "^")
+    return "|".join(["^".join([label, *marks[1:]]), *made[1:]])
+
+
+def smooth_rules(grammar: PCFG, counts: Mapping[str, int], weight: float, coarser: Callable[[str], str] = without_parent) -> PCFG:
+    """The grammar with its rules smoothed, words left alone; ``counts`` has the number of nodes of each symbol.
+
+    >>> rules = [("S", ["A^S", "A^X"], 1), ("A^S", ["B", "B"], 1), ("A^X", ["C", "C"], 1), ("B", ["b"], 1), ("C", ["c"], 1)]
+    >>> smoothed = smooth_rules(PCFG.from_rules(rules), {"A^S": 3, "A^X": 1}, 1.0)
+    >>> [str(rule) for rule in smoothed.rules if rule.lhs == "A^S"]
+    ['A^S -> B B [0.9375]', 'A^S -> C C [0.0625]']
+    """
+    groups: dict[str, list[str]] = defaultdict(list)
+    inner: dict[str, dict[tuple[str, ...], Rule]] = defaultdict(dict)
+    for rule in grammar.rules:
+        if not any(rule.words):
+            if rule.lhs not in inner:
+                groups[coarser(rule.lhs)].append(rule.lhs)
+            inner[rule.lhs][rule.rhs] = rule
+    rules = [rule for rule in grammar.rules if any(rule.words)]
+    for members in groups.values():
+        total = sum(counts.get(member, 0) for member in members)
+        general: dict[tuple[str, ...], float] = defaultdict(float)
+        for member in members:
+            for rhs, rule in inner[member].items():
+                general[rhs] += counts.get(member, 0) * rule.probability / total if total else 0.0
+        for member in members:
+            rules += _smoothed(member, inner[member], general, counts.get(member, 0), weight if len(members) > 1 else 0.0)
+    return PCFG.from_rules(rules, start=grammar.start, labels=grammar.labels, renormalise=True)
+
+
+def _smoothed(
+    symbol: str, own: Mapping[tuple[str, ...], Rule], general: Mapping[tuple[str, ...], float], count: int, weight: float
+) -> list[Rule]:
+    # What the symbol leaves for words stays so, and is not shared out.
+    share = sum(rule.probability for rule in own.values())
+    mean = sum(general.values())
+    made: list[Rule] = []
+    for rhs in {**own, **(general if weight and mean else {})}:
+        p = own[rhs].probability if rhs in own else 0.0
+        if weight and mean:
+            p = (count * p + weight * share * general[rhs] / mean) / (count + weight)
+        if rhs in own or p >= _LEAST:
+            made.append(Rule(symbol, rhs, (False,) * len(rhs), p))
+    return made
 
 
 class Trained(NamedTuple):
@@ -53,7 +128,7 @@ def train(
     ``tags`` parses tags instead of words. Otherwise ``lexicon`` says what becomes of words that are rare or unknown:
     ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.smoothing`); ``collins`` makes all that
     are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are. With a
-    ``rule_weight`` rules are smoothed too (:mod:`treegauge.grammar.rule_smoothing`).
+    ``rule_weight`` rules are smoothed too (:mod:`treegauge.grammar.training`).
 
     >>> bank = [Tree.parse("(TOP (S (NP-SBJ (N a)) (V b) (ADV c)))")]
     >>> grammar = train(bank, steps="functions,root,binarise:h=1", lexicon="plain").grammar

@@ -1,8 +1,9 @@
 """The human check of Hogenhout & Matsumoto (1996): a person accepts or rejects brackets, and the counts take it up.
 
-:mod:`~treegauge.humancheck.queue` says which brackets to ask about and in which order, :mod:`~treegauge.humancheck.store` keeps
-what was said for ever, :mod:`~treegauge.humancheck.ledger` says what holds of it now, :mod:`~treegauge.humancheck.results` turns it
-into the paper's items and measures, and :mod:`~treegauge.humancheck.app` is the page on which it all happens. The store and the
+:mod:`~treegauge.humancheck.questions` says which brackets to ask about and in which order, :mod:`~treegauge.humancheck.store` keeps
+what was said for ever, :mod:`~treegauge.humancheck.judgements` gives the current
+verdicts, :mod:`~treegauge.humancheck.results` turns it
+into the paper's items and measures, and :mod:`~treegauge.humancheck.web.app` is the page on which it all happens. The store and the
 page need the extra ``[web]``.
 """
 

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.content import Bracket
-from treegauge.humancheck.ledger import Ledger
-from treegauge.humancheck.queue import Check
+from treegauge.humancheck.judgements import Ledger
+from treegauge.humancheck.questions import Bracket, Check
 from treegauge.metrics.base import ratio
-from treegauge.metrics.tables import Cell, Table
+from treegauge.tables import Cell, Table
 
 __all__ = ["Agreement", "agreement_table", "cohens_kappa", "find_agreement", "krippendorffs_alpha", "pairwise", "ratings"]
 

@@ -14,14 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.content import storable
-from treegauge.humancheck.ledger import Ledger, decided
-from treegauge.humancheck.queue import Check, Question
-from treegauge.humancheck.walking import post_order_numbers
+from treegauge.humancheck.judgements import Ledger, decided
+from treegauge.humancheck.questions import Check, Question, storable
+from treegauge.humancheck.tree_edits import post_order_numbers
 from treegauge.metrics.hogenhout import Verdict
-from treegauge.normalise.preset import Preset
-from treegauge.trees.rebuilding import rebuild
-from treegauge.trees.tree import Child, Tree
+from treegauge.presets import Preset
+from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["Change", "Corrected", "correct_tree", "corrected_treebank"]

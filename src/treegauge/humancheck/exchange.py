@@ -16,12 +16,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from treegauge.errors import FormatError, UsageError
-from treegauge.humancheck.content import Bracket, sentence_hash, storable
-from treegauge.humancheck.queue import KINDS
-from treegauge.humancheck.records import LONGEST_NAME, LONGEST_NOTE, ROLES, VERDICTS, Judgement
+from treegauge.humancheck.judgements import LONGEST_NAME, LONGEST_NOTE, ROLES, VERDICTS, Judgement
+from treegauge.humancheck.questions import KINDS, Bracket, sentence_hash, storable
 from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
 from treegauge.io.sources import Source
-from treegauge.metrics.tables import Cell, Table
+from treegauge.tables import Cell, Table
 
 __all__ = ["Imported", "audit_table", "export_lines", "import_file"]
 

@@ -3,6 +3,10 @@
 SQLite runs in WAL mode with full sync: what was acknowledged survives the death of the process and, on a disk that keeps its
 promises, of the machine. Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq`` is the
 order of commits, and whoever reads on from the last ``seq`` misses nothing.
+
+The tables of the store.
+
+Bringing a store's tables up to date, whatever version of treegauge made them.
 """
 
 from __future__ import annotations
@@ -13,20 +17,106 @@ import secrets
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import sqlalchemy as sql
-from sqlalchemy import event
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Integer, MetaData, String, Table, Text, event
 from sqlalchemy.engine import Connection, Engine, Row
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
-from treegauge.humancheck.content import Bracket
-from treegauge.humancheck.migrating import migrate
-from treegauge.humancheck.records import Judgement, now
-from treegauge.humancheck.schema import JUDGEMENT, SENTENCE, SETTING
+from treegauge.humancheck.judgements import Judgement, now
+from treegauge.humancheck.questions import Bracket
 
-__all__ = ["CONFLICT", "DEFAULT_STORE", "KNOWN", "STORED", "Store"]
+__all__ = [
+    "CONFLICT",
+    "DEFAULT_STORE",
+    "JUDGEMENT",
+    "KNOWN",
+    "METADATA",
+    "SENTENCE",
+    "SETTING",
+    "STORED",
+    "Store",
+    "configuration",
+    "migrate",
+]
+
+METADATA = MetaData()
+
+SENTENCE = Table(
+    "sentence",
+    METADATA,
+    Column("hash", String(64), primary_key=True),
+    Column("words", Text, nullable=False),  # a JSON list in ASCII, which holds any string
+)
+
+JUDGEMENT = Table(
+    "judgement",
+    METADATA,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(64), nullable=False, unique=True),
+    Column("sentence", String(64), ForeignKey("sentence.hash"), nullable=False),
+    Column("start_word", Integer, nullable=False),
+    Column("end_word", Integer, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("gold", String(64), nullable=False),
+    Column("kind", String(2), nullable=False),
+    Column("verdict", String(16), nullable=False),
+    Column("annotator", Text, nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("note", Text, nullable=False),
+    Column("correction", Boolean, nullable=False),
+    Column("undoes", String(64), nullable=False),
+    Column("blind", Boolean, nullable=False),
+    Column("seconds", Float, nullable=True),
+    Column("at", String(32), nullable=False),
+    sqlite_autoincrement=True,
+)
+
+SETTING = Table(
+    "setting",
+    METADATA,
+    Column("name", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+
+_FOLDER = Path(__file__).parent / "migrations"
+
+
+def configuration(connection: Connection) -> Config:
+    """Alembic's settings for a store."""
+    config = Config()
+    # Alembic takes a percent sign in a path for the beginning of a variable.
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def migrate(connection: Connection, name: str) -> None:
+    """Make the tables, or change those of an older version, inside the connection's transaction."""
+    from alembic.runtime.migration import MigrationContext
+
+    config = configuration(connection)
+    newest = ScriptDirectory.from_config(config).get_current_head()
+    if MigrationContext.configure(connection).get_current_revision() == newest:
+        return
+    try:
+        command.upgrade(config, "head")
+    except CommandError:
+        raise InputError(
+            "this store of judgements was made by a newer treegauge",
+            path=name,
+            advice="Bring treegauge up to date; nothing was changed in the store.",
+        ) from None
+
 
 DEFAULT_STORE = "judgements.sqlite"
 STORED, KNOWN, CONFLICT = "stored", "known", "conflict"

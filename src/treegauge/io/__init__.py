@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 from treegauge.io.formats import FORMATS, READABLE, WRITABLE, Format
-from treegauge.io.options import ReadOptions
 from treegauge.io.reading import as_treebank, check, read, stream
-from treegauge.io.sources import Source
+from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.writing import write, write_blocks
 
 __all__ = [

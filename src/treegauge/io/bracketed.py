@@ -1,6 +1,6 @@
 """Penn-Treebank bracketed text, read into columns block by block.
 
-What the text means is defined in :mod:`treegauge.trees.brackets`. Text whose brackets do not balance is handed to
+What the text means is defined in :mod:`treegauge.trees.bracketed`. Text whose brackets do not balance is handed to
 :mod:`treegauge.io.diagnosis`, which finds the exact place.
 """
 
@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from treegauge.errors import BracketError, InputError
-from treegauge.io.columns import Names, Part, join_parts, part_of
+from treegauge.io.bracketed_columns import Events, Names, Part, find_events, join_parts, part_of
 from treegauge.io.diagnosis import Place, Scanner, first_error, is_nested_at_margin
-from treegauge.io.events import Events, find_events
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.trees.treebank import Origin, Treebank
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import WriteError
-from treegauge.io.refusal import refusal
-from treegauge.trees.brackets import escape_label, escape_word, pretty, restore_label, restore_word
+from treegauge.io.writing import refusal
+from treegauge.trees.bracketed import escape_label, escape_word, pretty, restore_label, restore_word
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
 __all__ = ["one_line_text", "pretty_text"]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import BracketError, EncodingError, InputError
-from treegauge.io.events import find_events
-from treegauge.io.options import ReadOptions
+from treegauge.io.bracketed_columns import find_events
+from treegauge.io.sources import ReadOptions
 
 __all__ = ["Place", "Scanner", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from treegauge.errors import InputError, UnknownName
 from treegauge.io.diagnosis import is_comment
-from treegauge.io.options import ReadOptions
+from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.trees.treebank import Treebank
 
@@ -59,12 +59,12 @@ _TABLE = (
         "NEGRA export format, written as version 3",
         (".export", ".negra"),
         _later("export.check_export"),
-        _later("export_writing.export_text"),
+        _later("export.export_text"),
     ),
     Format(
         "export4",
         "NEGRA export format, written as version 4 (with lemmas)",
-        writer=partial(_later("export_writing.export_text"), version=4),
+        writer=partial(_later("export.export_text"), version=4),
     ),
     Format("tigerxml", "TIGER-XML (reading only)", (".xml", ".tigerxml", ".tiger"), _later("tigerxml.check_tigerxml")),
     Format(
@@ -72,7 +72,7 @@ _TABLE = (
         "columns word, tag, chunk of CoNLL-2000",
         (".conll", ".conll2000", ".iob"),
         _later("conll2000.check_conll2000"),
-        _later("conll2000_writing.conll2000_text"),
+        _later("conll2000.conll2000_text"),
     ),
 )
 

@@ -9,10 +9,9 @@ from typing import Any, cast
 
 from treegauge.errors import InputError, UsageError
 from treegauge.io.bracketed import bracketed_parts, small_files_part
-from treegauge.io.columns import Names, Part, join_parts
+from treegauge.io.bracketed_columns import Names, Part, join_parts
 from treegauge.io.formats import Format, detect_format
-from treegauge.io.options import ReadOptions
-from treegauge.io.sources import Source, find_sources
+from treegauge.io.sources import ReadOptions, Source, find_sources
 from treegauge.io.text import Text
 from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree

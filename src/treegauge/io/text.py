@@ -10,9 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from treegauge.errors import EncodingError, FormatError, InputError, UsageError
-from treegauge.io.compression import magic_suffix
-from treegauge.io.options import ReadOptions
-from treegauge.io.sources import Source
+from treegauge.io.sources import ReadOptions, Source, magic_suffix
 
 __all__ = ["CHUNK_BYTES", "Text"]
 

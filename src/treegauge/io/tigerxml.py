@@ -11,11 +11,10 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from treegauge.errors import FormatError, InputError
-from treegauge.io.graphs import ROOT, ROOT_LABEL, Graph, Node, Word, treebanks_of
-from treegauge.io.node_labels import NONE, LabelParts, join_label
-from treegauge.io.options import ReadOptions
+from treegauge.io.graphs import NONE, ROOT, ROOT_LABEL, Graph, LabelParts, Node, Word, join_label, treebanks_of
+from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
-from treegauge.trees.brackets import restore_word
+from treegauge.trees.bracketed import restore_word
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["check_tigerxml"]

@@ -1,16 +1,69 @@
-"""All that is wrong or odd about one treebank file."""
+"""All that is wrong or odd about one treebank file.
+
+What is odd about trees but not wrong: empty parses, words without tags, nodes without words, several trees on a line.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
 
 from treegauge.errors import InputError
-from treegauge.io.options import ReadOptions
 from treegauge.io.reading import check
-from treegauge.io.remarks import Remark, remarks_on
-from treegauge.io.sources import Source
+from treegauge.io.sources import ReadOptions, Source
+from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["Report", "examine"]
+__all__ = ["Remark", "Report", "examine", "remarks_on"]
+
+
+class Remark(NamedTuple):
+    """Something odd, and where: ``file:line``."""
+
+    place: str
+    text: str
+
+
+def remarks_on(bank: Treebank) -> list[Remark]:
+    """All that is odd about the trees of a block, in their order.
+
+    >>> remarks_on(Treebank.parse("() (NP the (N cat)) (S (NP) (V go))"))
+    [Remark(place='tree 1', text='empty parse'), Remark(place='tree 2', text='1 word without a tag'), \
+Remark(place='tree 3', text='1 node without words')]
+    """
+    n_tokens = np.diff(bank.token_offset)
+    bare = _per_tree(bank.tag < 0, bank.token_offset)
+    empty = _per_tree(bank.start == bank.end, bank.node_offset)
+    crowded = _trees_on_line(bank)
+    found: list[tuple[int, str]] = [(index, "empty parse") for index in np.flatnonzero(n_tokens == 0).tolist()]
+    found += [(index, _counted(bare[index], "word", "without a tag")) for index in np.flatnonzero(bare).tolist()]
+    found += [
+        (index, _counted(empty[index], "node", "without words")) for index in np.flatnonzero((empty > 0) & (n_tokens > 0)).tolist()
+    ]
+    found += [(index, f"{crowded[index]} trees on this line") for index in np.flatnonzero(crowded > 1).tolist()]
+    return [Remark(bank.place(index), text) for index, text in sorted(found)]
+
+
+def _counted(count: int, noun: str, rest: str) -> str:
+    return f"{count} {noun}{'s' if count > 1 else ''} {rest}"
+
+
+def _per_tree(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], offset: Int64) -> Int64:
+    """How many rows of each tree the mask selects."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask)])
+    return np.diff(before[offset])
+
+
+def _trees_on_line(bank: Treebank) -> Int64:
+    """For the first tree of each line how many are on it, for others 0; blocks end where a line ends, unless one is very long."""
+    lines = np.concatenate([np.zeros(0, np.int64), *(origin.line for origin in bank.origins)])
+    if len(lines) != len(bank):
+        return np.zeros(len(bank), np.int64)
+    first = np.flatnonzero(np.diff(lines, prepend=-1) != 0)
+    counts = np.zeros(len(bank), np.int64)
+    counts[first] = np.diff(first, append=len(lines))
+    return counts
 
 
 @dataclass

@@ -1,17 +1,110 @@
-"""Writing treebanks in any format that can be written, to any place."""
+"""Writing treebanks in any format that can be written, to any place.
+
+Where text goes: a file that appears whole or not at all, compressed by its suffix; or standard output.
+
+How writers say which tree they cannot write.
+"""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
-from collections.abc import Iterable
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
 
+from treegauge.errors import WriteError
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
-from treegauge.io.output import write_chunks
 from treegauge.io.reading import as_treebank
 from treegauge.io.sources import Source
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["write", "write_blocks"]
+__all__ = ["COMPRESSORS", "refusal", "write", "write_blocks", "write_bytes", "write_chunks"]
+
+
+def _gzip(raw: BinaryIO) -> BinaryIO:
+    # No name and no time in the header: the same trees give the same bytes.
+    return cast(BinaryIO, gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0))
+
+
+def _bzip2(raw: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, bz2.BZ2File(raw, "wb"))
+
+
+def _xz(raw: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, lzma.LZMAFile(raw, "wb"))
+
+
+COMPRESSORS: dict[str, Callable[[BinaryIO], BinaryIO]] = {".gz": _gzip, ".bz2": _bzip2, ".xz": _xz}
+
+
+def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
+    """Write to a file, or to standard output if the path is ``-``."""
+    name = os.fspath(path)
+    if name == "-":
+        _write_standard_output(chunks)
+        return
+    try:
+        with _whole_file(name) as raw:
+            compress = COMPRESSORS.get(Path(name).suffix.lower())
+            if compress is None:
+                raw.writelines(chunks)
+            else:
+                with compress(raw) as stream:
+                    stream.writelines(chunks)
+    except OSError as error:
+        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
+def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Write bytes to a file as they are, whatever its suffix."""
+    name = os.fspath(path)
+    try:
+        with _whole_file(name) as raw:
+            raw.write(content)
+    except OSError as error:
+        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
+def _write_standard_output(chunks: Iterable[bytes]) -> None:
+    sys.stdout.flush()
+    stream: BinaryIO | None = getattr(sys.stdout, "buffer", None)
+    for chunk in chunks:
+        if stream is not None:
+            stream.write(chunk)
+        else:  # a notebook's, or a test's
+            sys.stdout.write(chunk.decode("utf-8"))
+    sys.stdout.flush()
+
+
+@contextmanager
+def _whole_file(name: str) -> Generator[BinaryIO]:
+    """A file for writing that takes its name only when all is written; a device or pipe is written to directly."""
+    target = os.path.realpath(name)
+    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+        with open(target, "wb") as raw:
+            yield raw
+        return
+    folder, base = os.path.split(target)
+    partial = os.path.join(folder, f".{base[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        with open(partial, "xb") as raw:
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, partial)
+        os.replace(partial, target)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
 
 
 def write(trees: object, path: str | os.PathLike[str], to: str = "auto") -> None:
@@ -34,3 +127,8 @@ def _format(path: str | os.PathLike[str], name: str) -> Format:
         return format_named(name, WRITABLE)
     found = format_of_suffix(Source(os.fspath(path)).suffix)
     return found if found is not None and found.writer is not None else FORMATS["bracketed"]
+
+
+def refusal(bank: Treebank, index: int, problem: str) -> WriteError:
+    """The error that tree ``index`` cannot be written, with the place it was read from."""
+    return WriteError(f"{bank.place(index)}: {problem}")

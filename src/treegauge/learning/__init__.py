@@ -7,9 +7,10 @@
 1.0
 """
 
-from treegauge.learning.dense import DenseGrammar, random_grammar
-from treegauge.learning.reestimation import Step, learnable, reestimate, steps
-from treegauge.learning.run import Iteration, Learned, LearningSettings, learn
+from __future__ import annotations
+
+from treegauge.learning.em import DenseGrammar, Step, learnable, random_grammar, reestimate, steps
+from treegauge.learning.learn import Iteration, Learned, LearningSettings, learn
 from treegauge.learning.sentences import TERMINALS, BracketedSentences, read_brackets
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.learning.dense import DenseGrammar
+from treegauge.learning.em import DenseGrammar
 from treegauge.learning.kernels import Chart, Grammar, Tokens, inside, new_chart, number_cells, outside
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.parsing.forest import Forest

@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 
+from treegauge.alignment.words import has_tag, without_tokens
 from treegauge.errors import BracketError, MismatchError, UnknownName, UsageError
-from treegauge.metrics.tokens import has_tag, without_tokens
-from treegauge.normalise.traces import TRACE_TAGS
+from treegauge.normalise.pruning import TRACE_TAGS
 from treegauge.trees.columns import rows_of
 from treegauge.trees.treebank import Int32, Int64, Treebank
 

@@ -1,1 +1,3 @@
 """Metrics: gold and test trees in, rows of counts out."""
+
+from __future__ import annotations

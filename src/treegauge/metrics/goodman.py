@@ -18,13 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.alignment.brackets import Brackets, token_positions
+from treegauge.alignment.pair import Pair
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import Rates, Rows, Total, ratio
-from treegauge.metrics.brackets import Brackets
-from treegauge.metrics.matching import crossing
-from treegauge.metrics.parts import codes, is_in
-from treegauge.metrics.preparation import Pair
-from treegauge.metrics.structure import token_positions
+from treegauge.metrics.matching import codes, crossing, is_in
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = ["Goodman"]

@@ -1,9 +1,14 @@
 """Leaf-ancestor: how alike the lineages of each word are in the two trees.
 
 Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, Natural Language Engineering 9(4). A lineage is
-the labels between word and root, with marks for where constituents begin and end (:mod:`treegauge.metrics.lineages`); tags are not
+the labels between word and root, with marks for where constituents begin and end (below); tags are not
 part of it. The similarity of two lineages is 1 - d / (m + n): m and n are their lengths, marks included, d is the cheapest edit
 from one to the other. Inserting or deleting costs 1; replacing costs 2, and 0.5 if the two labels share their first letter.
+
+Lineages: the labels between a word and the root, with marks where constituents begin and end; and how alike two of them are.
+
+Sampson & Babarczy 2003. Read from the word upwards, ``[`` stands before the label of the highest constituent that begins with the
+word, and ``]`` after the label of the highest one that ends with it: without the marks, [A x] [A y] and [A x y] would be the same.
 """
 
 from __future__ import annotations
@@ -15,15 +20,155 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.alignment.brackets import Brackets, depths, sum_within
+from treegauge.alignment.pair import Pair
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import Rates, Rows, Total, ratio
-from treegauge.metrics.brackets import sum_within
-from treegauge.metrics.lineages import Lineages, chunks, edit_costs, lineages, path_codes, spelled
-from treegauge.metrics.parts import codes
-from treegauge.metrics.preparation import Pair
+from treegauge.metrics.matching import codes
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["LeafAncestor"]
+__all__ = ["LeafAncestor", "Lineages", "chunks", "edit_costs", "lineages", "path_codes", "spelled"]
+
+_CELLS_AT_ONCE = 1 << 16
+_LONG = 200
+
+
+@dataclass(frozen=True)
+class Lineages:
+    """One lineage a token: ``bracket`` it hangs from (-1: none), ``begins`` and ``ends``: the depths of the marked brackets (-1:
+    no mark), ``length``, marks included."""
+
+    bracket: Int64
+    begins: Int64
+    ends: Int64
+    length: Int64
+
+
+def lineages(brackets: Brackets) -> Lineages:
+    """The lineage of each kept token."""
+    depth = np.append(depths(brackets), -1)
+    begins = np.full(len(brackets.tag), -1, dtype=np.int64)
+    ends = begins.copy()
+    # Pre-order meets the highest bracket with a given start, and with a given end, first: writing backwards, it is written last.
+    backwards = np.arange(brackets.n_brackets - 1, -1, -1)
+    base = brackets.token_offset[:-1][brackets.sentence]
+    begins[(base + brackets.start)[backwards]] = depth[:-1][backwards]
+    ends[(base + brackets.end - 1)[backwards]] = depth[:-1][backwards]
+    length = depth[brackets.above] + 1 + (begins >= 0) + (ends >= 0)
+    return Lineages(brackets.above, begins, ends, length)
+
+
+def path_codes(gold: Brackets, test: Brackets, classes: Int32) -> tuple[Int64, Int64]:
+    """A number for the labels from the root down to each bracket, equal on both sides where the labels are."""
+    depth = np.concatenate([depths(gold), depths(test)])
+    parent = np.concatenate([gold.parent, np.where(test.parent < 0, -1, test.parent + gold.n_brackets)])
+    label = classes[np.concatenate([gold.label, test.label])]
+    code = np.zeros(len(depth) + 1, dtype=np.int64)
+    order = np.argsort(depth, kind="stable")
+    edges = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
+    used = 1
+    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        level = order[first:last]
+        numbers = np.unique(codes([code[parent[level]], label[level]]), return_inverse=True)[1]
+        code[level] = numbers + used
+        used += int(numbers.max()) + 1
+    return code[: gold.n_brackets], code[gold.n_brackets : -1]
+
+
+def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, width: int) -> Int32:
+    """Lineages from the root down as rows of symbols, filled up with -1 to ``width``.
+
+    A symbol is a class of labels; with ``n`` classes, ``n`` is the mark ``[`` and ``n + 1`` is ``]``.
+
+    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.presets import load_preset
+    >>> from treegauge.trees import Treebank
+    >>> bank = Treebank.parse("(S (NP (D the) (N cat)) (V sat))")
+    >>> brackets = prepare(bank, bank, load_preset("none")).gold
+    >>> names = [*brackets.labels, "[", "]", ""]
+    >>> rows = spelled(brackets, lineages(brackets), np.arange(3), np.arange(5), 3)
+    >>> [" ".join(names[symbol] for symbol in row) for row in rows.tolist()]
+    ['S [ NP', 'S ] NP', '] S ']
+    """
+    symbols = np.full((len(tokens), width), -1, dtype=np.int32)
+    place, row = of.length[tokens] - 1, of.bracket[tokens]
+    begins, ends = of.begins[tokens], of.ends[tokens]
+    depth = place - (begins >= 0) - (ends >= 0)
+
+    def write(rows: Int64, symbol: Int32 | int) -> None:
+        symbols[rows, place[rows]] = symbol
+        place[rows] -= 1
+
+    alive = np.flatnonzero(row >= 0)
+    while len(alive):
+        write(alive[begins[alive] == depth[alive]], len(classes))
+        write(alive, classes[brackets.label[row[alive]]])
+        write(alive[ends[alive] == depth[alive]], len(classes) + 1)
+        row[alive] = brackets.parent[row[alive]]
+        depth[alive] -= 1
+        alive = alive[row[alive] >= 0]
+    return symbols
+
+
+def edit_costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int64:
+    """Twice the cheapest way to edit rows of ``a`` into rows of ``b``.
+
+    Inserting and deleting a symbol cost 1, replacing one 2, or ``alike``/2 if the two share their ``letter``.
+
+    >>> a, b = np.array([[0, 1, 2]], np.int32), np.array([[0, 3, -1]], np.int32)
+    >>> edit_costs(a, b, np.array([3]), np.array([2]), np.array([0, 7, 7, 7], np.int32), 1).tolist()
+    [3]
+    """
+    if a.shape[1] <= _LONG or not len(a):
+        return _costs(a, b, a_length, b_length, letter, alike)
+    # What two deep lineages share at their ends costs nothing, and is most of them.
+    costs = np.zeros(len(a), dtype=np.int64)
+    for row in range(len(a)):
+        x, y = _trimmed(a[row, : a_length[row]], b[row, : b_length[row]])
+        costs[row] = _costs(x[np.newaxis], y[np.newaxis], np.array([len(x)]), np.array([len(y)]), letter, alike)[0]
+    return costs
+
+
+def _trimmed(x: Int32, y: Int32) -> tuple[Int32, Int32]:
+    """Two sequences without what they have in common at their beginnings, and then at their ends."""
+    for backwards in (1, -1):
+        x, y = x[::backwards], y[::backwards]
+        n = min(len(x), len(y))
+        unlike = np.flatnonzero(x[:n] != y[:n])
+        same = int(unlike[0]) if len(unlike) else n
+        x, y = x[same:][::backwards], y[same:][::backwards]
+    return x, y
+
+
+def _costs(a: Int32, b: Int32, a_length: Int64, b_length: Int64, letter: Int32, alike: int) -> Int64:
+    """The usual recursion, a symbol of ``a`` at a time, for all rows and all symbols of ``b`` at once."""
+    width = b.shape[1]
+    steps = np.cumsum(np.full(width + 1, 2, dtype=np.int32), dtype=np.int32) - np.int32(2)
+    previous = np.repeat(steps[np.newaxis], len(a), axis=0)
+    result = steps[b_length].astype(np.int64)
+    letters_b = letter[b]
+    same, kin, unlike = np.int32(0), np.int32(alike), np.int32(4)
+    for i in range(a.shape[1]):
+        symbol = a[:, i : i + 1]
+        replace: Int32 = np.where(symbol == b, same, np.where(letter[symbol] == letters_b, kin, unlike))
+        current = previous + np.int32(2)
+        current[:, 1:] = np.minimum(current[:, 1:], previous[:, :-1] + replace)
+        # Insertions run along the row: the best start of such a run is a running minimum of what the run has not cost yet.
+        current = np.minimum.accumulate(current - steps, axis=1) + steps
+        done = a_length == i + 1
+        result[done] = current[done, b_length[done]]
+        previous = current
+    return result
+
+
+def chunks(a_length: Int64, b_length: Int64) -> list[Int64]:
+    """The pairs in groups of like length, each small enough to be compared at once."""
+    magnitude = np.log2(np.maximum(a_length, b_length) + 1).astype(np.int64)
+    order = np.lexsort((b_length, a_length, magnitude))
+    cells = (a_length[order] + b_length[order] + 1).astype(np.int64)
+    group = np.cumsum(cells) // _CELLS_AT_ONCE
+    cuts = np.flatnonzero(np.diff(group) | np.diff(magnitude[order])) + 1
+    return [part for part in np.split(order, cuts) if len(part)]
 
 
 @dataclass(frozen=True)
@@ -38,8 +183,8 @@ class LeafAncestor:
     and a label to delete and the same replacement, 1 - 2.5/6. ``revision`` and ``bills`` are their mirror images, ``were`` and
     ``passed`` agree; the mean is 5/6:
 
-    >>> from treegauge.metrics.preparation import prepare
-    >>> from treegauge.normalise.preset import load_preset
+    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (N1 (w two) (N1 (w tax) (w revision)) (w bills)) (w were) (w passed))")
     >>> test = Treebank.parse("(S (NP (w two) (w tax) (w revision) (w bills)) (w were) (w passed))")

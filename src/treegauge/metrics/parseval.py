@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.alignment.brackets import sum_within
+from treegauge.alignment.pair import Pair
 from treegauge.metrics.base import Rates, Rows, Total, f1, ratio
-from treegauge.metrics.brackets import sum_within
 from treegauge.metrics.matching import crossing, matched_counts, partners_by_order
-from treegauge.metrics.preparation import Pair
 from treegauge.trees.treebank import Int64
 
 __all__ = ["Parseval"]

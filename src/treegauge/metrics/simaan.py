@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from treegauge.alignment.brackets import Brackets, Children, children_of, symbols, token_positions
+from treegauge.alignment.pair import Pair
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.base import Rates, Rows, Total
-from treegauge.metrics.brackets import Brackets
-from treegauge.metrics.parts import OVERLAP_COLUMNS, OVERLAP_MIRRORED, Column, Parts, overlap_rates, overlap_rows, sequence_codes
-from treegauge.metrics.preparation import Pair
-from treegauge.metrics.structure import Children, children_of, symbols, token_positions
+from treegauge.metrics.matching import OVERLAP_COLUMNS, OVERLAP_MIRRORED, Column, Parts, overlap_rates, overlap_rows, sequence_codes
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = ["Frames", "ParentChild"]

@@ -3,6 +3,8 @@
 A transform that may leave nothing of a tree returns ``None`` then. Transforms that can be undone keep what they need in the labels.
 """
 
+from __future__ import annotations
+
 from treegauge.normalise.binarise import (
     annotate_parents,
     binarise,
@@ -11,10 +13,16 @@ from treegauge.normalise.binarise import (
     unbinarise,
     unbinarise_goodman,
 )
-from treegauge.normalise.complements import complements
-from treegauge.normalise.counted import apply_preset
-from treegauge.normalise.fallback import fallback
-from treegauge.normalise.heads import HEAD_RULES, head_index, head_positions, head_rules, head_tag, head_word
+from treegauge.normalise.heads import (
+    HEAD_RULES,
+    HeadRules,
+    complements,
+    head_index,
+    head_positions,
+    head_rules,
+    head_tag,
+    head_word,
+)
 from treegauge.normalise.labels import (
     ROOT_LABELS,
     add_root,
@@ -29,20 +37,22 @@ from treegauge.normalise.labels import (
     strip_features,
     strip_functions,
 )
-from treegauge.normalise.lengths import keep_short, sentence_length
 from treegauge.normalise.mh import mh, mrl, unmh, unmrl
 from treegauge.normalise.pipeline import Pipeline, pipeline
-from treegauge.normalise.punctuation import (
+from treegauge.normalise.pruning import (
     PUNCTUATION,
+    TRACE_TAGS,
+    apply_preset,
     drop_double,
     drop_empty,
     drop_one_word,
     drop_punctuation,
     hogenhout,
+    keep_short,
+    remove_traces,
+    sentence_length,
 )
-from treegauge.normalise.rulefile import HeadRules
 from treegauge.normalise.steps import STEPS
-from treegauge.normalise.traces import TRACE_TAGS, remove_traces
 from treegauge.normalise.unaries import chain_labels, collapse_unaries, expand_unaries
 
 __all__ = [
@@ -68,7 +78,6 @@ __all__ = [
     "drop_punctuation",
     "evalb_label",
     "expand_unaries",
-    "fallback",
     "function_tags",
     "head_index",
     "head_positions",

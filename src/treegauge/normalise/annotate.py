@@ -13,12 +13,10 @@ from typing import NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.normalise.binarise import Direction, linearise, split_order
-from treegauge.normalise.heads import head_rules
-from treegauge.normalise.labels import base_label, function_tags
-from treegauge.normalise.marks import escape, join, parts
-from treegauge.normalise.rulefile import HeadRules
-from treegauge.normalise.walk import fold
+from treegauge.normalise.heads import HeadRules, head_rules
+from treegauge.normalise.labels import base_label, escape, function_tags, join, parts
 from treegauge.trees import Child, Tree
+from treegauge.trees.tree import fold
 
 __all__ = ["SPLITS", "USUAL_SPLITS", "Split", "annotate", "lexical_tag"]
 

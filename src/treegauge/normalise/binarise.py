@@ -1,7 +1,7 @@
 """Binarisation with horizontal and vertical markovisation, Goodman's ``X_Cont``, parent annotation, and their exact inverses.
 
 A node that binarisation makes has the label ``A|B|C``: made from a node A, after its children B and C were split off. Labels
-of the treebank that contain ``|``, ``^`` or a backslash are escaped (:mod:`treegauge.normalise.marks`): no label is mistaken.
+of the treebank that contain ``|``, ``^`` or a backslash are escaped (:mod:`treegauge.normalise.labels`): no label is mistaken.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.normalise.heads import head_rules
-from treegauge.normalise.labels import relabel
-from treegauge.normalise.marks import escape, join, parts, splice, unescape
-from treegauge.normalise.rulefile import HeadRules
-from treegauge.normalise.walk import fold
+from treegauge.normalise.heads import HeadRules, head_rules
+from treegauge.normalise.labels import escape, join, parts, relabel, splice, unescape
 from treegauge.trees import Child, Tree
+from treegauge.trees.tree import fold
 
 __all__ = [
     "Direction",

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treegauge.normalise.binarise import binarise_goodman, linearise, split_order, unbinarise_goodman
-from treegauge.normalise.complements import complements
-from treegauge.normalise.heads import head_rules
-from treegauge.normalise.labels import base_label
-from treegauge.normalise.marks import escape, join, parts, splice, unescape
-from treegauge.normalise.rulefile import HeadRules, bare_label
-from treegauge.normalise.walk import fold
+from treegauge.normalise.heads import HeadRules, bare_label, complements, head_rules
+from treegauge.normalise.labels import base_label, escape, join, parts, splice, unescape
 from treegauge.trees import Child, Tree
+from treegauge.trees.tree import fold
 
 __all__ = ["mh", "mrl", "unmh", "unmrl"]
 

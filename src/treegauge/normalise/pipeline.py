@@ -18,7 +18,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.normalise.steps import ALIASES, STEPS, Step, Transform
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.nltk import is_nltk_tree
-from treegauge.trees.origins import pick_origins
+from treegauge.trees.treebank import pick_origins
 
 __all__ = ["BoundStep", "Pipeline", "pipeline"]
 

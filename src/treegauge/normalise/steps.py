@@ -18,7 +18,6 @@ from treegauge.normalise.binarise import (
     unbinarise,
     unbinarise_goodman,
 )
-from treegauge.normalise.counted import apply_preset
 from treegauge.normalise.heads import head_rules
 from treegauge.normalise.labels import (
     ROOT_LABELS,
@@ -29,19 +28,21 @@ from treegauge.normalise.labels import (
     strip_features,
     strip_functions,
 )
-from treegauge.normalise.lengths import keep_short
 from treegauge.normalise.mh import mh, mrl, unmh, unmrl
-from treegauge.normalise.preset import load_preset
-from treegauge.normalise.punctuation import (
+from treegauge.normalise.pruning import (
     PUNCTUATION,
+    TRACE_TAGS,
+    apply_preset,
     drop_double,
     drop_empty,
     drop_one_word,
     drop_punctuation,
     hogenhout,
+    keep_short,
+    remove_traces,
 )
-from treegauge.normalise.traces import TRACE_TAGS, remove_traces
 from treegauge.normalise.unaries import Keep, collapse_unaries, expand_unaries
+from treegauge.presets import load_preset
 from treegauge.trees import Tree
 
 __all__ = ["ALIASES", "STEPS", "Parameter", "Step", "Transform"]

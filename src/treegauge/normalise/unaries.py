@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from treegauge.errors import UnknownName
-from treegauge.normalise.marks import escape, join, parts, unescape
-from treegauge.normalise.walk import fold
+from treegauge.normalise.labels import escape, join, parts, unescape
 from treegauge.trees import Child, Tree
-from treegauge.trees.rebuilding import rebuild
+from treegauge.trees.tree import fold, rebuild
 
 __all__ = ["Keep", "chain_labels", "collapse_unaries", "expand_unaries"]
 

@@ -1,12 +1,14 @@
 """Parsing: forests and their posteriors, the best tree for an objective, k-best, samples, span charts from
-elsewhere."""
+elsewhere.
+"""
 
-from treegauge.parsing.best import Best
-from treegauge.parsing.consensus import consensus
+from __future__ import annotations
+
+from treegauge.parsing.derivations import Best
 from treegauge.parsing.forest import Forest, Parse
-from treegauge.parsing.objectives import OBJECTIVES, Objective
+from treegauge.parsing.objectives import OBJECTIVES, Objective, consensus
 from treegauge.parsing.posteriors import Anchored, Constituent, Frame, Link
-from treegauge.parsing.spans import Marginals, decode, marginals
+from treegauge.parsing.span_charts import Marginals, decode, marginals
 
 __all__ = [
     "OBJECTIVES",

@@ -2,6 +2,8 @@
 
 A derivation is the list of its *steps*, leftmost first: step X < symbols is the symbol X over a word; the next
 numbers are unary rules, then binary ones. A sentence and its steps determine the tree.
+
+What decoding gives back.
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ import numpy as np
 from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.layout import Chart, Leaves, find
-from treegauge.parsing.numbers import LOG_SUM, SUM, zero_of
+from treegauge.parsing.semirings import LOG_SUM, SUM, zero_of
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Alternatives", "Grid", "alternatives", "best_derivation", "sampled_derivation", "steps_to_tree"]
+__all__ = ["DUMMY", "Alternatives", "Best", "Grid", "alternatives", "best_derivation", "sampled_derivation", "steps_to_tree"]
 
 TIE = 1e-11
 """Logarithms nearer than this are equal: then the first split wins, then the first rule."""
@@ -199,3 +201,14 @@ def steps_to_tree(grammar: BinaryGrammar, labels: Sequence[str | None], steps: S
     if len(root) == 1 and isinstance(root[0], Tree):
         return root[0]
     return Tree(grammar.symbols[grammar.start], root)
+
+
+DUMMY = "X"
+"""The label of a bracket whose label was not asked for."""
+
+
+class Best(NamedTuple):
+    """The best tree for an objective, and its expected score."""
+
+    tree: Tree
+    score: float

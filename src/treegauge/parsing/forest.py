@@ -15,12 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import NoParse, TooLong
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
-from treegauge.parsing.chart import Filled, Tags, fill, leaves_of, limit_of, outer_of
-from treegauge.parsing.counts import goes_round, number_of_parses
+from treegauge.parsing.chart import Filled, Tags, fill, goes_round, leaves_of, limit_of, number_of_parses, outer_of
 from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
 from treegauge.parsing.kbest import best_derivations
 from treegauge.parsing.layout import Limit, find, leaf_entries
-from treegauge.parsing.numbers import LOG_SUM, MAX, SUM
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.posteriors import (
     Anchored,
@@ -34,10 +32,11 @@ from treegauge.parsing.posteriors import (
     rule_posteriors,
     shown_constituents,
 )
+from treegauge.parsing.semirings import LOG_SUM, MAX, SUM
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from treegauge.parsing.best import Best
+    from treegauge.parsing.derivations import Best
 
 __all__ = ["MOST_WORDS", "Forest", "Parse"]
 
@@ -297,7 +296,7 @@ class Forest:
         return f"<Forest over {self.n} words, log probability {self.log_partition:.6g}>"
 
     def _repr_html_(self) -> str:
-        from treegauge.parsing.notebook import forest_html
+        from treegauge.parsing.display import forest_html
 
         return forest_html(self)
 

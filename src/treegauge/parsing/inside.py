@@ -9,7 +9,7 @@ import numpy as np
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.jit import Bools, Floats, Ints, inlined, kernel
 from treegauge.parsing.layout import Chart, Leaves, Limit, Weights
-from treegauge.parsing.numbers import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
+from treegauge.parsing.semirings import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
 __all__ = ["inside", "longer"]
 

@@ -1,5 +1,6 @@
 """The k best parses, lazily (Huang & Chiang 2005, algorithm 3), without recursion, also where unary rules form
-cycles."""
+cycles.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from treegauge.parsing.chart import Filled
 from treegauge.parsing.derivations import Grid, alternatives
-from treegauge.parsing.numbers import MAX
+from treegauge.parsing.semirings import MAX
 
 __all__ = ["best_derivations"]
 

@@ -8,21 +8,38 @@ and productions there that count as it, and best(s, t, A) = worth of the node + 
 Where unary rules form cycles a tree may repeat a node, and each (s, t, X) counts once: a chain that enters a cycle
 can go round and collect all of it, so a component of the unary rules is worth the sum of its parts, and its way out
 the best of its members'.
+
+The derivation of the best licensed tree, read off the table of :mod:`treegauge.parsing.licensed`.
+
+Objectives that choose among the grammar's own parses: which parts count, and the best parse for them (Sima'an 2003).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from treegauge.parsing.derivations import Grid
+from treegauge.grammar.pcfg import Rule
+from treegauge.parsing.derivations import Best, Grid
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
-from treegauge.parsing.numbers import LOG_SUM, MAX, dot
 from treegauge.parsing.outside import Outer
+from treegauge.parsing.semirings import LOG_SUM, MAX, dot
 
-__all__ = ["Licensed", "Parts", "best_licensed", "best_production"]
+if TYPE_CHECKING:
+    from treegauge.parsing.forest import Forest
 
+__all__ = [
+    "Licensed",
+    "Parts",
+    "best_licensed",
+    "best_production",
+    "frames",
+    "licensed_labelled_recall",
+    "licensed_steps",
+    "parent_child",
+]
 
 TIE = 1e-12
 
@@ -288,3 +305,198 @@ def best_production(mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer,
             if x > value + TIE or (r < split and x >= value - TIE):
                 value, rule, split = x, k, r
     return rule, split
+
+
+def licensed_steps(mode: int, grid: Grid, outer: Outer, made: Licensed, parts: Parts, root: int, n: int) -> list[int]:
+    """The steps of the best tree (see :mod:`treegauge.parsing.derivations`), from the entry of its root."""
+    n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
+    steps: list[int] = []
+    stack = [(root, 0, n)]
+    while stack:
+        entry, s, t = stack.pop()
+        way_out, rule = int(made.exit[entry]), int(made.exit_rule[entry])
+        X, out = int(grid.chart.symbol[entry]), int(grid.chart.symbol[way_out])
+        over_word = rule < 0 and bool(made.over_word[way_out])
+        steps.extend(n_symbols + u for u in _round(grid, parts, X, out, over_word and not parts.preterminals))
+        if rule >= 0:
+            steps.append(n_symbols + rule)
+            stack.append((_entry(grid, s, t, int(grid.unary.child[rule])), s, t))
+        elif over_word:
+            steps.append(out)
+        else:
+            k, r = best_production(mode, out, s, t, grid, outer, parts, made)
+            steps.append(n_symbols + n_unary + k)
+            stack.append((_entry(grid, r, t, int(grid.binary.right[k])), r, t))
+            stack.append((_entry(grid, s, r, int(grid.binary.left[k])), s, r))
+    return steps
+
+
+def _entry(grid: Grid, s: int, t: int, X: int) -> int:
+    first, last = int(grid.chart.first[s, t]), int(grid.chart.last[s, t])
+    return first + grid.chart.symbol[first:last].tolist().index(X)
+
+
+def _round(grid: Grid, parts: Parts, start: int, end: int, last_does_not_count: bool) -> list[int]:
+    """The unary rules of a walk from start to end that collects all of a cycle: its members, and its rules where
+    they count."""
+    unary = grid.unary
+    c = int(unary.component[start])
+    if c < 0:
+        return []
+    rules = [int(u) for u in unary.rule[unary.rule_first[c] : unary.rule_first[c + 1]] if unary.component[unary.child[u]] == c]
+    if not rules:
+        return []
+    members = {int(x) for x in unary.member[unary.member_first[c] : unary.member_first[c + 1]]}
+    # A node counts once it has been left by a rule; the last one counts too, unless it is a preterminal left out.
+    wanted = {x for x in members if parts.node[x] >= 0}
+    unused = {u for u in rules if parts.unary[u] >= 0}
+    if not last_does_not_count:
+        wanted.discard(end)
+    path: list[int] = []
+    at = start
+    while unused or wanted or at != end:
+        goals = wanted | {int(unary.parent[u]) for u in unused} or {end}
+        leg = _shortest(grid, rules, at, goals)
+        at = int(unary.child[leg[-1]]) if leg else at
+        if not leg:
+            leg = [next(u for u in sorted(rules, key=lambda u: u not in unused) if int(unary.parent[u]) == at)]
+            at = int(unary.child[leg[0]])
+        path += leg
+        unused.difference_update(leg)
+        wanted.difference_update(int(unary.parent[u]) for u in leg)
+    return path
+
+
+def _shortest(grid: Grid, rules: list[int], start: int, goals: set[int]) -> list[int]:
+    """The shortest chain of rules from a symbol to one of the goals; empty if it is one itself."""
+    came: dict[int, list[int]] = {start: []}
+    queue = [start]
+    for at in queue:
+        if at in goals:
+            return came[at]
+        for u in rules:
+            child = int(grid.unary.child[u])
+            if int(grid.unary.parent[u]) == at and child not in came:
+                came[child] = [*came[at], u]
+                queue.append(child)
+    raise AssertionError("the members of a component reach each other")
+
+
+def licensed_labelled_recall(forest: Forest, *, pre: bool = True) -> Best:
+    """The parse with most right labelled constituents on average: M_LR (Sima'an 2003). Without ``pre`` preterminals
+    do not count."""
+
+    def number() -> Parts:
+        ids = _Numbers()
+        return _parts(forest, ids, node=[ids.of(key) for key in _label_keys(forest)], preterminals=pre)
+
+    return _licensed(forest, ("nodes", pre), number)
+
+
+def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") -> Best:
+    """The parse with most right parent-child links on average: M_PCh (Sima'an 2003).
+
+    A link is the parent's span and label, the child's index and label; words are no children. ``binary`` counts the
+    links of productions with two children, ``all`` those of every production, as the metric PC does.
+    """
+    return _licensed(forest, ("links", count), lambda: _numbered_links(forest, count))
+
+
+def _numbered_links(forest: Forest, count: str) -> Parts:
+    ids, keys = _Numbers(), _keys_by_name(forest)
+    rules: dict[int, list[int]] = {}
+    alone: dict[int, int] = {}
+    for source, rule in enumerate(forest.grammar.rules):
+        children = [None if word else keys[x] for x, word in zip(rule.rhs, rule.words, strict=True)]
+        if len(children) == 2 or (len(children) > 2 and count == "all"):
+            links = [(keys[rule.lhs], i, child) for i, child in enumerate(children) if child is not None]
+            rules[source] = [ids.of(link) for link in links]
+        elif count == "all" and rule.is_unary:
+            alone[source] = ids.of((keys[rule.lhs], "only", children[0]))
+    return _parts(forest, ids, rules=rules, alone=alone)
+
+
+def frames(forest: Forest, *, count: Literal["strict", "bin", "many", "all"] = "bin") -> Best:
+    """The parse with most right productions on average, splits aside: M_CFP (Sima'an 2003).
+
+    ``bin`` counts productions with two children, ``strict`` only those of them without words, ``many`` those with
+    two or more children (as the metric CF does), ``all`` every production.
+    """
+    return _licensed(forest, ("frames", count), lambda: _numbered_frames(forest, count))
+
+
+def _numbered_frames(forest: Forest, count: str) -> Parts:
+    ids, keys = _Numbers(), _keys_by_name(forest)
+    rules: dict[int, list[int]] = {}
+    alone: dict[int, int] = {}
+    for source, rule in enumerate(forest.grammar.rules):
+        right = tuple((x, True) if word else (keys[x], False) for x, word in zip(rule.rhs, rule.words, strict=True))
+        if len(right) > 1 and _counts(rule, count):
+            rules[source] = [ids.of((keys[rule.lhs], right))]
+        elif rule.is_unary and count == "all":
+            alone[source] = ids.of((keys[rule.lhs], right))
+    leaf = [ids.of((key, "word")) for key in _label_keys(forest)] if count == "all" else None
+    return _parts(forest, ids, rules=rules, alone=alone, leaf=leaf)
+
+
+def _counts(rule: Rule, count: str) -> bool:
+    return count in ("many", "all") or (len(rule.rhs) == 2 and (count == "bin" or not any(rule.words)))
+
+
+class _Numbers:
+    """Parts and their numbers."""
+
+    def __init__(self) -> None:
+        self.ids: dict[object, int] = {}
+
+    def of(self, part: object) -> int:
+        return self.ids.setdefault(part, len(self.ids))
+
+
+def _label_keys(forest: Forest) -> list[object]:
+    """For each visible symbol what it counts as: its output label, or itself if it does not show."""
+    symbols = forest.binary.symbols[: forest.binary.visible]
+    return [(symbol,) if label is None else label for symbol, label in zip(symbols, forest.output_labels, strict=False)]
+
+
+def _keys_by_name(forest: Forest) -> dict[str, object]:
+    return dict(zip(forest.binary.symbols[: forest.binary.visible], _label_keys(forest), strict=True))
+
+
+def _licensed(forest: Forest, key: tuple[object, ...], number: Callable[[], Parts]) -> Best:
+    """The best parse where things count as numbered parts; the numbers are made once for a grammar."""
+    derived = forest.binary.derived
+    if ("parts", *key) not in derived:
+        derived["parts", *key] = number()
+    parts: Parts = derived["parts", *key]
+    filled = forest.filled
+    made = best_licensed(filled.mode, forest.n, filled.grid, forest.outer, parts)
+    steps = licensed_steps(filled.mode, filled.grid, forest.outer, made, parts, filled.root, forest.n)
+    return Best(forest.tree(steps), float(made.best[filled.root]))
+
+
+def _parts(
+    forest: Forest,
+    ids: _Numbers,
+    *,
+    node: Sequence[int] | None = None,
+    leaf: Sequence[int] | None = None,
+    rules: dict[int, list[int]] | None = None,
+    alone: dict[int, int] | None = None,
+    preterminals: bool = True,
+) -> Parts:
+    """What nodes, leaves, rules of two or more children and unary rules count as, in the order of the binarised
+    grammar."""
+    binary, n_symbols = forest.binary, forest.binary.n_symbols
+    by_rule = [(rules or {}).get(source, []) for source in binary.binary_source.tolist()]
+    none = [-1] * n_symbols
+    return Parts(
+        size=len(ids.ids),
+        node=np.array([*(node or none), *none][:n_symbols], np.int32),
+        leaf=np.array([*(leaf or none), *none][:n_symbols], np.int32),
+        unary=np.array([(alone or {}).get(source, -1) for source in binary.unary_source.tolist()], np.int32),
+        binary_first=np.concatenate([[0], np.cumsum([len(p) for p in by_rule], dtype=np.int64)]).astype(np.int64),
+        binary=np.array([part for p in by_rule for part in p], np.int32),
+        preterminals=preterminals,
+        cyclic=binary.cyclic,
+    )

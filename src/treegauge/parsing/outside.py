@@ -9,7 +9,7 @@ import numpy as np
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.jit import Floats, inlined, kernel
 from treegauge.parsing.layout import Chart, Weights
-from treegauge.parsing.numbers import LOG_SUM, SUM, plus, times, zero_of
+from treegauge.parsing.semirings import LOG_SUM, SUM, plus, times, zero_of
 
 __all__ = ["Outer", "outside"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside import longer
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.numbers import LOG_SUM, SUM, dot
 from treegauge.parsing.outside import Outer
+from treegauge.parsing.semirings import LOG_SUM, SUM, dot
 from treegauge.trees.tree import Production
 
 if TYPE_CHECKING:

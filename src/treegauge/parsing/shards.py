@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from treegauge.io.cutting import cut_files
-from treegauge.io.options import ReadOptions
-from treegauge.io.sources import Part, Source, find_sources
+from treegauge.io.sources import Part, ReadOptions, Source, find_sources
+from treegauge.io.splitting import cut_files
+from treegauge.parsing.output import record
 from treegauge.parsing.parser import Parsed, Parser, Sentence
-from treegauge.parsing.records import record
 from treegauge.parsing.sentences import Kind, read_sentences, sentence_lines
 
 __all__ = ["BLOCK", "ParseJob", "Recorded", "Stretch", "parse_stretch", "recorded", "stretches"]

@@ -12,7 +12,7 @@ from treegauge.errors import MissingExtra, UsageError
 from treegauge.reports.tree_diff import TreeDiff
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, Item, Layout, place, tree_items
-from treegauge.trees.drawing.measure import clean, ems
+from treegauge.trees.drawing.marks import clean, ems
 
 __all__ = ["diff_png"]
 

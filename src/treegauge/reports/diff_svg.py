@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from treegauge.reports.tree_diff import TreeDiff
 from treegauge.trees.drawing import draw_svg, legend_svg
-from treegauge.trees.drawing.measure import clean, ems
-from treegauge.trees.drawing.sheet import Frame, Theme, escape
+from treegauge.trees.drawing.marks import clean, ems
+from treegauge.trees.drawing.svg import Frame, Theme, escape
 
 __all__ = ["diff_svg"]
 

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator
 
 from treegauge.metrics.base import Metric
-from treegauge.metrics.references import references_of
-from treegauge.metrics.registry import find_metric
-from treegauge.metrics.scoring import score
+from treegauge.metrics.registry import find_metric, references_of
+from treegauge.scoring.score import score
 
 __all__ = ["explained"]
 

@@ -16,17 +16,16 @@ from markupsafe import Markup
 
 from treegauge import __version__
 from treegauge.metrics.breakdowns import Place
-from treegauge.metrics.breakdowns.examples import kept_words
-from treegauge.metrics.breakdowns.repairs.kinds import KINDS
-from treegauge.metrics.references import REFERENCES, Reference, references_of
-from treegauge.metrics.registry import find_metric
-from treegauge.metrics.tables import Table
+from treegauge.metrics.breakdowns.repair_forest import KINDS
+from treegauge.metrics.registry import REFERENCES, Reference, find_metric, references_of
 from treegauge.reports import report_charts as charts
 from treegauge.reports import report_tables as tables
-from treegauge.reports.chart_parts import marker, series_class
+from treegauge.reports.charts import marker, series_class
+from treegauge.reports.examples import kept_words
 from treegauge.reports.report import Report
-from treegauge.reports.tree_marks import CODES, NAMES
+from treegauge.reports.tree_diff import CODES, NAMES
 from treegauge.significance.comparison import PairOfSystems
+from treegauge.tables import Table
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
 

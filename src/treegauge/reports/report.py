@@ -8,23 +8,22 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from treegauge import io
+from treegauge.alignment.alignment import Note
 from treegauge.errors import UsageError
-from treegauge.io.output import write_chunks
-from treegauge.metrics.alignment import Note
+from treegauge.io.writing import write_chunks
 from treegauge.metrics.base import Rows, total_of
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.sides import TreebankLike
-from treegauge.metrics.tables import Table
-from treegauge.normalise.preset import Preset, load_preset
+from treegauge.presets import Preset, load_preset
 from treegauge.reports.report_sentences import DifferingSentences, find_sentences
-from treegauge.reports.tree_marks import BracketMarks, mark_brackets
-from treegauge.significance.comparing import Settings, compare_prepared
+from treegauge.reports.tree_diff import BracketMarks, mark_brackets
+from treegauge.scoring.inputs import TreebankLike
+from treegauge.significance.compare import Settings, Systems, compare_prepared
 from treegauge.significance.comparison import Comparison
 from treegauge.significance.resampling import Progress, no_progress
-from treegauge.significance.systems import Systems
+from treegauge.tables import Table
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["MOST_SENTENCES", "Fragments", "Report", "make_report"]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from treegauge.metrics.tables import Cell, Table
 from treegauge.reports.charts import Series, column_chart, line_chart, point_chart
 from treegauge.reports.report import Report
+from treegauge.tables import Cell, Table
 
 __all__ = [
     "Chart",

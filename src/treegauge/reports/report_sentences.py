@@ -1,7 +1,7 @@
 """The sentences that differ, as compact data that a page can draw trees from.
 
 A tree is its columns, as in :class:`~treegauge.trees.treebank.Treebank`: labels and parents of its nodes in pre-order, the node
-above each word, the words. Marks are one character a node (:data:`~treegauge.reports.tree_marks.CODES`, a blank where a node does
+above each word, the words. Marks are one character a node (:data:`~treegauge.reports.tree_diff.CODES`, a blank where a node does
 not count).
 """
 
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.metrics.alignment import Fit
-from treegauge.metrics.brackets import Brackets
+from treegauge.alignment.alignment import Fit
+from treegauge.alignment.brackets import Brackets
 from treegauge.metrics.breakdowns import Breakdown
-from treegauge.reports.tree_marks import CODES, BracketMarks
+from treegauge.reports.tree_diff import CODES, BracketMarks
 from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = ["DifferingSentences", "find_sentences", "short_place"]

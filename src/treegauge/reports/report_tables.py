@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from treegauge.metrics.freval import Freval
-from treegauge.metrics.tables import Cell, Table
 from treegauge.reports.report import Report
 from treegauge.significance.bootstrap import Interval
 from treegauge.significance.comparison import ALPHA
 from treegauge.significance.tables import matrix_table
+from treegauge.tables import Cell, Table
 
 __all__ = [
     "all_tables",

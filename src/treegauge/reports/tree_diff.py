@@ -1,4 +1,13 @@
-"""TreeDiff: a gold tree and a test tree with every bracket marked, as a value that draws itself."""
+"""TreeDiff: a gold tree and a test tree with every bracket marked, as a value that draws itself.
+
+What each bracket of a comparison is: matched, missed, spurious, crossing or wrongly labelled.
+
+The names are those of :data:`treegauge.trees.drawing.MARKS`. A gold bracket is *matched*, has the *wrong label* (its span is in the
+test tree under another label that matches nothing else) or is *missed*; a test bracket is *matched*, has the *wrong label*, is
+*crossing* a gold bracket or is *spurious*.
+
+A tree diff in a terminal: the trees side by side where they fit, else one below the other.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +16,91 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge import io
+from treegauge.alignment.brackets import Brackets
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UsageError
-from treegauge.io.options import ReadOptions
-from treegauge.metrics.preparation import prepare
-from treegauge.metrics.sides import TreebankLike
-from treegauge.normalise.preset import Preset, load_preset
-from treegauge.reports.tree_marks import mark_brackets
+from treegauge.io.sources import ReadOptions
+from treegauge.metrics.matching import crossing, partners, partners_by_order
+from treegauge.presets import Preset, load_preset
+from treegauge.scoring.inputs import TreebankLike
 from treegauge.trees import Tree
-from treegauge.trees.drawing import draw_svg, fold_settled, legend_svg
+from treegauge.trees.drawing import draw_svg, draw_text, fold_settled, legend_svg, legend_text
+from treegauge.trees.drawing.marks import columns
 from treegauge.trees.tree import to_flat
+from treegauge.trees.treebank import Int64
 
-__all__ = ["TreeDiff", "diff", "diffs", "worst_diffs"]
+__all__ = ["CODES", "NAMES", "BracketMarks", "TreeDiff", "diff", "diff_text", "diffs", "mark_brackets", "worst_diffs"]
+
+NAMES = ("matched", "missed", "spurious", "crossing", "wrong-label")
+"""The marks by their number in :class:`BracketMarks`."""
+CODES = "=-+x~"
+"""One character a mark, in the same order."""
+_MATCHED, _MISSED, _SPURIOUS, _CROSSING, _WRONG_LABEL = range(len(NAMES))
+
+
+@dataclass(frozen=True)
+class BracketMarks:
+    """The mark of each gold and each test bracket of a pair, as a number of :data:`NAMES`."""
+
+    pair: Pair
+    gold: NDArray[np.int8]
+    test: NDArray[np.int8]
+
+    def of_gold(self, row: int) -> dict[int, str]:
+        """The marks of the gold tree in a row of the pair, by node in pre-order."""
+        return _of_sentence(self.pair.gold, self.gold, row)
+
+    def of_test(self, row: int) -> dict[int, str]:
+        """The marks of the test tree in a row of the pair, by node in pre-order."""
+        return _of_sentence(self.pair.test, self.test, row)
+
+    @property
+    def wrong(self) -> Int64:
+        """The number of wrong brackets of each sentence, missed ones and those too many: 0 where the trees are the same."""
+        return self.pair.gold.per_sentence(self.gold != _MATCHED) + self.pair.test.per_sentence(self.test != _MATCHED)
+
+
+def mark_brackets(pair: Pair) -> BracketMarks:
+    """The marks of all brackets of a pair.
+
+    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.presets import load_preset
+    >>> from treegauge.trees import Treebank
+    >>> gold = Treebank.parse("(S (NP (D a) (N b)) (VP (V c) (PP (P d) (N e))))")
+    >>> test = Treebank.parse("(S (D a) (X (N b) (V c)) (NP (P d) (N e)))")
+    >>> marks = mark_brackets(prepare(gold, test, load_preset("none")))
+    >>> marks.of_gold(0), marks.of_test(0)
+    ({0: 'matched', 1: 'missed', 4: 'missed', 6: 'wrong-label'}, {0: 'matched', 2: 'crossing', 5: 'wrong-label'})
+    """
+    partner = _partners(pair)
+    is_matched = np.zeros(pair.test.n_brackets, dtype=np.bool_)
+    is_matched[partner[partner >= 0]] = True
+    gold = np.where(partner >= 0, _MATCHED, _MISSED).astype(np.int8)
+    test = np.where(is_matched, _MATCHED, np.where(crossing(pair.gold, pair.test), _CROSSING, _SPURIOUS)).astype(np.int8)
+    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~is_matched)
+    beside = partners(pair.gold.select(partner < 0), pair.test.select(~is_matched), None)
+    gold[missed[beside >= 0]] = _WRONG_LABEL
+    test[spurious[beside[beside >= 0]]] = _WRONG_LABEL
+    return BracketMarks(pair, gold, test)
+
+
+def _partners(pair: Pair) -> Int64:
+    if pair.equality is not None and pair.preset.labelled:
+        return partners_by_order(pair.gold, pair.test, pair.classes, pair.equality)
+    return partners(pair.gold, pair.test, pair.matching_classes)
+
+
+def _of_sentence(brackets: Brackets, marks: NDArray[np.int8], row: int) -> dict[int, str]:
+    rows = slice(brackets.offset[row], brackets.offset[row + 1])
+    nodes: list[int] = brackets.node[rows].tolist()
+    numbers: list[int] = marks[rows].tolist()
+    return {node: NAMES[number] for node, number in zip(nodes, numbers, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -29,7 +108,7 @@ class TreeDiff:
     """Two trees of a sentence; ``gold_marks`` and ``test_marks`` say what each node that counts is, by its place in pre-order.
 
     ``test`` is None where the sentence has no test tree, or one over other words (``note`` says so). It prints as text
-    (:mod:`treegauge.reports.diff_text`) and shows itself in a notebook.
+    (:mod:`treegauge.reports.tree_diff`) and shows itself in a notebook.
     """
 
     sentence: int
@@ -63,7 +142,6 @@ class TreeDiff:
         return fold_settled(tree, marks)
 
     def __str__(self) -> str:
-        from treegauge.reports.diff_text import diff_text
 
         return diff_text(self)
 
@@ -164,3 +242,51 @@ class _Diffs:
             note,
             self.names,
         )
+
+
+_BETWEEN = 4
+Charset = Literal["unicode", "ascii"]
+
+
+def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: Charset = "unicode", legend: bool = True) -> str:
+    """Both trees with their marks, in at most ``width`` columns if they can be.
+
+    >>> from treegauge.reports.tree_diff import diff as difference
+    >>> print(diff_text(difference("(S (NP (N a)) (VP (V b) (NP (N c))))", "(S (NP (N a)) (V b) (NP (N c)))"), fold=False))
+    <string>:1: gold: 3 matched, 1 missed; test: 3 matched
+    <BLANKLINE>
+    gold             test
+        S ✓               S ✓
+      ┌──┴──┐          ┌───┼────┐
+    NP ✓  VP ∅       NP ✓  │  NP ✓
+      │   ┌─┴──┐       │   │    │
+      │   │  NP ✓      N   V    N
+      │   │    │       a   b    c
+      N   V    N
+      a   b    c
+    <BLANKLINE>
+    ✓ matched   ∅ missed
+    """
+    pictures = [_drawn(diff, name, tree, marks, width, fold, charset) for name, tree, marks in diff.sides]
+    lines = [f"{diff.place}: {diff.summary}", ""]
+    widths = [max(map(columns, picture)) for picture in pictures]
+    if len(pictures) == 2 and sum(widths) + _BETWEEN <= width:
+        lines += _beside(pictures[0], pictures[1], widths[0] + _BETWEEN)
+    else:
+        lines += [line for picture in pictures for line in [*picture, ""]][:-1]
+    used = {mark for _, _, marks in diff.sides for mark in marks.values()}
+    if legend and used:
+        lines += ["", legend_text(used, charset=charset)]
+    return "\n".join(lines)
+
+
+def _drawn(diff: TreeDiff, name: str, tree: Tree, marks: Mapping[int, str], width: int, fold: bool, charset: Charset) -> list[str]:
+    folded = diff.folded(tree, marks) if fold else frozenset[int]()
+    return [name, *draw_text(tree, marks, width=width, charset=charset, folded=folded, legend=False).split("\n")]
+
+
+def _beside(left: list[str], right: list[str], at: int) -> list[str]:
+    """Two pictures in two columns; the second begins at a column."""
+    height = max(len(left), len(right))
+    rows = zip(left + [""] * (height - len(left)), right + [""] * (height - len(right)), strict=True)
+    return [(a + " " * (at - columns(a)) + b).rstrip() for a, b in rows]

@@ -2,28 +2,33 @@
 
 All of it works on the rows that a metric makes, so every metric has every test.
 
->>> from treegauge.significance import Cells, holm, real_test
+>>> from treegauge.significance import Cells, real_test; from treegauge.significance.classical import holm
 >>> round(real_test(Cells(YY=6516, YN=232, NY=343, NN=4309)).z, 1)
 4.7
 """
 
+from __future__ import annotations
+
 from treegauge.significance.bootstrap import Bootstrap, Interval, bca_interval, bootstrap, percentile_interval
-from treegauge.significance.comparing import Settings, compare
-from treegauge.significance.comparison import Comparison
-from treegauge.significance.contingency import (
+from treegauge.significance.classical import (
     Binomial,
     Cells,
     McNemar,
+    PairedT,
     RealTest,
+    SignTest,
     binomial,
+    holm,
     mcnemar,
+    paired_t,
     real_test,
     real_test_m1,
+    sign_test,
 )
-from treegauge.significance.holm import holm
-from treegauge.significance.paired import Paired
+from treegauge.significance.compare import Settings, compare
+from treegauge.significance.comparison import Comparison
 from treegauge.significance.randomisation import Randomised, randomisation
-from treegauge.significance.sentences import PairedT, SignTest, paired_t, sign_test
+from treegauge.significance.resampling import Paired
 
 __all__ = [
     "Binomial",

@@ -17,10 +17,12 @@ import numpy as np
 
 from treegauge.engines import HERE, Engine
 from treegauge.errors import UnknownName, UsageError
-from treegauge.significance.paired import Floats, Name, Paired
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
+    Floats,
+    Name,
+    Paired,
     Progress,
     bootstrap_weights,
     groups_of_blocks,

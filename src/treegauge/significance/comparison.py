@@ -1,6 +1,6 @@
 """What a comparison of systems says, as values: differences with interval and p, tests on brackets, matrices, groups.
 
-They are made in :mod:`treegauge.significance.comparing` and shown by :mod:`treegauge.significance.tables`.
+They are made in :mod:`treegauge.significance.compare` and shown by :mod:`treegauge.significance.tables`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from treegauge.metrics.tables import Table
 from treegauge.significance.bootstrap import Interval
-from treegauge.significance.contingency import Binomial, Cells, McNemar, RealTest
-from treegauge.significance.paired import Name
-from treegauge.significance.sentences import SignTest
+from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest, SignTest
+from treegauge.significance.resampling import Name
+from treegauge.tables import Table
 
 __all__ = ["ALPHA", "BracketTests", "Comparison", "Difference", "Group", "PairOfSystems", "Rate"]
 

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from treegauge.engines import HERE, Engine
 from treegauge.errors import UsageError
-from treegauge.significance.paired import Floats, Name, Paired
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
+    Floats,
+    Name,
+    Paired,
     Progress,
     all_swaps,
     groups_of_blocks,

@@ -124,7 +124,7 @@ def links(tree: Tree, *, count: str = "binary") -> set[Hashable]:
 
 
 def frames(tree: Tree, *, count: str = "bin") -> set[Hashable]:
-    """(start, end, label, children) of the productions that count: see :func:`treegauge.parsing.licensed_objectives.frames`."""
+    """(start, end, label, children) of the productions that count: see :func:`treegauge.parsing.licensed.frames`."""
     return {
         (s, t, node.label, tuple((True, c) if isinstance(c, str) else (False, c.label) for c in node.children))
         for node, s, t in tree.nodes_with_spans()

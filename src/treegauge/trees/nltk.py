@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol, cast
 
 from treegauge.errors import UsageError
-from treegauge.trees.brackets import escape_label, escape_word, restore_label, restore_word
+from treegauge.trees.bracketed import escape_label, escape_word, restore_label, restore_word
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
 __all__ = ["NltkTree", "from_nltk", "is_nltk_tree", "to_nltk"]

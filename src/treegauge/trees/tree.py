@@ -1,19 +1,52 @@
 """Tree: one constituency tree as an immutable value.
 
 Nothing here recurses, so a tree 100,000 nodes deep can be built, compared, hashed, walked and printed.
+
+Parts of a tree as values: a labelled span, a production.
+
+Transforms: a new tree from an old one, bottom-up and without recursion.
+
+Bottom-up computation over a tree of any depth, with the path to the root at hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
-
-from treegauge.trees.parts import Production, Span
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from treegauge.trees.nltk import NltkTree
 
-__all__ = ["Child", "Production", "Span", "Tree"]
+__all__ = ["Child", "Production", "Span", "Tree", "fold", "post_order", "rebuild"]
+
+
+class Span(NamedTuple):
+    """A labelled constituent (s, t, X) over the words ``[start, end)``."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Production(NamedTuple):
+    """A rule ``lhs -> rhs`` as used in a tree; a word in ``rhs`` is told from a label by ``words``.
+
+    >>> print(Production("NP", ("DT", "cat"), (False, True)))
+    NP -> DT "cat"
+    """
+
+    lhs: str
+    rhs: tuple[str, ...]
+    words: tuple[bool, ...]
+
+    def __str__(self) -> str:
+        right = (f'"{symbol}"' if word else symbol for symbol, word in zip(self.rhs, self.words, strict=True))
+        return " ".join([self.lhs, "->", *right])
+
+    @property
+    def is_lexical(self) -> bool:
+        """Whether a word stands on the right-hand side."""
+        return any(self.words)
 
 
 class Tree:
@@ -64,7 +97,7 @@ class Tree:
     @classmethod
     def parse(cls, text: str) -> Tree:
         """The one tree written in a bracketed string; :class:`~treegauge.errors.BracketError` if there is not exactly one."""
-        from treegauge.trees.brackets import parse_one
+        from treegauge.trees.bracketed import parse_one
 
         return parse_one(text)
 
@@ -223,19 +256,19 @@ class Tree:
                 stack.extend(reversed(node.children))
 
     def __str__(self) -> str:
-        from treegauge.trees.brackets import one_line
+        from treegauge.trees.bracketed import one_line
 
         return one_line(self)
 
     def __repr__(self) -> str:
         """An expression for this tree, also for one that bracketed text cannot hold."""
-        from treegauge.trees.brackets import expression
+        from treegauge.trees.bracketed import expression
 
         return expression(self)
 
     def pretty(self, width: int = 100) -> str:
         """Bracketed text over several lines, each node on one line if it fits into ``width`` columns."""
-        from treegauge.trees.brackets import pretty
+        from treegauge.trees.bracketed import pretty
 
         return pretty(self, width)
 
@@ -291,3 +324,77 @@ def from_flat(items: Iterable[Any]) -> Tree:
     (root,) = built
     assert isinstance(root, Tree)
     return root
+
+
+def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
+    """A tree made bottom-up: ``make(node, new_children)`` gives what stands in the node's place.
+
+    It may give nothing (the node goes), one thing, or several (the node is spliced out). Returns ``None`` if nothing is left of
+    the root; a root replaced by several keeps its own label above them.
+
+    >>> tree = Tree.parse("(S (X (NP (N a))) (VP (V b)))")
+    >>> print(rebuild(tree, lambda node, children: children if node.label == "X" else [node.replace(children=children)]))
+    (S (NP (N a)) (VP (V b)))
+    """
+    stack: list[tuple[Tree, list[Child], int]] = [(tree, [], 0)]
+    while True:
+        node, done, index = stack.pop()
+        while index < len(node.children):
+            child = node.children[index]
+            index += 1
+            if isinstance(child, Tree):
+                stack.append((node, done, index))
+                node, done, index = child, [], 0
+            else:
+                done.append(child)
+        made = list(make(node, done))
+        if stack:
+            stack[-1][1].extend(made)
+            continue
+        if not made:
+            return None
+        if len(made) == 1 and isinstance(made[0], Tree):
+            return made[0]
+        return Tree(tree.label, made)
+
+
+T = TypeVar("T")
+
+
+def post_order(tree: Tree) -> Iterator[tuple[Tree, Sequence[Tree]]]:
+    """All nodes, children before their parent, each with its ancestors from the root down to its parent.
+
+    The sequence of ancestors is the walk's own and changes as it goes on: read it at once.
+
+    >>> tree = Tree.parse("(S (NP (N a)) (V b))")
+    >>> [(node.label, [above.label for above in ancestors]) for node, ancestors in post_order(tree)]
+    [('N', ['S', 'NP']), ('NP', ['S']), ('V', ['S']), ('S', [])]
+    """
+    ancestors: list[Tree] = []
+    pending: list[Iterator[Tree]] = [iter((tree,))]
+    while pending:
+        node = next(pending[-1], None)
+        if node is not None:
+            ancestors.append(node)
+            pending.append(child for child in node.children if isinstance(child, Tree))
+            continue
+        pending.pop()
+        if ancestors:
+            node = ancestors.pop()
+            yield node, ancestors
+
+
+def fold(tree: Tree, combine: Callable[[Tree, list[T | str], Sequence[Tree]], T]) -> T:
+    """The value of the root, where a node's value is ``combine(node, values of its children, ancestors)``; a word is its own value.
+
+    >>> fold(Tree.parse("(S (NP (N a)) (V b))"), lambda node, values, above: f"{node.label}{len(above)}[{' '.join(values)}]")
+    'S0[NP1[N2[a]] V1[b]]'
+    """
+    done: list[T] = []
+    for node, ancestors in post_order(tree):
+        first = len(done) - sum(isinstance(child, Tree) for child in node.children)
+        values = iter(done[first:])
+        del done[first:]
+        done.append(combine(node, [child if isinstance(child, str) else next(values) for child in node.children], ancestors))
+    (value,) = done
+    return value

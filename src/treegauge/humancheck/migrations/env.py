@@ -1,10 +1,10 @@
-"""Alembic runs this file to migrate a store; the connection comes from :mod:`treegauge.humancheck.migrating`."""
+"""Alembic runs this file to migrate a store; the connection comes from :mod:`treegauge.humancheck.store`."""
 
 from __future__ import annotations
 
 from alembic import context
 
-from treegauge.humancheck.schema import METADATA
+from treegauge.humancheck.store import METADATA
 
 # Outside alembic, as when documentation tests import every module, there is nothing to run.
 if hasattr(context, "config"):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UnknownName
 from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, Place, Places
-from treegauge.metrics.breakdowns.crossings import by_crossing
+from treegauge.metrics.breakdowns.errors import by_error
 from treegauge.metrics.breakdowns.labels import by_label, confusions
-from treegauge.metrics.breakdowns.repairs import by_error
-from treegauge.metrics.breakdowns.shapes import by_depth, by_length, unary_chains
-from treegauge.metrics.preparation import Pair, prepare
-from treegauge.normalise.preset import Preset
+from treegauge.metrics.breakdowns.shapes import by_crossing, by_depth, by_length, unary_chains
+from treegauge.presets import Preset
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["BREAKDOWNS", "Breakdown", "Place", "breakdown", "restored"]

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.metrics.preparation import Pair
-from treegauge.metrics.tables import Cell, Table
+from treegauge.alignment.pair import Pair
+from treegauge.tables import Cell, Table
 from treegauge.trees.treebank import Int64
 
 __all__ = ["Breakdown", "Counts", "Key", "Layout", "Place", "Places", "class_names", "grouped", "places_of"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from treegauge.alignment.pair import Pair
 from treegauge.metrics.base import ratio
 from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, class_names, grouped, places_of
 from treegauge.metrics.matching import partners
-from treegauge.metrics.preparation import Pair
-from treegauge.metrics.tables import Cell
+from treegauge.tables import Cell
 
 __all__ = ["by_label", "confusions"]
 
@@ -19,8 +19,8 @@ def by_label(pair: Pair) -> Breakdown:
     Without labels (``induction``) recall goes by the gold label and precision by the test label; F1 is then the share of both
     sides' brackets that are matched.
 
-    >>> from treegauge.metrics.preparation import prepare
-    >>> from treegauge.normalise.preset import load_preset
+    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat) (ADVP (R up))))")
     >>> test = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat) (PP (R up))))")

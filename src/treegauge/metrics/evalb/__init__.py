@@ -5,7 +5,9 @@ encoding. Above EVALB's fixed sizes, where its own output is undefined, sentence
 says so.
 """
 
-from treegauge.metrics.evalb.run import evalb
-from treegauge.metrics.evalb.sentences import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
+from __future__ import annotations
+
+from treegauge.metrics.evalb.program import evalb
+from treegauge.metrics.evalb.scoring import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
 
 __all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "evalb", "score_lines"]

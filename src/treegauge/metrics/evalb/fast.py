@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from treegauge.metrics.evalb import limits
-from treegauge.metrics.evalb.rules import Rules
+from treegauge.metrics.evalb import reading as limits
+from treegauge.metrics.evalb.reading import Rules
 
 __all__ = ["Bracket", "FastReader", "FastSentence"]
 
@@ -59,7 +59,7 @@ class _Parts(dict[bytes, _Part]):
 class FastReader:
     r"""Reads lines with one set of rules; ``read`` gives ``None`` for a line it does not understand.
 
-    >>> from treegauge.normalise.prm import Parameters
+    >>> from treegauge.presets.prm import Parameters
     >>> reader = FastReader(Rules(Parameters(delete_labels=(b"TOP", b"."))), {})
     >>> reader.read(b"(TOP (S (NP-SBJ (NN cats)) (VP (V sleep)) (. .)))\n").brackets
     [(0, 1, b'NP'), (1, 2, b'VP'), (0, 2, b'S')]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from treegauge.metrics.evalb.sentences import ERROR, SKIP, SentenceResult
+from treegauge.metrics.evalb.scoring import ERROR, SKIP, SentenceResult
 
 __all__ = ["HEADER", "RULE", "Totals", "row", "summary"]
 

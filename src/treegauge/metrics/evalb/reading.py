@@ -3,18 +3,147 @@
 The scanner is lenient where it should not be (several trees on a line are one sentence, an empty label or word is
 fine) and endless where it meets text outside brackets. Both are kept, byte for byte. Where C would leave the line
 (a closing bracket too many, a line that ends inside a label) the line ends here, and a message is left.
+
+What reading and comparing a sentence has to say, in order, kept as values until somebody prints it.
+
+What a set of parameters decides about tags, labels and words.
+
+EQ_LABEL and EQ_WORD pairs hold in both directions but not transitively: with ``A B`` and ``B C``, A and C differ.
+
+EVALB's fixed sizes, and what to say where a sentence is beyond them.
+
+EVALB checks none of its arrays: beyond them its output is whatever the memory happened to hold. treegauge has no such
+limits, scores the sentence, and remarks that EVALB's own number would have meant nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from treegauge.metrics.evalb.log import Log
-from treegauge.metrics.evalb.rules import Rules
+from treegauge.presets.prm import Parameters, cut_label
 
-__all__ = ["UNCLOSED", "Quote", "Sentence", "read_sentence"]
+__all__ = [
+    "BRACKETS",
+    "LABEL",
+    "LINE",
+    "QUOTES",
+    "TEXT",
+    "UNCLOSED",
+    "WORD",
+    "WORDS",
+    "Log",
+    "Quote",
+    "Rules",
+    "Sentence",
+    "parameter_remarks",
+    "read_sentence",
+    "sentence_remarks",
+    "text_remark",
+]
+
+
+class Log:
+    r"""Error messages, and between them the pieces of the DEBUG 2 trace; apart from these, remarks of our own.
+
+    The error limit can end a run between any two messages, so the trace is kept in pieces: piece *i* stands before
+    message *i*, and one more after the last.
+
+    >>> log = Log(tracing=True)
+    >>> log.trace(b"a\n"); log.message(b"Reading sentence"); log.trace(b"b\n")
+    >>> log.messages, log.pieces()
+    ((b'Reading sentence',), (b'a\n', b'b\n'))
+    """
+
+    def __init__(self, *, tracing: bool = False) -> None:
+        self.tracing = tracing
+        self.remarks: list[bytes] = []
+        self._messages: list[bytes] = []
+        self._pieces: list[list[bytes]] = [[]]
+
+    def message(self, text: bytes) -> None:
+        self._messages.append(text)
+        self._pieces.append([])
+
+    def trace(self, text: bytes) -> None:
+        self._pieces[-1].append(text)
+
+    @property
+    def messages(self) -> tuple[bytes, ...]:
+        return tuple(self._messages)
+
+    def pieces(self) -> tuple[bytes, ...]:
+        """The trace, one piece more than there are messages."""
+        return tuple(b"".join(piece) for piece in self._pieces)
+
+
+_QUOTES = frozenset({b"'", b'"', b"/"})
+
+
+class Rules:
+    """The parameters, prepared for asking.
+
+    >>> rules = Rules(Parameters(delete_labels=(b"TOP", b"PRT"), equal_labels=((b"ADVP", b"PRT"),)))
+    >>> rules.counted_label(b"NP-SBJ"), rules.counted_label(b"TOP"), rules.counted_label(b"ADVP")
+    (b'NP', None, None)
+    >>> rules.same_label(b"ADVP", b"PRT")
+    True
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.deleted_tags = frozenset(parameters.delete_labels)
+        self.not_in_length = frozenset(parameters.delete_labels_for_length)
+        self._quote_tags = frozenset(parameters.quote_labels)
+        self._equal_labels = _partners(parameters.equal_labels)
+        self._equal_words = _partners(parameters.equal_words)
+        self._counted: dict[bytes, bytes | None] = {}
+
+    def is_quote(self, tag: bytes, word: bytes) -> bool:
+        """Whether a terminal may be put back by the quote repair."""
+        return word in _QUOTES and tag in self._quote_tags
+
+    def same_label(self, gold: bytes, test: bytes) -> bool:
+        """Whether two labels, or two tags, are equal or an EQ_LABEL pair."""
+        return gold == test or test in self._equal_labels.get(gold, ())
+
+    def same_word(self, gold: bytes, test: bytes) -> bool:
+        """Whether two words are equal or an EQ_WORD pair."""
+        return gold == test or test in self._equal_words.get(gold, ())
+
+    def labels_like(self, label: bytes) -> frozenset[bytes]:
+        """A label and its EQ_LABEL partners."""
+        return self._equal_labels.get(label) or frozenset((label,))
+
+    def counted_label(self, label: bytes) -> bytes | None:
+        """The label after cutting; ``None`` if it, or a label equal to it, is deleted."""
+        try:
+            return self._counted[label]
+        except KeyError:
+            cut = cut_label(label)
+            counted = cut if self.deleted_tags.isdisjoint(self.labels_like(cut)) else None
+            self._counted[label] = counted
+            return counted
+
+    def label_classes(self) -> dict[bytes, bytes] | None:
+        """A representative for each label with partners, or ``None`` where the pairs are no equivalence."""
+        for label, like in self._equal_labels.items():
+            if any(self._equal_labels[other] != like for other in like):
+                return None
+            assert label in like
+        return {label: min(like) for label, like in self._equal_labels.items()}
+
+
+def _partners(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, frozenset[bytes]]:
+    """Each string of a pair with itself and everything it is paired with."""
+    partners: dict[bytes, set[bytes]] = {}
+    for first, second in pairs:
+        partners.setdefault(first, {first}).add(second)
+        partners.setdefault(second, {second}).add(first)
+    return {string: frozenset(others) for string, others in partners.items()}
+
 
 UNCLOSED = -1
 """The end of a bracket that nothing closed."""
@@ -69,7 +198,7 @@ class Sentence:
 def read_sentence(line: bytes, rules: Rules, log: Log) -> Sentence:
     r"""The sentence on a line (with its newline, if it has one).
 
-    >>> from treegauge.normalise.prm import Parameters
+    >>> from treegauge.presets.prm import Parameters
     >>> sentence = read_sentence(b"(S (NP (NN cats)) (VP (V sleep)) (. .))\n",
     ...                          Rules(Parameters(delete_labels=(b".",))), Log())
     >>> sentence.words, sentence.length
@@ -148,3 +277,73 @@ def _read_terminal(sentence: Sentence, tag: bytes, word: bytes, place: int, rule
     if tag not in rules.deleted_tags:
         sentence.tags.append(tag)
         sentence.words.append(word)
+
+
+LINE = 4999
+"""Bytes of a line, newline included."""
+WORDS = 200
+BRACKETS = 200
+WORD = 99
+LABEL = 29
+QUOTES = 20
+TEXT = 999
+"""Bytes of a bracket's text in the DEBUG 2 trace."""
+
+_LIST = 100
+_QUOTE_LABELS = 20
+
+
+def sentence_remarks(side: bytes, number: int, sentence: Sentence) -> tuple[bytes, ...]:
+    r"""What EVALB could not have held of a sentence; ``side`` is ``gold`` or ``test``.
+
+    >>> sentence_remarks(b"gold", 7, Sentence(b"(S)\n", longest_label=30))
+    (b'gold line 7: a label of 30 bytes where EVALB holds 29; its own result is undefined here, this one is not',)
+    """
+    sizes = (
+        (len(sentence.words), WORDS, b"%d words"),
+        (len(sentence.labels), BRACKETS, b"%d brackets"),
+        (sentence.longest_word, WORD, b"a word of %d bytes"),
+        (sentence.longest_label, LABEL, b"a label of %d bytes"),
+        (len(sentence.quotes), QUOTES, b"%d quote terminals"),
+    )
+    remarks = [
+        b"%s line %d: %s where EVALB holds %d; its own result is undefined here, this one is not"
+        % (side, number, what % size, limit)
+        for size, limit, what in sizes
+        if size > limit
+    ]
+    if len(sentence.line) > LINE:
+        remarks.insert(
+            0,
+            b"%s line %d: %d bytes are read whole; EVALB would cut the line at %d and pair the rest with the next one"
+            % (side, number, len(sentence.line), LINE),
+        )
+    return tuple(remarks)
+
+
+def parameter_remarks(parameters: Parameters) -> tuple[bytes, ...]:
+    """What EVALB could not have held of the parameters."""
+    lists = (
+        (b"DELETE_LABEL", len(parameters.delete_labels), _LIST),
+        (b"DELETE_LABEL_FOR_LENGTH", len(parameters.delete_labels_for_length), _LIST),
+        (b"QUOTE_LABEL", len(parameters.quote_labels), _QUOTE_LABELS),
+        (b"EQ_LABEL", len(parameters.equal_labels), _LIST),
+        (b"EQ_WORD", len(parameters.equal_words), _LIST),
+    )
+    remarks = [
+        b"%d %s lines where EVALB holds %d; its own results are undefined, these are not" % (size, keyword, limit)
+        for keyword, size, limit in lists
+        if size > limit
+    ]
+    longest = max((len(word) for pair in parameters.equal_labels + parameters.equal_words for word in pair), default=0)
+    if longest > LABEL:
+        remarks.append(
+            b"an EQ_LABEL or EQ_WORD value of %d bytes where EVALB holds %d; its own results are undefined, these are not"
+            % (longest, LABEL)
+        )
+    return tuple(remarks)
+
+
+def text_remark(number: int) -> bytes:
+    """What to say of a bracket whose text overflows the buffer of the DEBUG 2 trace."""
+    return b"line %d: a traced bracket of more than %d bytes; EVALB's own trace is undefined here" % (number, TEXT)

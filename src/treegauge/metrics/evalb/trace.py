@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from treegauge.metrics.evalb.counting import DELETED, MATCHED, NOT_REACHED, UNMATCHED, Comparison, Side
-from treegauge.metrics.evalb.reading import Sentence
-from treegauge.metrics.evalb.rules import Rules
+from treegauge.metrics.evalb.reading import Rules, Sentence
 
 __all__ = ["dump", "trace_brackets"]
 

@@ -1,8 +1,8 @@
 """Hogenhout & Matsumoto 1996: brackets counted with care, with and without a person's judgement.
 
     >>> import treegauge
-    >>> from treegauge.metrics.preparation import prepare
-    >>> from treegauge.normalise.preset import load_preset
+    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.presets import load_preset
     >>> from treegauge.trees.treebank import Treebank
 
 The paper's example, two sentences and a parser:
@@ -19,12 +19,19 @@ The paper's example, two sentences and a parser:
     {'TTB': 7, 'TPB': 9, 'EM': 5, 'CE': 2, 'SP': 2, 'PINH': 1, 'PNINH': 1, 'TINH': 1, 'TNINH': 4}
 """
 
-from treegauge.metrics.hogenhout.comparative import COMPARATIVE, comparative_rows
-from treegauge.metrics.hogenhout.items import crossing_histogram
-from treegauge.metrics.hogenhout.judgements import BracketKey, Judgements, Question, Verdict
-from treegauge.metrics.hogenhout.measures import MEASURES, measures
-from treegauge.metrics.hogenhout.metric import Hogenhout, questions
-from treegauge.metrics.hogenhout.parse_base import ParseBase, parse_base
+from __future__ import annotations
+
+from treegauge.metrics.hogenhout.items import BracketKey, Judgements, Question, Verdict, crossing_histogram
+from treegauge.metrics.hogenhout.metric import (
+    COMPARATIVE,
+    MEASURES,
+    Hogenhout,
+    ParseBase,
+    comparative_rows,
+    measures,
+    parse_base,
+    questions,
+)
 
 __all__ = [
     "COMPARATIVE",

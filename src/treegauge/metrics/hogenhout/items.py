@@ -3,22 +3,138 @@
 TTB and TPB count the brackets of treebank and parser; a parser's bracket is an exact match (EM), a crossing error (CE) or
 spurious (SP: neither). PINH are crossing errors whose direct parent crosses too; TINH are reproduced treebank brackets whose
 direct parent was reproduced too. Brackets are compared without labels.
+
+The paper's preprocessing, each step of which can be left out: punctuation, empty, double and one-word brackets.
+
+The first two steps happen where trees become brackets, so they are settings of the preset; the last two happen here. A double
+bracket is one with the span of its parent: the chain becomes one bracket that keeps all its labels.
+
+A person's judgements of brackets, as a value: the seam between the human check and the counts.
+
+A bracket is named by its sentence (the gold sentence's number, from 0), its span over the words that preprocessing left, and
+its label; a collapsed chain is named by its labels from the top, joined by ``+``. A label of None stands for any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.metrics.hogenhout.preprocessing import Prepared, preprocess
+from treegauge.alignment.brackets import Brackets, nearest_kept
+from treegauge.alignment.pair import Pair
+from treegauge.errors import UnknownName
 from treegauge.metrics.matching import crossing, partners
-from treegauge.metrics.preparation import Pair
+from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64
 
-__all__ = ["READINGS", "Items", "crossing_histogram", "find_items", "inherited"]
+__all__ = [
+    "READINGS",
+    "STEPS",
+    "BracketKey",
+    "Items",
+    "Judgements",
+    "Prepared",
+    "Question",
+    "Verdict",
+    "check_steps",
+    "crossing_histogram",
+    "find_items",
+    "inherited",
+    "preprocess",
+    "preset_keeping",
+]
+
+STEPS = ("punctuation", "empty", "double", "one-word")
+"""What is dropped from both trees, in this order."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Brackets after preprocessing, and for each bracket before it the row it became part of (-1: dropped)."""
+
+    brackets: Brackets
+    before: Brackets
+    became: Int64
+
+    def labelled(self, labels: Collection[str]) -> Mask:
+        """Which brackets have, somewhere in their chain, one of the labels; all of them if none is given."""
+        if not labels:
+            return np.ones(self.brackets.n_brackets, dtype=np.bool_)
+        wanted = np.array([label in labels for label in self.before.labels], dtype=np.bool_)[self.before.label]
+        mask = np.zeros(self.brackets.n_brackets, dtype=np.bool_)
+        mask[self.became[wanted & (self.became >= 0)]] = True
+        return mask
+
+    def chains(self, rows: Collection[int]) -> dict[int, str]:
+        """For each row the labels of its chain from the top, joined by ``+``."""
+        chosen = set(rows)
+        labels: dict[int, list[str]] = {}
+        numbers: list[int] = self.before.label.tolist()
+        for label, row in zip(numbers, self.became.tolist(), strict=True):
+            if row in chosen:
+                labels.setdefault(row, []).append(self.before.labels[label])
+        return {row: "+".join(chain) for row, chain in labels.items()}
+
+
+def check_steps(keep: Collection[str]) -> None:
+    """Refuse a step that the paper does not have."""
+    for step in keep:
+        if step not in STEPS:
+            raise UnknownName("preprocessing step", step, STEPS)
+
+
+def preset_keeping(preset: Preset, keep: Collection[str]) -> Preset:
+    """The preset with the first two steps left out as asked."""
+    if "punctuation" in keep:
+        preset = replace(preset, delete_tags=frozenset())
+    if "empty" in keep:
+        preset = replace(preset, empty_brackets=True)
+    return preset
+
+
+def preprocess(brackets: Brackets, keep: Collection[str] = ()) -> Prepared:
+    """Brackets without empty, double and one-word ones, except the kinds in ``keep``."""
+    now = brackets
+    became: Int64 = np.arange(brackets.n_brackets)
+    for step, dropped_by, chain in (("empty", _empty, False), ("double", _double, True), ("one-word", _one_word, False)):
+        if step in keep:
+            continue
+        stays = ~dropped_by(now)
+        row = np.append(np.cumsum(stays) - 1, -1)
+        goes_to = nearest_kept(now.parent, stays)[:-1] if chain else np.where(stays, np.arange(len(stays)), -1)
+        became = np.append(row[goes_to], -1)[became]
+        now = now.select(stays)
+    return Prepared(now, brackets, became)
+
+
+def _empty(brackets: Brackets) -> Mask:
+    return brackets.start >= brackets.end
+
+
+def _double(brackets: Brackets) -> Mask:
+    """Brackets with the span of their parent."""
+    parent = brackets.parent
+    if not brackets.n_brackets:
+        return np.zeros(0, dtype=np.bool_)
+    same = (brackets.start == brackets.start[parent]) & (brackets.end == brackets.end[parent])
+    return same & (parent >= 0)
+
+
+def _one_word(brackets: Brackets) -> Mask:
+    """Brackets around a single word of the gold tokenisation, or a part of one."""
+    words_before = np.append(0, np.cumsum(brackets.counted))
+    first = brackets.token_offset[:-1][brackets.sentence]
+    words = words_before[first + brackets.end] - words_before[first + brackets.start]
+    return (words <= 1) & (brackets.start < brackets.end)
+
 
 Mask = NDArray[np.bool_]
 
@@ -80,3 +196,66 @@ def crossing_histogram(crossing_errors: Int64) -> Int64:
     [3, 1, 1]
     """
     return np.bincount(np.asarray(crossing_errors, dtype=np.int64)).astype(np.int64)
+
+
+class Verdict(Enum):
+    """What a person says of a bracket.
+
+    *Accepted* means that it fits the right interpretation in the style of bracketing the parser aims at, whatever the treebank's
+    style is.
+    """
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class BracketKey(NamedTuple):
+    """The name of a test bracket."""
+
+    sentence: int
+    start: int
+    end: int
+    label: str | None = None
+
+
+class Question(NamedTuple):
+    """A test bracket to be judged, and why: ``CE`` (crossing error), ``SP`` (spurious) or ``EM`` (exact match)."""
+
+    bracket: BracketKey
+    kind: str
+
+
+@dataclass(frozen=True)
+class Judgements(Mapping[BracketKey, Verdict]):
+    """Verdicts on the brackets of one system; ``otherwise`` is the verdict on crossing and spurious brackets not among them.
+
+    A bracket is looked up by its label first, then as one of any label. Exact matches without a verdict are accepted, as in the
+    paper.
+
+    >>> judged = Judgements({BracketKey(0, 2, 5): Verdict.ACCEPTED, BracketKey(1, 0, 3, "NP"): Verdict.REJECTED})
+    >>> judged.of(0, 2, 5, "PP").value, judged.of(1, 0, 3, "NP").value, judged.of(1, 0, 3, "VP")
+    ('accepted', 'rejected', None)
+    """
+
+    verdicts: Mapping[BracketKey, Verdict] = field(default_factory=dict[BracketKey, Verdict])
+    otherwise: Verdict | None = None
+
+    def of(self, sentence: int, start: int, end: int, label: str) -> Verdict | None:
+        """The verdict on a bracket; None if it was not judged."""
+        found = self.verdicts.get(BracketKey(sentence, start, end, label))
+        return found or self.verdicts.get(BracketKey(sentence, start, end, None))
+
+    def __getitem__(self, key: BracketKey) -> Verdict:
+        return self.verdicts[key]
+
+    def __iter__(self) -> Iterator[BracketKey]:
+        return iter(self.verdicts)
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    def sha256(self) -> str:
+        """A hash of what was said, for signatures; the order does not matter."""
+        lines = sorted(f"{key.sentence} {key.start} {key.end} {key.label!r} {verdict.value}" for key, verdict in self.items())
+        lines.append(f"otherwise {self.otherwise.value if self.otherwise else '-'}")
+        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()

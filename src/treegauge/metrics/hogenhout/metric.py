@@ -1,24 +1,143 @@
-"""Hogenhout & Matsumoto's items and measures as a metric like any other."""
+"""Hogenhout & Matsumoto's items and measures as a metric like any other.
+
+The twelve measures of the paper's Table 3, from its items.
+
+    >>> table1 = {
+    ...     "A": dict(TTB=11400, TPB=8671, EMA=6748, EMR=0, CEA=204, CER=690, SPA=956, SPR=73,
+    ...               PINH=523, PNINH=371, TINH=5212, TNINH=1536),
+    ...     "B": dict(TTB=11400, TPB=8771, EMA=6858, EMR=0, CEA=182, CER=611, SPA=1049, SPR=71,
+    ...               PINH=470, PNINH=323, TINH=5426, TNINH=1432),
+    ... }
+
+Table 4 follows; Generation Rate and Spurious Reject are lost in the scan of the paper:
+
+    >>> for name, title in MEASURES.items():
+    ...     print(f"{title:16}", *(f"{100 * measures(items)[name]:.1f}%" for items in table1.values()))
+    Generation Rate  76.1% 76.9%
+    Recall-hard      59.2% 60.2%
+    Recall-soft      69.4% 71.0%
+    Precision-hard   77.8% 78.2%
+    Precision-soft   91.2% 92.2%
+    Spuriousness     11.9% 12.8%
+    Spurious Reject  7.1% 6.3%
+    False Error      22.8% 23.0%
+    Test Noise       14.2% 14.8%
+    Problem Rate     3.2% 2.9%
+    P-inheritance    58.5% 59.3%
+    T-inheritance    77.2% 79.1%
+
+The items that compare two systems: YY, YN, NY, NN, the treebank brackets that both, only A, only B, neither reproduced.
+
+Parse Base: how ambiguous a grammar is, as the number of parses a word.
+
+Hogenhout & Matsumoto 1996, section 7: the geometric mean over all sentences of the n-th root of p, for sentences of n words with
+p parses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import Rates, Rows, Total
-from treegauge.metrics.hogenhout.items import READINGS, Items, find_items, inherited
-from treegauge.metrics.hogenhout.judgements import BracketKey, Judgements, Question, Verdict
-from treegauge.metrics.hogenhout.measures import measures
-from treegauge.metrics.hogenhout.preprocessing import STEPS, check_steps, preset_keeping
-from treegauge.metrics.preparation import Pair
-from treegauge.normalise.preset import Preset
+from treegauge.alignment.pair import Pair
+from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.metrics.base import Rates, Rows, Total, ratio
+from treegauge.metrics.hogenhout.items import (
+    READINGS,
+    STEPS,
+    BracketKey,
+    Items,
+    Judgements,
+    Question,
+    Verdict,
+    check_steps,
+    find_items,
+    inherited,
+    preset_keeping,
+)
+from treegauge.presets import Preset
+from treegauge.trees.treebank import Int64
 
-__all__ = ["Hogenhout", "questions", "verdicts_on"]
+__all__ = [
+    "COMPARATIVE",
+    "MEASURES",
+    "Hogenhout",
+    "ParseBase",
+    "comparative_rows",
+    "measures",
+    "parse_base",
+    "questions",
+    "verdicts_on",
+]
+
+MEASURES = {
+    "generation_rate": "Generation Rate",
+    "recall_hard": "Recall-hard",
+    "recall_soft": "Recall-soft",
+    "precision_hard": "Precision-hard",
+    "precision_soft": "Precision-soft",
+    "spuriousness": "Spuriousness",
+    "spurious_reject": "Spurious Reject",
+    "false_error": "False Error",
+    "test_noise": "Test Noise",
+    "problem_rate": "Problem Rate",
+    "p_inheritance": "P-inheritance",
+    "t_inheritance": "T-inheritance",
+}
+"""Our name of each measure -> the paper's, in the order of Table 3."""
+
+
+def measures(items: Mapping[str, Any], *, with_emr: bool = False) -> Rates:
+    """The measures that the items allow: all twelve with a person's check (EMA ... SPR), else those that need no person.
+
+    ``with_emr`` counts rejected exact matches in Test Noise and Problem Rate, which the paper's formulas leave out (it had none).
+    While crossing or spurious brackets are ``unjudged``, the measures that need all verdicts are nan.
+
+    >>> checked = dict(TTB=7, TPB=9, EMA=3, EMR=2, CEA=1, CER=1, SPA=2, SPR=0, PINH=1, PNINH=1, TINH=1, TNINH=4)
+    >>> round(measures(checked)["test_noise"], 3), round(measures(checked, with_emr=True)["test_noise"], 3)
+    (0.333, 0.556)
+    """
+    ttb, tpb = items["TTB"], items["TPB"]
+    rates: Rates = {"generation_rate": ratio(tpb, ttb)}
+    if "EMA" in items:
+        rates |= _checked(items, with_emr)
+    else:
+        rates |= {
+            # By structure, reproduced treebank brackets and exact matches of the parser are not the same number.
+            "recall_hard": ratio(items["TINH"] + items["TNINH"], ttb),
+            "precision_hard": ratio(items["EM"], tpb),
+            "spuriousness": ratio(items["SP"], tpb),
+        }
+    rates["p_inheritance"] = ratio(items["PINH"], items["PINH"] + items["PNINH"])
+    rates["t_inheritance"] = ratio(items["TINH"], items["TINH"] + items["TNINH"])
+    return rates
+
+
+def _checked(items: Mapping[str, Any], with_emr: bool) -> Rates:
+    ema, emr, cea, cer, spa, spr = (items[name] for name in ("EMA", "EMR", "CEA", "CER", "SPA", "SPR"))
+    unjudged = items.get("unjudged", 0)
+    # A whole of 0 makes a rate nan: that is what a rate is worth while verdicts are missing.
+    all_judged = unjudged == 0
+    ttb, tpb = items["TTB"] * all_judged, items["TPB"] * all_judged
+    ema_in_treebank = items.get("EMA_treebank", ema)
+    also_rejected = emr if with_emr else 0
+    return {
+        "recall_hard": ratio(ema_in_treebank, items["TTB"]),
+        "recall_soft": ratio(ema_in_treebank + cea + spa, ttb),
+        "precision_hard": ratio(ema, items["TPB"]),
+        "precision_soft": ratio(ema + cea + spa, tpb),
+        "spuriousness": ratio(items.get("SP", spa + spr), items["TPB"]),
+        "spurious_reject": ratio(spr, spa + spr),
+        "false_error": ratio(cea, cea + cer),
+        "test_noise": ratio(cea + spa + spr + also_rejected, tpb),
+        "problem_rate": ratio(cea + spr + also_rejected, tpb),
+    }
+
 
 Mask = NDArray[np.bool_]
 
@@ -154,3 +273,72 @@ def questions(pair: Pair, metric: Hogenhout, *, exact: bool = False) -> list[Que
     kinds = np.where(items.exact, "EM", np.where(items.crosses, "CE", "SP")).tolist()
     keys = _keys(items, pair)
     return [Question(keys[row], kinds[row]) for row in np.flatnonzero(asked).tolist()]
+
+
+COMPARATIVE = ("YY", "YN", "NY", "NN")
+
+
+def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout | None = None) -> Int64:
+    """YY, YN, NY, NN of each sentence, for two systems against the same treebank and the same sentences of it.
+
+    The metrics say which brackets count; they may differ in the judgements only. A rejected exact match is not reproduced.
+
+    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.presets import load_preset
+    >>> from treegauge.trees.treebank import Treebank
+    >>> gold = Treebank.parse("(S (NP a b) (VP c (NP d e)))")
+    >>> left = Treebank.parse("(S (NP a b) c d e)")
+    >>> right = Treebank.parse("(S (NP a b) (VP c (NP d e)))")
+    >>> preset = load_preset("default")
+    >>> comparative_rows(prepare(gold, left, preset), prepare(gold, right, preset), Hogenhout()).tolist()
+    [[2, 0, 2, 0]]
+    """
+    if not np.array_equal(a.index, b.index):
+        raise MismatchError("the two systems were not scored on the same sentences, so their brackets cannot be compared")
+    mask_a, sentence, counted = _reproduced(a, metric_a)
+    mask_b, sentence_b, _ = _reproduced(b, metric_b or metric_a)
+    if not np.array_equal(sentence, sentence_b):
+        raise MismatchError("the two systems were not scored against the same treebank brackets")
+    kinds = np.where(mask_a, np.where(mask_b, 0, 1), np.where(mask_b, 2, 3))
+    cells = np.bincount(sentence[counted] * 4 + kinds[counted], minlength=4 * len(a))
+    return cells.reshape(len(a), 4).astype(np.int64)
+
+
+def _reproduced(pair: Pair, metric: Hogenhout) -> tuple[NDArray[np.bool_], Int64, NDArray[np.bool_]]:
+    """For each treebank bracket whether it was reproduced (and not rejected), its sentence, and whether it counts."""
+    items = find_items(pair, metric.keep)
+    reproduced = items.reproduced
+    if metric.judgements is not None:
+        accepted, _ = verdicts_on(items, pair, metric.judgements)
+        reproduced = np.append(accepted, False)[items.partner]
+    return reproduced, items.gold.brackets.sentence, items.gold.labelled(metric.structure)
+
+
+class ParseBase(NamedTuple):
+    """The mean, over how many sentences it goes, and how many had no parse (or no word) and are left out."""
+
+    value: float
+    sentences: int
+    left_out: int
+
+
+def parse_base(sentences: Iterable[tuple[int, float]]) -> ParseBase:
+    """The geometric mean of p^(1/n) over sentences given as (n words, p parses); nan if no sentence has a parse.
+
+    p may be any integer, however large, or infinite.
+
+    >>> parse_base([(2, 4), (3, 8), (5, 0)])
+    ParseBase(value=2.0, sentences=2, left_out=1)
+    """
+    logs: list[float] = []
+    left_out = 0
+    for n_words, n_parses in sentences:
+        if n_words < 0 or n_parses < 0 or n_parses != n_parses:
+            raise UsageError(f"a sentence of {n_words} words with {n_parses} parses cannot be")
+        if n_words and n_parses:
+            logs.append(math.log(n_parses) / n_words)
+        else:
+            left_out += 1
+    # A sum of logarithms of which one is infinite is infinite; fsum would refuse it beside large terms.
+    mean = (math.inf if math.inf in logs else math.fsum(logs) / len(logs)) if logs else math.nan
+    return ParseBase(math.exp(mean), len(logs), left_out)

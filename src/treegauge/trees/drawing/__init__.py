@@ -4,12 +4,11 @@ Nodes are named by their place in pre-order (:meth:`Tree.nodes <treegauge.trees.
 ``{3: "crossing", 5: "matched focus"}``. Every mark has a symbol, a shape and a line of its own beside its colour.
 """
 
-from treegauge.trees.drawing.folding import fold_settled, fold_to
-from treegauge.trees.drawing.layout import Item, Layout, place, tree_items
-from treegauge.trees.drawing.legend import legend_svg
+from __future__ import annotations
+
+from treegauge.trees.drawing.layout import Item, Layout, fold_settled, fold_to, place, tree_items
 from treegauge.trees.drawing.marks import MARKS, Mark, legend_text
-from treegauge.trees.drawing.sheet import STYLESHEET
-from treegauge.trees.drawing.svg import draw_svg
+from treegauge.trees.drawing.svg import STYLESHEET, draw_svg, legend_svg
 from treegauge.trees.drawing.text import draw_text
 
 __all__ = [

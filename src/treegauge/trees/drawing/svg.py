@@ -2,24 +2,211 @@
 
 Text and lines take the page's own colour (``currentColor``). Everything looks right without the style sheet, so a page whose
 policy forbids inline styles can leave it out; with it, custom properties such as ``--tree-crossing`` change the colours.
+
+What every picture has: the frame, the style sheet, escaped text, and the shapes around marked labels.
+
+What the marks in a picture mean, below it or as a picture of its own.
+
+A picture in words: its title and, for those who hear it, the tree as bracketed text with the marks named.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import escape as escape_html
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
-from treegauge.trees.drawing.description import described, titled
 from treegauge.trees.drawing.layout import Item, check_choice, place, tree_items
-from treegauge.trees.drawing.legend import legend_at
-from treegauge.trees.drawing.marks import NodeMark, Symbols, node_marks, used_marks
-from treegauge.trees.drawing.measure import clean, ems
-from treegauge.trees.drawing.sheet import Frame, Theme, escape, shapes
+from treegauge.trees.drawing.marks import MARKS, Mark, NodeMark, Symbols, clean, ems, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
-__all__ = ["draw_svg"]
+__all__ = [
+    "STYLESHEET",
+    "Frame",
+    "Legend",
+    "Theme",
+    "described",
+    "draw_svg",
+    "escape",
+    "legend_at",
+    "legend_svg",
+    "shapes",
+    "titled",
+]
+
+Theme = Literal["inherit", "light", "dark", "auto"]
+_FONTS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
+_INK_AND_PAPER = {"light": ("#1b1b1b", "#ffffff"), "dark": ("#e8e8e8", "#1b1b1b"), "auto": ("#1b1b1b", "#ffffff")}
+
+# A mark's colours stand in attributes too; this sheet only lets a page change them.
+STYLESHEET = "".join(
+    [
+        ".treegauge .edges{stroke:var(--tree-line,currentColor)}",
+        ".treegauge .words{fill:var(--tree-word,currentColor)}",
+        *(
+            f".treegauge .{mark.name}{{--mark:var(--tree-{mark.name},{mark.colour})}}"
+            for mark in MARKS.values()
+            if mark.name != "focus"
+        ),
+        ".treegauge .shape{stroke:var(--mark);fill:var(--mark)}",
+        ".treegauge .sign{fill:var(--mark)}",
+        ".treegauge .branch{stroke:var(--mark)}",
+        ".treegauge .ring{stroke:var(--tree-focus,currentColor)}",
+    ]
+)
+_AUTO = (
+    ".treegauge.auto{color:#1b1b1b}"
+    "@media (prefers-color-scheme:dark){.treegauge.auto{color:#e8e8e8}.treegauge.auto .paper{fill:#1b1b1b}}"
+)
+
+
+class Frame(NamedTuple):
+    """The outside of a picture."""
+
+    title: str
+    description: str = ""
+    id_prefix: str = ""
+    theme: Theme = "inherit"
+    stylesheet: bool = True
+    font: int = 14
+
+    def around(self, body: Iterable[str], width: int, height: int) -> str:
+        """The whole picture. Lines at whole numbers are moved by half a pixel, which makes them sharp."""
+        ink, paper = _INK_AND_PAPER.get(self.theme, ("", ""))
+        style = (STYLESHEET if self.stylesheet else "") + (_AUTO if self.theme == "auto" else "")
+        described = f' aria-describedby="{self.id_prefix}desc"' if self.description else ""
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="treegauge{" auto" if self.theme == "auto" else ""}" role="img"'
+            f' aria-label="{escape(self.title)}"{described} width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+            f' font-family="{_FONTS}" font-size="{self.font}" text-anchor="middle" fill="currentColor"'
+            + (f' color="{ink}">' if ink else ">"),
+            f"<title>{escape(self.title)}</title>",
+            f'<desc id="{self.id_prefix}desc">{escape(self.description)}</desc>' if self.description else "",
+            f"<style>{style}</style>" if style else "",
+            f'<rect class="paper" width="{width}" height="{height}" fill="{paper}"/>' if paper else "",
+            '<g transform="translate(.5 .5)">',
+            *body,
+            "</g>",
+            "</svg>",
+        ]
+        return "\n".join(part for part in parts if part) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text as an SVG holds it; characters that XML cannot hold have been replaced before (:func:`clean`)."""
+    return escape_html(text, quote=True)
+
+
+def shapes(marks: Sequence[Mark], x: int, y: int, half_width: int, half_height: int) -> str:
+    """The outlines of a node's marks around the label whose middle is ``x, y``; the ring goes around another shape."""
+    apart = 4 if len(marks) > 1 else 0
+    return "".join(
+        _shape(mark, x, y, half_width + apart, half_height + apart)
+        if mark.shape == "ring"
+        else _shape(mark, x, y, half_width, half_height)
+        for mark in marks
+    )
+
+
+def _shape(mark: Mark, x: int, y: int, half_width: int, half_height: int) -> str:
+    w, h, corner = half_width, half_height, half_height // 2
+    left, right, top, bottom = x - w, x + w, y - h, y + h
+    outline = {
+        "pill": f"M{left + h} {top}H{right - h}a{h} {h} 0 0 1 0 {2 * h}H{left + h}a{h} {h} 0 0 1 0 {-2 * h}z",
+        "rectangle": f"M{left} {top}H{right}V{bottom}H{left}z",
+        "hexagon": f"M{left + corner} {top}H{right - corner}L{right} {y}L{right - corner} {bottom}H{left + corner}L{left} {y}z",
+        "octagon": f"M{left + corner} {top}h{2 * (w - corner)}l{corner} {corner}v{2 * (h - corner)}l{-corner} {corner}"
+        f"h{-2 * (w - corner)}l{-corner} {-corner}v{-2 * (h - corner)}z",
+        "slanted": f"M{left + corner} {top}H{right}L{right - corner} {bottom}H{left}z",
+        "ring": f"M{left} {top}H{right}V{bottom}H{left}z",
+    }[mark.shape]
+    paint = 'class="ring" fill="none"' if mark.shape == "ring" else f'class="shape" fill="{mark.colour}" fill-opacity=".12"'
+    dash = f' stroke-dasharray="{mark.dash}"' if mark.dash else ""
+    return f'<path {paint} stroke="{mark.colour}" stroke-width="{mark.stroke}"{dash} d="{outline}"/>'
+
+
+class Legend(NamedTuple):
+    """The elements of a legend, and where it ends."""
+
+    elements: list[str]
+    right: int
+    bottom: int
+
+
+def legend_svg(
+    marks: Iterable[str] = tuple(MARKS),
+    *,
+    width: int = 10_000,
+    theme: Theme = "inherit",
+    stylesheet: bool = True,
+    font_size: int = 14,
+) -> str:
+    """A picture that says what the marks mean, for a page with many trees; in lines of at most ``width`` pixels."""
+    wanted = list(marks)
+    for name in wanted:
+        check_choice("mark", name, MARKS)
+    used = [mark for mark in MARKS.values() if mark.name in wanted]
+    legend = legend_at(used, font_size // 2, font_size // 2, width, font_size)
+    title = "Legend: " + ", ".join(f"{mark.symbol} {mark.name}" for mark in used)
+    return Frame(title, theme=theme, stylesheet=stylesheet, font=font_size).around(legend.elements, legend.right, legend.bottom)
+
+
+def legend_at(marks: Sequence[Mark], left: int, top: int, width: int, font: int) -> Legend:
+    """A legend in columns of equal width that begins at ``left, top`` and ends before ``width`` if it can."""
+    column = 4 * font + max((ems(mark.name) for mark in marks), default=0) * font // 100
+    across = max(1, min(len(marks), (width - left) // column))
+    elements = ['<g class="legend">']
+    for number, mark in enumerate(marks):
+        x = left + font + number % across * column
+        y = top + font + number // across * 2 * font
+        baseline = y + round(0.35 * font)
+        elements.append(
+            f'<g class="key {mark.name}">{shapes([mark], x, y, round(1.1 * font), round(0.7 * font))}'
+            f'<text class="sign" fill="{mark.colour}" font-weight="600" x="{x}" y="{baseline}">{mark.symbol}</text>'
+            f'<text text-anchor="start" x="{x + 2 * font}" y="{baseline}">{mark.name}</text></g>'
+        )
+    elements.append("</g>")
+    lines = -(-len(marks) // across)
+    return Legend(elements, left + across * column, top + lines * 2 * font + font // 2)
+
+
+_LONGEST_TITLE = 200
+_LONGEST_DESCRIPTION = 1000
+
+
+def titled(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
+    """The sentence, behind a title if there is one, and how many nodes have which mark.
+
+    >>> titled(Tree.parse("(S (V go))"), "Gold", {})
+    'Gold: go'
+    """
+    sentence = clean(" ".join(tree.words), _LONGEST_TITLE) or "no words"
+    counts = Counter(one.name for mark in marks.values() for one in mark.marks)
+    found = ", ".join(f"{counts[name]} {name}" for name in MARKS if counts[name])
+    return f"{clean(title, _LONGEST_TITLE) or 'Tree'}: {sentence}" + (f" ({found})" if found else "")
+
+
+def described(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
+    """The tree as bracketed text with the names of marks, cut where it becomes long."""
+    parts: list[str] = []
+    length = open_brackets = 0
+    for item in items:
+        if length > _LONGEST_DESCRIPTION:
+            return "".join(parts) + " …"
+        closing = ")" * (open_brackets - item.depth)
+        open_brackets -= len(closing)
+        text = clean(item.text, _LONGEST_TITLE)
+        if item.is_node:
+            mark = marks.get(item.number)
+            text = "(" + text + (f" [{mark.names}]" if mark else "")
+            open_brackets += 1
+        parts.append(closing + (" " if parts else "") + text)
+        length += len(parts[-1])
+    return "".join(parts) + ")" * open_brackets
+
 
 Branches = Literal["square", "slanted"]
 

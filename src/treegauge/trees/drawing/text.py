@@ -1,4 +1,7 @@
-"""Trees drawn with lines in a terminal: top-down, or as an indented outline where that would be too wide or too deep."""
+"""Trees drawn with lines in a terminal: top-down, or as an indented outline where that would be too wide or too deep.
+
+A tree as an indented outline, one node a line; in a deep tree only the last few levels of indentation are drawn.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,46 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from treegauge.trees.drawing.layout import Item, Layout, check_choice, place, tree_items
-from treegauge.trees.drawing.marks import NodeMark, Symbols, legend_text, node_marks, used_marks
-from treegauge.trees.drawing.measure import clean, columns, embedded
-from treegauge.trees.drawing.outline import outline_lines
+from treegauge.trees.drawing.marks import NodeMark, Symbols, clean, columns, embedded, legend_text, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
-__all__ = ["draw_text"]
+__all__ = ["draw_text", "outline_lines"]
+
+_LEVELS = 30
+_ROOM_FOR_TEXT = 30
+
+
+def outline_lines(items: list[Item], texts: list[str], width: int | None, ascii_only: bool) -> list[str]:
+    """The lines of the outline. A line too deep for the width begins with the number of levels that are left out."""
+    last = _last_children(items)
+    bar, branch, corner, beyond = ("|  ", "+- ", "`- ", "..") if ascii_only else ("│  ", "├─ ", "└─ ", "…")
+    most = _LEVELS if width is None else max(2, min(_LEVELS, (width - _ROOM_FOR_TEXT) // 3))
+    guides: list[str] = []
+    lines: list[str] = []
+    for index, item in enumerate(items):
+        if not item.is_node and items[item.parent].kind in ("tag", "folded"):
+            lines[-1] += " " + embedded(texts[index])
+            continue
+        del guides[max(item.depth - 1, 0) :]
+        hidden = max(item.depth - most, 0)
+        count = f"{beyond}{hidden} " if hidden else ""
+        own = "" if item.depth == 0 else corner if last[index] else branch
+        lines.append(count + "".join(guides[hidden:]) + own + embedded(texts[index]))
+        if item.depth:
+            guides.append("   " if last[index] else bar)
+    return lines
+
+
+def _last_children(items: list[Item]) -> list[bool]:
+    """For each item, whether it is the last child of its parent."""
+    seen: set[int] = set()
+    last = [False] * len(items)
+    for index in range(len(items) - 1, -1, -1):
+        parent = items[index].parent
+        last[index] = parent not in seen
+        seen.add(parent)
+    return last
+
 
 _LONGEST_TEXT = 60
 _MOST_CELLS = 1_000_000

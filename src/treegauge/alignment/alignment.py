@@ -1,0 +1,383 @@
+"""Which test sentence belongs to which gold sentence, and how their tokens fit.
+
+Sentences pair by order. Where that cannot be right, because their numbers differ or a text turns up in another place, they pair by
+text (:mod:`treegauge.alignment.alignment`). Within a pair, equal tokens align one to one; failing that, the tokens that each side
+keeps by its own tags do (a parser may leave out punctuation); other tokens over the same text align by character offsets; where
+the text itself differs or there is no parse, nothing aligns, and the sentence is listed.
+
+Which of two lists of texts belong together, in order: what is missing, what is extra, what was replaced.
+
+Texts that stand once on each side are anchors, as in the patience diff; the stretches between anchors are paired in the same way.
+Where no text is unique, the k-th occurrence on one side goes with the k-th on the other. A short stretch is paired as well as it
+can be, by its longest common subsequence; nothing else is quadratic, whatever repeats.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.words import WordNumbers, has_tag, letters, plain_word, sentence_text
+from treegauge.presets import Preset
+from treegauge.trees.treebank import Int32, Int64, Treebank
+
+__all__ = [
+    "LEFT_OUT",
+    "MISSED",
+    "Alignment",
+    "Fit",
+    "Note",
+    "align",
+    "align_pairs",
+    "differing_texts",
+    "is_displaced",
+    "pair_in_order",
+    "pairs_by_text",
+]
+
+_SHORT = 10_000
+"""How many pairs of texts a stretch may have for all of them to be looked at."""
+
+Stretch = tuple[int, int, int, int]
+"""``gold[first:last]`` against ``test[first:last]``: two pairs of ends."""
+
+
+def pair_in_order(gold: Sequence[Hashable], test: Sequence[Hashable]) -> list[int]:
+    """For each gold text the place of its test text, or -1; places only grow.
+
+    Between two pairs, equally many gold and test texts without a partner pair up too: they were replaced.
+
+    >>> pair_in_order("abcd", "bcd"), pair_in_order("abcd", "abxd"), pair_in_order("abc", "abbc")
+    ([-1, 0, 1, 2], [0, 1, 2, 3], [0, 1, 3])
+    """
+    pairs = [-1] * len(gold)
+    stretches: list[Stretch] = [(0, len(gold), 0, len(test))]
+    while stretches:
+        g0, g1, t0, t1 = stretches.pop()
+        while g0 < g1 and t0 < t1 and gold[g0] == test[t0]:
+            pairs[g0] = t0
+            g0, t0 = g0 + 1, t0 + 1
+        while g0 < g1 and t0 < t1 and gold[g1 - 1] == test[t1 - 1]:
+            g1, t1 = g1 - 1, t1 - 1
+            pairs[g1] = t1
+        if g0 == g1 or t0 == t1:
+            continue
+        is_short = (g1 - g0) * (t1 - t0) <= _SHORT
+        anchors = (_common_subsequence if is_short else _anchors)(gold, test, (g0, g1, t0, t1))
+        if anchors:
+            ends = [(g0 - 1, t0 - 1), *anchors, (g1, t1)]
+            for (g, t), (next_g, next_t) in pairwise(ends):
+                stretches.append((g + 1, next_g, t + 1, next_t))
+            for g, t in anchors:
+                pairs[g] = t
+        elif g1 - g0 == t1 - t0:
+            pairs[g0:g1] = range(t0, t1)
+    return pairs
+
+
+def _anchors(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretch) -> list[tuple[int, int]]:
+    """Pairs of equal texts in the order of both sides; none only if no text occurs on both sides."""
+    g0, g1, t0, t1 = stretch
+    places: defaultdict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for g in range(g0, g1):
+        places[gold[g]][0].append(g)
+    for t in range(t0, t1):
+        if test[t] in places:
+            places[test[t]][1].append(t)
+    unique = [(ours[0], theirs[0]) for ours, theirs in places.values() if len(ours) == len(theirs) == 1]
+    if unique:
+        return _longest_growing(unique)
+    return _longest_growing([pair for ours, theirs in places.values() for pair in zip(ours, theirs, strict=False)])
+
+
+def _common_subsequence(gold: Sequence[Hashable], test: Sequence[Hashable], stretch: Stretch) -> list[tuple[int, int]]:
+    """Pairs of equal texts in the order of both sides, as many as there can be."""
+    g0, g1, t0, t1 = stretch
+    # longest[g][t]: how many pairs there can be from gold text g0 + g and test text t0 + t on.
+    longest = [[0] * (t1 - t0 + 1)]
+    for g in range(g1 - 1, g0 - 1, -1):
+        below, row = longest[-1], [0]
+        for t in range(t1 - t0 - 1, -1, -1):
+            row.append(below[t + 1] + 1 if gold[g] == test[t0 + t] else max(below[t], row[-1]))
+        longest.append(row[::-1])
+    longest.reverse()
+    pairs: list[tuple[int, int]] = []
+    g, t = g0, t0
+    while g < g1 and t < t1:
+        if gold[g] == test[t]:
+            pairs.append((g, t))
+            g, t = g + 1, t + 1
+        elif longest[g - g0 + 1][t - t0] >= longest[g - g0][t - t0 + 1]:
+            g += 1
+        else:
+            t += 1
+    return pairs
+
+
+def _longest_growing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """A longest subset in which both places grow."""
+    pairs.sort()
+    smallest_end: list[int] = []
+    chosen: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        length = bisect_left(smallest_end, place)
+        before.append(chosen[length - 1] if length else -1)
+        smallest_end[length : length + 1] = [place]
+        chosen[length : length + 1] = [index]
+    longest: list[tuple[int, int]] = []
+    index = chosen[-1] if chosen else -1
+    while index >= 0:
+        longest.append(pairs[index])
+        index = before[index]
+    return longest[::-1]
+
+
+Mask = NDArray[np.bool_]
+
+
+class Fit(IntEnum):
+    """How a gold sentence and its test sentence fit together."""
+
+    TOKENS = 0
+    CHARACTERS = 1
+    TEXT_DIFFERS = 2
+    NO_PARSE = 3
+    MISSING = 4
+
+
+MISSED = "its gold brackets count as missed"
+LEFT_OUT = "it is left out"
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to tell about one sentence: where, of which kind, what, and with which consequence.
+
+    ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
+    ``text-differs``, ``no-parse``, ``missing``, ``extra`` or ``evalb`` (what EVALB would say).
+    """
+
+    sentence: int
+    kind: str
+    place: str
+    what: str
+    consequence: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.place}: {self.what}" + (f"; {self.consequence}" if self.consequence else "")
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """For each gold sentence its test sentence (-1: none) and how the two fit; test sentences that belong to none.
+
+    ``gold_aside`` and ``test_aside`` mark tokens that are no part of the comparison, as only one side has them; None: none are.
+    """
+
+    test: Int64
+    fit: Int64
+    extra: tuple[int, ...] = ()
+    notes: tuple[Note, ...] = field(default=(), repr=False)
+    gold_aside: Mask | None = field(default=None, repr=False)
+    test_aside: Mask | None = field(default=None, repr=False)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether sentence i belongs to sentence i and all tokens that are compared are the same."""
+        in_order = bool((self.test == np.arange(len(self.test))).all())
+        return in_order and not self.fit.any()
+
+
+def align(
+    gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers | None = None, *, ignore_words: bool = False
+) -> Alignment:
+    """Pair the sentences and tokens of two treebanks.
+
+    With ``ignore_words``, sentences of equally many tokens fit whatever their words are.
+    """
+    words = words or WordNumbers(preset)
+    if len(gold) == len(test):
+        alignment = align_pairs(gold, test, np.arange(len(gold)), preset, words, ignore_words=ignore_words)
+        if not is_displaced(differing_texts(gold, test, alignment)):
+            return alignment
+    return align_pairs(gold, test, pairs_by_text(gold, test), preset, words, ignore_words=ignore_words)
+
+
+def align_pairs(
+    gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, words: WordNumbers, *, ignore_words: bool = False
+) -> Alignment:
+    """Align the tokens of each gold sentence i with those of test sentence ``pairs[i]``; -1 stands for none."""
+    return _Aligner(gold, test, preset, words, ignore_words).align(pairs)
+
+
+def pairs_by_text(gold: Treebank, test: Treebank) -> Int64:
+    """For each gold sentence the test sentence with its text, in order, or -1; see :func:`pair_in_order`."""
+    ours, theirs = ([letters(sentence_text(bank.words(i))) for i in range(len(bank))] for bank in (gold, test))
+    return np.array(pair_in_order(ours, theirs), dtype=np.int64)
+
+
+def differing_texts(gold: Treebank, test: Treebank, alignment: Alignment) -> list[tuple[str, str]]:
+    """What the sentences of another text than their partner's are recognised by, gold and test."""
+    return [
+        (letters(sentence_text(gold.words(i))), letters(sentence_text(test.words(int(alignment.test[i])))))
+        for i in np.flatnonzero(alignment.fit == Fit.TEXT_DIFFERS).tolist()
+    ]
+
+
+def is_displaced(texts: Sequence[tuple[str, str]]) -> bool:
+    """Whether some gold text stands against another one, while its own is elsewhere in test.
+
+    >>> is_displaced([("Itrained", "Goaway"), ("Goaway", "Hello")]), is_displaced([("Itrained", "Itrains")])
+    (True, False)
+    """
+    different = [(ours, theirs) for ours, theirs in texts if ours != theirs]
+    return not {ours for ours, _ in different}.isdisjoint(theirs for _, theirs in different)
+
+
+class _Aligner:
+    """Two treebanks, prepared for asking how their sentences fit."""
+
+    def __init__(self, gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers, ignore_words: bool) -> None:
+        self.gold, self.test, self.ignore_words = gold, test, ignore_words
+        self.gold_words, self.test_words = words.of(gold.vocabulary), words.of(test.vocabulary)
+        self._delete_tags = preset.delete_tags
+        self.gold_aside = np.zeros(gold.n_tokens, dtype=np.bool_)
+        self.test_aside = np.zeros(test.n_tokens, dtype=np.bool_)
+
+    @cached_property
+    def gold_deleted(self) -> Mask:
+        return has_tag(self.gold, self._delete_tags)
+
+    @cached_property
+    def test_deleted(self) -> Mask:
+        return has_tag(self.test, self._delete_tags)
+
+    def align(self, pairs: Int64) -> Alignment:
+        """The alignment of each gold sentence with test sentence ``pairs[i]``."""
+        fit = self._fits(pairs)
+        used = np.zeros(len(self.test), dtype=np.bool_)
+        used[pairs[pairs >= 0]] = True
+        extra: tuple[int, ...] = tuple(np.flatnonzero(~used).tolist())
+        notes = [self._note(i, int(pairs[i]), Fit(int(fit[i]))) for i in np.flatnonzero(fit).tolist()]
+        notes += [self._extra(i) for i in extra]
+        if self.gold_aside.any() or self.test_aside.any():
+            return Alignment(pairs, fit, extra, tuple(notes), self.gold_aside, self.test_aside)
+        return Alignment(pairs, fit, extra, tuple(notes))
+
+    def _fits(self, pairs: Int64) -> Int64:
+        fit = np.full(len(pairs), int(Fit.MISSING), dtype=np.int64)
+        paired = np.flatnonzero(pairs >= 0)
+        same = self._same_tokens(paired, pairs[paired], with_deleted=True)
+        fit[paired[same]] = Fit.TOKENS
+        rest = paired[~same]
+        if len(rest):
+            parsed = np.diff(self.test.token_offset)[pairs[rest]] > 0
+            fit[rest[~parsed]] = Fit.NO_PARSE
+            rest = rest[parsed]
+            same = self._same_tokens(rest, pairs[rest], with_deleted=False)
+            self._put_aside(rest[same], pairs[rest[same]])
+            fit[rest[same]] = Fit.TOKENS
+            for sentence in rest[~same].tolist():
+                fit[sentence] = self._fit_of_text(sentence, int(pairs[sentence]))
+        return fit
+
+    def _same_tokens(self, gold: Int64, test: Int64, *, with_deleted: bool) -> Mask:
+        """Whether sentences have the same tokens, one to one; without the deleted ones, those that each side's tags delete."""
+        ours, n_gold = _words_of(self.gold, gold, None if with_deleted else self.gold_deleted)
+        theirs, n_test = _words_of(self.test, test, None if with_deleted else self.test_deleted)
+        same = n_gold == n_test
+        if self.ignore_words:
+            return same
+        if not same.all():
+            ours, theirs = ours[np.repeat(same, n_gold)], theirs[np.repeat(same, n_test)]
+        wrong = np.flatnonzero(self.gold_words.take(ours) != self.test_words.take(theirs))
+        if len(wrong):
+            last = np.cumsum(n_gold[same])
+            same[np.flatnonzero(same)[np.searchsorted(last, wrong, side="right")]] = False
+        return same
+
+    def _fit_of_text(self, sentence: int, partner: int) -> Fit:
+        """How two sentences of different tokens fit: by all their characters, or by those of the tokens that are kept."""
+        ours, theirs = self.gold.words(sentence), self.test.words(partner)
+        if sentence_text(ours) == sentence_text(theirs):
+            return Fit.CHARACTERS
+        if sentence_text(self._kept(self.gold, sentence)) == sentence_text(self._kept(self.test, partner)) != "":
+            self._put_aside(np.array([sentence]), np.array([partner]))
+            return Fit.CHARACTERS
+        return Fit.TEXT_DIFFERS
+
+    def _kept(self, bank: Treebank, sentence: int) -> list[str]:
+        deleted = self.gold_deleted if bank is self.gold else self.test_deleted
+        first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
+        return [word for word, left_out in zip(bank.words(sentence), deleted[first:last].tolist(), strict=True) if not left_out]
+
+    def _put_aside(self, gold: Int64, test: Int64) -> None:
+        """Leave the deleted tokens of these sentences out of the comparison."""
+        for bank, sentences, deleted, aside in (
+            (self.gold, gold, self.gold_deleted, self.gold_aside),
+            (self.test, test, self.test_deleted, self.test_aside),
+        ):
+            rows, _ = _token_rows(bank, sentences, ~deleted)
+            aside[rows] = True
+
+    def _note(self, sentence: int, partner: int, fit: Fit) -> Note:
+        place = self.gold.place(sentence)
+        if fit == Fit.CHARACTERS:
+            return Note(sentence, "characters", place, "other tokens over the same text", "they are aligned by characters")
+        if fit == Fit.NO_PARSE:
+            return Note(sentence, "no-parse", place, "no parse", MISSED)
+        if fit == Fit.MISSING:
+            return Note(sentence, "missing", place, f"no test sentence for {_shown(self.gold, sentence)!r}", MISSED)
+        ours, theirs = _first_difference(self.gold.words(sentence), self.test.words(partner))
+        what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
+        return Note(sentence, "text-differs", place, what, MISSED)
+
+    def _extra(self, sentence: int) -> Note:
+        what = f"no gold sentence for the test sentence {_shown(self.test, sentence)!r}"
+        return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
+
+
+def _words_of(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int32, Int64]:
+    """The words of some sentences, one after the other, without those left out; and how many each has."""
+    if left_out is None and len(sentences) == len(bank) and bool((sentences == np.arange(len(bank))).all()):
+        return bank.word, np.diff(bank.token_offset)
+    rows, counts = _token_rows(bank, sentences, left_out)
+    return bank.word.take(rows), counts
+
+
+def _token_rows(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tuple[Int64, Int64]:
+    """The token rows of some sentences, one after the other, without those left out; and how many each has."""
+    first = bank.token_offset[sentences]
+    count = bank.token_offset[sentences + 1] - first
+    end = np.cumsum(count)
+    rows = np.repeat(first - (end - count), count) + np.arange(int(count.sum()))
+    if left_out is None:
+        return rows, count
+    stays = ~left_out[rows]
+    total = np.append(0, np.cumsum(stays))
+    return rows[stays], total[end] - total[end - count]
+
+
+def _first_difference(gold: list[str], test: list[str]) -> tuple[str, str]:
+    pairs = enumerate(zip(gold, test, strict=False))
+    first = next((i for i, (ours, theirs) in pairs if plain_word(ours) != plain_word(theirs)), min(len(gold), len(test)))
+    return _word_at(gold, first), _word_at(test, first)
+
+
+def _word_at(words: list[str], index: int) -> str:
+    return f"word {index + 1} is {words[index]!r}" if index < len(words) else f"the sentence ends after {len(words)} words"
+
+
+def _shown(bank: Treebank, sentence: int) -> str:
+    words = " ".join(bank.words(sentence))
+    return words if len(words) <= 60 else words[:57] + "..."

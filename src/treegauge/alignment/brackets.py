@@ -1,0 +1,413 @@
+"""Brackets: the constituents of a treebank that count, as columns.
+
+This is what every metric sees: phrases only (tags are a column of the tokens), on the tokens that were kept, with the labels cut
+and numbered alike for gold and test.
+
+From a treebank to the brackets that a preset counts, over the tokens that are kept.
+
+The shape of bracketed trees as columns: how deep each bracket is, and what stands under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.words import has_tag
+from treegauge.presets import Preset
+from treegauge.trees.treebank import Int32, Int64, Treebank
+
+__all__ = [
+    "Brackets",
+    "Children",
+    "LabelNumbers",
+    "brackets_of",
+    "children_of",
+    "depths",
+    "nearest_kept",
+    "sentence_lengths",
+    "sum_within",
+    "symbols",
+    "token_positions",
+]
+
+Mask = NDArray[np.bool_]
+
+
+class LabelNumbers:
+    """Numbers for label strings, the same for gold and test; ``classes`` gives labels that a preset takes as equal one number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, label: str) -> int:
+        return self._numbers.setdefault(label, len(self._numbers))
+
+    def numbers(self, labels: Sequence[str]) -> Int32:
+        return np.array([self.number(label) for label in labels], dtype=np.int32)
+
+    @property
+    def strings(self) -> tuple[str, ...]:
+        return tuple(self._numbers)
+
+    def classes(self, pairs: Sequence[tuple[str, str]]) -> Int32:
+        """For each label the smallest number among those equal to it."""
+        classes = np.arange(len(self._numbers), dtype=np.int32)
+        for _ in pairs:
+            for a, b in pairs:
+                if a in self._numbers and b in self._numbers:
+                    low = min(classes[self._numbers[a]], classes[self._numbers[b]])
+                    classes[self._numbers[a]] = classes[self._numbers[b]] = low
+        return classes
+
+    def equality(self, pairs: Sequence[tuple[str, str]]) -> Mask | None:
+        """Which labels are equal, as a table; None where that is what ``classes`` says, each pair standing by itself.
+
+        >>> numbers = LabelNumbers()
+        >>> _ = numbers.numbers(["A", "B", "C"])
+        >>> numbers.equality([("A", "B")]) is None, numbers.equality([("A", "B"), ("B", "C")]).astype(int).tolist()
+        (True, [[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+        """
+        equal = np.eye(len(self._numbers), dtype=np.bool_)
+        for a, b in pairs:
+            if a in self._numbers and b in self._numbers:
+                equal[self._numbers[a], self._numbers[b]] = equal[self._numbers[b], self._numbers[a]] = True
+        classes = self.classes(pairs)
+        return None if np.array_equal(equal, classes[:, None] == classes[None, :]) else equal
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """The counted constituents of ``n`` sentences, sentence by sentence, each in pre-order.
+
+    Per bracket: ``label`` (see ``labels``), ``start`` and ``end`` over kept tokens, ``parent`` (the row of the nearest counted
+    ancestor, or -1), ``sentence``, and ``node`` (the node's row in its tree). Sentence ``i`` owns the rows
+    ``offset[i]:offset[i+1]``. Per kept token: ``tag`` (-1: none), ``word`` (numbered alike in gold and test), ``above``
+    (the row of the innermost counted bracket, or -1) and ``counted`` (False only for a further piece of a gold token that
+    the test tree cuts); sentence ``i`` owns the tokens ``token_offset[i]:token_offset[i+1]``. ``length`` is the sentence
+    length by the preset's rule.
+    """
+
+    labels: tuple[str, ...]
+    label: Int32
+    start: Int32
+    end: Int32
+    parent: Int64
+    sentence: Int64
+    node: Int64
+    offset: Int64
+    tag: Int32
+    word: Int32
+    above: Int64
+    counted: Mask
+    token_offset: Int64
+    length: Int64
+
+    def __len__(self) -> int:
+        """The number of sentences."""
+        return len(self.offset) - 1
+
+    @property
+    def n_brackets(self) -> int:
+        return len(self.label)
+
+    @property
+    def counts(self) -> Int64:
+        """The number of brackets of each sentence."""
+        return np.diff(self.offset)
+
+    def per_sentence(self, values: NDArray[np.bool_] | Int64 | Int32) -> Int64:
+        """The sum, for each sentence, of a value per bracket."""
+        return sum_within(values, self.offset)
+
+    def select(self, keep: Mask) -> Brackets:
+        """Only some of the brackets; parents become the nearest kept ancestors."""
+        nearest = nearest_kept(self.parent, keep)
+        row = np.append(np.cumsum(keep) - 1, -1)
+        kept = np.flatnonzero(keep)
+        return Brackets(
+            self.labels,
+            self.label[kept],
+            self.start[kept],
+            self.end[kept],
+            row[nearest[self.parent[kept]]],
+            self.sentence[kept],
+            self.node[kept],
+            np.append(0, np.cumsum(keep))[self.offset],
+            self.tag,
+            self.word,
+            row[nearest[self.above]],
+            self.counted,
+            self.token_offset,
+            self.length,
+        )
+
+    def sentences(self, first: int, last: int) -> Brackets:
+        """The sentences ``first:last`` alone."""
+        return self.take(np.arange(first, last))
+
+    def take(self, sentences: Int64) -> Brackets:
+        """Some of the sentences, in the order given; one may be taken several times."""
+        rows, offset = _rows_of(self.offset, sentences)
+        tokens, token_offset = _rows_of(self.token_offset, sentences)
+        moved = np.repeat(self.offset[sentences] - offset[:-1], np.diff(offset))
+        token_moved = np.repeat(self.offset[sentences] - offset[:-1], np.diff(token_offset))
+        parent, above = self.parent[rows], self.above[tokens]
+        return Brackets(
+            self.labels,
+            self.label[rows],
+            self.start[rows],
+            self.end[rows],
+            np.where(parent < 0, parent, parent - moved),
+            np.repeat(np.arange(len(sentences)), np.diff(offset)),
+            self.node[rows],
+            offset,
+            self.tag[tokens],
+            self.word[tokens],
+            np.where(above < 0, above, above - token_moved),
+            self.counted[tokens],
+            token_offset,
+            self.length[sentences],
+        )
+
+
+def _rows_of(offset: Int64, sentences: Int64) -> tuple[Int64, Int64]:
+    """The rows that some sentences own, one sentence after the other, and their new offsets."""
+    first = offset[sentences]
+    count = offset[sentences + 1] - first
+    new_offset = np.append(0, np.cumsum(count))
+    return np.repeat(first - new_offset[:-1], count) + np.arange(int(new_offset[-1])), new_offset
+
+
+def sum_within(values: NDArray[np.bool_] | Int64 | Int32, offset: Int64) -> Int64:
+    """Sums over the runs ``offset[i]:offset[i+1]``; an empty run sums to 0."""
+    total = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=total[1:])
+    return total[offset[1:]] - total[offset[:-1]]
+
+
+def nearest_kept(parent: Int64, keep: Mask) -> Int64:
+    """For each row, and for -1 in the last place, the nearest kept row among itself and its ancestors (-1: none)."""
+    nothing = len(keep)
+    up = np.append(np.where(keep, np.arange(nothing), np.where(parent < 0, nothing, parent)), nothing)
+    while True:
+        further = up[up]
+        if np.array_equal(further, up):
+            return np.where(up == nothing, -1, up)
+        up = further
+
+
+Mask = NDArray[np.bool_]
+
+
+def brackets_of(
+    bank: Treebank,
+    preset: Preset,
+    keep_token: Mask,
+    numbers: LabelNumbers,
+    word_numbers: Int32,
+    *,
+    length: Int64,
+    counted: Mask | None = None,
+    tags_comparable: Mask | None = None,
+    keep_sentence: Mask | None = None,
+) -> Brackets:
+    """The brackets of a treebank that a preset counts, over the tokens in ``keep_token``.
+
+    Sentences outside ``keep_sentence`` get no brackets and no tags; tokens outside ``tags_comparable`` no tags.
+    """
+    phrases = _Phrases(bank)
+    position = _before(keep_token)
+    start, end = phrases.spans(position)
+    cut = [preset.cut_label(label) for label in bank.labels]
+    labels = bank.label.take(phrases.row)
+    label = numbers.numbers(cut).take(labels)
+    counts = np.array([not preset.deletes(name) for name in cut] or [False])
+    keep = ((start < end) | preset.empty_brackets) & counts.take(labels)
+    if keep_sentence is not None:
+        keep &= keep_sentence.take(phrases.tree)
+    if not preset.trivial_spans:
+        n_words = np.diff(position[bank.token_offset])
+        keep &= (end - start > 1) & (end - start < n_words.take(phrases.tree))
+    if not preset.redundant_nodes:
+        keep &= ~_redundant(bank, preset, phrases, label)
+    if not preset.duplicate_spans:
+        keep &= ~_repeats(start, end, label if preset.labelled else None, phrases.parent, keep)
+
+    row = np.append(np.cumsum(keep) - 1, -1)
+    kept, tokens = np.flatnonzero(keep), np.flatnonzero(keep_token)
+    tree = phrases.tree.take(kept)
+    tag = np.append(numbers.numbers([preset.cut_tag(name) for name in bank.labels]), np.int32(-1)).take(bank.tag.take(tokens))
+    if tags_comparable is not None:
+        tag[~tags_comparable[tokens]] = -1
+    return Brackets(
+        numbers.strings,
+        label.take(kept),
+        start.take(kept),
+        end.take(kept),
+        row.take(_nearest(phrases.parent.take(kept), keep, phrases.parent)),
+        tree,
+        phrases.row.take(kept) - bank.node_offset.take(tree),
+        _before(keep).take(phrases.offset),
+        tag,
+        word_numbers.take(bank.word.take(tokens)),
+        row.take(_nearest(phrases.above(tokens), keep, phrases.parent)),
+        np.ones(len(tokens), dtype=np.bool_) if counted is None else counted.take(tokens),
+        position.take(bank.token_offset),
+        length,
+    )
+
+
+class _Phrases:
+    """The nodes of a treebank that are no preterminals: their ``row``, ``tree`` and ``parent`` (a number among them, or -1)."""
+
+    def __init__(self, bank: Treebank) -> None:
+        self._bank = bank
+        is_phrase = ~bank.is_preterminal
+        self._number = _before(is_phrase)
+        self.row = np.flatnonzero(is_phrase)
+        self.offset = self._number.take(bank.node_offset)
+        self.tree = np.repeat(np.arange(len(bank)), np.diff(self.offset))
+        self.parent = self._phrase(bank.parent.take(self.row), self.tree)
+
+    def _phrase(self, node: Int32, tree: Int64) -> Int64:
+        """The number of each node, given by its row in a tree; -1 for -1."""
+        return np.where(node < 0, -1, self._number.take(node + self._bank.node_offset.take(tree)))
+
+    def spans(self, position: Int64) -> tuple[Int32, Int32]:
+        """Start and end over the tokens that ``position`` counts."""
+        bank = self._bank
+        if position[-1] == bank.n_tokens:
+            return bank.start.take(self.row), bank.end.take(self.row)
+        first_token = bank.token_offset.take(self.tree)
+        before = position.take(first_token)
+        start = position.take(first_token + bank.start.take(self.row)) - before
+        end = position.take(first_token + bank.end.take(self.row)) - before
+        return start.astype(np.int32), end.astype(np.int32)
+
+    def above(self, tokens: Int64) -> Int64:
+        """The phrase right above each token, beyond its tag."""
+        bank = self._bank
+        tree = np.repeat(np.arange(len(bank)), np.diff(bank.token_offset)).take(tokens)
+        node = bank.above.take(tokens)
+        higher = bank.parent.take(node + bank.node_offset.take(tree))
+        node = np.where(bank.tag.take(tokens) >= 0, higher, node)
+        return self._phrase(node, tree)
+
+
+def _before(marked: Mask) -> Int64:
+    """How many are marked before each place, and at the end how many in all."""
+    total = np.zeros(len(marked) + 1, dtype=np.int64)
+    np.cumsum(marked, out=total[1:])
+    return total
+
+
+def _nearest(rows: Int64, keep: Mask, parent: Int64) -> Int64:
+    """For each row (-1: none) the nearest kept one among itself and its ancestors, or -1."""
+    nearest = rows.copy()
+    is_kept = np.append(keep, True)
+    search = np.flatnonzero(~is_kept.take(nearest))
+    for _ in range(16):
+        if not len(search):
+            return nearest
+        found = parent.take(nearest.take(search))
+        nearest[search] = found
+        search = search[~is_kept.take(found)]
+    # Long chains of deleted nodes: all distances at once, doubling.
+    nearest[search] = nearest_kept(parent, keep)[nearest[search]]
+    return nearest
+
+
+def sentence_lengths(bank: Treebank, preset: Preset) -> Int64:
+    """The length of each sentence, words with ``delete_tags_for_length`` left out."""
+    return sum_within(~has_tag(bank, preset.delete_tags_for_length), bank.token_offset)
+
+
+def _redundant(bank: Treebank, preset: Preset, phrases: _Phrases, label: Int32) -> Mask:
+    """Which phrases are the only child, traces apart, of a phrase with their own label."""
+    start, end = phrases.spans(_before(~has_tag(bank, preset.delete_tags_for_length)))
+    parent = phrases.parent
+    return (parent >= 0) & (start == start[parent]) & (end == end[parent]) & (label == label[parent])
+
+
+def _repeats(start: Int32, end: Int32, label: Int32 | None, parent: Int64, keep: Mask) -> Mask:
+    """Which rows repeat the span (and label, if given) of a kept ancestor."""
+    repeats = np.zeros(len(start), dtype=np.bool_)
+    nearest = nearest_kept(parent, keep)
+    rows = np.flatnonzero(keep)
+    ancestor = nearest[parent[rows]]
+    while len(rows):
+        alive = (ancestor >= 0) & (start[rows] == start[ancestor]) & (end[rows] == end[ancestor])
+        rows, ancestor = rows[alive], ancestor[alive]
+        same = np.ones(len(rows), dtype=np.bool_) if label is None else label[rows] == label[ancestor]
+        repeats[rows[same]] = True
+        rows, ancestor = rows[~same], nearest[parent[ancestor[~same]]]
+    return repeats
+
+
+def depths(brackets: Brackets) -> Int64:
+    """For each bracket the number of counted brackets above it.
+
+    What stands before a bracket in pre-order is either above it or ends where it starts or earlier, so counting ends is enough.
+    """
+    first_edge = brackets.token_offset[:-1] + np.arange(len(brackets))
+    base = first_edge[brackets.sentence]
+    ends = np.bincount(base + brackets.end, minlength=int(brackets.token_offset[-1]) + len(brackets))
+    ended = np.cumsum(ends)
+    # Every bracket of the earlier sentences has ended as well: they cancel against the rows before the sentence.
+    return np.arange(brackets.n_brackets) - ended[base + brackets.start]
+
+
+def token_positions(brackets: Brackets) -> tuple[Int64, Int64]:
+    """For each kept token its sentence and its place there."""
+    n_tokens = np.diff(brackets.token_offset)
+    sentence = np.repeat(np.arange(len(brackets)), n_tokens)
+    return sentence, np.arange(len(brackets.tag)) - brackets.token_offset[:-1][sentence]
+
+
+def symbols(brackets: Brackets, classes: Int32 | None) -> tuple[Int64, Int64]:
+    """The symbol of each bracket and of each token: a class of labels; for a word without a tag one of its own.
+
+    Without classes all labels are one symbol.
+    """
+    n_classes = len(brackets.labels)
+    classes = np.zeros(n_classes, dtype=np.int32) if classes is None else classes
+    tagged = brackets.tag >= 0
+    of_token = brackets.word.astype(np.int64) + n_classes
+    of_token[tagged] = classes[brackets.tag[tagged]]
+    return classes[brackets.label].astype(np.int64), of_token
+
+
+@dataclass(frozen=True)
+class Children:
+    """What stands directly under brackets: one row a child, ordered by parent and position.
+
+    ``parent`` is a bracket, ``symbol`` the child's (see :func:`symbols`), ``is_word`` marks words without a tag, ``index`` is the
+    child's place among ``arity[parent]`` children. The children of bracket ``b`` are the rows ``first[b]:first[b]+arity[b]``.
+    """
+
+    parent: Int64
+    symbol: Int64
+    is_word: NDArray[np.bool_]
+    index: Int64
+    first: Int64
+    arity: Int64
+
+
+def children_of(brackets: Brackets, classes: Int32 | None) -> Children:
+    """The children of all brackets: brackets, preterminals and words; a further piece of a cut gold token is none of its own."""
+    bracket_symbol, token_symbol = symbols(brackets, classes)
+    inner = np.flatnonzero(brackets.parent >= 0)
+    tokens = np.flatnonzero((brackets.above >= 0) & brackets.counted)
+    parent = np.concatenate([brackets.parent[inner], brackets.above[tokens]])
+    start = np.concatenate([brackets.start[inner], token_positions(brackets)[1][tokens]])
+    symbol = np.concatenate([bracket_symbol[inner], token_symbol[tokens]])
+    is_word = np.concatenate([np.zeros(len(inner), dtype=np.bool_), brackets.tag[tokens] < 0])
+    order = np.lexsort((start, parent))
+    arity = np.bincount(parent, minlength=brackets.n_brackets)
+    first = np.cumsum(arity) - arity
+    parent = parent[order]
+    return Children(parent, symbol[order], is_word[order], np.arange(len(parent)) - first[parent], first, arity)

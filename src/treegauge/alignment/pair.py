@@ -1,0 +1,225 @@
+"""From two treebanks to two sets of Brackets over the same tokens: what every metric compares.
+
+Deletion is decided by the gold tags, so a comma that the parser tagged as a noun cannot make a sentence incomparable.
+
+Two treebanks over the same tokens: test sentences in gold order, differing tokenisations cut at all edges of both.
+
+Where one side writes ``can not`` and the other ``cannot``, both get the tokens ``can`` and ``not``; the gold token's second piece
+does not count as a word of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
+from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths
+from treegauge.alignment.words import WordNumbers, has_tag, plain_word, without_tokens, without_traces
+from treegauge.errors import MismatchError
+from treegauge.presets import Preset
+from treegauge.trees.treebank import Int32, Int64, Treebank
+
+__all__ = ["Common", "Pair", "over_common_tokens", "pair_of", "prepare"]
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Common:
+    """Gold and test over the same tokens; None stands for "all of them".
+
+    ``counted`` marks the tokens that are a gold token or the first piece of one; ``tags_comparable`` those that are a whole
+    token on both sides. A test sentence that does not exist or does not fit is a stand-in whose nodes must not count:
+    ``has_test`` is False for it.
+    """
+
+    gold: Treebank
+    test: Treebank
+    counted: Mask | None = None
+    tags_comparable: Mask | None = None
+    has_test: Mask | None = None
+
+
+def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> Common:
+    """Bring both treebanks over common tokens; where all sentences fit token by token they are returned as they are."""
+    if alignment.gold_aside is not None and alignment.test_aside is not None:
+        gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
+    if alignment.is_identity:
+        return Common(gold, test[: len(gold)] if len(test) > len(gold) else test)
+    has_test = alignment.fit <= Fit.CHARACTERS
+    test = _in_gold_order(gold, test, alignment.test, has_test)
+    counted, comparable = None, np.repeat(has_test, np.diff(gold.token_offset))
+    recut = np.flatnonzero(alignment.fit == Fit.CHARACTERS).tolist()
+    if recut:
+        pieces = {sentence: _Pieces(gold.words(sentence), test.words(sentence)) for sentence in recut}
+        counted = _begins_token(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
+        gold = _recut(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
+        test = _recut(test, {sentence: cut.test for sentence, cut in pieces.items()})
+        comparable = np.repeat(has_test, np.diff(gold.token_offset))
+        for sentence, cut in pieces.items():
+            comparable[gold.token_offset[sentence] : gold.token_offset[sentence + 1]] = cut.same_extent
+    return Common(gold, test, counted, comparable, has_test)
+
+
+def _in_gold_order(gold: Treebank, test: Treebank, partner: Int64, has_test: Mask) -> Treebank:
+    """The test sentences in gold order, and the gold sentence itself where there is none that fits."""
+    if bool(has_test.all()):
+        return test.take(partner)
+    both = Treebank.concatenate([test, gold])
+    return both.take(np.where(has_test, partner, len(test) + np.arange(len(gold))))
+
+
+class _Pieces:
+    """Two tokenisations of the same characters, cut at the edges of both.
+
+    ``gold[k]`` and ``test[k]`` are the tokens that piece ``k`` belongs to; ``same_extent`` says where they are the same token.
+    """
+
+    def __init__(self, gold: list[str], test: list[str]) -> None:
+        gold_edges, test_edges = _edges(gold), _edges(test)
+        starts = np.union1d(gold_edges, test_edges)[:-1]
+        self.gold = np.searchsorted(gold_edges, starts, side="right") - 1
+        self.test = np.searchsorted(test_edges, starts, side="right") - 1
+        same_start = gold_edges[self.gold] == test_edges[self.test]
+        self.same_extent = same_start & (gold_edges[self.gold + 1] == test_edges[self.test + 1])
+
+
+def _edges(words: list[str]) -> Int64:
+    return np.cumsum([0] + [len(plain_word(word)) for word in words])
+
+
+def _token_of_piece(bank: Treebank, pieces: dict[int, Int64]) -> Int64:
+    """For each piece of a treebank's tokens the token it belongs to; sentences that are not named are not cut."""
+    n_pieces = np.ones(bank.n_tokens, dtype=np.int64)
+    for sentence, tokens in pieces.items():
+        first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
+        n_pieces[first:last] = np.bincount(tokens, minlength=last - first)
+    return np.repeat(np.arange(bank.n_tokens), n_pieces)
+
+
+def _begins_token(bank: Treebank, pieces: dict[int, Int64]) -> Mask:
+    token = _token_of_piece(bank, pieces)
+    begins = np.ones(len(token), dtype=np.bool_)
+    begins[1:] = token[1:] != token[:-1]
+    return begins
+
+
+def _recut(bank: Treebank, pieces: dict[int, Int64]) -> Treebank:
+    """A treebank with tokens replaced by pieces of them; each piece keeps the tag and the node above."""
+    token = _token_of_piece(bank, pieces)
+    edge = np.searchsorted(token, np.arange(bank.n_tokens + 1))
+    first_token = np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
+    return replace(
+        bank,
+        start=(edge[first_token + bank.start] - edge[first_token]).astype(np.int32),
+        end=(edge[first_token + bank.end] - edge[first_token]).astype(np.int32),
+        word=bank.word[token],
+        tag=bank.tag[token],
+        above=bank.above[token],
+        token_offset=edge[bank.token_offset],
+    )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Gold and test as Brackets over the same tokens, sentence by sentence.
+
+    ``index[i]`` is the gold sentence behind row ``i``: all of them, unless some were left out. ``classes`` numbers the
+    labels so that those the preset takes as equal have one number; where it takes A as B and B as C, but not A as C, they are one
+    class all the same, and ``equality`` is the exact table.
+    """
+
+    gold: Brackets
+    test: Brackets
+    index: Int64
+    alignment: Alignment
+    classes: Int32
+    preset: Preset
+    equality: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def matching_classes(self) -> Int32 | None:
+        """What labels are matched by: None where the preset ignores labels."""
+        return self.classes if self.preset.labelled else None
+
+    def sentences(self, first: int, last: int) -> Pair:
+        """The rows ``first:last`` alone."""
+        return Pair(
+            self.gold.sentences(first, last),
+            self.test.sentences(first, last),
+            self.index[first:last],
+            self.alignment,
+            self.classes,
+            self.preset,
+            self.equality,
+        )
+
+
+def prepare(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", ignore_words: bool = False) -> Pair:
+    """Align two treebanks and reduce them to what counts.
+
+    ``on_mismatch``: ``align`` counts the gold brackets of a sentence that does not fit as missed, ``skip`` leaves it out,
+    ``error`` raises :class:`~treegauge.errors.MismatchError`.
+    """
+    gold, test = without_traces(gold, preset), without_traces(test, preset)
+    words = WordNumbers(preset)
+    alignment = align(gold, test, preset, words, ignore_words=ignore_words)
+    return pair_of(gold, test, alignment, preset, words, on_mismatch=on_mismatch)
+
+
+def pair_of(
+    gold: Treebank,
+    test: Treebank,
+    alignment: Alignment,
+    preset: Preset,
+    words: WordNumbers | None = None,
+    *,
+    on_mismatch: str = "align",
+) -> Pair:
+    """What counts of two treebanks without traces that are aligned already."""
+    if on_mismatch == "error" and alignment.notes:
+        raise MismatchError(_refusal(alignment))
+    common = over_common_tokens(gold, test, alignment)
+    numbers = LabelNumbers()
+    keep = ~has_tag(common.gold, preset.delete_tags)
+    words = words or WordNumbers(preset)
+    gold_words, test_words = words.of(common.gold.vocabulary), words.of(common.test.vocabulary)
+    length = sentence_lengths(gold, preset)
+    gold_brackets = brackets_of(common.gold, preset, keep, numbers, gold_words, length=length, counted=common.counted)
+    test_brackets = brackets_of(
+        common.test,
+        preset,
+        keep,
+        numbers,
+        test_words,
+        length=length,
+        counted=common.counted,
+        tags_comparable=common.tags_comparable,
+        keep_sentence=common.has_test,
+    )
+    gold_brackets = replace(gold_brackets, labels=numbers.strings)
+    test_brackets = replace(test_brackets, labels=numbers.strings)
+    stays = np.ones(len(gold), dtype=np.bool_)
+    if on_mismatch == "skip":
+        stays &= alignment.fit < Fit.TEXT_DIFFERS
+        notes = [replace(note, consequence=LEFT_OUT) if note.consequence == MISSED else note for note in alignment.notes]
+        alignment = replace(alignment, notes=tuple(notes))
+    if not preset.empty_gold:
+        stays &= gold_brackets.counts > 0
+    index = np.flatnonzero(stays)
+    if len(index) < len(gold):
+        gold_brackets, test_brackets = gold_brackets.take(index), test_brackets.take(index)
+    classes, equality = numbers.classes(preset.equal_labels), numbers.equality(preset.equal_labels)
+    return Pair(gold_brackets, test_brackets, index, alignment, classes, preset, equality)
+
+
+def _refusal(alignment: Alignment) -> str:
+    more = len(alignment.notes) - 1
+    first = alignment.notes[0]
+    return f"gold and test do not fit: {first.place}: {first.what}" + (f"\n  and {more} more such" if more else "")

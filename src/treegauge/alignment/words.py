@@ -1,0 +1,165 @@
+"""When two words are the same: without the escapes and quotation styles in which treebanks and parsers differ.
+
+Treebanks without some of their tokens: the nodes stay, and spans close up.
+
+Traces are not words: a gold tree with them and a parse without them are over the same sentence.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.presets import Preset
+from treegauge.trees.treebank import Int32, Treebank
+
+__all__ = ["WordNumbers", "has_tag", "letters", "plain_word", "sentence_text", "without_tokens", "without_traces"]
+
+Mask = NDArray[np.bool_]
+
+_PLAIN = {
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
+    "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'",
+    "\\/": "/", "\\*": "*",
+}  # fmt: skip
+
+_VARIABLE = frozenset("".join(_PLAIN.values()))
+
+
+def plain_word(word: str) -> str:
+    r"""A word without escapes, and with quotation marks of one kind.
+
+    >>> plain_word("-LCB-"), plain_word(r"1\/2"), plain_word("``"), plain_word("don’t")
+    ('{', '1/2', '"', "don't")
+    """
+    if word.isalnum():
+        return word
+    for written, plain in _PLAIN.items():
+        if written in word:
+            word = word.replace(written, plain)
+    return word
+
+
+def sentence_text(words: list[str]) -> str:
+    """The characters of a sentence, however it is cut into words.
+
+    >>> sentence_text(["ca", "n’t"]) == sentence_text(["can", "'t"])
+    True
+    """
+    return "".join(map(plain_word, words))
+
+
+def letters(text: str) -> str:
+    """What a sentence is recognised by: its letters and digits, or all of it if it has none."""
+    return "".join(filter(str.isalnum, text)) or text
+
+
+class WordNumbers:
+    """Numbers for words, equal where the plain words are, or where the preset takes them as equal.
+
+    It goes with any number of treebanks: a vocabulary that comes again is not numbered again.
+
+    >>> numbers = WordNumbers(Preset(equal_words=(("colour", "color"),)))
+    >>> numbers.of(("``", "colour")).tolist(), numbers.of(("color", "red", "''")).tolist()
+    ([2, 0], [0, 3, 2])
+    """
+
+    def __init__(self, preset: Preset) -> None:
+        self._numbers: dict[str, int] = {}
+        for word, other in _representatives(preset.equal_words).items():
+            self._numbers[word] = self._numbers.setdefault(other, len(self._numbers))
+        self._equal = frozenset(self._numbers)
+        self._written: dict[str, tuple[int, bool]] = {}
+        self._recent: deque[tuple[tuple[str, ...], Int32, Mask]] = deque(maxlen=4)
+
+    def of(self, vocabulary: tuple[str, ...]) -> Int32:
+        """The number of each word of a vocabulary."""
+        return self._numbered(vocabulary)[1]
+
+    def has_variants(self, vocabulary: tuple[str, ...]) -> Mask:
+        """For each word, whether it may be written otherwise and still have its number."""
+        return self._numbered(vocabulary)[2]
+
+    def _numbered(self, vocabulary: tuple[str, ...]) -> tuple[tuple[str, ...], Int32, Mask]:
+        for known in self._recent:
+            if known[0] is vocabulary:
+                return known
+        found = [self._written.get(word) or self._number(word) for word in vocabulary] or [(0, False)]
+        numbers, variable = zip(*found, strict=True)
+        entry = vocabulary, np.array(numbers, dtype=np.int32), np.array(variable, dtype=np.bool_)
+        self._recent.append(entry)
+        return entry
+
+    def _number(self, word: str) -> tuple[int, bool]:
+        plain = plain_word(word)
+        number = self._numbers.setdefault(plain, len(self._numbers))
+        self._written[word] = number, plain in self._equal or not _VARIABLE.isdisjoint(plain)
+        return self._written[word]
+
+
+def _representatives(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """One word for all that are equal, through any number of pairs.
+
+    >>> _representatives((("a", "b"), ("b", "c")))
+    {'a': 'a', 'b': 'a', 'c': 'a'}
+    """
+    groups: dict[str, dict[str, None]] = {}
+    for pair in pairs:
+        first, second = map(plain_word, pair)
+        joined = groups.get(first, {first: None}) | groups.get(second, {second: None})
+        for word in joined:
+            groups[word] = joined
+    return {word: min(group) for word, group in groups.items()}
+
+
+Mask = NDArray[np.bool_]
+
+
+def has_tag(bank: Treebank, tags: frozenset[str]) -> Mask:
+    """For each token, whether its tag is one of ``tags``; a word without a tag of its own has none.
+
+    >>> has_tag(Treebank.parse("(S (NP (NN cats)) (VP (V sleep)) (. .))"), frozenset({"."})).tolist()
+    [False, False, True]
+    """
+    return np.array([*(label in tags for label in bank.labels), False], dtype=np.bool_).take(bank.tag)
+
+
+def without_tokens(bank: Treebank, left_out: Mask) -> Treebank:
+    """The treebank without the marked tokens; a node left without words spans nothing.
+
+    >>> bank = Treebank.parse("(S (NP (-NONE- *)) (VP (V go) (. .)))")
+    >>> without_tokens(bank, has_tag(bank, frozenset({"-NONE-"}))).words(0)
+    ['go', '.']
+    """
+    if not left_out.any():
+        return bank
+    kept = np.flatnonzero(~left_out)
+    position = np.zeros(len(left_out) + 1, dtype=np.int64)
+    np.cumsum(~left_out, out=position[1:])
+    first_token = np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
+    return replace(
+        bank,
+        start=(position[first_token + bank.start] - position[first_token]).astype(np.int32),
+        end=(position[first_token + bank.end] - position[first_token]).astype(np.int32),
+        word=bank.word[kept],
+        tag=bank.tag[kept],
+        above=bank.above[kept],
+        token_offset=position[bank.token_offset],
+    )
+
+
+def without_traces(bank: Treebank, preset: Preset) -> Treebank:
+    """The treebank without the tokens that a preset leaves out of both scoring and length (``-NONE-``).
+
+    Each side's own tags decide, as no parser tags a word so. The nodes stay; those left without words span nothing.
+
+    >>> from treegauge.presets import load_preset
+    >>> bank = Treebank.parse("(S (NP (-NONE- *)) (VP (V go) (. .)))")
+    >>> without_traces(bank, load_preset("collins")).words(0)
+    ['go', '.']
+    """
+    traces = preset.delete_tags & preset.delete_tags_for_length
+    return without_tokens(bank, has_tag(bank, traces)) if not traces.isdisjoint(bank.labels) else bank

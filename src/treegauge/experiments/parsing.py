@@ -1,0 +1,161 @@
+"""Parsing as part of an experiment: block by block, each kept as it is done, with progress.
+
+Which objective is best on which criterion: the matrix behind Goodman's Table 2 (1996), for any treebank.
+
+A grammar is counted from training trees, epsilons removed, singletons collapsed, binarised with X_Cont, relative frequency, no
+smoothing. Held-out sentences are parsed with every objective, and the trees scored by every criterion: against the binarised
+gold trees, but consistent brackets against the n-ary ones, as in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treegauge.errors import MismatchError
+from treegauge.experiments.base import Work
+from treegauge.grammar.counting import induce
+from treegauge.normalise import pipeline
+from treegauge.parsing.parser import Parsed, Parser, Sentence
+from treegauge.parsing.shards import Stretch
+from treegauge.scoring.score import score
+from treegauge.tables import Table
+from treegauge.trees.tree import Tree, from_flat, to_flat
+
+__all__ = ["BLOCK", "CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "objective_matrix", "parse_in_pieces"]
+
+BLOCK = 50
+"""Sentences of a piece."""
+
+
+def parse_in_pieces(work: Work, name: str, parser: Parser, sentences: Sequence[Sentence]) -> list[Parsed]:
+    """The parses of sentences: those that a killed run has left are not parsed again."""
+    blocks: dict[str, Stretch] = {}
+    for first in range(0, len(sentences), BLOCK):
+        block = tuple(sentences[first : first + BLOCK])
+        blocks[f"{name} {first}"] = Stretch(first, len(block), sentences=block)
+    kept = {piece for piece in blocks if piece in work.pieces}
+    parsed: list[Parsed] = []
+    began, fresh = time.monotonic(), 0
+    for (piece, block), found in zip(blocks.items(), work.each(_parse, (parser, work.jobs), blocks), strict=True):
+        fresh += 0 if piece in kept else block.count
+        parsed += [_parsed(sentence, document) for sentence, document in zip(block.sentences, found, strict=True)]
+        rate = f", {fresh / (time.monotonic() - began):.1f} a second" if fresh else ""
+        work.say(f"{name}: {len(parsed)} of {len(sentences)} sentences{rate}")
+    return parsed
+
+
+def _parse(how: tuple[Parser, int], block: Stretch) -> list[dict[str, Any]]:
+    parser, jobs = how
+    first, last = block.only or (0, block.count)
+    return [_document(parsed) for parsed in parser.parse_all(block.sentences[first:last], jobs)]
+
+
+def _document(parsed: Parsed) -> dict[str, Any]:
+    score = parsed.score if math.isfinite(parsed.score) else None
+    return {"tree": list(to_flat(parsed.tree)), "score": score, "fallback": parsed.fallback}
+
+
+def _parsed(sentence: Sentence, document: dict[str, Any]) -> Parsed:
+    tree: Tree = from_flat(document["tree"])
+    score = math.nan if document["score"] is None else float(document["score"])
+    return Parsed(sentence, tree, score, math.nan, bool(document["fallback"]))
+
+
+GOODMAN_OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall")
+
+CRITERIA = {
+    "labelled_recall": "Labelled Recall",
+    "labelled_tree": "Labelled Tree",
+    "bracketed_recall": "Bracketed Recall",
+    "consistent_brackets_recall": "Cons. Brackets Recall",
+    "consistent_brackets_tree": "Cons. Brackets Tree",
+}
+
+_CLEAN = "traces,functions,root"
+_BINARY = "unaries:keep=top,xcont"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rates by objective and criterion, and the trees behind them."""
+
+    rates: dict[str, dict[str, float]]
+    trees: dict[str, list[Tree]]
+    gold: list[Tree]
+    binary_gold: list[Tree]
+    train_trees: int
+    rules: int
+    unparsed: int
+
+    def best(self, criterion: str) -> str:
+        """The objective with the highest rate; the first of several."""
+        return max(self.rates, key=lambda objective: self.rates[objective][criterion])
+
+    def table(self) -> Table:
+        """A row per objective, a column per criterion."""
+        rows = [(objective, *(rates[criterion] for criterion in CRITERIA)) for objective, rates in self.rates.items()]
+        n = len(self.gold)
+        return Table(
+            "Objective by criterion",
+            ("objective", *CRITERIA.values()),
+            tuple(rows),
+            notes=(f"{n} sentences, {self.unparsed} without a parse ({100 * self.unparsed / max(n, 1):.1f}%), {self.rules} rules",),
+            percent=tuple(CRITERIA.values()),
+        )
+
+
+def objective_matrix(
+    train: Sequence[Tree],
+    test: Sequence[Tree],
+    *,
+    objectives: Sequence[str] = GOODMAN_OBJECTIVES,
+    most_symbols: int = 40,
+    jobs: int = 1,
+    advance: Callable[[], None] = lambda: None,
+    parse_all: Callable[[Parser, Sequence[Sentence]], Iterable[Parsed]] | None = None,
+) -> Matrix:
+    """Train on some trees, parse the tags of others with every objective, and score by every criterion.
+
+    ``advance`` is called after each parsed sentence. ``parse_all`` replaces the parser's own, for work that is kept as it is done.
+    """
+
+    def own_parse_all(parser: Parser, sentences: Sequence[Sentence]) -> Iterable[Parsed]:
+        return parser.parse_all(sentences, jobs)
+
+    parse = parse_all or own_parse_all
+    clean = pipeline(_CLEAN)
+    binary = pipeline(_BINARY)
+    train_trees = [binary(tree) for tree in _short(train, clean, most_symbols)]
+    gold = _short(test, clean, most_symbols)
+    if not gold or not train_trees:
+        raise MismatchError(f"no sentence of at most {most_symbols} symbols to train on, or none to test on")
+    binary_gold = [tree for tree in map(binary, gold) if tree is not None]
+    grammar = induce([tree for tree in train_trees if tree is not None], tags=True)
+    sentences = [Sentence(tree.words, tree.tags) for tree in binary_gold]
+    trees: dict[str, list[Tree]] = {}
+    unparsed = 0
+    for objective in objectives:
+        parsed: list[Parsed] = []
+        for one in parse(Parser(grammar, objective, tag_words=True), sentences):
+            parsed.append(one)
+            advance()
+        unparsed = sum(one.fallback for one in parsed)
+        trees[objective] = [one.tree for one in parsed]
+    rates = {objective: _rates(gold, binary_gold, guessed) for objective, guessed in trees.items()}
+    return Matrix(rates, trees, gold, binary_gold, len(train_trees), len(grammar.rules), unparsed)
+
+
+def _short(trees: Sequence[Tree], clean: Callable[[Tree], Tree | None], most: int) -> list[Tree]:
+    """The cleaned trees of at most so many words; one word alone has no constituents once singletons are collapsed."""
+    cleaned = (clean(tree) for tree in trees)
+    return [tree for tree in cleaned if tree is not None and 1 < tree.width <= most]
+
+
+def _rates(gold: Sequence[Tree], binary_gold: Sequence[Tree], guessed: Sequence[Tree]) -> dict[str, float]:
+    against_binary = score(binary_gold, guessed, metric="goodman", preset="none").rates
+    against_nary = score(gold, guessed, metric="goodman", preset="none").rates
+    return {name: (against_nary if name.startswith("consistent") else against_binary)[name] for name in CRITERIA}

@@ -1,0 +1,187 @@
+"""The paper's numbers beside ours, and summaries of repeated runs.
+
+Is one system better than another? Paired randomisation on the rows that a score is made of.
+
+Is each algorithm the best on the criterion that it maximises? One verdict a criterion, as a table and in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.metrics.registry import find_metric
+from treegauge.presets import Preset
+from treegauge.scoring.score import score
+from treegauge.significance.randomisation import randomisation
+from treegauge.significance.resampling import Paired
+from treegauge.tables import Cell, Table
+from treegauge.trees.tree import Tree
+
+__all__ = ["RateTests", "Summary", "Verdict", "beside", "in_words", "summary", "verdict", "verdict_table"]
+
+
+class Summary(NamedTuple):
+    """The smallest, the largest, the mean and the standard deviation (of a sample) of some numbers."""
+
+    least: float
+    most: float
+    mean: float
+    deviation: float
+
+
+def summary(values: Sequence[float]) -> Summary:
+    """Of runs that were repeated; nan where there are none, and for the deviation of one.
+
+    >>> summary([1.0, 2.0, 3.0])
+    Summary(least=1.0, most=3.0, mean=2.0, deviation=1.0)
+    """
+    if not len(values):
+        return Summary(math.nan, math.nan, math.nan, math.nan)
+    array = np.asarray(values, dtype=np.float64)
+    deviation = float(array.std(ddof=1)) if len(array) > 1 else math.nan
+    return Summary(float(array.min()), float(array.max()), float(array.mean()), deviation)
+
+
+def beside(
+    title: str,
+    keys: Sequence[str],
+    columns: Sequence[str],
+    paper: Mapping[tuple[str, ...], Sequence[Cell]],
+    ours: Mapping[tuple[str, ...], Sequence[Cell]],
+    *,
+    percent: bool = False,
+    notes: Sequence[str] = (),
+) -> Table:
+    """A table with two columns for each of the paper's: what it printed, and what we got; - where there is nothing.
+
+    >>> print(beside("F1", ["parser"], ["LR"], {("MRL",): [0.7]}, {("MRL",): [0.71], ("MH",): [0.8]}, percent=True))
+    F1
+    parser  LR paper  LR ours
+    MRL        70.00    71.00
+    MH             -    80.00
+    """
+    names = [f"{column} {side}" for column in columns for side in ("paper", "ours")]
+    nothing: Sequence[Cell] = [None] * len(columns)
+    rows: list[tuple[Cell, ...]] = []
+    for key in dict.fromkeys([*paper, *ours]):
+        pairs = zip(paper.get(key, nothing), ours.get(key, nothing), strict=True)
+        rows.append((*key, *(cell for pair in pairs for cell in pair)))
+    return Table(title, (*keys, *names), tuple(rows), tuple(notes), tuple(names) if percent else ())
+
+
+class RateTests:
+    """The rates of systems by one metric, and p-values of their differences.
+
+    >>> gold = [Tree.parse("(S (A a) (X (B b) (C c)))")] * 3
+    >>> flat = [Tree.parse("(S (A a) (B b) (C c))")] * 3
+    >>> tests = RateTests("parseval", gold, {"flat": flat, "gold": gold}, rounds=100)
+    >>> tests.rates["flat"]["recall"], tests.p("flat", "gold", "recall")
+    (0.5, 0.25)
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        gold: Sequence[Tree],
+        systems: Mapping[str, Sequence[Tree]],
+        *,
+        preset: str | Preset = "default",
+        rounds: int = 10_000,
+        seed: int = 1,
+    ) -> None:
+        results = {name: score(gold, trees, metric=metric, preset=preset) for name, trees in systems.items()}
+        self.rates = {name: dict(result.rates) for name, result in results.items()}
+        self.signatures = {name: str(result.signature) for name, result in results.items()}
+        self._names, self._rounds, self._seed = list(systems), rounds, seed
+        self._paired = Paired.of(find_metric(metric), [result.rows for result in results.values()])
+        self._done: dict[tuple[str, str], Mapping[str, float]] = {}
+
+    def p(self, a: str, b: str, rate: str) -> float:
+        """The two-sided p-value of the difference of two systems."""
+        first, second = sorted((a, b), key=self._names.index)
+        if (first, second) not in self._done:
+            places = self._names.index(first), self._names.index(second)
+            found = randomisation(self._paired, *places, rounds=self._rounds, seed=self._seed)
+            self._done[first, second] = {name: float(p) for (_, name), p in zip(found.names, found.p, strict=True)}
+        return self._done[first, second][rate]
+
+
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The algorithm ``own`` less the best other one, on the criterion that it maximises; ``where`` names the grammar."""
+
+    criterion: str
+    own: str
+    rival: str
+    difference: float
+    p: float
+    where: str = ""
+
+    @property
+    def is_best(self) -> bool:
+        return self.difference >= 0
+
+    def __str__(self) -> str:
+        """One sentence.
+
+        >>> print(Verdict("LR", "M_LR", "MPP", -0.002, 0.4, "MH"))
+        On LR (MH) MPP is 0.20 points above M_LR (p = 0.4000): not significant, so the sample cannot tell
+        """
+        place = f"On {self.criterion}" + (f" ({self.where})" if self.where else "")
+        if self.is_best:
+            lead = f"{place} {self.own} leads {self.rival} by {100 * self.difference:.2f} points (p = {self.p:.4f})"
+            return lead if self.p < SIGNIFICANT else f"{lead}: not significant"
+        found = f"{place} {self.rival} is {-100 * self.difference:.2f} points above {self.own} (p = {self.p:.4f})"
+        if self.p >= SIGNIFICANT:
+            return f"{found}: not significant, so the sample cannot tell"
+        return f"{found}: significant; {self.own} is best on average over the grammar's own trees, and this treebank's are others"
+
+
+def verdict(
+    tests: RateTests, rate: str, criterion: str, own: str, names: Mapping[str, str] | None = None, where: str = ""
+) -> Verdict:
+    """The verdict on one criterion; ``names`` says how algorithms show where that is not their name in ``tests``."""
+    shown = names or {name: name for name in tests.rates}
+    rival = max((name for name in tests.rates if name != own), key=lambda name: tests.rates[name][rate])
+    difference = tests.rates[own][rate] - tests.rates[rival][rate]
+    return Verdict(criterion, shown[own], shown[rival], difference, tests.p(rival, own, rate), where)
+
+
+def verdict_table(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> Table:
+    """A row a criterion."""
+    several = any(each.where for each in verdicts)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *([each.where] if several else []),
+            *(each.criterion, each.own, each.rival, each.difference, f"{each.p:.4f}", "best" if each.is_best else "not best"),
+        )
+        for each in verdicts
+    ]
+    columns = ("criterion", "its algorithm", "best other", "difference", "p", "verdict")
+    about = "p: two-sided, paired randomisation over sentences. A difference that is not significant decides nothing."
+    return Table(
+        "Is each algorithm the best on the criterion that it maximises?",
+        (*(["grammar"] if several else []), *columns),
+        tuple(rows),
+        notes=(*notes, about),
+        percent=("difference",),
+    )
+
+
+def in_words(verdicts: Sequence[Verdict]) -> str:
+    """How many algorithms are best on their own criterion, and every exception with its significance."""
+    best = [each for each in verdicts if each.is_best]
+    weak = [each for each in best if each.p >= SIGNIFICANT]
+    said = f"on {len(best)} of {len(verdicts)} criteria the algorithm made for it is best"
+    said += f", on {len(best) - len(weak)} of them significantly (p < {SIGNIFICANT:g})." if best else "."
+    for each in (*weak, *(each for each in verdicts if not each.is_best)):
+        said += f" {each}."
+    return said

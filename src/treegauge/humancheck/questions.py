@@ -1,0 +1,404 @@
+"""Which brackets are to be judged, and in which order.
+
+Crossing errors and spurious brackets are asked about, exact matches on request. A bracket that several parsers made, or that
+stands several times in the treebank, is one question. The order is random, the same for all annotators, and the same whatever else
+is asked (:meth:`Bracket.rank <treegauge.humancheck.questions.Bracket.rank>`).
+
+What a judgement is about: a bracket named by its content, so that it outlives files, parsers and runs.
+
+From spans over the words that count to spans over all words: what a person sees, and what the store keeps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.alignment import Alignment, Fit, align
+from treegauge.alignment.pair import Pair, pair_of
+from treegauge.alignment.words import has_tag, plain_word, without_traces
+from treegauge.errors import UsageError
+from treegauge.metrics.base import total_of
+from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict
+from treegauge.metrics.hogenhout.items import Items, find_items
+from treegauge.presets import Preset, load_preset
+from treegauge.trees.tree import Tree, to_flat
+from treegauge.trees.treebank import Int64, Treebank
+
+__all__ = [
+    "KINDS",
+    "Bracket",
+    "Check",
+    "Occurrence",
+    "Place",
+    "Places",
+    "Plan",
+    "Question",
+    "System",
+    "build_check",
+    "sentence_hash",
+    "storable",
+    "tree_hash",
+]
+
+# What PostgreSQL cannot hold in text, and no reader of a label can see.
+_UNSTORABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class Bracket(NamedTuple):
+    """The words of a sentence (by their hash), a span over them, a label, and the hash of the gold tree it was compared with.
+
+    Words are those of the gold tree without traces, punctuation included, so a span does not depend on what a preset leaves out.
+    The same text can stand in a treebank twice with two analyses; the gold tree tells them apart.
+    """
+
+    sentence: str
+    start: int
+    end: int
+    label: str
+    gold: str
+
+    @property
+    def key(self) -> str:
+        """A short name for addresses."""
+        return hashlib.sha256(repr(tuple(self)).encode()).hexdigest()[:24]
+
+    def rank(self, seed: int) -> bytes:
+        """The place in the random order of a seed.
+
+        It depends on the bracket alone: what stood first for one parser stands first for the next one, too, so the brackets judged
+        so far stay a random sample of all, however often parsers are run again.
+        """
+        return hashlib.sha256(f"{seed} {tuple(self)!r}".encode()).digest()
+
+
+def sentence_hash(words: Sequence[str]) -> str:
+    """A hash of the words of a sentence.
+
+    >>> sentence_hash(["a", "b"])[:12], sentence_hash(["a b"])[:12]
+    ('3554d2b8a1e3', '541e27fe8b97')
+    """
+    return hashlib.sha256(json.dumps(list(words)).encode()).hexdigest()
+
+
+def tree_hash(tree: Tree) -> str:
+    """A hash of a tree, whatever file or layout it was read from."""
+    return hashlib.sha256(json.dumps(list(to_flat(tree))).encode()).hexdigest()
+
+
+def storable(text: str) -> str:
+    r"""Text as every database can hold it: control characters and halves of surrogate pairs are replaced.
+
+    >>> storable("NP\x00")
+    'NP\ufffd'
+    """
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+Mask = NDArray[np.bool_]
+
+
+class Place(NamedTuple):
+    """Words ``start:end`` of a sentence; ``by_gold`` unless an edge cuts a gold word, which only the test words can say."""
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+    by_gold: bool
+
+
+class _Tokens(NamedTuple):
+    """The tokens that count, each as its gold word and its test word, and whether it begins and ends its gold word."""
+
+    gold: Int64
+    test: Int64
+    begins: Mask
+    ends: Mask
+
+
+class Places:
+    """Where the brackets of a comparison stand in the sentences; both treebanks are without traces."""
+
+    def __init__(self, gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset) -> None:
+        self.gold, self.test, self.alignment = gold, test, alignment
+        self._deleted = has_tag(gold, preset.delete_tags)
+        self.tokens = lru_cache(maxsize=4096)(self._tokens)
+        self.words = lru_cache(maxsize=4096)(self._words)
+
+    def of(self, sentence: int, start: int, end: int) -> Place:
+        """Where the tokens ``start:end`` that count stand in a gold sentence: from the first of them to the last.
+
+        >>> from treegauge.alignment.pair import prepare
+        >>> from treegauge.presets import load_preset
+        >>> bank, preset = Treebank.parse("(S (NP (NN rain)) (, ,) (VP (V fell)))"), load_preset("default")
+        >>> places = Places(bank, bank, prepare(bank, bank, preset).alignment, preset)
+        >>> places.of(0, 0, 2)
+        Place(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True)
+        """
+        tokens = self.tokens(sentence)
+        words = self.words(sentence)
+        if start == end:
+            at = int(tokens.gold[start]) if start < len(tokens.gold) else len(words)
+            return Place(words, at, at, True)
+        if tokens.begins[start] and tokens.ends[end - 1]:
+            return Place(words, int(tokens.gold[start]), int(tokens.gold[end - 1]) + 1, True)
+        partner = int(self.alignment.test[sentence])
+        return Place(tuple(self.test.words(partner)), int(tokens.test[start]), int(tokens.test[end - 1]) + 1, False)
+
+    def _words(self, sentence: int) -> tuple[str, ...]:
+        return tuple(self.gold.words(sentence))
+
+    def _tokens(self, sentence: int) -> _Tokens:
+        ours = _not_aside(self.gold, sentence, self.alignment.gold_aside)
+        deleted = self._deleted[int(self.gold.token_offset[sentence]) + ours]
+        partner = int(self.alignment.test[sentence])
+        theirs = _not_aside(self.test, partner, self.alignment.test_aside)
+        if self.alignment.fit[sentence] == Fit.TOKENS:
+            whole = np.ones(int((~deleted).sum()), dtype=np.bool_)
+            return _Tokens(ours[~deleted], theirs[~deleted], whole, whole)
+        gold_edges = _edges(self.gold.words(sentence), ours)
+        test_edges = _edges(self.test.words(partner), theirs)
+        edges = np.union1d(gold_edges, test_edges)
+        of_gold = np.searchsorted(gold_edges, edges[:-1], side="right") - 1
+        of_test = np.searchsorted(test_edges, edges[:-1], side="right") - 1
+        keep = ~deleted[of_gold]
+        begins, ends = gold_edges[of_gold] == edges[:-1], gold_edges[of_gold + 1] == edges[1:]
+        return _Tokens(ours[of_gold][keep], theirs[of_test][keep], begins[keep], ends[keep])
+
+
+def _not_aside(bank: Treebank, sentence: int, aside: Mask | None) -> Int64:
+    first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
+    if aside is None:
+        return np.arange(last - first)
+    return np.flatnonzero(~aside[first:last])
+
+
+def _edges(words: list[str], kept: Int64) -> Int64:
+    numbers: list[int] = kept.tolist()
+    return np.cumsum([0, *(len(plain_word(words[number])) for number in numbers)])
+
+
+KINDS = ("CE", "SP", "EM")
+"""What a parser's bracket can be: a crossing error, spurious, an exact match."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked: brackets of which ``structure`` (labels; none: all), ``exact`` matches too, how many (``sample``, 0: all).
+
+    ``metric`` says which brackets there are at all; ``seed`` gives the order.
+    """
+
+    metric: Hogenhout = field(default_factory=Hogenhout)
+    preset: Preset = field(default_factory=lambda: load_preset("default"))
+    exact: bool = False
+    sample: int = 0
+    seed: int = 1
+
+
+class Occurrence(NamedTuple):
+    """One place where a bracket stands: the system, the gold sentence, the row among that system's brackets."""
+
+    system: int
+    sentence: int
+    row: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """A bracket to be judged, why, and everywhere it stands."""
+
+    bracket: Bracket
+    kind: str
+    place: Place
+    occurrences: tuple[Occurrence, ...]
+
+    @cached_property
+    def key(self) -> str:
+        return self.bracket.key
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words inside the bracket."""
+        return self.place.words[self.place.start : self.place.end]
+
+
+@dataclass(frozen=True)
+class System:
+    """A parser's output against the treebank: ``question`` gives the number of each bracket's question (-1: other structure)."""
+
+    name: str
+    bank: Treebank
+    pair: Pair
+    items: Items
+    places: Places
+    counts: Mapping[str, int]
+    question: Int64
+    names: Sequence[BracketKey]
+
+    def judgements(self, verdict: Callable[[int], Verdict | None]) -> Judgements:
+        """The judgements of this system's brackets, given the verdict on each question."""
+        said = {number: verdict(number) for number in np.unique(self.question[self.question >= 0]).tolist()}
+        numbers: list[int] = self.question.tolist()
+        found = ((name, said.get(number)) for name, number in zip(self.names, numbers, strict=True))
+        return Judgements({name: answer for name, answer in found if answer is not None})
+
+
+@dataclass(frozen=True)
+class Check:
+    """A treebank, parsers' outputs, and all questions about them.
+
+    ``instances[system, kind, question]`` counts where a bracket stands; ``reproduced[system, question]`` the treebank brackets
+    of the wanted structure that it reproduces.
+    """
+
+    gold: Treebank
+    systems: tuple[System, ...]
+    plan: Plan
+    questions: tuple[Question, ...]
+    instances: Int64
+    reproduced: Int64
+
+    @cached_property
+    def number(self) -> dict[Bracket, int]:
+        """The number of each bracket's question."""
+        return {question.bracket: number for number, question in enumerate(self.questions)}
+
+    @cached_property
+    def by_key(self) -> dict[str, int]:
+        """The number of each question by its short name."""
+        return {question.key: number for number, question in enumerate(self.questions)}
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """The place in the order of each question that is asked."""
+        return {number: place for place, number in enumerate(self.order)}
+
+    @cached_property
+    def asked(self) -> Int64:
+        """The questions that are asked, in their random order."""
+        return self.ranked[: self.plan.sample] if self.plan.sample else self.ranked
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The questions that are asked, in their random order, as a tuple."""
+        numbers: list[int] = self.asked.tolist()
+        return tuple(numbers)
+
+    @cached_property
+    def ranked(self) -> Int64:
+        """All questions that could be asked, in their random order, whether or not the sample reaches them."""
+        askable = [i for i, question in enumerate(self.questions) if question.kind != "EM" or self.plan.exact]
+        return np.array(sorted(askable, key=lambda i: self.questions[i].bracket.rank(self.plan.seed)), dtype=np.int64)
+
+    def name_of(self, question: Question) -> list[str]:
+        """The systems that made a bracket."""
+        return [system.name for index, system in enumerate(self.systems) if any(o.system == index for o in question.occurrences)]
+
+
+def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: Plan | None = None) -> Check:
+    """All questions about some parsers' outputs, in a random order.
+
+    >>> gold = Treebank.parse("(S (NP (D the) (N dog)) (VP (V saw) (NP (D a) (N cat)) (PP (P in) (NP (N Ur)))))")
+    >>> test = Treebank.parse("(S (NP (D the) (N dog)) (VP (V saw) (NP (NP (D a) (N cat)) (PP (P in) (NP (N Ur))))))")
+    >>> check = build_check(gold, {"A": test, "B": test})
+    >>> [(question.kind, question.bracket.label, question.words) for question in map(check.questions.__getitem__, check.order)]
+    [('SP', 'NP', ('a', 'cat', 'in', 'Ur'))]
+    """
+    plan = plan or Plan()
+    if not systems:
+        raise UsageError("there is no parser's output to check")
+    found = _Finder(gold, plan)
+    prepared = [found.add(index, name, bank) for index, (name, bank) in enumerate(systems.items())]
+    questions = found.questions()
+    instances, reproduced = _instances(prepared, len(questions), plan.metric.structure)
+    return Check(gold, tuple(prepared), plan, questions, instances, reproduced)
+
+
+class _Finder:
+    """Collects the brackets of one system after the other."""
+
+    def __init__(self, gold: Treebank, plan: Plan) -> None:
+        self.gold, self.plan = gold, plan
+        self.preset = plan.metric.adapted(plan.preset)
+        self.bare = without_traces(gold, self.preset)
+        self._gold_hashes: dict[int, str] = {}
+        self._sentence_hashes: dict[tuple[str, ...], str] = {}
+        self._numbers: dict[Bracket, int] = {}
+        self._places: list[Place] = []
+        self._occurrences: list[list[Occurrence]] = []
+        self._kinds: list[int] = []
+
+    def add(self, index: int, name: str, bank: Treebank) -> System:
+        """The brackets of a system, and the number of each one's question."""
+        bare = without_traces(bank, self.preset)
+        pair = pair_of(self.bare, bare, align(self.bare, bare, self.preset), self.preset)
+        items = find_items(pair, self.plan.metric.keep)
+        metric = self.plan.metric
+        rows = metric.rows(pair)
+        counts = {name: int(count) for name, count in zip(metric.columns, total_of(rows), strict=True)}
+        places = Places(self.bare, bare, pair.alignment, self.preset)
+        test = items.test.brackets
+        chains = items.test.chains(range(test.n_brackets))
+        wanted: list[bool] = items.test.labelled(metric.structure).tolist()
+        kinds: list[int] = np.where(items.exact, 2, np.where(items.crosses, 0, 1)).tolist()
+        spans = zip(pair.index[test.sentence].tolist(), test.start.tolist(), test.end.tolist(), strict=True)
+        question = np.full(test.n_brackets, -1, dtype=np.int64)
+        names: list[BracketKey] = []
+        for row, (sentence, start, end) in enumerate(spans):
+            names.append(BracketKey(sentence, start, end, chains[row]))
+            if wanted[row]:
+                place = places.of(sentence, start, end)
+                question[row] = self._number(place, chains[row], Occurrence(index, sentence, row), kinds[row])
+        return System(name, bank, pair, items, places, counts, question, names)
+
+    def _number(self, place: Place, label: str, occurrence: Occurrence, kind: int) -> int:
+        bracket = Bracket(
+            self._sentence_hash(place.words), place.start, place.end, storable(label), self._gold_hash(occurrence.sentence)
+        )
+        number = self._numbers.setdefault(bracket, len(self._numbers))
+        if number == len(self._places):
+            self._places.append(place)
+            self._occurrences.append([])
+            self._kinds.append(kind)
+        self._occurrences[number].append(occurrence)
+        self._kinds[number] = min(self._kinds[number], kind)
+        return number
+
+    def _sentence_hash(self, words: tuple[str, ...]) -> str:
+        if words not in self._sentence_hashes:
+            self._sentence_hashes[words] = sentence_hash(words)
+        return self._sentence_hashes[words]
+
+    def _gold_hash(self, sentence: int) -> str:
+        if sentence not in self._gold_hashes:
+            self._gold_hashes[sentence] = tree_hash(self.gold[sentence])
+        return self._gold_hashes[sentence]
+
+    def questions(self) -> tuple[Question, ...]:
+        return tuple(
+            Question(bracket, KINDS[self._kinds[number]], self._places[number], tuple(self._occurrences[number]))
+            for bracket, number in self._numbers.items()
+        )
+
+
+def _instances(systems: Sequence[System], n_questions: int, structure: Sequence[str]) -> tuple[Int64, Int64]:
+    instances = np.zeros((len(systems), len(KINDS), n_questions), dtype=np.int64)
+    reproduced = np.zeros((len(systems), n_questions), dtype=np.int64)
+    for index, system in enumerate(systems):
+        items, question = system.items, system.question
+        asked: NDArray[np.bool_] = question >= 0
+        for kind, mask in enumerate((items.crosses & ~items.exact, items.spurious, items.exact)):
+            instances[index, kind] = np.bincount(question[mask & asked], minlength=n_questions)
+        matched = items.partner[items.gold.labelled(structure) & items.reproduced]
+        of_gold = question[matched]
+        reproduced[index] = np.bincount(of_gold[of_gold >= 0], minlength=n_questions)
+    return instances, reproduced

@@ -1,0 +1,381 @@
+"""Bracketed text as events: opening brackets, closing brackets and words, found by vectorised NumPy.
+
+A label is no event of its own: it is the atom (run of anything but blanks and brackets) right behind an opening bracket.
+
+What is inside what: spans and parents of all nodes at once, from the events of a text whose brackets balance.
+
+Tags, ``(TAG word)``, are more than half of all nodes and cover their one word. Only the others, phrases, take part in the search
+for partners (a stable sort on depth) and parents.
+
+From events to columns: what the Treebank table says of each node and each word, computed for all of them at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.io.interning import Interner, Words
+from treegauge.trees.bracketed import restore_label, restore_word
+from treegauge.trees.treebank import Int32, Int64, Origin, Treebank
+
+__all__ = ["Bytes", "Columns", "Events", "Mask", "Names", "Nesting", "Part", "find_events", "join_parts", "nesting_of", "part_of"]
+
+Bytes = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+_OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
+_TAIL = 1 << 12
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of a text in order.
+
+    ``position`` is where each begins, ``byte`` its first byte, ``depth`` the number of brackets open after it (less than zero
+    where too many were closed). ``outside`` says of each byte of the text whether it is a blank or a bracket.
+    """
+
+    data: Bytes
+    outside: Mask
+    position: Int64
+    byte: Bytes
+    depth: Int32
+
+    def __len__(self) -> int:
+        return len(self.byte)
+
+    @cached_property
+    def is_open(self) -> Mask:
+        return self.byte == _OPEN
+
+    @cached_property
+    def is_close(self) -> Mask:
+        return self.byte == _CLOSE
+
+    @cached_property
+    def is_word(self) -> Mask:
+        return ~(self.is_open | self.is_close)
+
+    @cached_property
+    def opens(self) -> Int64:
+        """The indices of opening brackets among the events."""
+        return np.flatnonzero(self.is_open)
+
+    @cached_property
+    def words(self) -> Int64:
+        """The indices of words among the events."""
+        return np.flatnonzero(self.is_word)
+
+    @cached_property
+    def atom_end(self) -> Int64:
+        """Where each atom of the text ends, be it a label or a word."""
+        edge = ~self.outside
+        edge[:-1] &= self.outside[1:]
+        return np.flatnonzero(edge) + 1
+
+    def end_before(self, event: Int64) -> Int64 | None:
+        """Where the atom ends that comes before each of some events; None if one is set off by more than a single blank."""
+        end = self.position.take(event)
+        end -= self.outside.take(end - 1)
+        return None if bool(self.outside.take(end - 1).any()) else end
+
+    def complete(self) -> int:
+        """How many events there are up to the last point where no bracket is open."""
+        for tail in (self.depth[-_TAIL:], self.depth):  # that point is almost always near the end
+            outside = np.flatnonzero(tail <= 0)
+            if len(outside):
+                return len(self) - len(tail) + int(outside[-1]) + 1
+        return 0
+
+    def first(self, count: int) -> Events:
+        """The first ``count`` events."""
+        if count == len(self):
+            return self
+        return Events(self.data, self.outside, self.position[:count], self.byte[:count], self.depth[:count])
+
+    def balance(self) -> bool:
+        """Whether every bracket has its partner and every word is inside one."""
+        if not len(self):
+            return True
+        if self.depth[-1] != 0 or int(self.depth.min()) < 0:
+            return False
+        return not len(self.words) or int(self.depth.take(self.words).min()) > 0
+
+
+def find_events(text: bytes) -> Events:
+    """The events of a text.
+
+    >>> events = find_events(b"(NP the cat)")
+    >>> events.position.tolist(), events.depth.tolist()
+    ([0, 4, 8, 11], [1, 1, 1, 0])
+    """
+    data = np.frombuffer(text, dtype=np.uint8)
+    is_bracket = (data - _OPEN) < 2  # unsigned, so that whatever is below wraps to far above
+    outside = (data - np.uint8(ord("\t"))) < 5  # \t \n \v \f \r
+    outside |= data == ord(" ")
+    outside |= is_bracket
+    edge = ~outside
+    edge[1:] &= outside[:-1]
+    edge[1:] &= data[:-1] != _OPEN
+    edge |= is_bracket
+    position = np.flatnonzero(edge)
+    byte = data.take(position)
+    step = (byte == _OPEN).view(np.int8) - (byte == _CLOSE).view(np.int8)
+    return Events(data, outside, position, byte, np.cumsum(step, dtype=np.int32))
+
+
+class Nesting(NamedTuple):
+    """Rows count from the first node of the text, words from its first word.
+
+    For each node its first word, the word behind its last one and its parent (a root's is meaningless); the rows of roots. For each
+    word the node above it, whether that is a tag (None: all are), and how many nodes begin before it.
+    """
+
+    start: Int32
+    end: Int32
+    parent: Int32
+    roots: Int64
+    above: Int64
+    is_tagged: Mask | None
+    nodes_before: Int64
+
+
+def nesting_of(events: Events) -> Nesting:
+    """The nesting of a text."""
+    opens, words = events.opens, events.words
+    begins_tag = np.zeros(len(events), dtype=np.bool_)
+    begins_tag[:-2] = events.is_word[1:-1] & events.is_close[2:]
+    is_tag = begins_tag.take(opens)
+    tags, phrases = np.flatnonzero(is_tag), np.flatnonzero(~is_tag)
+    tag_opens, phrase_opens = opens.take(tags), opens.take(phrases)
+    closes_phrase = events.is_close.copy()
+    closes_phrase[tag_opens + 2] = False
+    phrase_closes = np.flatnonzero(closes_phrase)
+
+    words_before = np.cumsum(events.is_word.view(np.int8), dtype=np.int32)
+    first, last = words_before.take(phrase_opens), words_before.take(phrase_closes)
+    if len(tags) == len(words):
+        tags_before, first_tag, last_tag = words_before, first, last
+    else:
+        tags_before = _count_before(tag_opens + 1, len(events))
+        first_tag, last_tag = tags_before.take(phrase_opens), tags_before.take(phrase_closes)
+    level = events.depth.take(phrase_opens)
+    by_depth, closes_by_depth = _stable_order(level), _stable_order(events.depth.take(phrase_closes))
+    start = words_before.take(opens)
+    end = start + np.int32(1)
+    phrase_end = np.empty_like(first)
+    phrase_end[by_depth] = last.take(closes_by_depth)
+    end[phrases] = phrase_end
+
+    above_phrase = _parents(level, by_depth)
+    # The innermost phrase after each bracket of a phrase: after a closing one, the parent of what it closes.
+    closed = np.empty_like(by_depth)
+    closed[closes_by_depth] = by_depth
+    innermost = np.empty(2 * len(phrases), dtype=np.int32)
+    innermost[phrase_opens - (first + 2 * first_tag)] = np.arange(len(phrases), dtype=np.int32)
+    innermost[phrase_closes - (last + 2 * last_tag)] = above_phrase.take(closed)
+    parent = np.zeros_like(start)
+    if len(phrases):
+        row = phrases.astype(np.int32)
+        parent[phrases] = row.take(above_phrase, mode="clip")
+        brackets_before = tag_opens - start.take(tags) - 2 * np.arange(len(tags))
+        parent[tags] = row.take(innermost.take(brackets_before - 1, mode="clip"), mode="clip")
+    roots = np.flatnonzero(events.depth.take(opens) == 1)
+
+    if len(tags) == len(words):
+        return Nesting(start, end, parent, roots, tags, None, tags + 1)
+    number = np.arange(len(words))
+    is_tagged = np.zeros(len(words), dtype=np.bool_)
+    is_tagged[words_before.take(tag_opens)] = True
+    above = np.empty(len(words), dtype=np.int64)
+    above[is_tagged] = tags
+    bare = words[~is_tagged]
+    brackets_before = bare - number[~is_tagged] - 2 * tags_before.take(bare)
+    above[~is_tagged] = phrases.take(innermost.take(brackets_before - 1))
+    # Opening and closing brackets before a word make, added, what is left of the events, and subtracted the depth.
+    return Nesting(start, end, parent, roots, above, is_tagged, (words - number + events.depth.take(words)) >> 1)
+
+
+def _count_before(events: Int64, size: int) -> Int32:
+    mask = np.zeros(size, dtype=np.int8)
+    mask[events] = 1
+    return np.cumsum(mask, dtype=np.int32)
+
+
+def _stable_order(depth: Int32) -> Int64:
+    """Indices in the order of depth; NumPy sorts 16-bit integers by radix, which is many times faster."""
+    small = len(depth) == 0 or int(depth.max()) < 1 << 16
+    return np.argsort(depth.astype(np.uint16) if small else depth, kind="stable")
+
+
+def _parents(level: Int32, by_depth: Int64) -> Int32:
+    """The parent of each phrase (a root gets a meaningless one).
+
+    A phrase one deeper than the phrase before it is that phrase's first child. In the order of depth, siblings stand together
+    behind the first of them, and share its parent.
+    """
+    is_first = np.zeros(len(level), dtype=np.bool_)
+    is_first[1:] = level[1:] > level[:-1]
+    order = by_depth.astype(np.int32)
+    place = np.arange(len(level), dtype=np.int32)
+    place *= is_first.take(by_depth)
+    np.maximum.accumulate(place, out=place)
+    parent = np.empty_like(order)
+    parent[by_depth] = order.take(place) - np.int32(1)
+    return parent
+
+
+_NEWLINE = np.uint8(ord("\n"))
+_SET_OFF = re.compile(rb"\(([ \t\n\r\v\f]+)([^() \t\n\r\v\f]++)(?=[ \t\n\r\v\f]*[^) \t\n\r\v\f])")
+
+
+class Names:
+    """The labels and words met so far; parts made with the same Names number them alike."""
+
+    def __init__(self) -> None:
+        self.label_names, self.word_names = Interner(), Interner()
+        self._labels: list[str] = []
+        self._vocabulary: list[str] = []
+        self._empty_label: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.label_names.strings) + len(self.word_names.strings)
+
+    @property
+    def empty_label(self) -> int:
+        """The number of the label of ``( (S ...))``, which is no slice of the text."""
+        if self._empty_label is None:
+            self._empty_label = self.label_names.add("")
+        return self._empty_label
+
+    def labels(self) -> tuple[str, ...]:
+        new = self.label_names.strings[len(self._labels) :]
+        self._labels += map(restore_label, new)
+        return tuple(self._labels)
+
+    def vocabulary(self) -> tuple[str, ...]:
+        new = self.word_names.strings[len(self._vocabulary) :]
+        self._vocabulary += [restore_word(name) if "RB-" in name else name for name in new]
+        return tuple(self._vocabulary)
+
+
+class Columns(NamedTuple):
+    """The columns of :class:`~treegauge.trees.treebank.Treebank`."""
+
+    label: Int32
+    start: Int32
+    end: Int32
+    parent: Int32
+    word: Int32
+    tag: Int32
+    above: Int32
+
+
+class Part(NamedTuple):
+    """Some trees: their columns, and how many nodes and tokens each has."""
+
+    columns: Columns
+    n_nodes: Int64
+    n_tokens: Int64
+    origins: tuple[Origin, ...]
+
+
+def join_parts(parts: list[Part], names: Names) -> Treebank:
+    """One treebank of parts that share their names; the list is emptied, so that memory is free as early as possible."""
+    origins = tuple(origin for part in parts for origin in part.origins)
+    node_offset, token_offset = _offsets([part.n_nodes for part in parts]), _offsets([part.n_tokens for part in parts])
+    columns = [[part.columns[k] for part in parts] for k in range(len(Columns._fields))]
+    parts.clear()
+    return Treebank(names.labels(), names.vocabulary(), *Columns._make(map(_joined, columns)), node_offset, token_offset, origins)
+
+
+def _joined(column: list[Int32]) -> Int32:
+    joined = column[0] if len(column) == 1 else np.concatenate([np.zeros(0, np.int32), *column])
+    column.clear()
+    return joined
+
+
+def _offsets(sizes: list[Int64]) -> Int64:
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
+
+
+def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
+    """The columns of text whose brackets balance.
+
+    Raises UnicodeDecodeError if it is not UTF-8.
+    """
+    opens, words = events.opens, events.words
+    open_position = events.position.take(opens)
+    has_label = ~events.outside.take(open_position + 1)
+    every = bool(has_label.all())
+    if not every and _has_label_set_off(events, opens[~has_label]):
+        return part_of(find_events(_with_labels_at_brackets(events)), names, path, first_line)
+    start, end, parent, roots, above, is_tagged, nodes_before = nesting_of(events)
+
+    text = Words(events.data)
+    label_end, word_end = _ends(events, opens, words, has_label, start, nodes_before)
+    if every:
+        label = names.label_names.ids(text, open_position + 1, label_end)
+    else:
+        label = np.full(len(opens), names.empty_label, dtype=np.int32)
+        label[has_label] = names.label_names.ids(text, open_position[has_label] + 1, label_end)
+    word = names.word_names.ids(text, events.position.take(words), word_end)
+    tag = label.take(above)
+    if is_tagged is not None:
+        tag[~is_tagged] = -1
+
+    n_nodes = np.diff(roots, append=len(opens))
+    first_word = start.take(roots)
+    n_tokens = np.diff(first_word.astype(np.int64), append=len(words))
+    shift = np.repeat(first_word, n_nodes)
+    start -= shift
+    end -= shift
+    parent -= np.repeat(roots.astype(np.int32), n_nodes)
+    parent[roots] = -1
+    above = above - np.repeat(roots, n_tokens)
+    columns = Columns(label, start, end, parent, word, tag, above.astype(np.int32))
+    origin = Origin(path, _lines_of(events, open_position.take(roots), first_line))
+    return Part(columns, n_nodes, n_tokens, (origin,))
+
+
+def _ends(
+    events: Events, opens: Int64, words: Int64, has_label: Mask, words_before: Int32, nodes_before: Int64
+) -> tuple[Int64, Int64]:
+    """Where labels and words end, given the numbers of words before nodes and of nodes before words."""
+    every = bool(has_label.all())
+    label_end = events.end_before((opens if every else opens[has_label]) + 1)
+    word_end = events.end_before(words + 1)
+    if label_end is not None and word_end is not None:
+        return label_end, word_end
+    # Labels and words are all the atoms there are, so the number of those before tells which one it is.
+    labels_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(has_label)])
+    label_atom = labels_before[:-1] + words_before
+    word_atom = np.arange(len(words)) + labels_before.take(nodes_before)
+    return events.atom_end.take(label_atom if every else label_atom[has_label]), events.atom_end.take(word_atom)
+
+
+def _has_label_set_off(events: Events, opens: Int64) -> bool:
+    """Whether an opening bracket has its label behind a blank, ``( NP ...``; the lone atom of ``( word)`` is no label."""
+    set_off = opens[events.is_word.take(opens + 1)]
+    return bool((~events.is_close.take(set_off + 2)).any())
+
+
+def _with_labels_at_brackets(events: Events) -> bytes:
+    """The text with each opening bracket moved to its label."""
+    text = events.data[: int(events.position[-1]) + 1].tobytes()
+    return _SET_OFF.sub(rb"\1(\2", text)
+
+
+def _lines_of(events: Events, position: Int64, first_line: int) -> Int64:
+    """The line of each position, which ascend."""
+    data = events.data[: int(position[-1])] if len(position) else events.data[:0]
+    lines = np.arange(first_line, first_line + len(position))
+    if int(np.count_nonzero(data == _NEWLINE)) == len(position) - 1 and bool((data.take(position[1:] - 1) == _NEWLINE).all()):
+        return lines  # the usual case: each begins its line
+    return np.searchsorted(np.flatnonzero(data == _NEWLINE), position) + first_line

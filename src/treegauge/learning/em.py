@@ -1,0 +1,412 @@
+"""One step of inside-outside re-estimation from bracketed sentences (Pereira & Schabes 1992).
+
+The new P(A -> rhs) is the expected count of the rule divided by that of A. A nonterminal whose expected count is 0
+keeps its rules; a probability of 0 stays 0; a sentence without a compatible parse is left out and counted.
+
+A grammar in Chomsky normal form as arrays of all its possible rules: what re-estimation works on.
+
+Expected counts of a grammar's rules over bracketed sentences, each sentence weighted by 1 / P(sentence).
+
+Dense grammars go through kernels in blocks of sentences. Blocks are fixed and their sums are added in their order,
+so that the result has the same bits for any number of threads or workers. Other grammars go through
+:class:`~treegauge.parsing.Forest`, and so does the odd sentence whose probabilities no dense kernel can hold.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.engines import HERE, Engine
+from treegauge.errors import MismatchError, UsageError
+from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.learning.kernels import OUT_OF_RANGE, Chart, Counts, Grammar, Tokens, count_block, most_cells, new_chart
+from treegauge.learning.sentences import BracketedSentences
+from treegauge.parsing.forest import Forest
+
+__all__ = [
+    "DenseExpectation",
+    "DenseGrammar",
+    "Learnable",
+    "Prepared",
+    "RuleExpectation",
+    "Step",
+    "expect_dense",
+    "expect_rules",
+    "is_normal_form",
+    "learnable",
+    "prepare",
+    "random_grammar",
+    "reestimate",
+    "steps",
+    "symbol_names",
+]
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DenseGrammar:
+    """``binary[A, B, C]`` = P(A -> B C) and ``lexical[w, A]`` = P(A -> w); the start symbol is symbol 0.
+
+    >>> grammar = DenseGrammar.from_pcfg(PCFG.parse('S -> S S [0.25] | "a" [0.75]'))
+    >>> grammar.binary.tolist(), grammar.lexical.tolist()
+    ([[[0.25]]], [[0.75]])
+    """
+
+    symbols: tuple[str, ...]
+    terminals: tuple[str, ...]
+    binary: Float64
+    lexical: Float64
+    labels: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """How symbols show in output trees, see :class:`~treegauge.grammar.PCFG`."""
+
+    @classmethod
+    def from_pcfg(cls, grammar: PCFG) -> DenseGrammar:
+        """The arrays of a grammar in Chomsky normal form."""
+        if not is_normal_form(grammar):
+            raise UsageError("only rules A -> B C and A -> word fit into a dense grammar")
+        symbol = {name: i for i, name in enumerate(grammar.nonterminals)}
+        terminal = {word: i for i, word in enumerate(grammar.vocabulary)}
+        binary, lexical = np.zeros((len(symbol),) * 3), np.zeros((len(terminal), len(symbol)))
+        for rule in grammar.rules:
+            if rule.is_lexical:
+                lexical[terminal[rule.rhs[0]], symbol[rule.lhs]] = rule.probability
+            else:
+                binary[symbol[rule.lhs], symbol[rule.rhs[0]], symbol[rule.rhs[1]]] = rule.probability
+        return cls(tuple(symbol), tuple(terminal), binary, lexical, grammar.labels)
+
+    def to_pcfg(self, *, threshold: float = 0.0) -> PCFG:
+        """The grammar as a list of rules; those below ``threshold`` are left out and the others scaled."""
+        rules = (rule for rule in self._rules() if rule.probability >= max(threshold, np.nextafter(0.0, 1.0)))
+        return PCFG.from_rules(rules, start=self.symbols[0], renormalise=threshold > 0, labels=self.labels)
+
+    def _rules(self) -> Iterator[Rule]:
+        for A, parent in enumerate(self.symbols):
+            for B, C in np.argwhere(self.binary[A] > 0).tolist():
+                yield Rule(parent, (self.symbols[B], self.symbols[C]), (False, False), float(self.binary[A, B, C]))
+            for w in np.flatnonzero(self.lexical[:, A] > 0).tolist():
+                yield Rule(parent, (self.terminals[w],), (True,), float(self.lexical[w, A]))
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules that have a probability above 0."""
+        return int((self.binary > 0).sum() + (self.lexical > 0).sum())
+
+    def __repr__(self) -> str:
+        return f"<DenseGrammar of {self.n_rules:,} rules, {len(self.symbols)} symbols, {len(self.terminals):,} words>"
+
+
+def is_normal_form(grammar: PCFG) -> bool:
+    """Whether every rule is A -> B C or A -> word (Chomsky normal form)."""
+    return all(rule.words in ((True,), (False, False)) for rule in grammar.rules)
+
+
+def symbol_names(number: int) -> tuple[str, ...]:
+    """S, N1, N2 ..."""
+    return ("S", *(f"N{i}" for i in range(1, number)))
+
+
+def random_grammar(nonterminals: int, terminals: Sequence[str], seed: int | Sequence[int]) -> DenseGrammar:
+    """All rules in Chomsky normal form, with random probabilities: draws from (0, 1], divided by their sum.
+
+    Pereira & Schabes (1992): 15 nonterminals and 48 tags make 4095 rules.
+
+    >>> random_grammar(15, [f"t{i}" for i in range(48)], seed=1)
+    <DenseGrammar of 4,095 rules, 15 symbols, 48 words>
+    """
+    if nonterminals < 1:
+        raise UsageError(f"a grammar needs at least one nonterminal, not {nonterminals}")
+    rng = np.random.default_rng(seed)
+    # From (0, 1] and not [0, 1): a rule that starts at 0 stays there.
+    weight = 1.0 - rng.random((nonterminals, nonterminals**2 + len(terminals)))
+    weight /= weight.sum(axis=1, keepdims=True)
+    binary = weight[:, : nonterminals**2].reshape((nonterminals,) * 3)
+    lexical = weight[:, nonterminals**2 :].T
+    return DenseGrammar(symbol_names(nonterminals), tuple(terminals), binary.copy(), lexical.copy())
+
+
+Float64 = NDArray[np.float64]
+BLOCK = 32
+"""Sentences a block. A constant: other blocks, other bits."""
+GROUP = 8
+"""Blocks that go to a worker together."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class DenseExpectation(NamedTuple):
+    """Expected counts as arrays like the grammar's, and the logarithm of each sentence's probability (-inf: no parse)."""
+
+    binary: Float64
+    lexical: Float64
+    log_probability: Float64
+
+
+class RuleExpectation(NamedTuple):
+    """The expected count of each rule, and the logarithm of each sentence's probability (-inf: no parse)."""
+
+    counts: Float64
+    log_probability: Float64
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    first: int
+    last: int
+    terminals: NDArray[np.int64]
+    tokens: Tokens
+    longest: int
+    cells: int
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Sentences cut into blocks for the kernels: done once, used in every iteration."""
+
+    sentences: BracketedSentences
+    blocks: tuple[_Block, ...]
+
+
+def prepare(sentences: BracketedSentences) -> Prepared:
+    """Sentences as the kernels want them."""
+    firsts = range(0, len(sentences), BLOCK)
+    return Prepared(sentences, tuple(_block(sentences, first, min(first + BLOCK, len(sentences))) for first in firsts))
+
+
+def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
+    a, b = sentences.token_offset[first], sentences.token_offset[last]
+    c, d = sentences.bracket_offset[first], sentences.bracket_offset[last]
+    terminals, word = np.unique(sentences.terminal[a:b], return_inverse=True)
+    tokens = Tokens(
+        word.reshape(-1).astype(np.int64),
+        sentences.token_offset[first : last + 1] - a,
+        sentences.start[c:d].astype(np.int64),
+        sentences.end[c:d].astype(np.int64),
+        sentences.bracket_offset[first : last + 1] - c,
+    )
+    longest = int(np.diff(tokens.word_first).max())
+    cells = int(most_cells(tokens, np.empty((longest, longest + 1), np.int64)))
+    return _Block(first, last, terminals.astype(np.int64), tokens, longest, cells)
+
+
+def expect_dense(
+    grammar: DenseGrammar, prepared: Prepared, *, threads: int | None = None, engine: Engine = HERE
+) -> DenseExpectation:
+    """Expected counts under a dense grammar (Pereira & Schabes 1992); by default on all processors.
+
+    >>> from treegauge.learning.sentences import read_brackets
+    >>> grammar = DenseGrammar.from_pcfg(PCFG.parse('S -> S S [0.5] | "a" [0.5]'))
+    >>> counted = expect_dense(grammar, prepare(read_brackets("a a a\\n(a a) a")))
+    >>> counted.binary.round(9).tolist(), counted.lexical.round(9).tolist(), np.exp(counted.log_probability).round(9).tolist()
+    ([[[4.0]]], [[6.0]], [0.0625, 0.03125])
+    """
+    sentences, N = prepared.sentences, len(grammar.symbols)
+    known = {word: i for i, word in enumerate(grammar.terminals)}
+    row = np.array([known.get(word, -1) for word in sentences.terminals], np.int64)
+    # Row -1 of the padded array: a word that no rule makes.
+    lexical = np.concatenate([grammar.lexical, np.zeros((1, N))])
+    flat = grammar.binary.reshape(N, N * N)
+    binary, found = np.zeros((N, N * N)), np.zeros_like(lexical)
+    log_probability = np.empty(len(sentences))
+
+    words = lexical[row]
+    if engine.in_process:
+        workers = threads or os.cpu_count() or 1
+        counted = _in_order(partial(_count, flat, words), prepared.blocks, workers)
+    else:
+        groups = engine.map(_count_group, (flat, words), _groups(prepared.blocks))
+        counted = (counts for group in groups for counts in group)
+    for block, counts in zip(prepared.blocks, counted, strict=True):
+        binary += counts.binary
+        np.add.at(found, row[block.terminals], counts.lexical)
+        log_probability[block.first : block.last] = counts.log_probability
+    expected = DenseExpectation(binary.reshape(grammar.binary.shape) * grammar.binary, found[:-1], log_probability)
+    return _with_odd_sentences(grammar, sentences, expected)
+
+
+def _groups(blocks: tuple[_Block, ...]) -> list[tuple[_Block, ...]]:
+    """Blocks that a worker does at once; each block's counts come back by themselves, to be added in order."""
+    return [blocks[first : first + GROUP] for first in range(0, len(blocks), GROUP)]
+
+
+def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -> list[Counts]:
+    return [_count(*grammar, block) for block in blocks]
+
+
+def _count(binary: Float64, words: Float64, block: _Block) -> Counts:
+    """The counts of a block; ``words`` are the probabilities of all words of the sentences."""
+    N, lexical = len(binary), words[block.terminals]
+    largest = lexical.max(axis=1)
+    divisor = np.where(largest > 0, largest, 1.0)
+    with np.errstate(divide="ignore"):
+        grammar = Grammar(binary, lexical / divisor[:, None], np.log(largest))
+    chart: Chart = new_chart(max(block.longest, 1), N, max(block.cells, 1))
+    counts = Counts(np.zeros_like(binary), np.zeros_like(lexical), np.empty(block.last - block.first))
+    count_block(block.tokens, grammar, chart, counts)
+    return counts
+
+
+def _in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+    """``work`` of each item, in their order; on ``workers`` threads, never far ahead of what has been taken."""
+    if workers == 1:
+        yield from map(work, items)
+        return
+    remaining = iter(items)
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque(pool.submit(work, item) for item in itertools.islice(remaining, 4 * workers))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(work, item) for item in itertools.islice(remaining, 1))
+
+
+def _with_odd_sentences(grammar: DenseGrammar, sentences: BracketedSentences, expected: DenseExpectation) -> DenseExpectation:
+    """The same with the sentences counted that were out of the kernels' range."""
+    odd = np.flatnonzero(expected.log_probability == OUT_OF_RANGE)
+    if not len(odd):
+        return expected
+    rules = grammar.to_pcfg()
+    counted = expect_rules(rules, sentences.take(odd))
+    expected.log_probability[odd] = counted.log_probability
+    symbol = {name: i for i, name in enumerate(grammar.symbols)}
+    terminal = {word: i for i, word in enumerate(grammar.terminals)}
+    for rule, count in zip(rules.rules, counted.counts.tolist(), strict=True):
+        if rule.is_lexical:
+            expected.lexical[terminal[rule.rhs[0]], symbol[rule.lhs]] += count
+        else:
+            expected.binary[symbol[rule.lhs], symbol[rule.rhs[0]], symbol[rule.rhs[1]]] += count
+    return expected
+
+
+def expect_rules(grammar: PCFG, sentences: BracketedSentences, *, engine: Engine = HERE) -> RuleExpectation:
+    """Expected counts under any grammar, rules of any arity: sentence by sentence through charts, summed block by block."""
+    counts = np.zeros(len(grammar.rules))
+    log_probability: list[Float64] = []
+    blocks = (sentences.take(np.arange(first, min(first + BLOCK, len(sentences)))) for first in range(0, len(sentences), BLOCK))
+    for of_block in engine.map(_expect_block, grammar, blocks):
+        counts += of_block.counts
+        log_probability.append(of_block.log_probability)
+    return RuleExpectation(counts, np.concatenate(log_probability) if log_probability else np.zeros(0))
+
+
+def _expect_block(grammar: PCFG, sentences: BracketedSentences) -> RuleExpectation:
+    counts = np.zeros(len(grammar.rules))
+    log_probability = np.full(len(sentences), -math.inf)
+    for i in range(len(sentences)):
+        words = sentences.words(i)
+        if words:
+            forest = Forest(grammar, words, brackets=sentences.brackets(i))
+            log_probability[i] = forest.log_partition
+            if forest.has_parse:
+                counts += forest.expected_counts()
+    return RuleExpectation(counts, log_probability)
+
+
+Learnable = DenseGrammar | PCFG
+_SMALL, _SHARE = 32, 100
+_ROUNDING = 2.0**-48
+
+
+class Step(NamedTuple):
+    """A grammar, how well it fits, and the grammar re-estimated from it.
+
+    ``cross_entropy`` is -sum of log2 P(sentence) / sum of words, in bits a word, over the sentences that have a parse;
+    ``skipped`` counts the others.
+    """
+
+    grammar: Learnable
+    cross_entropy: float
+    skipped: int
+    log_probability: NDArray[np.float64]
+    better: Learnable
+
+
+def learnable(grammar: PCFG) -> Learnable:
+    """The form in which a grammar is re-estimated fastest: dense if it is in Chomsky normal form and not too sparse."""
+    size = len(grammar.nonterminals)
+    if is_normal_form(grammar) and (size <= _SMALL or size**3 <= _SHARE * len(grammar.rules)):
+        return DenseGrammar.from_pcfg(grammar)
+    return grammar
+
+
+def reestimate(grammar: PCFG, sentences: BracketedSentences, *, threads: int | None = None) -> PCFG:
+    """The grammar after one step, its rules in the same order.
+
+    >>> from treegauge.learning import BracketedSentences
+    >>> grammar = PCFG.parse('S -> A S [.25] | S A [.25] | "a" [.5]\\nA -> "a" [.5] | S S [.5]')
+    >>> print(reestimate(grammar, BracketedSentences.of([(["a", "a", "a"], [])])))
+    S -> A S [0.214286]
+    S -> S A [0.214286]
+    S -> "a" [0.571429]
+    A -> "a" [0.666667]
+    A -> S S [0.333333]
+    """
+    better = step(learnable(grammar), prepare(sentences), threads=threads).better
+    made = better if isinstance(better, PCFG) else better.to_pcfg()
+    order = {rule.production: number for number, rule in enumerate(grammar.rules)}
+    return PCFG(tuple(sorted(made.rules, key=lambda rule: order[rule.production])), made.start, made.labels)
+
+
+def steps(grammar: Learnable, sentences: BracketedSentences, *, threads: int | None = None) -> Iterator[Step]:
+    """One step after the other, without end: step ``k`` tells of the grammar after ``k`` re-estimations."""
+    prepared = prepare(sentences)
+    while True:
+        made = step(grammar, prepared, threads=threads)
+        yield made
+        grammar = made.better
+
+
+def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, engine: Engine = HERE) -> Step:
+    """How well a grammar fits, and the grammar after it."""
+    if isinstance(grammar, PCFG):
+        counted = expect_rules(grammar, prepared.sentences, engine=engine)
+        better: Learnable = _relative_rules(grammar, counted)
+    else:
+        counted = expect_dense(grammar, prepared, threads=threads, engine=engine)
+        better = _relative_dense(grammar, counted)
+    parsed = counted.log_probability > -math.inf
+    if not parsed.any():
+        raise MismatchError(
+            "no sentence has a parse that fits its brackets, so there is nothing to learn from.\n"
+            "  Start from a grammar that knows these words (or from a random one), and see that no two brackets cross."
+        )
+    words = int(prepared.sentences.lengths[parsed].sum())
+    bits = (0.0 - math.fsum(counted.log_probability[parsed].tolist())) / math.log(2)
+    # The probability of what is certain comes out as 1 but for rounding, and its entropy is 0.
+    return Step(grammar, bits / words if bits > _ROUNDING * words else 0.0, int((~parsed).sum()), counted.log_probability, better)
+
+
+def _relative_dense(grammar: DenseGrammar, counted: DenseExpectation) -> DenseGrammar:
+    total = counted.binary.sum(axis=(1, 2)) + counted.lexical.sum(axis=0)
+    seen = total > 0
+    divisor = np.where(seen, total, 1.0)
+    return DenseGrammar(
+        grammar.symbols,
+        grammar.terminals,
+        np.where(seen[:, None, None], counted.binary / divisor[:, None, None], grammar.binary),
+        np.where(seen, counted.lexical / divisor, grammar.lexical),
+        grammar.labels,
+    )
+
+
+def _relative_rules(grammar: PCFG, counted: RuleExpectation) -> PCFG:
+    parts: dict[str, list[float]] = {}
+    for rule, count in zip(grammar.rules, counted.counts.tolist(), strict=True):
+        parts.setdefault(rule.lhs, []).append(count)
+    totals = {lhs: math.fsum(counts) for lhs, counts in parts.items()}
+    rules = [
+        rule._replace(probability=count / totals[rule.lhs]) if totals[rule.lhs] > 0 else rule
+        for rule, count in zip(grammar.rules, counted.counts.tolist(), strict=True)
+    ]
+    return PCFG(tuple(rules), grammar.start, grammar.labels)

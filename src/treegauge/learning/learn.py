@@ -1,0 +1,318 @@
+"""Learning a grammar: re-estimate from one or several starts until it no longer pays, resumable after any interruption.
+
+Checkpoints of learning: the whole state after an iteration, written so that it is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.engines import HERE, Engine
+from treegauge.errors import TreegaugeError, UsageError
+from treegauge.grammar.archive import ModelError, read_archive, write_archive
+from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.text import read_text, write_text
+from treegauge.learning.em import DenseGrammar, Learnable, Step, learnable, prepare, random_grammar, step
+from treegauge.learning.sentences import BracketedSentences
+
+__all__ = ["Iteration", "Learned", "LearningSettings", "State", "learn", "load_state", "save_state"]
+
+SCHEMA = "treegauge-learning"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class State:
+    """Where learning stands: the grammar to look at next, the cross entropies of each start so far, the best so far.
+
+    ``histories[-1]`` belongs to the start at work, ``histories[r][k]`` is the cross entropy after ``k`` steps of start
+    ``r``. ``best`` is the number of the best finished start (-1: none) and ``best_grammar`` what it came to.
+    ``finished`` says that the start at work is done too.
+    """
+
+    grammar: Learnable
+    histories: tuple[tuple[float, ...], ...] = ((),)
+    skipped: int = 0
+    best: int = -1
+    best_grammar: Learnable | None = None
+    finished: bool = False
+
+
+def save_state(path: str | Path, state: State, settings: Mapping[str, Any]) -> None:
+    """Write a state and the settings it belongs to."""
+    arrays: dict[str, NDArray[Any]] = {}
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "settings": dict(settings),
+        "histories": [list(history) for history in state.histories],
+        "skipped": state.skipped,
+        "best": state.best,
+        "finished": state.finished,
+        "grammar": _packed(state.grammar, "grammar", arrays),
+        "best_grammar": _packed(state.best_grammar, "best", arrays),
+    }
+    write_archive(path, document, arrays)
+
+
+def load_state(path: str | Path, settings: Mapping[str, Any]) -> State:
+    """The state in a file; :class:`~treegauge.errors.UsageError` if it belongs to other settings."""
+    if not os.path.exists(path):
+        raise UsageError(f"{path}: no checkpoint there to resume from; leave out --resume to start")
+    document, arrays = read_archive(path, SCHEMA, VERSION)
+    try:
+        found = dict(document["settings"])
+        other = [name for name in {**found, **settings} if found.get(name) != settings.get(name)]
+        if other:
+            raise UsageError(
+                f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
+                "  Resume with the same sentences and options, or leave out --resume to start anew."
+            )
+        grammar = _unpacked(document["grammar"], "grammar", arrays)
+        if grammar is None:
+            raise ValueError("no grammar")
+        return State(
+            grammar,
+            tuple(tuple(float(x) for x in history) for history in document["histories"]),
+            int(document["skipped"]),
+            int(document["best"]),
+            _unpacked(document["best_grammar"], "best", arrays),
+            bool(document["finished"]),
+        )
+    except UsageError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, TreegaugeError) as error:
+        raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
+
+
+def _packed(grammar: Learnable | None, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    if isinstance(grammar, DenseGrammar):
+        arrays[f"{name}_binary"], arrays[f"{name}_lexical"] = grammar.binary, grammar.lexical
+        return {"symbols": grammar.symbols, "terminals": grammar.terminals, "labels": dict(grammar.labels)}
+    return None if grammar is None else {"rules": write_text(grammar), "labels": dict(grammar.labels)}
+
+
+def _unpacked(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Learnable | None:
+    if packed is None:
+        return None
+    if "rules" in packed:
+        rules = read_text(packed["rules"])
+        return PCFG(rules.rules, rules.start, dict(packed["labels"]))
+    symbols, terminals = tuple(map(str, packed["symbols"])), tuple(map(str, packed["terminals"]))
+    binary, lexical = (arrays[f"{name}_{part}"].astype(np.float64) for part in ("binary", "lexical"))
+    if binary.shape != (len(symbols),) * 3 or lexical.shape != (len(terminals), len(symbols)):
+        raise ValueError("arrays of the wrong shape")
+    return DenseGrammar(symbols, terminals, binary, lexical, dict(packed["labels"]))
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """How to learn.
+
+    * ``nonterminals``: how many symbols a random start has; all rules in Chomsky normal form over them.
+    * ``seed``: start ``r`` draws from ``numpy.random.default_rng([seed, r])``.
+    * ``iterations``: the most steps from one start; ``tolerance``: stop when a step lowers the cross entropy by less
+      than this many bits a word.
+    * ``starts``: random starts; the one with the lowest cross entropy in the end is kept.
+    * ``threads``: does not change the result.
+    """
+
+    nonterminals: int = 15
+    seed: int = 1
+    iterations: int = 100
+    tolerance: float = 1e-4
+    starts: int = 1
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("nonterminals", 1), ("seed", 0), ("iterations", 0), ("starts", 1), ("tolerance", 0)):
+            if not getattr(self, name) >= least:
+                raise UsageError(f"{name} must be at least {least}, not {getattr(self, name)}")
+
+
+class Iteration(NamedTuple):
+    """What is told after each look at the sentences: start and step (from 0), bits a word, sentences without a parse."""
+
+    start: int
+    step: int
+    cross_entropy: float
+    skipped: int
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The best grammar, and how it came about: ``histories[r][k]`` is the cross entropy after ``k`` steps of start
+    ``r``, ``best`` the start that the grammar comes from."""
+
+    learned: Learnable
+    histories: tuple[tuple[float, ...], ...]
+    best: int
+    skipped: int
+
+    @property
+    def cross_entropy(self) -> float:
+        """Of the grammar, in bits a word."""
+        return self.histories[self.best][-1]
+
+    def grammar(self, *, threshold: float = 0.0) -> PCFG:
+        """The grammar as a PCFG; rules less probable than ``threshold`` are left out and the others scaled."""
+        if isinstance(self.learned, DenseGrammar):
+            return self.learned.to_pcfg(threshold=threshold)
+        rules = [rule for rule in self.learned.rules if rule.probability >= threshold]
+        return PCFG.from_rules(rules, start=self.learned.start, renormalise=threshold > 0, labels=self.learned.labels)
+
+
+def learn(
+    sentences: BracketedSentences,
+    settings: LearningSettings | None = None,
+    *,
+    start: PCFG | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    on_iteration: Callable[[Iteration], None] = lambda _: None,
+    engine: Engine = HERE,
+) -> Learned:
+    """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
+
+    The state is written to ``checkpoint`` before ``on_iteration`` hears of a step; ``resume`` goes on from there, to
+    the same result as without the interruption. On an ``engine`` other than this process, of several starts each is a
+    shard; a single start is shared out step by step, in groups of sentences.
+
+    >>> from treegauge.learning import read_brackets
+    >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
+    >>> learned = learn(sentences, LearningSettings(nonterminals=3, iterations=30))
+    >>> learned.histories[0][0] > learned.cross_entropy
+    True
+    """
+    settings = settings or LearningSettings()
+    if start is not None and settings.starts > 1:
+        raise UsageError("a given grammar is one start; several starts are random ones")
+    if not len(sentences):
+        raise UsageError("no sentences to learn from")
+    fingerprint = _fingerprint(sentences, settings, start)
+    if resume:
+        if checkpoint is None:
+            raise UsageError("to resume needs the checkpoint to resume from")
+        state = load_state(checkpoint, fingerprint)
+    else:
+        state = State(_start(sentences, settings, start, 0))
+    if settings.starts > 1 and not engine.in_process:
+        return _learn_starts(state, _Task(sentences, settings), fingerprint, checkpoint, on_iteration, engine)
+    prepared = prepare(sentences)
+    take = partial(step, prepared=prepared, threads=settings.threads, engine=engine)
+    while True:
+        for reached in _steps(state, settings, take):
+            state = reached
+            if checkpoint is not None:
+                save_state(checkpoint, state, fingerprint)
+            history = state.histories[-1]
+            on_iteration(Iteration(len(state.histories) - 1, len(history) - 1, history[-1], state.skipped))
+        if len(state.histories) >= settings.starts:
+            assert state.best_grammar is not None
+            return Learned(state.best_grammar, state.histories, state.best, state.skipped)
+        following = _start(sentences, settings, start, len(state.histories))
+        state = replace(state, grammar=following, histories=(*state.histories, ()), finished=False)
+
+
+class _Task(NamedTuple):
+    """What all random starts share."""
+
+    sentences: BracketedSentences
+    settings: LearningSettings
+
+
+class Start(NamedTuple):
+    """Where a random start has led: its cross entropies, its last grammar, and how many sentences had no parse in the end."""
+
+    history: tuple[float, ...]
+    grammar: Learnable
+    skipped: int
+
+
+def learn_start(task: _Task, number: int) -> Start:
+    """Learn from one random start to its end."""
+    sentences, settings = task
+    take = partial(step, prepared=prepare(sentences), threads=settings.threads or 1)
+    (last,) = deque(_steps(State(_start(sentences, settings, None, number)), settings, take), maxlen=1)
+    assert last.best_grammar is not None
+    return Start(last.histories[-1], last.best_grammar, last.skipped)
+
+
+def _learn_starts(
+    state: State,
+    task: _Task,
+    fingerprint: dict[str, Any],
+    checkpoint: str | Path | None,
+    on_iteration: Callable[[Iteration], None],
+    engine: Engine,
+) -> Learned:
+    """Learn from several starts, each elsewhere; a start that an interrupted run had begun begins anew."""
+    histories = state.histories if state.finished else state.histories[:-1]
+    best, best_grammar, skipped = state.best, state.best_grammar, state.skipped
+    following = list(range(len(histories), task.settings.starts))
+    for number, made in zip(following, engine.map(learn_start, task, following, title="learning"), strict=True):
+        lowest = histories[best][-1] if best >= 0 else math.inf
+        histories, skipped = (*histories, made.history), made.skipped
+        if made.history[-1] < lowest:
+            best, best_grammar = number, made.grammar
+        if checkpoint is not None:
+            save_state(checkpoint, State(made.grammar, histories, skipped, best, best_grammar, finished=True), fingerprint)
+        on_iteration(Iteration(number, len(made.history) - 1, made.history[-1], skipped))
+    assert best_grammar is not None
+    return Learned(best_grammar, histories, best, skipped)
+
+
+def _steps(state: State, settings: LearningSettings, take: Callable[[Learnable], Step]) -> Iterator[State]:
+    """The states after each further step of the start at work, up to the one in which it is finished."""
+    if state.finished and len(state.histories) == 1 and not _is_over(state.histories[0], settings):
+        # More iterations are wanted than when it was finished: the last grammar is the one to step from.
+        state = replace(state, histories=(state.histories[0][:-1],), best=-1, best_grammar=None, finished=False)
+    while not state.finished:
+        made = take(state.grammar)
+        history = (*state.histories[-1], made.cross_entropy)
+        state = replace(state, histories=(*state.histories[:-1], history), skipped=made.skipped)
+        if _is_over(history, settings):
+            lowest = state.histories[state.best][-1] if state.best >= 0 else math.inf
+            if history[-1] < lowest:
+                state = replace(state, best=len(state.histories) - 1, best_grammar=made.grammar)
+            state = replace(state, finished=True)
+        else:
+            state = replace(state, grammar=made.better)
+        yield state
+
+
+def _is_over(history: tuple[float, ...], settings: LearningSettings) -> bool:
+    taken = len(history) - 1
+    return taken >= settings.iterations or (taken > 0 and history[-2] - history[-1] < settings.tolerance)
+
+
+def _start(sentences: BracketedSentences, settings: LearningSettings, given: PCFG | None, number: int) -> Learnable:
+    if given is not None:
+        return learnable(given)
+    return random_grammar(settings.nonterminals, sentences.terminals, [settings.seed, number])
+
+
+def _fingerprint(sentences: BracketedSentences, settings: LearningSettings, start: PCFG | None) -> dict[str, Any]:
+    """Everything that decides the result. From one start only, learning may go on longer than was meant at first."""
+    text = None if start is None else write_text(start)
+    decides: dict[str, Any] = {
+        "sentences": sentences.sha256(),
+        "start": None if text is None else hashlib.sha256(text.encode()).hexdigest(),
+        "starts": settings.starts,
+    }
+    if start is None:
+        decides |= {"nonterminals": settings.nonterminals, "seed": settings.seed}
+    if settings.starts > 1:
+        decides |= {"iterations": settings.iterations, "tolerance": settings.tolerance}
+    return decides

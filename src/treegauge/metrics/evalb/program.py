@@ -1,0 +1,255 @@
+"""The program EVALB: two files in, a table on stdout, messages on stderr, an exit code.
+
+Opening files as C's fopen does.
+
+EVALB's command line: words taken strictly from left to right, files and options in any order.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO
+
+from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
+from treegauge.metrics.evalb.reading import parameter_remarks
+from treegauge.metrics.evalb.scoring import UNPAIRED, SentenceResult, score_lines
+from treegauge.presets.prm import Parameters, atoi, parse_prm
+
+__all__ = ["MOST_REPETITIONS", "REMARK", "USAGE", "Invocation", "evalb", "open_file", "read_arguments"]
+
+
+def open_file(name: bytes) -> BinaryIO | None:
+    """A file's bytes, or ``None`` where it cannot be opened; a directory opens and holds nothing.
+
+    >>> open_file(b"no such file") is None
+    True
+    """
+    try:
+        return open(os.fsdecode(name), "rb")
+    except IsADirectoryError:
+        return io.BytesIO()
+    except (OSError, ValueError):
+        return None
+
+
+REMARK = b"treegauge: "
+"""How each line on stderr begins that EVALB itself would not print."""
+
+USAGE = (
+    b" evalb [-dDh][-c n][-e n][-p param_file] gold-file test-file  \n"
+    b"                                                         \n"
+    b"    Evaluate bracketing in test-file against gold-file.  \n"
+    b"    Return recall, precision, F-Measure, tag accuracy.              \n"
+    b"                                                         \n"
+    b"  <option>                                               \n"
+    b"    -d             debug mode                            \n"
+    b"    -D             debug mode plus bracketing info       \n"
+    b"    -c n           cut-off length forstatistics (def.=40)\n"
+    b"    -e n           number of error to kill (default=10)  \n"
+    b"    -p param_file  parameter file                        \n"
+    b"    -h    help                                           \n"
+)
+
+_VALUES = {
+    b"c": b"cut-off length for statistices",
+    b"e": b"number of error to kill",
+    b"p": b"parameter file",
+}
+"""Options with a value, and what EVALB calls the value when it is missing."""
+
+
+@dataclass
+class Invocation:
+    """What the words asked for; ``exit_code`` is set where they end the program at once."""
+
+    parameters: Parameters = field(default_factory=Parameters)
+    gold: bytes | None = None
+    test: bytes | None = None
+    said: bytes = b""
+    exit_code: int | None = None
+
+
+def read_arguments(words: Sequence[bytes]) -> Invocation:
+    """The run that the words describe; parameter files are read on the way.
+
+    Only the letter after ``-`` is looked at. A third file name and a lone ``-`` are ignored.
+
+    >>> run = read_arguments([b"gold", b"-c5", b"-e", b"-1", b"test", b"other"])
+    >>> run.gold, run.test, run.parameters.cutoff_length, run.parameters.max_error
+    (b'gold', b'test', 5, -1)
+    """
+    run = Invocation()
+    remaining = list(reversed(words))
+    while remaining and run.exit_code is None:
+        word = remaining.pop()
+        if not word.startswith(b"-"):
+            _name_file(run, word)
+        elif (letter := word[1:2]) in _VALUES:
+            value = word[2:]
+            if not value and remaining:
+                value = remaining.pop()
+            elif not value:
+                run.said += b"Missing argument: %s\n" % _VALUES[letter]
+            _set_value(run, letter, value)
+        elif letter:
+            _set_flag(run, letter)
+    if run.exit_code is None:
+        run.said += b"".join(REMARK + remark + b"\n" for remark in parameter_remarks(run.parameters))
+    return run
+
+
+def _name_file(run: Invocation, name: bytes) -> None:
+    if run.gold is None:
+        run.gold = name
+    elif run.test is None:
+        run.test = name
+
+
+def _set_flag(run: Invocation, letter: bytes) -> None:
+    match letter:
+        case b"d":
+            run.parameters = replace(run.parameters, debug=1)
+        case b"D":
+            run.parameters = replace(run.parameters, debug=2)
+        case _:
+            run.said += USAGE
+            run.exit_code = 1 if letter == b"h" else 0
+
+
+def _set_value(run: Invocation, letter: bytes, value: bytes) -> None:
+    match letter:
+        case b"c":
+            run.parameters = replace(run.parameters, cutoff_length=atoi(value))
+        case b"e":
+            run.parameters = replace(run.parameters, max_error=atoi(value))
+        case _:
+            _read_prm(run, value)
+
+
+def _read_prm(run: Invocation, name: bytes) -> None:
+    file = open_file(name)
+    if file is None:
+        run.said += b"Can't open parameter file (%s)\n" % name
+        run.exit_code = 1
+        return
+    with file:
+        run.parameters, messages = parse_prm(file.read(), run.parameters)
+    for message in messages:
+        if message.undefined:
+            run.said += b"%s%s line %d: %s\n" % (REMARK, name, message.line, message.text)
+        else:
+            run.said += message.text + b"\n"
+
+
+MOST_REPETITIONS = 10_000_000
+"""How often a message is repeated on an endless line; EVALB goes on up to its error limit, or for ever."""
+
+_BLOCK = 4096
+
+
+class _LimitReached(Exception):
+    """There were more errors than MAX_ERROR allows."""
+
+
+def evalb(argv: Sequence[bytes | str], stdout: BinaryIO | None = None, stderr: BinaryIO | None = None) -> int:
+    """Run EVALB with these words (without the program's name) and return its exit code.
+
+    0 for a completed run, however many sentences failed; 1 where the error limit stopped it or a file is missing.
+
+    >>> import io
+    >>> errors = io.BytesIO()
+    >>> evalb(["no-such-file"], io.BytesIO(), errors), errors.getvalue()
+    (1, b"Can't open gold file (no-such-file)\\n")
+    """
+    out: BinaryIO = sys.stdout.buffer if stdout is None else stdout
+    err: BinaryIO = sys.stderr.buffer if stderr is None else stderr
+    run = read_arguments([os.fsencode(word) for word in argv])
+    err.write(run.said)
+    err.flush()
+    if run.exit_code is not None:
+        return run.exit_code
+    gold = open_file(run.gold) if run.gold is not None else None
+    if gold is None:
+        return _cannot_open(b"gold", run.gold, err)
+    with gold:
+        test = open_file(run.test) if run.test is not None else None
+        if test is None:
+            return _cannot_open(b"test", run.test, err)
+        with test:
+            return _Run(run.parameters, out, err).score(gold, test)
+
+
+def _cannot_open(kind: bytes, name: bytes | None, stderr: BinaryIO) -> int:
+    stderr.write(b"Can't open %s file (%s)\n" % (kind, b"(null)" if name is None else name))
+    stderr.flush()
+    return 1
+
+
+class _Run:
+    """One run: where it prints to, and how many errors it has seen."""
+
+    def __init__(self, parameters: Parameters, stdout: BinaryIO, stderr: BinaryIO) -> None:
+        self._parameters, self._stdout, self._stderr = parameters, stdout, stderr
+        self._errors = 0
+
+    def score(self, gold: Iterable[bytes], test: Iterable[bytes]) -> int:
+        everything, short = Totals(), Totals()
+        cutoff, write = self._parameters.cutoff_length, self._stdout.write
+        write(HEADER)
+        try:
+            for result in score_lines(gold, test, self._parameters):
+                if result.messages or result.remarks or result.trace:
+                    self._report(result)
+                if result.status == UNPAIRED:
+                    break
+                everything.add(result)
+                if result.length <= cutoff:
+                    short.add(result)
+                write(row(result))
+                if result.dump:
+                    write(result.dump)
+        except _LimitReached:
+            self._stdout.flush()
+            return 1
+        write(summary(everything, short, cutoff))
+        self._stdout.flush()
+        return 0
+
+    def _report(self, result: SentenceResult) -> None:
+        """Print a sentence's trace, messages and remarks; raises where the error limit is passed."""
+        trace = result.trace or (b"",) * (len(result.messages) + 1)
+        for remark in result.remarks:
+            self._say(REMARK + remark + b"\n")
+        for piece, text in zip(trace, result.messages, strict=False):
+            self._stdout.write(piece)
+            self._count(b"%d : %s\n" % (result.id, text))
+        if result.endless:
+            self._repeat(b"%d : %s\n" % (result.id, result.messages[-1]))
+        self._stdout.write(trace[-1])
+
+    def _count(self, message: bytes) -> None:
+        """Print a message; EVALB compares the count of the messages before it with the limit."""
+        self._say(message)
+        self._errors += 1
+        if self._errors - 1 > self._parameters.max_error:
+            raise _LimitReached
+
+    def _repeat(self, message: bytes) -> None:
+        """Print a message over and over until the limit is passed."""
+        left = self._parameters.max_error + 2 - self._errors
+        printed = min(left, MOST_REPETITIONS)
+        for start in range(0, printed, _BLOCK):
+            self._say(message * min(_BLOCK, printed - start))
+        if printed < left:
+            self._say(REMARK + b"stopped here; EVALB would print the last message %d times more\n" % (left - printed))
+        raise _LimitReached
+
+    def _say(self, text: bytes) -> None:
+        # Rows first, so that a terminal or a common log shows both streams in order.
+        self._stdout.flush()
+        self._stderr.write(text)
+        self._stderr.flush()

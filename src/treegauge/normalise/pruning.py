@@ -1,0 +1,172 @@
+"""Traces: leaves that stand for no word, and the brackets that hold nothing else.
+
+Hogenhout & Matsumoto's preprocessing (1996): drop punctuation, then empty, double and one-word brackets.
+
+Sentence length, and the filter that keeps short sentences.
+
+A tree as a preset sees it: only what counts when it is scored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+from treegauge.normalise.unaries import collapse_unaries
+from treegauge.presets import Preset, load_preset
+from treegauge.trees import Child, Tree
+from treegauge.trees.tree import rebuild
+
+__all__ = [
+    "PUNCTUATION",
+    "TRACE_TAGS",
+    "apply_preset",
+    "drop_double",
+    "drop_empty",
+    "drop_leaves",
+    "drop_one_word",
+    "drop_punctuation",
+    "hogenhout",
+    "keep_short",
+    "remove_traces",
+    "sentence_length",
+]
+
+TRACE_TAGS = frozenset({"-NONE-"})
+"""The Penn Treebank's tag of empty elements."""
+
+
+def drop_leaves(tree: Tree, tags: Collection[str]) -> Tree | None:
+    """The tree without the leaves of these tags and without the brackets this empties, recursively; ``None`` if nothing is left.
+
+    A bracket that was empty before stays.
+
+    >>> print(drop_leaves(Tree.parse("(S (NP (DT the) (NN cat)) (PRN (: --)) (VP (VBD sat)))"), {":"}))
+    (S (NP (DT the) (NN cat)) (VP (VBD sat)))
+    """
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        if node.label in tags and (node.is_preterminal or not node.children):
+            return []
+        return [node.replace(children=children)] if children or not node.children else []
+
+    return rebuild(tree, make)
+
+
+def remove_traces(tree: Tree, tags: Collection[str] = TRACE_TAGS) -> Tree | None:
+    """The tree without its traces and what they empty: Goodman's removal of epsilon productions (1996, section 5.2.1).
+
+    >>> print(remove_traces(Tree.parse("(S (NP-SBJ (-NONE- *)) (VP (VB go) (NP (NN home))))")))
+    (S (VP (VB go) (NP (NN home))))
+    >>> remove_traces(Tree.parse("(NP (-NONE- *T*-1))")) is None
+    True
+    """
+    return drop_leaves(tree, tags)
+
+
+PUNCTUATION: dict[str, frozenset[str]] = {
+    "ptb": frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"}),
+    "evalb": frozenset({",", ".", ":", "``", "''"}),
+}
+"""Named sets of tags: the Penn Treebank's punctuation tags, and those of them that EVALB's ``COLLINS.prm`` deletes."""
+
+
+def drop_punctuation(tree: Tree, tags: Collection[str] = PUNCTUATION["ptb"]) -> Tree | None:
+    """The tree without the leaves that have one of these tags, and what that empties; ``None`` if nothing is left.
+
+    >>> print(drop_punctuation(Tree.parse("(S (NP (PRP it)) (, ,) (VP (VBD rained)) (. .))")))
+    (S (NP (PRP it)) (VP (VBD rained)))
+    """
+    return drop_leaves(tree, tags)
+
+
+def drop_empty(tree: Tree) -> Tree | None:
+    """The tree without brackets over no word, recursively; ``None`` if no word is in it.
+
+    >>> print(drop_empty(Tree.parse("(S (NP) (X (Y)) (VP (VBD rained)))")))
+    (S (VP (VBD rained)))
+    """
+    return rebuild(tree, lambda node, children: [node.replace(children=children)] if children else [])
+
+
+def drop_double(tree: Tree) -> Tree:
+    """The tree with one bracket for each span; a chain of brackets keeps all its labels, joined by ``+``.
+
+    Tags are no brackets. :func:`~treegauge.normalise.unaries.chain_labels` takes a joined label apart.
+
+    >>> print(drop_double(Tree.parse("(S (DT the) (NP (NX (JJ old) (NN man))))")))
+    (S (DT the) (NP+NX (JJ old) (NN man)))
+    """
+    return collapse_unaries(tree, "joined", tags=False)
+
+
+def drop_one_word(tree: Tree) -> Tree:
+    """The tree without brackets over one word: only the word's tag is left.
+
+    >>> print(drop_one_word(Tree.parse("(S (NP (PRP it)) (VP (VBD rained)))")))
+    (S (PRP it) (VBD rained))
+    """
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        trivial = node.width == 1 and not node.is_preterminal
+        return children if trivial else [node.replace(children=children)]
+
+    made = rebuild(tree, make)
+    assert made is not None
+    return made
+
+
+def hogenhout(tree: Tree, tags: Collection[str] = PUNCTUATION["ptb"], *, one_word: bool = True) -> Tree | None:
+    """The four steps in the paper's order; ``one_word=False`` keeps one-word brackets. ``None`` if only punctuation was there.
+
+    >>> print(hogenhout(Tree.parse("(S (NP (NP (DT the) (NN man))) (PRN (, ,)) (VP (VBD slept)) (. .))")))
+    (S (NP+NP (DT the) (NN man)) (VBD slept))
+    """
+    spoken = drop_punctuation(tree, tags)
+    full = spoken and drop_empty(spoken)
+    if full is None:
+        return None
+    single = drop_double(full)
+    return drop_one_word(single) if one_word else single
+
+
+def sentence_length(tree: Tree, ignore: Collection[str] = TRACE_TAGS) -> int:
+    """The number of words; leaves with a tag in ``ignore`` are none (traces, as in EVALB's ``DELETE_LABEL_FOR_LENGTH``).
+
+    >>> sentence_length(Tree.parse("(S (NP (-NONE- *)) (VP (VB go) (NP (NN home))) (. .))"))
+    3
+    """
+    return sum(tag not in ignore for _, tag in tree.tagged())
+
+
+def keep_short(tree: Tree, longest: int = 40, ignore: Collection[str] = TRACE_TAGS) -> Tree | None:
+    """The tree if its sentence has at most ``longest`` words, else ``None`` (Goodman 1996: forty or fewer symbols).
+
+    >>> keep_short(Tree.parse("(S (VP (VB go) (NP (NN home))))"), 1) is None
+    True
+    """
+    return tree if sentence_length(tree, ignore) <= longest else None
+
+
+def apply_preset(tree: Tree, preset: str | os.PathLike[str] | Preset = "collins") -> Tree | None:
+    """The tree without the words and phrases that a preset deletes, its labels cut; ``None`` if nothing is left.
+
+    ``preset`` is a name or a file, an EVALB ``.prm`` for example. The phrases that stay are the brackets a metric counts, except
+    that a deleted root over several phrases stays to hold them together. What a preset says of single brackets among the rest
+    (trivial, repeated and redundant ones) is left to the metric.
+
+    >>> tree = Tree.parse("(TOP (S (NP-SBJ (NP (NN rain)) (PRN (, ,))) (VP (VBD fell)) (. .)))")
+    >>> print(apply_preset(tree, "collins"))
+    (S (NP (NP (NN rain))) (VP (VBD fell)))
+    """
+    rules = load_preset(preset)
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        if node.is_preterminal:
+            return [] if node.label in rules.delete_tags else [node.replace(label=rules.cut_tag(node.label))]
+        label = rules.cut_label(node.label)
+        if rules.deletes(label):
+            return children
+        return [Tree(label, children)] if children or rules.empty_brackets else []
+
+    return rebuild(tree, make)

@@ -1,0 +1,201 @@
+"""How parsed sentences are written: bracketed text, JSON lines, or one JSON document.
+
+The file that parses are written to: compressed by its suffix, and gone on with where a killed run stopped.
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+import lzma
+import math
+import os
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from treegauge.errors import UsageError, WriteError
+from treegauge.io.writing import COMPRESSORS
+from treegauge.parsing.parser import Parsed
+from treegauge.parsing.posteriors import Constituent
+from treegauge.trees.tree import Tree
+
+__all__ = ["FORMATS", "RecordFile", "annotated", "footer", "header", "record"]
+
+FORMATS = ("bracketed", "json", "jsonl")
+SCHEMA = "treegauge-parse-1"
+
+
+def header(form: str, grammar: str, objective: str, options: Mapping[str, Any]) -> str:
+    """What stands before the records."""
+    if form != "json":
+        return ""
+    head = json.dumps({"schema": SCHEMA, "grammar": grammar, "objective": objective, "options": dict(options)})
+    return head[:-1] + ', "sentences": ['
+
+
+def footer(form: str) -> str:
+    """What stands after the records."""
+    return "\n]}\n" if form == "json" else ""
+
+
+def record(form: str, number: int, parsed: Parsed, kbest: int, posteriors: bool, *, first: bool) -> str:
+    """One sentence. With k-best, bracketed text has one tree a line and a blank line after each sentence."""
+    if form == "bracketed":
+        trees = [parse.tree for parse in parsed.kbest] if kbest and not parsed.fallback else [parsed.tree]
+        shown = [annotated(tree, parsed.constituents) if posteriors and not parsed.fallback else tree for tree in trees]
+        return "".join(f"{tree}\n" for tree in shown) + ("\n" if kbest else "")
+    text = json.dumps(_values(number, parsed, kbest, posteriors), ensure_ascii=False, allow_nan=False)
+    if form == "jsonl":
+        return text + "\n"
+    return ("\n" if first else ",\n") + text
+
+
+def _values(number: int, parsed: Parsed, kbest: int, posteriors: bool) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "sentence": number + 1,
+        "words": list(parsed.sentence.words),
+        "tree": str(parsed.tree),
+        "expected_score": _number(parsed.score),
+        "log_probability": _number(parsed.log_probability),
+        "fallback": parsed.fallback,
+    }
+    if kbest:
+        values["kbest"] = [{"tree": str(p.tree), "log_probability": p.log_probability} for p in parsed.kbest]
+    if posteriors:
+        values["posteriors"] = [list(constituent) for constituent in parsed.constituents]
+    return values
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def annotated(tree: Tree, constituents: Sequence[Constituent]) -> Tree:
+    """The tree with the posterior of each node in its label, after an equals sign that most tools cut.
+
+    >>> print(annotated(Tree.parse("(S (A a) (B b))"), [Constituent(0, 2, "S", 1.0), Constituent(0, 1, "A", 0.25)]))
+    (S=1.000 (A=0.250 a) (B=0.000 b))
+    """
+    g = {(c.start, c.end, c.label): c.posterior for c in constituents}
+    labels = [f"{node.label}={g.get((s, t, node.label), 0.0):.3f}" for node, s, t in tree.nodes_with_spans()]
+    return _relabelled(tree, labels)
+
+
+def _relabelled(tree: Tree, labels: Sequence[str]) -> Tree:
+    """The tree with the labels of its nodes, in pre-order, replaced."""
+    nodes = list(tree.nodes())
+    made: list[Tree] = []
+    for number in range(len(nodes) - 1, -1, -1):
+        node = nodes[number]
+        children = [child if isinstance(child, str) else made.pop() for child in node.children]
+        made.append(Tree(labels[number], children))
+    return made[0]
+
+
+_CHUNK_BYTES = 1 << 20
+
+
+class RecordFile:
+    """A file of records; ``path`` may be ``-`` for standard output. ``done`` is how many complete ones it has that are to stay.
+
+    A record ends with its line; one of k-best bracketed trees with a blank line.
+    """
+
+    def __init__(self, path: str, form: str, kbest: int, *, resume: bool) -> None:
+        self._path, self._suffix = path, Path(path).suffix.lower()
+        self._by_blank_lines = form == "bracketed" and kbest > 0
+        self.done = sum(1 for _ in self._records()) if resume and path != "-" and os.path.exists(path) else 0
+
+    @contextmanager
+    def open(self) -> Generator[Callable[[str], object]]:
+        """Gives a function that writes records behind those that stay; whatever else there was is gone."""
+        if self._path == "-":
+            yield sys.stdout.write
+            return
+        try:
+            with self._opened() as stream:
+                yield lambda text: stream.write(text.encode("utf-8"))
+        except OSError as error:
+            raise WriteError(f"{self._path}: cannot be written: {error.strerror or error}") from None
+
+    def _opened(self) -> AbstractContextManager[BinaryIO]:
+        if not self.done:
+            return self._compressed(self._path) if self._suffix in COMPRESSORS else open(self._path, "wb")
+        return self._copied() if self._suffix in COMPRESSORS else self._cut()
+
+    @contextmanager
+    def _compressed(self, path: str) -> Generator[BinaryIO]:
+        with open(path, "wb") as raw, COMPRESSORS[self._suffix](raw) as stream:
+            yield stream
+
+    @contextmanager
+    def _cut(self) -> Generator[BinaryIO]:
+        size = sum(map(len, self._records()))
+        with open(self._path, "r+b") as raw:
+            raw.truncate(size)
+            raw.seek(size)
+            yield raw
+
+    @contextmanager
+    def _copied(self) -> Generator[BinaryIO]:
+        """The records that can still be decompressed are compressed anew; only then the new file takes the place of the old."""
+        unfinished = f"{self._path}.part"
+        with self._compressed(unfinished) as stream:
+            stream.writelines(self._records())
+            os.replace(unfinished, self._path)
+            yield stream
+
+    def _records(self) -> Iterator[bytes]:
+        """The complete records of the file."""
+        if self._suffix in COMPRESSORS:
+            yield from _complete(_lines(_decompressed(self._path, self._suffix)), self._by_blank_lines)
+        else:
+            with open(self._path, "rb") as raw:
+                yield from _complete(raw, self._by_blank_lines)
+
+
+def _complete(lines: Iterable[bytes], by_blank_lines: bool) -> Iterator[bytes]:
+    """The records that end as they should."""
+    record: list[bytes] = []
+    for line in lines:
+        record.append(line)
+        if line == b"\n" if by_blank_lines else line.endswith(b"\n"):
+            yield b"".join(record)
+            record.clear()
+
+
+class _Decompressor(Protocol):
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+_DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
+    ".gz": lambda: zlib.decompressobj(wbits=31),
+    ".bz2": bz2.BZ2Decompressor,
+    ".xz": lzma.LZMADecompressor,
+}
+
+
+def _decompressed(path: str, suffix: str) -> Iterator[bytes]:
+    """What can be decompressed of a file that a kill may have cut short."""
+    decompressor = _DECOMPRESSORS[suffix]()
+    with open(path, "rb") as raw:
+        try:
+            while chunk := raw.read(_CHUNK_BYTES):
+                yield decompressor.decompress(chunk)
+        except EOFError:
+            return
+        except (zlib.error, lzma.LZMAError, OSError) as error:
+            raise UsageError(f"{path}: cannot be gone on with: {error}; leave out --resume to begin anew") from None
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    if rest:
+        yield rest

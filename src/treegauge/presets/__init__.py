@@ -1,0 +1,204 @@
+"""Preset: which brackets and tokens count when trees are scored, as a value with a name.
+
+Presets are files: EVALB's own ``.prm``, and TOML where ``.prm`` cannot say it. ``treegauge score --show-preset NAME`` prints one.
+
+>>> collins = load_preset("collins")
+>>> sorted(collins.delete_tags & collins.delete_labels)[:3]
+["''", ',', '-NONE-']
+>>> load_preset("default").delete_labels - collins.delete_labels == {"ROOT", "S1", "VROOT", ""}
+True
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from treegauge.errors import FormatError, InputError, UnknownName
+from treegauge.presets.prm import KEYWORDS, Parameters, parse_prm
+
+__all__ = ["EvalbFile", "Preset", "load_preset", "preset_names", "preset_text"]
+
+_FOLDER = Path(__file__).parent
+_PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; treegauge score --show-preset collins shows a whole file."
+
+
+class EvalbFile(NamedTuple):
+    """What an EVALB parameter file says, under its name."""
+
+    name: str
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Which tokens and brackets count, and when two labels are the same.
+
+    * ``delete_tags``: words with such a tag (in the *gold* tree, for ``score``) are left out, and spans close up over them.
+    * ``delete_labels``: phrases with such a label, after cutting, do not count; their children do.
+    * ``delete_tags_for_length``: words left out of the sentence length (for cutoffs and length buckets).
+    * ``equal_labels``, ``equal_words``: pairs taken as equal.
+    * ``labelled``: whether labels must agree for a match.
+    * ``cutoff_length``: the length of the second block of EVALB's summary.
+    * ``cut_labels_at``, ``cut_tags_at``: characters at whose first occurrence a phrase label or a tag is cut.
+    * ``trivial_spans``: whether one-word spans and the whole sentence count.
+    * ``duplicate_spans``: whether a bracket that stands twice counts twice (PARSEVAL) or once.
+    * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
+    * ``empty_gold``: whether a sentence without gold brackets counts, or is left out.
+    * ``empty_brackets``: whether a phrase without words, or all of whose words are left out, counts.
+
+    ``ignored`` is what a parameter file set in vain; ``parameters`` is the file with which EVALB measures most nearly the same.
+    """
+
+    name: str = "none"
+    delete_tags: frozenset[str] = frozenset()
+    delete_labels: frozenset[str] = frozenset()
+    delete_tags_for_length: frozenset[str] = frozenset()
+    equal_labels: tuple[tuple[str, str], ...] = ()
+    equal_words: tuple[tuple[str, str], ...] = ()
+    labelled: bool = True
+    cutoff_length: int = 40
+    cut_labels_at: str = "-="
+    cut_tags_at: str = ""
+    trivial_spans: bool = True
+    duplicate_spans: bool = True
+    redundant_nodes: bool = True
+    empty_gold: bool = True
+    empty_brackets: bool = False
+    ignored: tuple[str, ...] = ()
+    parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
+
+    def cut_label(self, label: str) -> str:
+        """A phrase label as it is compared: cut at the first of ``cut_labels_at``."""
+        return _cut(label, self.cut_labels_at)
+
+    def cut_tag(self, tag: str) -> str:
+        """A tag as it is compared."""
+        return _cut(tag, self.cut_tags_at)
+
+    def deletes(self, label: str) -> bool:
+        """Whether a phrase with this (cut) label does not count: by its name or an equal one, as in EVALB."""
+        return label in self.delete_labels or any(
+            (label == a and b in self.delete_labels) or (label == b and a in self.delete_labels) for a, b in self.equal_labels
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Every setting as plain data, for signatures."""
+        return {
+            item.name: sorted(cast("frozenset[str]", value)) if isinstance(value, frozenset) else value
+            for item in fields(self)
+            if item.name not in _NOT_SETTINGS and (value := getattr(self, item.name)) is not None
+        }
+
+
+_NOT_SETTINGS = frozenset({"ignored", "parameters"})
+
+
+def _cut(label: str, at: str) -> str:
+    for character in at:
+        label = label.partition(character)[0]
+    return label
+
+
+def preset_names() -> list[str]:
+    """The presets that come with treegauge."""
+    return sorted(path.stem for path in _FOLDER.iterdir() if path.suffix in (".prm", ".toml"))
+
+
+def preset_text(name: str) -> str:
+    """The file behind a preset."""
+    return _path(name).read_text("utf-8")
+
+
+def load_preset(name: str | os.PathLike[str] | Preset) -> Preset:
+    """The preset of that name, or of a ``.prm`` or ``.toml`` file."""
+    return name if isinstance(name, Preset) else _load(os.fspath(name))
+
+
+@cache
+def _load(name: str) -> Preset:
+    path = _path(name)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"the preset cannot be read: {error.strerror or error}", path=str(path)) from None
+    stem = path.stem if path.parent == _FOLDER else str(path)
+    return _from_toml(data, stem, str(path)) if path.suffix == ".toml" else _from_prm(data, stem, str(path))
+
+
+def _path(name: str) -> Path:
+    for suffix in (".toml", ".prm"):
+        if (path := _FOLDER / (name + suffix)).is_file() and os.sep not in name:
+            return path
+    if name.endswith((".prm", ".toml")) or os.sep in name or os.path.exists(name):
+        return Path(name)
+    raise UnknownName("preset", name, [*preset_names(), "or a file .prm, .toml"])
+
+
+def _from_prm(data: bytes, name: str, path: str) -> Preset:
+    parameters, messages = parse_prm(data)
+    if messages and not any(line.split(maxsplit=1)[0] in KEYWORDS for line in data.splitlines() if line.strip()):
+        raise FormatError("no line of this file is one of an EVALB parameter file", path=path, advice=_PRM_ADVICE)
+    said = tuple(f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages)
+    preset = from_parameters(parameters, name)
+    file = EvalbFile(Path(name).with_suffix(".prm").name, parameters)
+    return replace(preset, ignored=(*preset.ignored, *said), parameters=file)
+
+
+def from_parameters(parameters: Parameters, name: str) -> Preset:
+    """What of an EVALB parameter file changes a score; ``ignored`` names the rest that was set."""
+    deleted = frozenset(_text(parameters.delete_labels))
+    unset = Parameters()
+    ignored = {
+        "DEBUG": parameters.debug != unset.debug,
+        "MAX_ERROR": parameters.max_error != unset.max_error,
+        "QUOTE_LABEL": bool(parameters.quote_labels),
+    }
+    return Preset(
+        name=name,
+        delete_tags=deleted,
+        delete_labels=deleted,
+        delete_tags_for_length=frozenset(_text(parameters.delete_labels_for_length)),
+        equal_labels=tuple((a.decode("utf-8", "replace"), b.decode("utf-8", "replace")) for a, b in parameters.equal_labels),
+        equal_words=tuple((a.decode("utf-8", "replace"), b.decode("utf-8", "replace")) for a, b in parameters.equal_words),
+        labelled=parameters.labelled,
+        cutoff_length=parameters.cutoff_length,
+        ignored=tuple(keyword for keyword, was_set in ignored.items() if was_set),
+    )
+
+
+def _text(labels: Iterable[bytes]) -> list[str]:
+    return [label.decode("utf-8", "replace") for label in labels]
+
+
+def _from_toml(data: bytes, name: str, path: str) -> Preset:
+    try:
+        table = tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FormatError(f"not a TOML file: {error}", path=path) from None
+    base = load_preset(str(table.pop("base"))) if "base" in table else Preset()
+    known = {item.name for item in fields(Preset)} - {"name"} - _NOT_SETTINGS
+    settings: dict[str, Any] = {name: getattr(base, name) for name in known}
+    for key, value in table.items():
+        if key not in known:
+            raise UnknownName(f"setting in {path}", key, [*known, "base"])
+        settings[key] = _setting(key, value, settings[key], path)
+    # Which labels are roots is all that may differ for EVALB's number to be worth a look.
+    parameters = base.parameters if set(table) <= {"delete_labels"} else None
+    return Preset(name=name, parameters=parameters, **settings)
+
+
+def _setting(key: str, value: Any, before: Any, path: str) -> Any:
+    """A TOML value in the type of its field; lists add to what the base deletes."""
+    if isinstance(value, list) and isinstance(before, frozenset):
+        return cast("frozenset[str]", before) | {str(item) for item in cast("list[object]", value)}
+    if isinstance(value, list) and isinstance(before, tuple):
+        return cast("tuple[object, ...]", before) + tuple((str(a), str(b)) for a, b in cast("list[list[object]]", value))
+    if isinstance(value, (str, int)) and isinstance(before, type(value)):
+        return value
+    raise FormatError(f"{key} cannot be {value!r}", path=path)

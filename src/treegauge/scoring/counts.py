@@ -1,0 +1,430 @@
+"""What was counted of one system so far: sums of rows that add, block by block, and what there is to say about sentences.
+
+Gold and test compared from beginning to end, file by file.
+
+As long as sentence i belongs to sentence i, both sides are worked through in step, block by block. Where they are out of step, a
+file with blank lines for failed parses is read again line by line; and if that does not help, because sentences are missing or
+doubled, the whole of both files is paired by text, which a stream cannot do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from treegauge.alignment.alignment import Fit, Note, align_pairs, differing_texts, is_displaced, pairs_by_text
+from treegauge.alignment.brackets import sentence_lengths
+from treegauge.alignment.pair import Pair, pair_of
+from treegauge.alignment.words import WordNumbers, without_traces
+from treegauge.errors import InputError, MismatchError, UnknownName, UsageError, WriteError
+from treegauge.metrics.base import ExactSum, Metric, Rows, adapted
+from treegauge.metrics.parseval import Parseval
+from treegauge.presets import EvalbFile, Preset
+from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_outcome, evalb_parameters, evalb_rows
+from treegauge.scoring.inputs import Trees
+from treegauge.trees.columns import Mark, TreebankHash
+from treegauge.trees.treebank import Int64, Treebank
+
+if TYPE_CHECKING:
+    from treegauge.metrics.breakdowns import Breakdown
+
+__all__ = [
+    "ON_MISMATCH",
+    "Hasher",
+    "OutOfStep",
+    "Request",
+    "SystemTally",
+    "Tallied",
+    "Tally",
+    "check_fit",
+    "compare",
+    "count_in_step",
+    "no_progress",
+]
+
+ON_MISMATCH = ("align", "error", "skip", "evalb")
+
+
+def no_progress(sentences: int) -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be measured, and how.
+
+    ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names of
+    :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
+    whether anybody will look at single sentences: where not, workers send sums only.
+    """
+
+    metrics: tuple[Metric, ...]
+    preset: Preset
+    on_mismatch: str = "align"
+    ignore_words: bool = False
+    keep: bool = True
+    breakdowns: tuple[str, ...] = ()
+    progress: Callable[[int], None] = field(default=no_progress, repr=False)
+    sentences: bool = True
+
+    def __post_init__(self) -> None:
+        if self.on_mismatch not in ON_MISMATCH:
+            raise UnknownName("way to meet a mismatch", self.on_mismatch, ON_MISMATCH)
+        if self.on_mismatch == "evalb":
+            evalb_parameters(self.preset)
+            if others := [metric.name for metric in self.metrics if not isinstance(metric, Parseval)]:
+                raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
+            if self.breakdowns:
+                raise UsageError("EVALB's decisions leave nothing to break down; choose another --on-mismatch")
+
+
+class OutOfStep(Exception):
+    """Sentence i does not belong to sentence i, or one side has more of them."""
+
+
+class Tally:
+    """The rows of one metric: their sum, the sum over short sentences, and, if they are kept, themselves."""
+
+    def __init__(self, metric: Metric, cutoff_length: int) -> None:
+        self.metric, self.cutoff_length = metric, cutoff_length
+        self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
+        self.n_total = self.n_short = 0
+        self.rows: list[Rows] = []
+        self.index: list[Int64] = []
+
+    def add(self, rows: Rows, index: Int64, length: Int64, *, keep: bool) -> None:
+        """Add rows of the sentences ``index``, which are of that length."""
+        is_short = length <= self.cutoff_length
+        self.total.add(rows)
+        self.short.add(rows[is_short])
+        self.n_total += len(rows)
+        self.n_short += int(is_short.sum())
+        if keep:
+            self.rows.append(rows)
+            self.index.append(index)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels between processes: whoever adds this to another tally knows the metric."""
+        return {name: value for name, value in self.__dict__.items() if name != "metric"}
+
+    def merge(self, other: Tally) -> None:
+        self.total.merge(other.total)
+        self.short.merge(other.short)
+        self.n_total += other.n_total
+        self.n_short += other.n_short
+        self.rows += other.rows
+        self.index += other.index
+
+
+class SystemTally:
+    """What was counted of one system, from gold sentence ``first`` on.
+
+    ``texts`` are those of sentences that stand against another text. If things are kept: ``length`` and ``status`` (0 scored, 1
+    does not fit, 2 no parse) of each gold sentence, and the gold blocks themselves.
+    """
+
+    def __init__(self, request: Request, first: int = 0) -> None:
+        self.request, self.first = request, first
+        self.n_gold = self.n_test = 0
+        cutoff = request.preset.cutoff_length
+        self.tallies = [Tally(metric, cutoff) for metric in request.metrics]
+        self._words = WordNumbers(request.preset)
+        self.notes: list[Note] = []
+        self.texts: list[tuple[str, str]] = []
+        self.length: list[Int64] = []
+        self.status: list[Int64] = []
+        self.gold: list[Treebank] = []
+        self.breakdowns: dict[str, Breakdown] = {}
+        file = _evalb_file(request)
+        self.evalb = None if file is None else EvalbOutcome(file.name)
+
+    def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
+        """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none.
+
+        If they are to be ``in_step``, OutOfStep is raised where a text turns up in another place than its own.
+        """
+        first = self.first + self.n_gold
+        if self.request.on_mismatch == "evalb":
+            self._add_as_evalb(evalb_rows(gold, test, self.request.preset), first)
+        else:
+            self._add_aligned(gold, test, pairs, first, in_step)
+        self.n_gold += len(gold)
+        self.n_test += len(test)
+        if self.request.keep:
+            self.gold.append(gold)
+        self.request.progress(len(gold))
+
+    def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int, in_step: bool) -> None:
+        request = self.request
+        prepared = {request.preset: self._prepared(gold, test, pairs, request.preset, in_step=in_step)}
+        main = prepared[request.preset]
+        rows: Rows | None = None
+        for tally in self.tallies:
+            preset = adapted(tally.metric, request.preset)
+            if preset not in prepared:
+                prepared[preset] = self._prepared(gold, test, pairs, preset)
+            pair = prepared[preset].pair
+            counted = tally.metric.rows(pair)
+            tally.add(counted, pair.index + first, pair.gold.length, keep=request.keep)
+            rows = counted if isinstance(tally.metric, Parseval) else rows
+        self._break_down(main.pair)
+        self._note(main.pair.alignment.notes, first)
+        if request.keep:
+            self.length.append(sentence_lengths(main.gold_words, request.preset))
+            self.status.append(_status(main.pair))
+        if self.evalb is not None and request.preset.parameters is not None:
+            try:
+                self.evalb += evalb_outcome(main, rows, request.preset.parameters)
+            except WriteError:
+                # Trees of a format whose words may hold blanks: there is no file that EVALB could read.
+                self.evalb = None
+
+    def _prepared(self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, in_step: bool = False) -> Prepared:
+        request = self.request
+        gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
+        alignment = align_pairs(gold_words, test_words, pairs, preset, self._words, ignore_words=request.ignore_words)
+        if in_step and (texts := differing_texts(gold_words, test_words, alignment)):
+            self.texts += texts
+            if is_displaced(self.texts):
+                raise OutOfStep
+        # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
+        on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
+        pair = pair_of(gold_words, test_words, alignment, preset, self._words, on_mismatch=on_mismatch)
+        return Prepared(gold, test, gold_words, test_words, pair, self._words)
+
+    def _add_as_evalb(self, scored: EvalbRows, first: int) -> None:
+        for tally in self.tallies:
+            tally.add(scored.rows, scored.index + first, scored.length[scored.index], keep=self.request.keep)
+        self._note(scored.notes, first)
+        if self.request.keep:
+            self.status.append(scored.status)
+            self.length.append(scored.length)
+
+    def _break_down(self, pair: Pair) -> None:
+        if self.request.breakdowns:
+            from treegauge.metrics.breakdowns import breakdown
+
+            for name in self.request.breakdowns:
+                counted = breakdown(name, pair)
+                self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
+
+    def _note(self, notes: Sequence[Note], first: int) -> None:
+        self.notes += [note if note.sentence < 0 else replace(note, sentence=note.sentence + first) for note in notes]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels between processes: whoever adds this to another tally knows the request, and how breakdowns are shown."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("request", "_words")}
+        return state | {"breakdowns": {name: (b.counts, b.places, b.sentences) for name, b in self.breakdowns.items()}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.breakdowns:
+            from treegauge.metrics.breakdowns import restored
+
+            self.breakdowns = {name: restored(name, *counted) for name, counted in state["breakdowns"].items()}
+
+    def append(self, other: SystemTally) -> None:
+        """Add what was counted of the sentences that follow, where they were numbered from 0."""
+        for tally in other.tallies:
+            tally.index = [index + self.n_gold for index in tally.index]
+        other.notes = [note if note.sentence < 0 else replace(note, sentence=note.sentence + self.n_gold) for note in other.notes]
+        self.merge(other)
+
+    def merge(self, other: SystemTally) -> None:
+        """Add what was counted of the sentences that follow."""
+        for ours, theirs in zip(self.tallies, other.tallies, strict=True):
+            ours.merge(theirs)
+        self.n_gold += other.n_gold
+        self.n_test += other.n_test
+        self.notes += other.notes
+        self.length += other.length
+        self.status += other.status
+        self.gold += other.gold
+        for name, counted in other.breakdowns.items():
+            self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
+        self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
+
+
+def _evalb_file(request: Request) -> EvalbFile | None:
+    """The parameters for saying what EVALB would do, where PARSEVAL is asked for and EVALB's way is not ours already."""
+    file, preset = request.preset.parameters, request.preset
+    if file is None or request.on_mismatch == "evalb" or request.ignore_words:
+        return None
+    deleted = {label.decode("utf-8", "replace") for label in file.parameters.delete_labels}
+    if not preset.delete_tags & preset.delete_tags_for_length <= deleted:
+        return None
+    return file if any(isinstance(metric, Parseval) for metric in request.metrics) else None
+
+
+def _status(pair: Pair) -> Int64:
+    fit = pair.alignment.fit
+    status = np.where(fit == Fit.NO_PARSE, 2, 1)
+    status[pair.index] = 0
+    return status
+
+
+_MOST_NOTES = 100
+
+
+class Tallied(NamedTuple):
+    """What was counted of a system, and the hashes of gold and test."""
+
+    tally: SystemTally
+    digests: tuple[str, str]
+
+
+class Hasher:
+    """The hashes of gold and test, made in a thread of its own while sentences are scored."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._hashes = TreebankHash(), TreebankHash()
+        self._jobs: list[Future[None]] = []
+
+    def __enter__(self) -> Hasher:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def add(self, gold: Treebank, test: Treebank) -> None:
+        """Add a block of both sides."""
+        self._jobs += [self._pool.submit(digest.update, block) for digest, block in zip(self._hashes, (gold, test), strict=True)]
+
+    def _wait(self) -> None:
+        for job in self._jobs:
+            job.result()
+        self._jobs.clear()
+
+    def mark(self) -> tuple[Mark, Mark]:
+        """Where both hashes are, to go back to."""
+        self._wait()
+        return self._hashes[0].mark(), self._hashes[1].mark()
+
+    def go_back(self, marks: tuple[Mark, Mark]) -> None:
+        self._wait()
+        for digest, mark in zip(self._hashes, marks, strict=True):
+            digest.go_back(mark)
+
+    def digests(self) -> tuple[str, str]:
+        """The hashes of gold and test."""
+        self._wait()
+        return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
+
+
+def compare(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemTally:
+    """Count all files of a system, each against its gold file."""
+    total = SystemTally(request)
+    for gold, test in files:
+        tally = _compare_file(gold, test, request, hasher, total.n_gold)
+        for side, trees, n_trees in (("gold", gold, tally.n_gold), ("test", test, tally.n_test)):
+            if trees.paths and not n_trees:
+                raise InputError(f"no trees in the {side} file", path=trees.name, advice="Nothing was scored.")
+        total.merge(tally)
+    check_fit(total)
+    return total
+
+
+def check_fit(tally: SystemTally) -> None:
+    """Refuse sentences that do not fit, all of them together, where that was asked for."""
+    if tally.request.on_mismatch == "error" and tally.notes:
+        raise MismatchError(_refusal(tally.notes))
+
+
+def _refusal(notes: Sequence[Note]) -> str:
+    lines = [f"gold and test do not fit in {len(notes)} {'sentence' if len(notes) == 1 else 'sentences'}; nothing was scored:"]
+    lines += [f"  {note.place}: {note.what}" for note in notes[:_MOST_NOTES]]
+    return "\n".join([*lines, f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else lines)
+
+
+def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemTally:
+    marks = hasher.mark()
+    once = not (gold.can_be_read_again and test.can_be_read_again)
+    try:
+        return _in_step(gold, test, request, hasher, first, may_end_apart=once)
+    except OutOfStep:
+        hasher.go_back(marks)
+    lines = test.line_by_line()
+    if lines is not None and not once:
+        try:
+            return _in_step(gold, lines, request, hasher, first)
+        except (OutOfStep, InputError):
+            hasher.go_back(marks)
+        finally:
+            lines.close()
+    if request.keep and request.on_mismatch != "evalb":
+        return _by_text(gold, test, request, hasher, first)
+    try:
+        if not once:
+            return _in_step(gold, test, request, hasher, first, may_end_apart=True)
+    except OutOfStep:
+        pass
+    raise MismatchError(
+        f"{gold.name} and {test.name} have not the same sentences in the same order, so they cannot be streamed\n"
+        "  Score them without --stream: then sentences are paired by their text."
+    )
+
+
+def _in_step(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int, *, may_end_apart: bool = False) -> SystemTally:
+    return count_in_step(gold.blocks(), test.blocks(), request, hasher, first, may_end_apart=may_end_apart)
+
+
+def count_in_step(
+    gold: Iterator[Treebank],
+    test: Iterator[Treebank],
+    request: Request,
+    hasher: Hasher | None = None,
+    first: int = 0,
+    *,
+    may_end_apart: bool = False,
+) -> SystemTally:
+    """Count sentence i against sentence i, or raise OutOfStep.
+
+    One side may end first, if that is allowed and all sentences before are in place.
+    """
+    tally = SystemTally(request, first)
+    by_line = request.on_mismatch == "evalb"
+    with closing(_steps(gold, test)) as steps:
+        for gold_block, test_block in steps:
+            if len(gold_block) != len(test_block) and not (may_end_apart and (by_line or not tally.texts)):
+                raise OutOfStep
+            if hasher is not None:
+                hasher.add(gold_block, test_block)
+            pairs = np.arange(len(gold_block)) if len(test_block) else np.full(len(gold_block), -1, dtype=np.int64)
+            tally.add(gold_block, test_block, pairs, in_step=True)
+    return tally
+
+
+def _steps(gold: Iterator[Treebank], test: Iterator[Treebank]) -> Generator[tuple[Treebank, Treebank]]:
+    """Blocks of equally many trees of both sides; at the end, what one side has more, against nothing."""
+    nothing = Treebank.from_trees([])
+    ours, theirs = nothing, nothing
+    while True:
+        if not len(ours):
+            ours = next(gold, nothing)
+        if not len(theirs):
+            theirs = next(test, nothing)
+        if not len(ours) and not len(theirs):
+            return
+        size = min(len(ours), len(theirs))
+        if not size:
+            yield ours, theirs
+            ours = theirs = nothing
+        else:
+            yield ours[:size], theirs[:size]
+            ours, theirs = ours[size:], theirs[size:]
+
+
+def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemTally:
+    """Count each gold sentence against the test sentence with its text."""
+    ours, theirs = gold.whole(), test.whole()
+    hasher.add(ours, theirs)
+    tally = SystemTally(request, first)
+    tally.add(ours, theirs, pairs_by_text(ours, theirs))
+    return tally

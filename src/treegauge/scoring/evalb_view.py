@@ -1,0 +1,273 @@
+"""What EVALB would have made of the same trees: the sentences it would drop, and the F-measure of the rest.
+
+EVALB pairs sentences by line and decides by each tree's own tags what it deletes. On most sentences that changes nothing, which a
+comparison of columns shows; only the others are given to :mod:`treegauge.metrics.evalb`, as the lines EVALB would read.
+
+PARSEVAL's rows by EVALB's own decisions: pairs by line, each tree's own tags, sentences dropped (``--on-mismatch evalb``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.alignment import LEFT_OUT, Fit, Note
+from treegauge.alignment.brackets import sentence_lengths, sum_within
+from treegauge.alignment.pair import Pair, pair_of
+from treegauge.alignment.words import WordNumbers, has_tag, without_tokens
+from treegauge.errors import UsageError, WriteError
+from treegauge.io.bracketed_writing import one_line_text
+from treegauge.metrics.base import Rows, ratio
+from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
+from treegauge.metrics.parseval import Parseval
+from treegauge.presets import EvalbFile, Preset, from_parameters
+from treegauge.presets.prm import Parameters
+from treegauge.trees.bracketed import one_line
+from treegauge.trees.treebank import Int64, Treebank
+
+__all__ = ["EvalbOutcome", "EvalbRows", "Prepared", "bracketed_lines", "evalb_outcome", "evalb_parameters", "evalb_rows"]
+
+Mask = NDArray[np.bool_]
+
+_UNSURE = -1
+
+
+@dataclass(frozen=True)
+class EvalbOutcome:
+    """EVALB's counts over the sentences that it would score, and how many it would not.
+
+    ``errors`` are sentences it refuses (their words, as it sees them, differ), ``skips`` those without a parse. Two outcomes add.
+    """
+
+    file: str
+    sentences: int = 0
+    errors: int = 0
+    skips: int = 0
+    matched: int = 0
+    gold: int = 0
+    test: int = 0
+
+    def __add__(self, other: EvalbOutcome) -> EvalbOutcome:
+        return EvalbOutcome(self.file, *(a + b for a, b in zip(self._counts(), other._counts(), strict=True)))
+
+    def _counts(self) -> tuple[int, ...]:
+        return self.sentences, self.errors, self.skips, self.matched, self.gold, self.test
+
+    @property
+    def dropped(self) -> int:
+        return self.errors + self.skips
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Recall, precision and F1 in EVALB's order of operations."""
+        recall, precision = ratio(self.matched, self.gold), ratio(self.matched, self.test)
+        total = 0.0 if math.isnan(recall + precision) else recall + precision
+        return {"recall": recall, "precision": precision, "f1": ratio(2 * precision * recall if total else 0, total)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; a rate that does not exist is None."""
+        rates = {name: None if math.isnan(value) else value for name, value in self.rates.items()}
+        names = ("sentences", "errors", "skips", "matched", "gold", "test")
+        return {"file": self.file, "dropped": self.dropped, **dict(zip(names, self._counts(), strict=True)), **rates}
+
+    def __str__(self) -> str:
+        f1 = self.rates["f1"]
+        shown = "no FMeasure" if math.isnan(f1) else f"FMeasure {100 * f1:.2f}"
+        return f"EVALB with {self.file} would drop {self.dropped} of these {self.sentences} sentences and print {shown}."
+
+
+class Prepared(NamedTuple):
+    """Two blocks of trees and what was made of them: with traces, without, as aligned brackets; and how words were numbered."""
+
+    gold: Treebank
+    test: Treebank
+    gold_words: Treebank
+    test_words: Treebank
+    pair: Pair
+    words: WordNumbers
+
+
+def evalb_outcome(block: Prepared, rows: Rows | None, file: EvalbFile) -> EvalbOutcome:
+    """What EVALB does with these trees, one a line; ``rows`` are PARSEVAL's of the pair, if they were made already."""
+    preset = from_parameters(file.parameters, file.name)
+    status = _sure_status(block, preset, may_repair=bool(file.parameters.quote_labels))
+    outcome = EvalbOutcome(file.name, 0, int((status == ERROR).sum()), int((status == SKIP).sum()))
+    outcome = replace(outcome, sentences=outcome.dropped)
+    plain = np.flatnonzero(status == VALID)
+    if len(plain):
+        pair = block.pair
+        if rows is None or not _counts_alike(pair.preset, preset, block.gold, block.test):
+            pair = pair_of(block.gold_words, block.test_words, pair.alignment, preset, block.words)
+            rows = Parseval().rows(pair)
+        of_sentence = np.full(len(block.gold), -1, dtype=np.int64)
+        of_sentence[pair.index] = np.arange(len(pair))
+        columns = [Parseval().columns.index(name) for name in ("matched", "gold", "test")]
+        counts: list[int] = rows[of_sentence[plain]][:, columns].sum(axis=0).astype(int).tolist()
+        outcome += EvalbOutcome(file.name, len(plain), 0, 0, *counts)
+    others = np.flatnonzero(status == _UNSURE).tolist()
+    for result in score_lines(bracketed_lines(block.gold, others), bracketed_lines(block.test, others), file.parameters):
+        counts = [result.matched, result.gold, result.test] if result.status == VALID else [0, 0, 0]
+        outcome += EvalbOutcome(file.name, 1, int(result.status == ERROR), int(result.status == SKIP), *counts)
+    return outcome
+
+
+def _sure_status(block: Prepared, preset: Preset, *, may_repair: bool) -> Int64:
+    """The status that EVALB surely gives to each sentence that both sides have; for the rest, it must be asked.
+
+    It skips a parse of no words, and refuses other numbers of words than gold's unless it may repair quotes. It scores, and as we
+    do, where the same words stand in the same places and are deleted on both sides or on none.
+    """
+    n = min(len(block.gold), len(block.test))
+    gold, test = block.gold_words[:n], block.test_words[:n]
+    kept = [sum_within(~has_tag(bank, preset.delete_tags), bank.token_offset) for bank in (gold, test)]
+    tagged = (sum_within(gold.tag < 0, gold.token_offset) == 0) & (sum_within(test.tag < 0, test.token_offset) == 0)
+    status = np.full(n, _UNSURE, dtype=np.int64)
+    if not may_repair:
+        status[tagged & (kept[0] != kept[1])] = ERROR
+    status[tagged & (kept[1] == 0)] = SKIP
+    open_ = tagged & (status == _UNSURE)
+    status[open_ & _is_plain(block, preset, n)] = VALID
+    return status
+
+
+def _is_plain(block: Prepared, preset: Preset, n: int) -> Mask:
+    """The sentences among the first ``n`` with the same words in the same place, deleted on both sides or on none."""
+    gold, test, alignment = block.gold_words, block.test_words, block.pair.alignment
+    same = (alignment.fit[:n] == Fit.TOKENS) & (alignment.test[:n] == np.arange(n))
+    if alignment.gold_aside is not None and alignment.test_aside is not None:
+        gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
+    gold, test = gold[:n], test[:n]
+    if not same.all():
+        places = np.flatnonzero(same)
+        gold, test = gold.take(places), test.take(places)
+    deleted = has_tag(gold, preset.delete_tags)
+    doubtful = deleted != has_tag(test, preset.delete_tags)
+    # The same word to us may not be the same bytes, which is what EVALB compares.
+    suspect = np.flatnonzero(block.words.has_variants(gold.vocabulary)[gold.word] & ~deleted)
+    doubtful[suspect] |= np.array(
+        [
+            gold.vocabulary[ours] != test.vocabulary[theirs]
+            for ours, theirs in zip(gold.word[suspect].tolist(), test.word[suspect].tolist(), strict=True)
+        ],
+        dtype=np.bool_,
+    )
+    same[same] = sum_within(doubtful, gold.token_offset) == 0
+    return same
+
+
+def _counts_alike(one: Preset, other: Preset, *banks: Treebank) -> bool:
+    """Whether two presets count the same brackets of these trees."""
+    unlike = replace(one, name="", ignored=(), cutoff_length=0, delete_labels=other.delete_labels)
+    if unlike != replace(other, name="", ignored=(), cutoff_length=0):
+        return False
+    return not any(_has_phrases(bank, one, other) for bank in banks)
+
+
+def _has_phrases(bank: Treebank, one: Preset, other: Preset) -> bool:
+    """Whether there are phrases that one of two presets deletes and the other does not."""
+    cut = [one.cut_label(label) for label in bank.labels]
+    disputed = [number for number, label in enumerate(cut) if one.deletes(label) != other.deletes(label)]
+    # A label that is on as many nodes as words have it for a tag is on no phrase.
+    return any(int((bank.label == number).sum()) > int((bank.tag == number).sum()) for number in disputed)
+
+
+def bracketed_lines(bank: Treebank, sentences: Sequence[int]) -> list[bytes]:
+    """Some trees of a treebank, one a line."""
+    chosen = bank.take(sentences)
+    try:
+        return b"".join(one_line_text([chosen])).splitlines(keepends=True)
+    except WriteError:
+        # A tree that was built by hand may not read back as it is; EVALB would read what can be written all the same.
+        return [one_line(tree).encode("utf-8", "surrogatepass") + b"\n" for tree in chosen]
+
+
+def evalb_parameters(preset: Preset) -> Parameters:
+    """The parameters with which EVALB counts what a preset says; a UsageError where it cannot.
+
+    EVALB has one list for tags and labels: what the preset deletes as a label is deleted as a tag too.
+    """
+    allowed = Preset(
+        name=preset.name,
+        delete_tags=preset.delete_tags & preset.delete_labels,
+        delete_labels=preset.delete_labels,
+        delete_tags_for_length=preset.delete_tags_for_length,
+        equal_labels=preset.equal_labels,
+        equal_words=preset.equal_words,
+        labelled=preset.labelled,
+        cutoff_length=preset.cutoff_length,
+        ignored=preset.ignored,
+    )
+    if preset != allowed:
+        raise UsageError(f"EVALB cannot do what the preset {preset.name!r} says; choose another, or --on-mismatch align")
+    return Parameters(
+        cutoff_length=preset.cutoff_length,
+        labelled=preset.labelled,
+        delete_labels=tuple(label.encode() for label in sorted(preset.delete_labels)),
+        delete_labels_for_length=tuple(label.encode() for label in sorted(preset.delete_tags_for_length)),
+        quote_labels=() if preset.parameters is None else preset.parameters.parameters.quote_labels,
+        equal_labels=tuple((a.encode(), b.encode()) for a, b in preset.equal_labels),
+        equal_words=tuple((a.encode(), b.encode()) for a, b in preset.equal_words),
+    )
+
+
+@dataclass(frozen=True)
+class EvalbRows:
+    """Rows of the sentences that EVALB scores, which those are, the status of every gold sentence, and what EVALB says."""
+
+    rows: Rows
+    index: Int64
+    length: Int64
+    status: Int64
+    notes: tuple[Note, ...]
+
+
+def evalb_rows(gold: Treebank, test: Treebank, preset: Preset) -> EvalbRows:
+    """Score sentence i against sentence i as EVALB does; sentences that it drops have no row.
+
+    >>> from treegauge.presets import load_preset
+    >>> gold = Treebank.parse("(S (NP (NN a)) (. .)) (S (NP (NN a)) (. .))")
+    >>> test = Treebank.parse("(S (NP (NN a)) (. .)) (S (NP (NN a)) (NN .))")
+    >>> scored = evalb_rows(gold, test, load_preset("collins"))
+    >>> scored.index.tolist(), scored.status.tolist(), scored.notes[0].text
+    ([0], [0, 1], 'tree 2: EVALB: Length unmatch (1|2); it is left out')
+    """
+    parameters = evalb_parameters(preset)
+    results = _results(gold, test, parameters)
+    unlabelled = _results(gold, test, replace(parameters, labelled=False))
+    valid = [result.id - 1 for result in results if result.status == VALID]
+
+    def column(name: str) -> Int64:
+        return np.array([getattr(results[i], name) for i in valid], dtype=np.int64)
+
+    rows = Parseval().rows_of(
+        column("matched"),
+        column("gold"),
+        column("test"),
+        np.array([unlabelled[i].matched for i in valid], dtype=np.int64),
+        column("crossing"),
+        column("words"),
+        column("tags"),
+    )
+    without_partner = range(len(results), len(gold))
+    notes = [_note(gold, result) for result in results if result.status != VALID]
+    notes += [Note(i, "missing", gold.place(i), "no test sentence in this place", LEFT_OUT) for i in without_partner]
+    extra = range(len(gold), len(test))
+    notes += [Note(-1, "extra", test.place(i), "no gold sentence in this place", LEFT_OUT) for i in extra]
+    status = np.array([result.status for result in results] + [UNPAIRED for _ in without_partner], dtype=np.int64)
+    return EvalbRows(rows, np.array(valid, dtype=np.int64), sentence_lengths(gold, preset), status, tuple(notes))
+
+
+def _results(gold: Treebank, test: Treebank, parameters: Parameters) -> list[SentenceResult]:
+    results = score_lines(bracketed_lines(gold, range(len(gold))), bracketed_lines(test, range(len(test))), parameters)
+    return [result for result in results if result.status != UNPAIRED]
+
+
+def _note(gold: Treebank, result: SentenceResult) -> Note:
+    sentence = result.id - 1
+    said = [message.decode("utf-8", "replace") for message in result.messages] or ["no words in the parse"]
+    return Note(sentence, "evalb", gold.place(sentence), f"EVALB: {', '.join(said)}", LEFT_OUT)

@@ -1,0 +1,235 @@
+"""Where the two sides of a comparison come from: trees in blocks, read while others are scored, as often as asked.
+
+Files are read in a thread of their own, a few blocks ahead. Blocks of a file are kept for a second look unless the comparison
+streams; then the file itself is read again.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import queue
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, overload
+
+from treegauge import io
+from treegauge.errors import MismatchError, UsageError
+from treegauge.io.sources import ReadOptions, find_sources
+from treegauge.trees.tree import Tree
+from treegauge.trees.treebank import Treebank
+
+__all__ = ["FileTrees", "MemoryTrees", "Places", "TreebankLike", "Trees", "paired_files", "path_of", "trees_of"]
+
+_AHEAD = 3
+
+
+class MemoryTrees:
+    """Trees that are in memory already."""
+
+    name = "<trees>"
+    paths: tuple[str, ...] = ()
+    can_be_read_again = True
+
+    def __init__(self, bank: Treebank) -> None:
+        self._bank = bank
+
+    def blocks(self) -> Iterator[Treebank]:
+        """The trees, all in one block."""
+        yield self._bank
+
+    def whole(self) -> Treebank:
+        """All trees as one treebank."""
+        return self._bank
+
+    def line_by_line(self) -> None:
+        """In memory, a failed parse is a tree already."""
+        return
+
+    def close(self) -> None:
+        """There is nothing to stop."""
+
+
+class FileTrees:
+    """The trees of some files, taken as one treebank; what was read is kept, or else read again."""
+
+    def __init__(self, paths: Sequence[str], options: ReadOptions, *, keep: bool) -> None:
+        self.name = paths[0]
+        self.paths: tuple[str, ...] = tuple(paths)
+        self.can_be_read_again = keep or "-" not in paths
+        self._options, self._keep = options, keep
+        self._kept: list[Treebank] = []
+        self._rest: Ahead | None = None
+        self._is_complete = False
+
+    def blocks(self) -> Iterator[Treebank]:
+        """The trees, block by block, from the beginning."""
+        if not self._keep:
+            self.close()
+        if self._rest is None and not self._is_complete:
+            self._rest = Ahead(lambda: (block for path in self.paths for block in io.stream(path, self._options)))
+        yield from self._kept
+        while self._rest is not None and (block := self._rest.take()) is not None:
+            if self._keep:
+                self._kept.append(block)
+            yield block
+        self._is_complete = self._keep
+        self.close()
+
+    def whole(self) -> Treebank:
+        """All trees as one treebank."""
+        return Treebank.concatenate(list(self.blocks()) or [Treebank.from_trees([])])
+
+    def line_by_line(self) -> FileTrees | None:
+        """The same file with each line as a sentence, so that a blank line is a failed parse; None where that makes no sense."""
+        bracketed = self._options.format in ("auto", "bracketed")
+        if self._options.lines or not bracketed or len(self.paths) > 1 or "-" in self.paths:
+            return None
+        return FileTrees(self.paths, replace(self._options, lines=True), keep=self._keep)
+
+    def close(self) -> None:
+        """Stop reading; what was read of a file that was not read to its end is forgotten."""
+        if self._rest is not None:
+            self._rest.close()
+            self._rest = None
+            if not self._is_complete:
+                self._kept = []
+
+
+Trees = MemoryTrees | FileTrees
+
+
+class Ahead:
+    """Items made in a thread, a few ahead of whoever takes them."""
+
+    def __init__(self, make: Callable[[], Iterator[Treebank]]) -> None:
+        self._queue: queue.Queue[Treebank | BaseException | None] = queue.Queue(_AHEAD)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._fill, args=(make,), daemon=True)
+        self._thread.start()
+
+    def _fill(self, make: Callable[[], Iterator[Treebank]]) -> None:
+        try:
+            for item in make():
+                if not self._put(item):
+                    return
+            self._put(None)
+        except BaseException as error:
+            self._put(error)
+
+    def _put(self, item: Treebank | BaseException | None) -> bool:
+        """Put an item into the queue unless nobody takes it any more."""
+        while not self._stopped.is_set():
+            try:
+                self._queue.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def take(self) -> Treebank | None:
+        """The next item, or None after the last; an error that stopped the making is raised here."""
+        item = self._queue.get()
+        if item is None or isinstance(item, BaseException):
+            self._queue.put(item)  # whoever asks again gets the same answer
+        if isinstance(item, BaseException):
+            raise item
+        return item
+
+    def close(self) -> None:
+        """Stop the thread, and wait for it."""
+        self._stopped.set()
+        self._thread.join()
+
+
+TreebankLike = str | os.PathLike[str] | Tree | Sequence[Any] | Iterator[Any]
+"""A path, bracketed text, a Treebank, a Tree, or a sequence or iterator of Tree, of nltk trees or of strings."""
+
+
+def path_of(trees: TreebankLike) -> str | None:
+    """The path, if it is one: a path object, or a string that does not begin as a tree does."""
+    if isinstance(trees, os.PathLike):
+        return os.fspath(trees)
+    return trees if isinstance(trees, str) and trees.strip() and not trees.lstrip().startswith("(") else None
+
+
+def trees_of(trees: TreebankLike, options: ReadOptions, *, keep: bool) -> Trees:
+    """The trees behind whatever holds them."""
+    path = path_of(trees)
+    if path is None:
+        return MemoryTrees(io.as_treebank(trees, options))
+    return FileTrees([source.name for source in find_sources(path)], options, keep=keep)
+
+
+def paired_files(gold: str, test: str) -> list[tuple[str, str]] | None:
+    """The files of two directories or globs, paired by name; None if one side is a single file or no file at all."""
+    if "-" in (gold, test):
+        if gold == test:
+            raise UsageError("gold and test cannot both be standard input")
+        return None
+    if os.path.isfile(gold) or os.path.isfile(test):
+        return None
+    gold_files, test_files = ([source.name for source in find_sources(path)] for path in (gold, test))
+    if not (_is_several(gold) and _is_several(test)):
+        return None
+    for naming in (_relative_name, _relative_stem):
+        ours = {naming(gold, file): file for file in gold_files}
+        theirs = {naming(test, file): file for file in test_files}
+        unique = len(ours) == len(gold_files) and len(theirs) == len(test_files)
+        if unique and set(ours) == set(theirs):
+            return [(ours[name], theirs[name]) for name in ours]
+    ours, theirs = ({_relative_name(path, file) for file in files} for path, files in ((gold, gold_files), (test, test_files)))
+    lines = [f"  only in {gold}: {name}" for name in sorted(ours - theirs)]
+    lines += [f"  only in {test}: {name}" for name in sorted(theirs - ours)]
+    raise MismatchError("\n".join(["gold and test are paired by file name, but these have no partner:", *lines]))
+
+
+def _is_several(path: str) -> bool:
+    return os.path.isdir(path) or (glob.has_magic(path) and not os.path.exists(path))
+
+
+def _relative_name(folder: str, file: str) -> str:
+    """The name of a file below a directory; of one that a glob found, its last part."""
+    name = os.path.relpath(file, folder) if os.path.isdir(folder) else os.path.basename(file)
+    for suffix in (".gz", ".bz2", ".xz"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _relative_stem(folder: str, file: str) -> str:
+    return str(Path(_relative_name(folder, file)).with_suffix(""))
+
+
+class Places(Sequence[str]):
+    """Where each sentence of some blocks was read, and its words; said only when asked."""
+
+    def __init__(self, blocks: Sequence[Treebank]) -> None:
+        self._blocks = blocks
+        self._ends: list[int] = list(accumulate(map(len, blocks)))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        numbers = range(len(self))[index]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        block, number = self._find(numbers)
+        return block.place(number)
+
+    def words(self, sentence: int, left_out: frozenset[str] = frozenset()) -> list[str]:
+        """The words of a sentence, without those whose tag is left out."""
+        block, number = self._find(sentence)
+        return [word for word, tag in zip(block.words(number), block.tags(number), strict=True) if tag not in left_out or not tag]
+
+    def _find(self, sentence: int) -> tuple[Treebank, int]:
+        block = bisect_right(self._ends, sentence)
+        return self._blocks[block], sentence - (self._ends[block - 1] if block else 0)

@@ -1,0 +1,410 @@
+"""Result: what a metric says of one system, with everything needed to say it again.
+
+Results as plain data and back.
+
+Results as tables: a row a rate, a column a system.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+
+from treegauge.alignment.alignment import Note
+from treegauge.errors import FormatError, UsageError
+from treegauge.metrics.base import Metric, Rows
+from treegauge.metrics.hogenhout.metric import Hogenhout
+from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.signature import Signature
+from treegauge.tables import Cell, Table
+from treegauge.trees.treebank import Int64
+
+if TYPE_CHECKING:
+    from treegauge.metrics.breakdowns import Breakdown
+
+__all__ = [
+    "RESULT_SCHEMA",
+    "SCORES_SCHEMA",
+    "Inputs",
+    "Part",
+    "Result",
+    "Scores",
+    "Sentences",
+    "arrow_table",
+    "plain_count",
+    "result_to_dict",
+    "results_from_json",
+    "shown_rate",
+    "tables_of",
+    "tidy_table",
+    "without_nan",
+]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The sum of some sentences' rows, and the rates it stands for; ``length`` is the longest sentence let in, if one is."""
+
+    sentences: int
+    counts: Mapping[str, Any]
+    rates: Mapping[str, float]
+    length: int | None = None
+
+    @classmethod
+    def of(cls, metric: Metric, total: Sequence[Any], sentences: int, length: int | None = None) -> Part:
+        """The part that a sum of rows stands for."""
+        counts = dict(zip(metric.columns, map(plain_count, total), strict=True))
+        return cls(sentences, counts, {name: float(rate) for name, rate in metric.rates(total).items()}, length)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files that were compared, as they were named, and how they were read."""
+
+    gold: tuple[str, ...]
+    test: tuple[str, ...]
+    reading: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The rows behind a result: one for each sentence that was scored.
+
+    ``index`` names the gold sentence of each row (from 0). For every gold sentence, scored or not: ``length``, ``status`` (0
+    scored, 1 does not fit, 2 no parse) and ``places``.
+    """
+
+    rows: Rows
+    index: Int64
+    length: Int64
+    status: Int64
+    places: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a metric says of one system.
+
+    ``rates`` are fractions (nan: 0/0), ``counts`` the sums they are made of, ``rows`` one row of counts (``columns``) a sentence,
+    ``signature`` everything that could change the score, ``skipped`` the number of sentences left out, ``notes`` what there is to
+    say about single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would have said,
+    ``breakdowns`` where the score comes from.
+
+    It prints as a table, and :meth:`to_json` and :meth:`from_json` keep it for later.
+    """
+
+    system: str
+    metric: str
+    headline: str
+    columns: tuple[str, ...]
+    total: Part
+    short: Part
+    signature: Signature
+    notes: tuple[Note, ...] = field(default=(), repr=False)
+    evalb: EvalbOutcome | None = None
+    inputs: Inputs | None = field(default=None, repr=False)
+    definition: Metric | None = field(default=None, repr=False)
+    sentences: Sentences | None = field(default=None, repr=False)
+    breakdowns: Mapping[str, Breakdown] = field(default_factory=dict[str, "Breakdown"], repr=False)
+
+    @property
+    def rates(self) -> Mapping[str, float]:
+        return self.total.rates
+
+    @property
+    def counts(self) -> Mapping[str, Any]:
+        return self.total.counts
+
+    @property
+    def skipped(self) -> int:
+        return self.signature.skipped
+
+    @property
+    def rows(self) -> Rows:
+        return self.scored_sentences.rows
+
+    @property
+    def scored_sentences(self) -> Sentences:
+        """The rows with their sentences; a UsageError where they were not kept."""
+        if self.sentences is None:
+            raise UsageError("this result has no rows of single sentences: it was streamed, or stored without --per-sentence")
+        return self.sentences
+
+    def per_sentence(self) -> Iterator[dict[str, Any]]:
+        """For each sentence that was scored its number (from 0), place, length, counts and rates, as plain data."""
+
+        sentences = self.scored_sentences
+        for number, row in zip(sentences.index.tolist(), sentences.rows, strict=True):
+            values = row.tolist()
+            record: dict[str, Any] = {"sentence": number, "place": sentences.places[number]}
+            record["length"] = int(sentences.length[number])
+            record["counts"] = dict(zip(self.columns, map(plain_count, values), strict=True))
+            if self.definition is not None:
+                record["rates"] = without_nan(self.definition.rates(values))
+            yield record
+
+    def table(self) -> Table:
+        """The rates, for all sentences and, where some are longer, for those up to the cutoff length."""
+
+        return tables_of([self])[0]
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().as_html()
+
+    def to_dict(self, *, per_sentence: bool = False) -> dict[str, Any]:
+        """Plain data at full precision; None stands for 0/0."""
+
+        return result_to_dict(self, per_sentence=per_sentence)
+
+    def to_json(self, *, per_sentence: bool = False, indent: int | None = 1) -> str:
+        """JSON at full precision; ``null`` stands for 0/0."""
+        return json.dumps(self.to_dict(per_sentence=per_sentence), ensure_ascii=False, indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Result:
+        """The result that :meth:`to_json` wrote; rows are there if they were written."""
+
+        results = results_from_json(text)
+        if len(results) != 1:
+            raise UsageError(f"expected one result, found {len(results)}: Scores.from_json reads several")
+        return results[0]
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as an Arrow stream, for any library that reads one; needs pyarrow."""
+
+        return arrow_table(self).__arrow_c_stream__(requested_schema)
+
+
+class Scores(Sequence[Result]):
+    """Results side by side: several systems, several metrics, or both; systems in the order given, and for each its metrics."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._results = tuple(results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> Scores: ...
+    def __getitem__(self, index: int | slice) -> Result | Scores:
+        return Scores(self._results[index]) if isinstance(index, slice) else self._results[index]
+
+    def of(self, system: str, metric: str | None = None) -> Result:
+        """The result of a system by a metric, or by the only metric."""
+        found = [result for result in self if result.system == system and metric in (None, result.metric)]
+        if len(found) != 1:
+            known = ", ".join(f"{result.system}/{result.metric}" for result in self)
+            raise UsageError(f"{len(found)} results of {system!r} by {metric or 'any metric'}; there are: {known}")
+        return found[0]
+
+    def tables(self) -> list[Table]:
+        """A table for each metric, with a column a system."""
+
+        return tables_of(self._results)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.tables()))
+
+    def __repr__(self) -> str:
+        return f"<Scores of {', '.join(f'{result.system}/{result.metric}' for result in self)}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(table.as_html() for table in self.tables())
+
+    def to_json(self, *, per_sentence: bool = False, indent: int | None = 1) -> str:
+        """JSON at full precision: an object whose ``results`` are those of the single results."""
+
+        results = [result.to_dict(per_sentence=per_sentence) for result in self]
+        return json.dumps({"schema": SCORES_SCHEMA, "results": results}, ensure_ascii=False, indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Scores:
+        """The results that :meth:`to_json` wrote, of this class or of a single result."""
+
+        return cls(results_from_json(text))
+
+
+def plain_count(value: Any) -> Any:
+    """A count as JSON can hold it: whole numbers as integers, counts of several sizes as a list.
+
+    >>> plain_count(3.0), plain_count(0.25)
+    (3, 0.25)
+    """
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else float(value)
+    if isinstance(value, int):
+        return int(value)
+    if hasattr(value, "item"):
+        return plain_count(value.item())
+    return [plain_count(item) for item in value.counts]
+
+
+RESULT_SCHEMA = "treegauge.result/1"
+SCORES_SCHEMA = "treegauge.scores/1"
+
+
+def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, Any]:
+    """A result as plain data."""
+    data: dict[str, Any] = {
+        "schema": RESULT_SCHEMA,
+        "system": result.system,
+        "metric": result.metric,
+        "headline": result.headline,
+        **_part_to_dict(result.total),
+        "skipped": result.skipped,
+        "cutoff": {"length": result.short.length, **_part_to_dict(result.short)},
+        "evalb": None if result.evalb is None else result.evalb.to_dict(),
+        "notes": [asdict(note) for note in result.notes],
+        "signature": result.signature.to_dict(),
+        "inputs": None if result.inputs is None else asdict(result.inputs),
+    }
+    if result.breakdowns:
+        data["breakdowns"] = {name: counted.table.to_records() for name, counted in result.breakdowns.items()}
+    if per_sentence:
+        data["status"] = result.scored_sentences.status.tolist()
+        data["per_sentence"] = list(result.per_sentence())
+    return data
+
+
+def _part_to_dict(part: Part) -> dict[str, Any]:
+    return {"sentences": part.sentences, "rates": without_nan(part.rates), "counts": dict(part.counts)}
+
+
+def without_nan(rates: Mapping[str, float]) -> dict[str, float | None]:
+    """Rates as JSON can hold them: None for nan."""
+    return {name: None if math.isnan(rate) else float(rate) for name, rate in rates.items()}
+
+
+def results_from_json(text: str) -> list[Result]:
+    """The results of a file that ``treegauge score --format json`` wrote, one or several."""
+    try:
+        data: Any = json.loads(text)
+    except ValueError as error:
+        raise FormatError(f"not JSON: {error}", path="<result>") from None
+    data = cast("dict[str, Any]", data) if isinstance(data, dict) else {"schema": None}
+    schema = data.get("schema")
+    if schema not in (RESULT_SCHEMA, SCORES_SCHEMA):
+        raise FormatError(f"not a result of treegauge score: the schema is {schema!r}, not {RESULT_SCHEMA!r}", path="<result>")
+    try:
+        items: list[dict[str, Any]] = data["results"] if schema == SCORES_SCHEMA else [data]
+        return [_from_dict(item) for item in items]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise FormatError(
+            f"a result of treegauge score in which something is missing or wrong: {error!r}", path="<result>"
+        ) from None
+
+
+def _from_dict(data: Mapping[str, Any]) -> Result:
+    cutoff, inputs, evalb = data["cutoff"], data["inputs"], data["evalb"]
+    names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
+    columns = tuple(data["counts"])
+    return Result(
+        system=data["system"],
+        metric=data["metric"],
+        headline=data["headline"],
+        columns=columns,
+        total=_part_from(data),
+        short=_part_from(cutoff, cutoff["length"]),
+        signature=Signature.from_dict(data["signature"]),
+        notes=tuple(Note(**note) for note in data["notes"]),
+        evalb=None if evalb is None else EvalbOutcome(**{name: evalb[name] for name in names}),
+        inputs=None if inputs is None else Inputs(tuple(inputs["gold"]), tuple(inputs["test"]), inputs["reading"]),
+        sentences=_sentences_from(data, columns) if "per_sentence" in data else None,
+    )
+
+
+def _part_from(data: Mapping[str, Any], length: int | None = None) -> Part:
+    rates = {name: math.nan if rate is None else float(rate) for name, rate in data["rates"].items()}
+    return Part(data["sentences"], data["counts"], rates, length)
+
+
+def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...]) -> Sentences:
+    records = data["per_sentence"]
+    status = np.array(data["status"], dtype=np.int64)
+    length = np.zeros(len(status), dtype=np.int64)
+    places = [f"sentence {number + 1}" for number in range(len(status))]
+    for record in records:
+        length[record["sentence"]] = record["length"]
+        places[record["sentence"]] = record["place"]
+    counts = [[record["counts"][name] for name in columns] for record in records]
+    is_nested = any(isinstance(value, list) for row in counts for value in row)
+    rows = np.empty((len(counts), len(columns)), dtype=object if is_nested else np.float64)
+    for number, row in enumerate(counts):
+        rows[number] = row
+    return Sentences(rows, np.array([record["sentence"] for record in records], dtype=np.int64), length, status, places)
+
+
+def arrow_table(result: Result) -> Any:
+    """The rows of a result as a pyarrow table: sentence, length, and a column a count."""
+    try:
+        import pyarrow  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise UsageError("Arrow export needs pyarrow: pip install pyarrow") from None
+    sentences = result.scored_sentences
+    columns: dict[str, Any] = {"sentence": sentences.index, "length": sentences.length[sentences.index]}
+    for number, name in enumerate(result.columns):
+        values = sentences.rows[:, number]
+        # Counts beyond 64 bits, or of several sizes, have no Arrow type: they go as JSON.
+        columns[name] = [json.dumps(plain_count(value)) for value in values] if values.dtype.kind == "O" else values
+    return cast(Any, pyarrow).table(columns)
+
+
+def shown_rate(name: str, rate: float) -> float:
+    """A rate as it is shown: shares as percentages, averages of counts as they are."""
+    return rate if name.startswith("average_") else 100 * rate
+
+
+def tables_of(results: Sequence[Result]) -> list[Table]:
+    """A table for each metric; short sentences stand beside all of them, or, with several systems, in a table of their own."""
+    tables: list[Table] = []
+    for metric in dict.fromkeys(result.metric for result in results):
+        group = [result for result in results if result.metric == metric]
+        totals, shorts = [result.total for result in group], [result.short for result in group]
+        has_short = any(short.sentences < total.sentences for short, total in zip(shorts, totals, strict=True))
+        limit = f"length <= {shorts[0].length}"
+        names = [result.system for result in group]
+        if len(group) == 1:
+            named = [("all", totals[0]), *([(limit, shorts[0])] if has_short else [])]
+            tables.append(_table("", metric, [name for name, _ in named], [part for _, part in named], group))
+        elif has_short:
+            tables.append(_table("All sentences", metric, names, totals, []))
+            tables.append(_table(f"Sentences of {limit}", metric, names, shorts, group))
+        else:
+            tables.append(_table("", metric, names, totals, group))
+    return tables
+
+
+def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result]) -> Table:
+    # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics are only on the way to their rates.
+    items = parts[0].counts if metric.partition(":")[0] == Hogenhout.name else ()
+    rows: list[tuple[Cell, ...]] = [(item, *(part.counts.get(item) for part in parts)) for item in items]
+    rows += [
+        (name.replace("_", " "), *(shown_rate(name, part.rates.get(name, math.nan)) for part in parts)) for name in parts[0].rates
+    ]
+    rows.append(("sentences", *(part.sentences for part in parts)))
+    notes: list[str] = []
+    for result in noted:
+        who = f"{result.system}: " if len(noted) > 1 else ""
+        notes += [f"{who}Sentences left out: {result.skipped}."] if result.skipped else []
+        notes += [f"{who}{result.evalb}"] if result.evalb is not None else []
+        notes.append(str(result.signature))
+    return Table(title, (metric, *names), tuple(rows), tuple(notes))
+
+
+def tidy_table(results: Sequence[Result]) -> Table:
+    """All rates at full precision, a row each: what a spreadsheet or data frame wants."""
+    rows: list[tuple[Cell, ...]] = []
+    for result in results:
+        for name, part in (("all", result.total), (f"<={result.short.length}", result.short)):
+            rows += [(result.system, result.metric, name, part.sentences, rate, value) for rate, value in part.rates.items()]
+    return Table("", ("system", "metric", "length", "sentences", "rate", "value"), tuple(rows))

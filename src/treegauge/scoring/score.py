@@ -1,0 +1,352 @@
+"""``treegauge.score``: gold and test in, a result out, whatever form the trees have.
+
+A metric with a preset, ready to use, in the manner of Hugging Face's ``evaluate``.
+
+>>> gauge = load("parseval")
+>>> rates = gauge.compute(predictions=["(S (NP (NN rain)) (V fell))"], references=["(S (NP (NN rain)) (VP (V fell)))"])
+>>> round(rates["f1"], 2)
+0.8
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TypedDict, Unpack, overload
+
+import numpy as np
+
+from treegauge import __version__, io
+from treegauge.engines import HERE, Engine
+from treegauge.errors import MismatchError, UsageError
+from treegauge.io.sources import ReadOptions
+from treegauge.metrics.base import Metric, Rates, Rows, Total
+from treegauge.metrics.parseval import Parseval
+from treegauge.metrics.registry import find_metric
+from treegauge.presets import Preset, load_preset
+from treegauge.scoring.counts import Hasher, Request, SystemTally, Tallied, Tally, compare, no_progress
+from treegauge.scoring.evalb_view import evalb_parameters
+from treegauge.scoring.inputs import FileTrees, MemoryTrees, Places, TreebankLike, Trees, paired_files, path_of, trees_of
+from treegauge.scoring.result import Inputs, Part, Result, Scores, Sentences
+from treegauge.scoring.signature import Signature
+from treegauge.trees.treebank import Treebank
+
+__all__ = ["Gauge", "ScoreOptions", "load", "score", "score_files", "score_systems", "tally_systems"]
+
+MetricLike = str | Metric
+PresetLike = str | os.PathLike[str] | Preset
+
+
+class ScoreOptions(TypedDict, total=False):
+    """The options of :func:`score` that go by name."""
+
+    on_mismatch: str
+    ignore_words: bool
+    cutoff: int | None
+    breakdowns: Sequence[str]
+    stream: bool
+    reading: ReadOptions
+    progress: Callable[[int], None] | None
+    engine: Engine
+    sentences: bool
+
+
+@overload
+def score(
+    gold: TreebankLike,
+    test: Mapping[str, TreebankLike],
+    metric: MetricLike | Sequence[MetricLike] = ...,
+    preset: PresetLike = ...,
+    **options: Unpack[ScoreOptions],
+) -> Scores: ...
+@overload
+def score(
+    gold: TreebankLike,
+    test: TreebankLike,
+    metric: MetricLike = ...,
+    preset: PresetLike = ...,
+    **options: Unpack[ScoreOptions],
+) -> Result: ...
+@overload
+def score(
+    gold: TreebankLike,
+    test: TreebankLike,
+    metric: Sequence[MetricLike],
+    preset: PresetLike = ...,
+    **options: Unpack[ScoreOptions],
+) -> Scores: ...
+def score(
+    gold: TreebankLike,
+    test: TreebankLike | Mapping[str, TreebankLike],
+    metric: MetricLike | Sequence[MetricLike] = "parseval",
+    preset: PresetLike = "default",
+    *,
+    on_mismatch: str = "align",
+    ignore_words: bool = False,
+    cutoff: int | None = None,
+    breakdowns: Sequence[str] = (),
+    stream: bool = False,
+    reading: ReadOptions = ReadOptions(),
+    progress: Callable[[int], None] | None = None,
+    engine: Engine = HERE,
+    sentences: bool = True,
+) -> Result | Scores:
+    """How well test trees match gold trees.
+
+    ``gold`` and ``test`` are paths (files, directories, globs), Treebanks, bracketed text, or iterables of Tree, of nltk trees
+    or of strings. A mapping of names to test trees compares several systems, a list of metrics several metrics: either gives
+    :class:`~treegauge.scoring.result.Scores` instead of one :class:`~treegauge.scoring.result.Result`.
+
+    * ``preset``: the name of a preset, a ``.prm`` or ``.toml`` file, or a Preset.
+    * ``on_mismatch``: what becomes of a sentence whose words differ or that has no parse: its gold brackets count as missed
+      (``align``), it is left out (``skip``), or whatever EVALB does (``evalb``). ``error`` scores nothing if any sentence does
+      not fit token by token.
+    * ``ignore_words``: sentences of equally many tokens fit whatever their words are.
+    * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
+    * ``breakdowns``: names of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`, for ``result.breakdowns``.
+    * ``stream``: files are worked through block by block, and rows are not kept.
+    * ``engine``: where files are scored, see :mod:`treegauge.engines`; there, ``sentences=False`` keeps no rows either.
+
+    >>> result = score("(S (NP (NN a)) (VP (V b) (NP (NN c))))", "(S (NP (NN a)) (VP (V b)) (NP (NN c)))")
+    >>> result.counts["matched"], round(result.rates["f1"], 3)
+    (3, 0.75)
+    """
+    wanted = list(metric) if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
+    several = isinstance(test, Mapping) or len(wanted) > 1 or wanted[0] is not metric
+    systems = test if isinstance(test, Mapping) else {_name_of(test): test}
+    chosen = load_preset(preset)
+    if cutoff is not None:
+        chosen = replace(chosen, cutoff_length=cutoff)
+    metrics = [(name, find_metric(name)) if isinstance(name, str) else (name.name, name) for name in wanted]
+    request = Request(tuple(found for _, found in metrics), chosen, on_mismatch, ignore_words, not stream, tuple(breakdowns))
+    request = request if progress is None else replace(request, progress=progress)
+    request = replace(request, sentences=sentences)
+    results = score_systems(gold, systems, request, [name for name, _ in metrics], reading, engine)
+    return Scores(results) if several else results[0]
+
+
+def score_files(
+    gold: str,
+    systems: Mapping[str, str],
+    metrics: Sequence[str],
+    preset: Preset,
+    *,
+    baselines: bool = False,
+    seed: int = 0,
+    **options: Unpack[ScoreOptions],
+) -> list[Result]:
+    """The results of several files, in the order of systems and metrics; ``baselines`` adds trivial parsers as systems."""
+    results = list(score(gold, systems, metrics, preset, **options))
+    if baselines:
+        from treegauge.scoring.baselines import BASELINES, baseline_for
+
+        bank = io.read(gold, options.get("reading", ReadOptions()))
+        for name in BASELINES:
+            trees = {name: baseline_for(name, bank, preset, seed=seed)}
+            scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": (), "engine": HERE})
+            used = seed if name == "random" else None
+            results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
+    return results
+
+
+def score_systems(
+    gold: TreebankLike,
+    systems: Mapping[str, TreebankLike],
+    request: Request,
+    names: Sequence[str],
+    reading: ReadOptions,
+    engine: Engine = HERE,
+) -> list[Result]:
+    """The results of all systems by all metrics of a request, which go by ``names``."""
+    tallied = tally_systems(gold, systems, request, reading, engine)
+    return [
+        _result(system, name, each, counted.tally, counted.digests, inputs)
+        for system, (counted, inputs) in zip(systems, tallied, strict=True)
+        for name, each in zip(names, counted.tally.tallies, strict=True)
+    ]
+
+
+def tally_systems(
+    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine = HERE
+) -> list[tuple[Tallied, Inputs | None]]:
+    """What was counted of each system, and the files it was counted from."""
+    if not systems:
+        raise UsageError("there is no system to score")
+    if not engine.in_process:
+        return _tally_in_shards(gold, systems, request, reading, engine)
+    kept: dict[str, Trees] = {}
+    results: list[tuple[Tallied, Inputs | None]] = []
+    for test in systems.values():
+        files = _files(gold, test, reading, request, kept)
+        try:
+            with Hasher() as hasher:
+                tally = compare(files, request, hasher)
+                digests = hasher.digests()
+        finally:
+            for sides in files:
+                for side in sides:
+                    side.close()
+        results.append((Tallied(tally, digests), _inputs(files, reading)))
+    return results
+
+
+def _tally_in_shards(
+    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine
+) -> list[tuple[Tallied, Inputs | None]]:
+    """The same from shards."""
+    from treegauge.scoring.shards import FilePair, compare_in_shards, plan_shards
+
+    every = [_files(gold, test, reading, request, {}) for test in systems.values()]
+    if any(isinstance(side, MemoryTrees) for files in every for sides in files for side in sides):
+        raise UsageError("trees in memory cannot be shared among workers: give files, or leave out the engine")
+    pairs = [[FilePair(ours.paths, theirs.paths) for ours, theirs in files] for files in every]
+    plan = engine.plan(lambda: plan_shards(pairs, reading))
+    request = replace(request, progress=no_progress)
+    tallied = compare_in_shards(pairs, plan, request, reading, engine)
+    return [(one, _inputs(files, reading)) for one, files in zip(tallied, every, strict=True)]
+
+
+def _files(
+    gold: TreebankLike, test: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]
+) -> list[tuple[Trees, Trees]]:
+    """The files of both sides that belong together; gold files are read once for all systems."""
+    gold_path, test_path = path_of(gold), path_of(test)
+    pairs = paired_files(gold_path, test_path) if gold_path is not None and test_path is not None else None
+    if pairs is None:
+        theirs = trees_of(test, reading, keep=request.keep)
+        return [(_kept(gold_path, gold, reading, request, kept), theirs)]
+    ours = [_kept(path, path, reading, request, kept) for path, _ in pairs]
+    return [(side, FileTrees([path], reading, keep=request.keep)) for side, (_, path) in zip(ours, pairs, strict=True)]
+
+
+def _kept(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
+    if path is None:
+        return trees_of(gold, reading, keep=request.keep)
+    if path not in kept:
+        kept[path] = trees_of(path, reading, keep=request.keep)
+    return kept[path]
+
+
+def _inputs(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Inputs | None:
+    if any(isinstance(side, MemoryTrees) for sides in files for side in sides):
+        return None
+    gold, test = (tuple(path for sides in files for path in sides[number].paths) for number in (0, 1))
+    return Inputs(gold, test, asdict(reading))
+
+
+def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests: tuple[str, str], inputs: Inputs | None) -> Result:
+    metric, request = tally.metric, counted.request
+    options = dict(metric.options)
+    if request.on_mismatch == "evalb" and (quotes := evalb_parameters(request.preset).quote_labels):
+        # EVALB's quote repair is no part of a preset, but of EVALB's decisions.
+        options["quote_labels"] = [label.decode("utf-8", "replace") for label in quotes]
+    signature = Signature(
+        metric=name,
+        options=options,
+        preset=request.preset,
+        on_mismatch=request.on_mismatch,
+        ignore_words=request.ignore_words,
+        sentences=tally.n_total,
+        skipped=counted.n_gold - tally.n_total,
+        gold=digests[0][:12],
+        test=digests[1][:12],
+        seed=metric.options.get("seed"),
+        version=__version__,
+    )
+    sentences = None
+    if request.keep:
+        rows = np.concatenate(tally.rows) if tally.rows else np.zeros((0, len(metric.columns)))
+        nothing = [np.zeros(0, dtype=np.int64)]
+        index, length, status = (np.concatenate(parts or nothing) for parts in (tally.index, counted.length, counted.status))
+        sentences = Sentences(rows, index, length, status, Places(counted.gold))
+    return Result(
+        system=system,
+        metric=name,
+        headline=metric.headline,
+        columns=metric.columns,
+        total=Part.of(metric, tally.total.values(), tally.n_total),
+        short=Part.of(metric, tally.short.values(), tally.n_short, request.preset.cutoff_length),
+        signature=signature,
+        notes=tuple(counted.notes),
+        evalb=counted.evalb if isinstance(metric, Parseval) else None,
+        inputs=inputs,
+        definition=metric,
+        sentences=sentences,
+        breakdowns=counted.breakdowns,
+    )
+
+
+def _name_of(test: TreebankLike) -> str:
+    path = path_of(test)
+    return "test" if path is None else Path(path).name
+
+
+def load(
+    metric: str | Metric = "parseval", preset: str | os.PathLike[str] | Preset = "default", **options: Unpack[ScoreOptions]
+) -> Gauge:
+    """The metric of that name with a preset; ``options`` are those of :func:`treegauge.score`."""
+    return Gauge(metric, preset, **options)
+
+
+class Gauge:
+    """A metric, a preset and the options of :func:`treegauge.score`; it can collect predictions batch by batch.
+
+    >>> gauge = load("parseval", "collins")
+    >>> gauge.add(prediction="(S (NP (NN rain)) (VP (V fell)))", reference="(S (NP (NN rain)) (VP (V fell)))")
+    >>> gauge.add_batch(predictions=["(S (NN a))"], references=["(S (NP (NN a)))"])
+    >>> gauge.compute()["exact_match"]
+    0.5
+    """
+
+    def __init__(self, metric: str | Metric, preset: str | os.PathLike[str] | Preset, **options: Unpack[ScoreOptions]) -> None:
+        self.metric = find_metric(metric) if isinstance(metric, str) else metric
+        self.preset = load_preset(preset)
+        self._asked, self._options = metric, options
+        self._predictions: list[Treebank] = []
+        self._references: list[Treebank] = []
+
+    @property
+    def name(self) -> str:
+        return self.metric.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.metric.columns
+
+    def score(self, gold: TreebankLike, test: TreebankLike) -> Result:
+        """What :func:`treegauge.score` says, with signature, notes and rows."""
+        return score(gold, test, self._asked, self.preset, **self._options)
+
+    def rows(self, gold: TreebankLike, test: TreebankLike) -> Rows:
+        """One row of counts a sentence; rows add."""
+        return self.score(gold, test).rows
+
+    def rates(self, total: Total) -> Rates:
+        """The rates that a sum of rows stands for; nan is 0/0."""
+        return self.metric.rates(total)
+
+    def add(self, *, prediction: Any, reference: Any) -> None:
+        """Collect one parse and its gold tree."""
+        self.add_batch(predictions=[prediction], references=[reference])
+
+    def add_batch(self, *, predictions: Iterable[Any], references: Iterable[Any]) -> None:
+        """Collect parses and their gold trees: paths, Treebanks, or iterables of Tree, of nltk trees or of strings."""
+        test, gold = io.as_treebank(predictions), io.as_treebank(references)
+        if len(test) != len(gold):
+            raise MismatchError(f"{len(test)} predictions for {len(gold)} references; a failed parse is an empty string or tree")
+        self._predictions.append(test)
+        self._references.append(gold)
+
+    def compute(self, *, predictions: Any = None, references: Any = None) -> dict[str, float]:
+        """The rates of what is given, or else of what was collected, which is then forgotten."""
+        if (predictions is None) != (references is None):
+            raise UsageError("compute wants both predictions and references, or neither")
+        if predictions is not None:
+            self.add_batch(predictions=predictions, references=references)
+        if not self._predictions:
+            raise UsageError("there is nothing to compute: give predictions and references, or add some first")
+        test, gold = Treebank.concatenate(self._predictions), Treebank.concatenate(self._references)
+        self._predictions, self._references = [], []
+        return dict(self.score(gold, test).rates)

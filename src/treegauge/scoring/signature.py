@@ -1,0 +1,177 @@
+"""Signature: everything that could change a score, as a value, as one line, and back (after sacreBLEU, Post 2018).
+
+Two scores may be compared if their signatures differ only in what they were meant to compare.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, cast
+from urllib.parse import unquote
+
+from treegauge.errors import FormatError
+from treegauge.presets import Preset, load_preset, preset_names
+
+__all__ = ["Signature", "preset_from_settings"]
+
+_TEXTS = frozenset({"preset", "on_mismatch", "gold", "test", "version"})
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What was measured: the metric with its options, the preset with all its settings, the data, the version.
+
+    ``gold`` and ``test`` are the first twelve digits of the trees' SHA-256; ``skipped`` counts sentences left out.
+
+    >>> signature = Signature("parseval", {}, load_preset("default"), sentences=3, gold="12e4", test="0abc", version="0.1.0")
+    >>> str(signature)
+    'parseval|preset:default@71bebc|on_mismatch:align|sentences:3|skipped:0|gold:12e4|test:0abc|version:0.1.0'
+    >>> Signature.parse(str(signature)) == signature
+    True
+    """
+
+    metric: str
+    options: Mapping[str, Any]
+    preset: Preset
+    on_mismatch: str = "align"
+    ignore_words: bool = False
+    sentences: int = 0
+    skipped: int = 0
+    gold: str = ""
+    test: str = ""
+    seed: int | None = None
+    version: str = field(default="")
+
+    def __post_init__(self) -> None:
+        # Where a file lay, and what of it did not matter, is no part of what was measured.
+        name = re.split(r"[\\/]", self.preset.name)[-1]
+        object.__setattr__(self, "preset", replace(self.preset, name=name, ignored=(), parameters=None))
+        object.__setattr__(self, "options", json.loads(json.dumps(dict(self.options), default=list)))
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: JSON can hold it."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["preset"] = {"name": self.preset.name, **_plain(self.preset.options())}
+        values["text"] = str(self)
+        return values
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Signature:
+        """The signature that :meth:`to_dict` gave as plain data."""
+        settings = dict(data["preset"])
+        name = str(settings.pop("name"))
+        known = {item.name for item in fields(cls)} - {"preset"}
+        return cls(preset=preset_from_settings(name, settings), **{key: value for key, value in data.items() if key in known})
+
+    def __str__(self) -> str:
+        """One line: a preset that comes with treegauge stands by name, and settings that differ from it are listed."""
+        parts: dict[str, Any] = {f"metric.{key}": value for key, value in self.options.items()}
+        parts["preset"] = f"{self.preset.name}@{_fingerprint(self.preset)}"
+        base = _plain(_base(self.preset.name).options())
+        settings = _plain(self.preset.options())
+        parts |= {f"preset.{key}": value for key, value in settings.items() if key != "name" and value != base[key]}
+        parts["on_mismatch"] = self.on_mismatch
+        parts |= {"ignore_words": True} if self.ignore_words else {}
+        parts |= {"sentences": self.sentences, "skipped": self.skipped, "gold": self.gold, "test": self.test}
+        parts |= {} if self.seed is None else {"seed": self.seed}
+        parts["version"] = self.version
+        words = (f"{_bare(key)}:{_bare(value) if key in _TEXTS else _encoded(value)}" for key, value in parts.items())
+        return "|".join([_bare(self.metric), *words])
+
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """The signature behind its one line; :class:`~treegauge.errors.FormatError` if it is none, or names an unknown preset."""
+        metric, *pieces = text.strip().split("|")
+        values: dict[str, Any] = {}
+        for piece in pieces:
+            key, colon, value = piece.partition(":")
+            if not colon:
+                raise FormatError(f"not a signature: {piece!r} has no value", text=text, path="<signature>")
+            key = unquote(key)
+            values[key] = unquote(value) if key in _TEXTS else _decoded(value)
+        try:
+            options = {key.removeprefix("metric."): values.pop(key) for key in list(values) if key.startswith("metric.")}
+            settings = {key.removeprefix("preset."): values.pop(key) for key in list(values) if key.startswith("preset.")}
+            preset = _preset(str(values.pop("preset")), settings, str(values["version"]))
+            return cls(unquote(metric), options, preset, **values)
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"not a signature of treegauge: {error}", path="<signature>") from None
+
+
+def preset_from_settings(name: str, settings: Mapping[str, Any]) -> Preset:
+    """A preset from plain data; settings that are not named have a :class:`Preset`'s defaults."""
+    return _with_settings(Preset(name=name), settings)
+
+
+def _with_settings(preset: Preset, settings: Mapping[str, Any]) -> Preset:
+    known = {item.name for item in fields(Preset)} - {"name", "ignored", "parameters"}
+    if unknown := set(settings) - known:
+        raise FormatError(f"a preset has no setting {', '.join(sorted(unknown))}", path="<signature>")
+    return replace(preset, **{key: _setting(value, getattr(preset, key)) for key, value in settings.items()})
+
+
+def _setting(value: Any, like: Any) -> Any:
+    """A plain value in the type of its field."""
+    if isinstance(like, frozenset):
+        return frozenset(str(item) for item in value)
+    if isinstance(like, tuple):
+        return tuple((str(first), str(second)) for first, second in value)
+    return value
+
+
+def _base(name: str) -> Preset:
+    """What a preset's settings are told apart from: the preset of that name that comes with treegauge, or the defaults."""
+    return load_preset(name) if name in preset_names() else Preset()
+
+
+def _preset(text: str, settings: Mapping[str, Any], version: str) -> Preset:
+    name, _, fingerprint = text.rpartition("@")
+    preset = replace(_with_settings(_base(name), settings), name=name, ignored=(), parameters=None)
+    if _fingerprint(preset) != fingerprint:
+        raise FormatError(
+            f"the preset {name!r} of treegauge {version} had other settings than the one here",
+            path="<signature>",
+            advice="The JSON of a result holds them in full.",
+        )
+    return preset
+
+
+def _fingerprint(preset: Preset) -> str:
+    unset = Preset().options()
+    settings = {key: value for key, value in preset.options().items() if key != "name" and value != unset[key]}
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:6]
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads(json.dumps(dict(settings))))
+
+
+def _encoded(value: Any) -> str:
+    """A value on a line; text that could be taken for something else is quoted."""
+    is_plain = isinstance(value, str) and value and not _is_json(value)
+    return _bare(value if is_plain else json.dumps(value, separators=(",", ":")))
+
+
+def _bare(text: str) -> str:
+    """Text without blanks, bars and colons."""
+    return re.sub(r"[\s|:%]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), text)
+
+
+def _decoded(encoded: str) -> Any:
+    text = unquote(encoded)
+    return json.loads(text) if _is_json(text) else text
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

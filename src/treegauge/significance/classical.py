@@ -1,0 +1,343 @@
+"""Tests on the four cells YY, YN, NY, NN: treebank brackets that both systems, only A, only B, neither reproduced.
+
+Hogenhout & Matsumoto 1996, section 6. These tests take brackets for independent. Brackets of one sentence are not, so neither
+McNemar's test nor the real test keeps its size; :func:`~treegauge.significance.randomisation.randomisation` does.
+
+Tail probabilities: of the normal distribution, of a fair coin, of Student's t.
+
+Tests on one value a sentence: the sign test, which asks who wins more sentences, and the paired t-test on the mean.
+
+Holm's correction: p-values of several tests that may be read side by side.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import MismatchError, UsageError
+
+__all__ = [
+    "DEPENDENCE",
+    "Binomial",
+    "Cells",
+    "McNemar",
+    "PairedT",
+    "RealTest",
+    "SignTest",
+    "binomial",
+    "fair_coin",
+    "holm",
+    "mcnemar",
+    "normal",
+    "paired_t",
+    "real_test",
+    "real_test_m1",
+    "sign_test",
+    "student",
+]
+
+# Up to so many tosses the sum of binomial coefficients in integers takes less time than loading SciPy.
+_MOST_EXACT = 10_000
+
+
+def normal(z: float) -> float:
+    """The chance that a standard normal variable is at least as far from 0 as z.
+
+    >>> round(normal(1.96), 3)
+    0.05
+    """
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def fair_coin(heads: int, tails: int) -> float:
+    """The two-sided chance that a fair coin falls at least as unevenly.
+
+    >>> fair_coin(0, 4), fair_coin(3, 3)
+    (0.125, 1.0)
+    """
+    if heads == tails:
+        return 1.0
+    n = heads + tails
+    if n > _MOST_EXACT:
+        return min(1.0, 2 * float(_special().bdtr(min(heads, tails), n, 0.5)))
+    ways = total = 1
+    for k in range(min(heads, tails)):
+        ways = ways * (n - k) // (k + 1)
+        total += ways
+    return min(1.0, total / (1 << (n - 1)))
+
+
+def student(t: float, df: int) -> float:
+    """The chance that Student's t with ``df`` degrees of freedom is at least as far from 0 as t.
+
+    >>> round(student(2.98, 9), 3)
+    0.015
+    """
+    return 2 * float(_special().stdtr(df, -abs(t)))
+
+
+def _special() -> Any:
+    """SciPy on demand: commands that only score never load it."""
+    return importlib.import_module("scipy.special")
+
+
+DEPENDENCE = (
+    "McNemar's test and the real test take brackets for independent; those of one sentence are not, so they reject too often: "
+    "trust the sentence-level randomisation instead"
+)
+
+
+class Cells(NamedTuple):
+    """Treebank brackets by who reproduced them; the paper's Table 2.
+
+    >>> paper = Cells(6516, 232, 343, 4309)
+    >>> paper.total, [f"{100 * cell / paper.total:.1f}%" for cell in paper]
+    (11400, ['57.2%', '2.0%', '3.0%', '37.8%'])
+    """
+
+    YY: int
+    YN: int
+    NY: int
+    NN: int
+
+    @property
+    def total(self) -> int:
+        """TTB, the brackets of the treebank."""
+        return self.YY + self.YN + self.NY + self.NN
+
+
+class Binomial(NamedTuple):
+    """E and V of YY and NN if both systems were binomial with one chance for all brackets.
+
+    ``deviations`` are how many standard deviations YY and NN are from that.
+    """
+
+    E_YY: float
+    V_YY: float
+    E_NN: float
+    V_NN: float
+    deviations: tuple[float, float]
+
+
+def binomial(cells: Cells) -> Binomial:
+    """Is it binomial? YY would have the mean N Pa Pb and the variance N Pa Pb (1 - Pa Pb), NN the same with Qa Qb.
+
+    >>> found = binomial(Cells(6516, 232, 343, 4309))
+    >>> [round(value, 2) for value in found[:4]], [round(value, 1) for value in found.deviations]
+    ([4060.05, 2614.08, 1853.05, 1551.84], [48.0, 62.3])
+    """
+    _check(cells)
+    n = cells.total
+    if not n:
+        return Binomial(math.nan, math.nan, math.nan, math.nan, (math.nan, math.nan))
+    in_a, in_b = Fraction(cells.YY + cells.YN, n), Fraction(cells.YY + cells.NY, n)
+    both, neither = in_a * in_b, (1 - in_a) * (1 - in_b)
+    yy, nn = (n * both, n * both * (1 - both)), (n * neither, n * neither * (1 - neither))
+    (e_yy, v_yy), (e_nn, v_nn) = map(float, yy), map(float, nn)
+    return Binomial(e_yy, v_yy, e_nn, v_nn, (_deviation(cells.YY, *yy), _deviation(cells.NN, *nn)))
+
+
+def _deviation(seen: int, mean: Fraction, variance: Fraction) -> float:
+    return float(seen - mean) / math.sqrt(variance) if variance else math.nan
+
+
+class McNemar(NamedTuple):
+    """McNemar's test: z = (NY - YN) / sqrt(NY + YN) and its p, and the exact binomial p; z is nan if the systems never differ."""
+
+    z: float
+    p: float
+    p_exact: float
+
+
+def mcnemar(cells: Cells) -> McNemar:
+    """Are brackets that one system alone reproduced as often A's as B's?
+
+    >>> test = mcnemar(Cells(6516, 232, 343, 4309))
+    >>> round(test.z, 3), f"{test.p:.1e}", f"{test.p_exact:.1e}"
+    (4.629, '3.7e-06', '4.2e-06')
+    """
+    _check(cells)
+    n = cells.YN + cells.NY
+    if not n:
+        return McNemar(math.nan, math.nan, 1.0)
+    z = (cells.NY - cells.YN) / math.sqrt(n)
+    return McNemar(z, normal(z), fair_coin(cells.YN, cells.NY))
+
+
+class RealTest(NamedTuple):
+    """The paper's real test: M1 brackets too easy and M2 too hard are left out, ``size`` brackets remain.
+
+    ``z`` is the difference in standard deviations, ``z_range`` its smallest and largest value over all M1, M2 that fit. All are
+    nan where there is none; ``reason`` says why.
+    """
+
+    M1: float
+    M2: float
+    size: float
+    z: float
+    p: float
+    z_range: tuple[float, float]
+    reason: str = ""
+
+
+def real_test(cells: Cells) -> RealTest:
+    """What remains, and how significant it is, when brackets that are always or never reproduced are left out.
+
+    M1 and M2 are such that the rest looks binomial: (YY - M1)(NN - M2) = YN NY. The default takes equal remainders, the smallest
+    real test; where one cell is too small for that, it is kept whole (its M is 0) and the other M follows. z is computed with
+    unrounded M.
+
+    >>> test = real_test(Cells(6516, 232, 343, 4309))
+    >>> round(test.M1), round(test.M2), round(test.size)
+    (6234, 4027, 1139)
+    >>> round(test.z, 3), tuple(round(z, 3) for z in test.z_range)
+    (4.673, (4.636, 4.673))
+    >>> real_test(Cells(10, 0, 0, 5)).reason
+    'the systems reproduce the same brackets: no real test, z is undefined'
+    """
+    _check(cells)
+    product = cells.YN * cells.NY
+    if not cells.YN and not cells.NY:
+        return _no_test("the systems reproduce the same brackets: no real test, z is undefined")
+    if product > cells.YY * cells.NN:
+        return _no_test("the systems agree less often than independent ones would: no real test")
+    rest = math.sqrt(product)
+    if rest <= min(cells.YY, cells.NN):
+        yy = nn = rest
+    elif cells.NN < cells.YY:
+        yy, nn = product / cells.NN, float(cells.NN)
+    else:
+        yy, nn = float(cells.YY), product / cells.YY
+    size = yy + nn + cells.YN + cells.NY
+    z = _z(cells, yy + nn)
+    if not product:
+        why = "one system reproduces all that the other does: the variance is 0 and z undefined; see the exact McNemar test"
+        return RealTest(cells.YY - yy, cells.NN - nn, size, math.nan, math.nan, (math.nan, math.nan), why)
+    # The variance grows with the sum of the remainders, which is largest where one of the cells is kept whole.
+    furthest = _z(cells, max(cells.YY + product / cells.YY, cells.NN + product / cells.NN))
+    low, high = sorted((z, furthest))
+    return RealTest(cells.YY - yy, cells.NN - nn, size, z, normal(z), (low, high))
+
+
+def _no_test(reason: str) -> RealTest:
+    return RealTest(math.nan, math.nan, math.nan, math.nan, math.nan, (math.nan, math.nan), reason)
+
+
+def _z(cells: Cells, remainders: float) -> float:
+    """(NY - YN) / sqrt(n pa qa + n pb qb), given the sum of what remains of YY and NN."""
+    differing = cells.YN + cells.NY
+    variance = (4 * cells.YN * cells.NY + differing * remainders) / (remainders + differing)
+    return (cells.NY - cells.YN) / math.sqrt(variance) if variance > 0 else math.nan
+
+
+def real_test_m1(cells: Cells, M2: int) -> Fraction:
+    """The M1 that goes with an M2: M1 = (NY TTB + M2 YY - (NY + NN)(YY + NY)) / (M2 - NN), the paper's relation.
+
+    It is a solution only if 0 <= M1 <= YY.
+
+    >>> real_test_m1(Cells(6516, 232, 343, 4309), 0)
+    Fraction(27997868, 4309)
+    """
+    _check(cells)
+    if M2 == cells.NN:
+        raise UsageError(f"M2 must differ from NN = {cells.NN}: no bracket that both missed would be left")
+    above = cells.NY * cells.total + M2 * cells.YY - (cells.NY + cells.NN) * (cells.YY + cells.NY)
+    return Fraction(above, M2 - cells.NN)
+
+
+def _check(cells: Cells) -> None:
+    if min(cells) < 0:
+        raise UsageError(f"counts cannot be negative: {', '.join(f'{k} {v}' for k, v in cells._asdict().items())}")
+
+
+Values = Sequence[float] | NDArray[np.float64]
+_TIE = 1e-12
+
+
+class SignTest(NamedTuple):
+    """Sentences that B wins, that A wins and that tie, and the exact two-sided p of the first two."""
+
+    wins: int
+    losses: int
+    ties: int
+    p: float
+
+
+def sign_test(a: Values, b: Values) -> SignTest:
+    """Does either system win more sentences? Ties, and sentences where a value is undefined on both sides, say nothing.
+
+    A value that is defined on one side only is won by that side.
+
+    >>> sign_test([0.5, 0.5, 0.5, 1.0], [0.6, 0.7, 0.8, 1.0])
+    SignTest(wins=3, losses=0, ties=1, p=0.25)
+    """
+    first, second = _arrays(a, b)
+    difference = np.where(np.isnan(second), 0.0, second) - np.where(np.isnan(first), 0.0, first)
+    only_a, only_b = np.isnan(second) & ~np.isnan(first), np.isnan(first) & ~np.isnan(second)
+    neither = np.isnan(first) & np.isnan(second)
+    wins = int((((difference > _TIE) & ~only_a) | only_b).sum())
+    losses = int((((difference < -_TIE) & ~only_b) | only_a).sum())
+    return SignTest(wins, losses, len(first) - wins - losses - int(neither.sum()), fair_coin(losses, wins))
+
+
+class PairedT(NamedTuple):
+    """The mean difference B - A, Student's t, its degrees of freedom and two-sided p; nan without at least two values."""
+
+    mean: float
+    t: float
+    df: int
+    p: float
+
+
+def paired_t(a: Values, b: Values) -> PairedT:
+    """Is the mean of the paired differences 0? Pairs with an undefined value are left out.
+
+    Values that are all equal have t nan and p = 1; equal differences other than 0 have an infinite t and p = 0.
+
+    >>> result = paired_t([1, 2, 3, 4], [2, 2, 4, 6])
+    >>> round(result.t, 3), result.df, round(result.p, 4)
+    (2.449, 3, 0.0917)
+    """
+    first, second = _arrays(a, b)
+    differences = second - first
+    differences = differences[~np.isnan(differences)]
+    n = len(differences)
+    if n < 2:
+        return PairedT(float(differences.mean()) if n else math.nan, math.nan, max(n - 1, 0), math.nan)
+    mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
+    if deviation <= _TIE * max(1.0, abs(mean)):
+        nothing = abs(mean) <= _TIE
+        return PairedT(mean, math.nan if nothing else math.copysign(math.inf, mean), n - 1, float(nothing))
+    t = mean / (deviation / math.sqrt(n))
+    return PairedT(mean, t, n - 1, student(t, n - 1))
+
+
+def _arrays(a: Values, b: Values) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if first.shape != second.shape:
+        raise MismatchError(f"paired tests need the same sentences, but there are {first.size} values and {second.size}")
+    return first, second
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Adjusted p-values (Holm 1979): rejecting those up to .05 makes a false rejection anywhere no likelier than .05.
+
+    The k-th smallest of m is multiplied by m - k + 1, and made no smaller than the one before. Undefined (nan) ones stay out.
+
+    >>> [round(value, 3) for value in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = [math.nan] * len(p)
+    order = sorted((index for index, value in enumerate(p) if not math.isnan(value)), key=lambda index: p[index])
+    largest = 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, p[index] * (len(order) - rank)))
+        adjusted[index] = largest
+    return adjusted

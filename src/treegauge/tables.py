@@ -1,0 +1,214 @@
+r"""A table as a value: what a breakdown or a comparison gives back, before anybody decides how to show it.
+
+Tables shown: as aligned text, Markdown, CSV, LaTeX (booktabs) or JSON records.
+
+>>> from treegauge.tables import Table
+>>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75), ("PP", 2, float("nan"))), percent=("recall",))
+>>> print(render(table, "table"))
+By label
+label  gold  recall
+NP        4   75.00
+PP        2       -
+>>> print(render(table, "latex").splitlines()[4])
+NP & 4 & 75.00 \\
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treegauge.errors import UnknownName
+
+__all__ = ["TABLE_FORMATS", "Cell", "Table", "cell_text", "render"]
+
+Cell = str | int | float | None
+"""What stands in a table: text, a count, a rate (nan: undefined) or nothing."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns and rows of cells; ``notes`` are said below the table.
+
+    ``percent`` names the columns of rates, which are shown times 100; the cells themselves stay fractions at full precision.
+
+    >>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75),), percent=("recall",))
+    >>> table.to_records()
+    [{'label': 'NP', 'gold': 4, 'recall': 0.75}]
+    >>> print(table)
+    By label
+    label  gold  recall
+    NP        4   75.00
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    percent: tuple[str, ...] = ()
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """A dict per row; nan becomes None, as JSON wants it."""
+        return [dict(zip(self.columns, map(_plain, row), strict=True)) for row in self.rows]
+
+    def column(self, name: str) -> Sequence[Cell]:
+        """The cells of one column."""
+        index = self.columns.index(name)
+        return [row[index] for row in self.rows]
+
+    def texts(self, digits: int = 2) -> list[list[str]]:
+        """The cells of each row as people read them."""
+        shares = [column in self.percent for column in self.columns]
+        cells = [list(zip(row, shares, strict=True)) for row in self.rows]
+        return [[cell_text(cell, percent=share, digits=digits) for cell, share in row] for row in cells]
+
+    @property
+    def is_numeric(self) -> list[bool]:
+        """Which columns hold numbers only, and so are aligned to the right."""
+        return [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def as_text(self, digits: int = 2) -> str:
+        """The table with its columns aligned by blanks."""
+        grid = [list(self.columns), *self.texts(digits)]
+        widths = [max(_width(row[index]) for row in grid) for index in range(len(self.columns))]
+        numeric = self.is_numeric
+
+        def line(row: Sequence[str]) -> str:
+            padded = [
+                " " * (width - _width(text)) + text if right else text + " " * (width - _width(text))
+                for text, width, right in zip(row, widths, numeric, strict=True)
+            ]
+            return "  ".join(padded).rstrip()
+
+        return "\n".join([*([self.title] if self.title else []), *map(line, grid), *self.notes])
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+    def as_html(self, digits: int = 2) -> str:
+        """The table for a notebook or a page, all text escaped."""
+        from html import escape
+
+        style = [' style="text-align: right"' if right else ' style="text-align: left"' for right in self.is_numeric]
+
+        def row(kind: str, cells: Sequence[str]) -> str:
+            inside = (f"<{kind}{look}>{escape(cell)}</{kind}>" for cell, look in zip(cells, style, strict=True))
+            return f"<tr>{''.join(inside)}</tr>"
+
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        body = "".join(row("td", cells) for cells in self.texts(digits))
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<table>{caption}<thead>{row('th', self.columns)}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
+    """A cell as people read it: rates times 100, undefined values as ``-``."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return "-"
+    if isinstance(cell, float):
+        return f"{100 * cell:.{digits}f}" if percent else f"{cell:.{digits}f}"
+    return str(cell)
+
+
+def _plain(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and cell != cell else cell
+
+
+def _width(text: str) -> int:
+    """The number of terminal columns a text takes."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
+
+
+def render(table: Table, form: str, *, digits: int = 2) -> str:
+    """The table as text in a format of :data:`TABLE_FORMATS`; CSV and JSON keep full precision and fractions."""
+    if form not in TABLE_FORMATS:
+        raise UnknownName("table format", form, TABLE_FORMATS)
+    return TABLE_FORMATS[form](table, digits)
+
+
+def _as_text(table: Table, digits: int) -> str:
+    return table.as_text(digits)
+
+
+def _as_markdown(table: Table, digits: int) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    rule = line(["---:" if right else "---" for right in table.is_numeric])
+    lines = [line(table.columns), rule, *map(line, table.texts(digits))]
+    heading = [f"**{table.title}**", ""] if table.title else []
+    notes = ["", *(f"*{note}*" for note in table.notes)] if table.notes else []
+    return "\n".join([*heading, *lines, *notes])
+
+
+def _as_csv(table: Table, digits: int) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([["" if cell is None or cell != cell else cell for cell in row] for row in table.rows])
+    return text.getvalue().removesuffix("\n")
+
+
+_LATEX = {
+    **{character: "\\" + character for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def latex_text(text: str) -> str:
+    r"""Text that LaTeX prints as it stands.
+
+    >>> latex_text("PRP$ & 5%")
+    'PRP\\$ \\& 5\\%'
+    """
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _as_latex(table: Table, digits: int) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(map(latex_text, cells)) + r" \\"
+
+    layout = "".join("r" if right else "l" for right in table.is_numeric)
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{{layout}}}",
+            r"\toprule",
+            line(table.columns),
+            r"\midrule",
+            *(line(["--" if cell == "-" else cell for cell in row]) for row in table.texts(digits)),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(f"% {note}" for note in (table.title, *table.notes) if note),
+        ]
+    )
+
+
+def _as_json(table: Table, digits: int) -> str:
+    document = {"title": table.title, "columns": table.columns, "rows": table.to_records(), "notes": table.notes}
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+TABLE_FORMATS: dict[str, Callable[[Table, int], str]] = {
+    "table": _as_text,
+    "markdown": _as_markdown,
+    "csv": _as_csv,
+    "latex": _as_latex,
+    "json": _as_json,
+}
+"""Format name -> how a table is written in it."""
