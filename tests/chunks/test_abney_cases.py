@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from known_answers import exact_cases
 
 from treegauge.chunks.corpus import Chunk, ChunkedSentence, truth
 from treegauge.chunks.entropy import EntropyCounts
 from treegauge.chunks.models import Models, Tagged, train_models, with_gold_tags
 from treegauge.chunks.sequences import SequenceModel, SequenceScores
 
-CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "abney.json"
-LOADED: list[dict[str, Any]] = json.loads(CASES.read_text())["cases"] if CASES.is_file() else []
+CASES = exact_cases("abney")
 
 
 def corpus(sentences: list[dict[str, Any]]) -> list[Tagged]:
@@ -41,8 +39,7 @@ def close(ours: float, expected: Any) -> bool:
     return ours == pytest.approx(number(expected), rel=1e-9, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.skipif(not LOADED, reason="../shared/cases is not here")
-@pytest.mark.parametrize("case", LOADED, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_models_and_measures(case: dict[str, Any]) -> None:
     models, categories = trained(case), tuple(case["categories"])
     for name, model in models.named().items():
@@ -79,8 +76,7 @@ def check_blame(counts: EntropyCounts, expected: dict[str, Any]) -> None:
     assert close(float((counts.clipped_bits - counts.clipped_bits_covered).sum()), outside["bits"])
 
 
-@pytest.mark.skipif(not LOADED, reason="../shared/cases is not here")
-@pytest.mark.parametrize("case", LOADED, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_model_s(case: dict[str, Any]) -> None:
     models, expected, scores = trained(case), case["expected"]["S"], SequenceScores()
     for index, (sentence, tags) in enumerate(corpus(case["test"])):
@@ -98,8 +94,7 @@ def test_model_s(case: dict[str, Any]) -> None:
         assert close(scores.recall, expected["recall"])
 
 
-@pytest.mark.skipif(not LOADED, reason="../shared/cases is not here")
-@pytest.mark.parametrize("case", LOADED, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_parameters(case: dict[str, Any]) -> None:
     models, expected = trained(case), case["expected"]["parameters"]
     number_of = {category: index for index, category in enumerate(models.categories)}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_answers import exact_cases
 
 from treegauge.errors import MismatchError
 from treegauge.grammar import PCFG
@@ -23,13 +22,8 @@ from treegauge.learning.kernels import OUT_OF_RANGE, Counts, Grammar, count_bloc
 from treegauge.testing.enumeration import all_parses
 from treegauge.trees.tree import Production, Tree
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "em.json"
 Corpus = list[tuple[list[str], list[tuple[int, int]]]]
 Probabilities = dict[tuple[str, tuple[str, ...]], float]
-
-
-def cases() -> list[Any]:
-    return json.loads(CASES.read_text("utf-8"))["cases"] if CASES.exists() else []
 
 
 def crosses(a: tuple[int, int], b: tuple[int, int]) -> bool:
@@ -76,7 +70,7 @@ def normal_form_grammars(draw: st.DrawFn, largest: int = 6) -> PCFG:
     return PCFG.from_rules(grammar.to_pcfg(threshold=1e-300).rules, start="S", renormalise=True)
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case['id']} {case['kind']}")
+@pytest.mark.parametrize("case", exact_cases("em"), ids=lambda case: f"{case['id']} {case['kind']}")
 def test_exact_case(case: Any) -> None:
     symbols = case["grammar"]["nonterminals"]
     triples = [(lhs, rhs, float(Fraction(p))) for lhs, rhs, p in case["grammar"]["rules"]]

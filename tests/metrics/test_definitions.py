@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_answers import exact_cases
 
 import treegauge
 from treegauge.alignment.pair import Pair, prepare
@@ -217,9 +216,9 @@ def value(text: str | None) -> float:
     return math.nan if text is None else float(Fraction(text))
 
 
-def test_exact_cases(shared: Path) -> None:
+def test_exact_cases() -> None:
     """Every case of cases/trees.json: Goodman's counts and rates, PARSEVAL, PC, CF in three readings, exact match."""
-    cases = json.loads((shared / "cases" / "trees.json").read_text("utf-8"))["cases"]
+    cases = exact_cases("trees")
     assert len(cases) >= 70
     for case in cases:
         gold, guess, expected = as_tree(case["gold"]), as_tree(case["guess"]), case["expected"]
@@ -234,9 +233,9 @@ def test_exact_cases(shared: Path) -> None:
                 assert list(overlap(metric, pair)) == expected[key], (case["id"], key)
 
 
-def test_exact_cases_through_the_public_function(shared: Path) -> None:
+def test_exact_cases_through_the_public_function() -> None:
     """The same cases, many sentences at once: rows come back in order, and rates are those of their sum."""
-    cases = json.loads((shared / "cases" / "trees.json").read_text("utf-8"))["cases"]
+    cases = exact_cases("trees")
     gold, guess = ([as_tree(case[side]) for case in cases] for side in ("gold", "guess"))
     for option in ("pre", "nopre"):
         result = treegauge.score(gold, guess, metric=f"goodman:{option}", preset="none")

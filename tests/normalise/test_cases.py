@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from known_answers import exact_cases
 
 from treegauge.normalise import (
     binarise_goodman,
@@ -21,14 +20,9 @@ from treegauge.normalise import (
 from treegauge.parsing.parser import fallback
 from treegauge.trees import Tree
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-
 
 def load(name: str) -> list[Any]:
-    file = SHARED / "cases" / f"{name}.json"
-    if not file.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="no folder ../shared with the cases beside the project"))]
-    return [pytest.param(case, id=case["id"]) for case in json.loads(file.read_text(encoding="utf-8"))["cases"]]
+    return [pytest.param(case, id=case["id"]) for case in exact_cases(name)]
 
 
 def tree_of(value: Any) -> Tree:

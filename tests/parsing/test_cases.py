@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import pytest
+from known_answers import exact_cases
 
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
@@ -21,8 +20,8 @@ Case = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def cases(shared: Path) -> list[Case]:
-    return json.loads((shared / "cases" / "pcfg.json").read_text())["cases"]
+def cases() -> list[Case]:
+    return exact_cases("pcfg")
 
 
 def forest_of(case: Case) -> Forest:

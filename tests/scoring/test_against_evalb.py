@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_answers import program_cases
 
 import treegauge
 from treegauge import Tree, Treebank
@@ -141,25 +142,25 @@ def test_label_pairs_that_are_not_transitive() -> None:
     assert ours.counts["matched"] == theirs.matched == 1
 
 
-def test_the_cases_of_evalbs_description(shared: Path) -> None:
+def test_the_cases_of_evalbs_description(tmp_path: Path) -> None:
     """All of EVALB's own rows and summaries, printed from our counts, wherever both files can be read as trees."""
     compared = 0
-    for folder in sorted(path for path in (shared / "evalb_cases").iterdir() if path.is_dir()):
-        arguments, prm = (folder / "args").read_text().strip(), folder / "prm"
-        if arguments or "UNDEFINED" in (folder / "note").read_text() or (folder / "rc").read_text().strip() != "0":
+    for case in program_cases("evalb"):
+        if case.arguments or case.code != 0:
             continue
-        parsed, _ = parse_prm(prm.read_bytes() if prm.exists() else b"")
-        if folder.name == "two_trees_one_line":
+        parsed, _ = parse_prm((case.prm or "").encode())
+        if case.name == "two_trees_one_line":
             continue  # read as one tree under an empty root, which is a bracket more
         if parsed.debug or parsed.delete_labels != tuple(dict.fromkeys(parsed.delete_labels)):
             continue
         preset = replace(from_parameters(parsed, "case"), parameters=EvalbFile("case.prm", parsed))
+        case.write_files(tmp_path)
         try:
             reading = treegauge.ReadOptions(format="bracketed", lines=True)
-            result = treegauge.score(folder / "gold", folder / "test", preset=preset, on_mismatch="evalb", reading=reading)
+            result = treegauge.score(tmp_path / "gold", tmp_path / "test", preset=preset, on_mismatch="evalb", reading=reading)
         except treegauge.InputError:
             continue
-        assert evalb_layout(result).encode() == (folder / "expected.txt").read_bytes(), folder.name
+        assert evalb_layout(result) == case.stdout, case.name
         compared += 1
     assert compared >= 40
 

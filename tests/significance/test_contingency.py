@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from known_answers import exact_cases
 from scipy.stats import binomtest
 
 from treegauge.errors import UsageError
 from treegauge.significance import Cells, binomial, mcnemar, real_test, real_test_m1
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "hm_significance.json"
-
 counts = st.builds(Cells, *[st.integers(0, 3000)] * 4)
 
 
-@pytest.fixture(
-    params=json.loads(CASES.read_text())["cases"] if CASES.is_file() else [None], ids=lambda case: case["id"] if case else "none"
-)
+@pytest.fixture(params=exact_cases("hm_significance"), ids=lambda case: case["id"])
 def case(request: pytest.FixtureRequest) -> dict[str, Any]:
-    if request.param is None:
-        pytest.skip("no folder ../shared with the cases beside the project")
     return request.param
 
 

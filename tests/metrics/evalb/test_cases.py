@@ -1,4 +1,4 @@
-"""The C program's own outputs: the cases and the real parser outputs beside the project."""
+"""The C program's own outputs: the cases kept with the tests, and real parser outputs beside the project."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from evalb_literal import Literal, Undefined
+from known_answers import ProgramCase, program_cases
 
 from treegauge.metrics.evalb import evalb
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-CASES = sorted(path.parent for path in SHARED.glob("evalb_cases/*/note"))
+CASES = program_cases("evalb")
 HERE = Path(__file__).parent
 
 
@@ -23,35 +23,22 @@ def outcome_of(folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) 
     return out.getvalue(), err.getvalue(), code
 
 
-def words_of(folder: Path) -> list[str]:
-    words = (folder / "args").read_text().split()
-    if words[:1] == ["CMD"]:
-        return words[1:]
-    return [*(["-p", "prm"] if (folder / "prm").exists() else []), *words, "gold", "test"]
+@pytest.mark.parametrize("case", [case for case in CASES if not case.undefined], ids=lambda case: case.name)
+def test_case(case: ProgramCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    case.write_files(tmp_path)
+    stdout, stderr, code = outcome_of(tmp_path, case.words, monkeypatch)
+    assert (stdout.decode(), stderr.decode(), code) == (case.stdout, case.stderr, case.code)
 
 
-def is_undefined(folder: Path) -> bool:
-    return "UNDEFINED" in (folder / "note").read_text()
-
-
-@pytest.mark.skipif(not CASES, reason="no folder ../shared/evalb_cases beside the project")
-@pytest.mark.parametrize("folder", [case for case in CASES if not is_undefined(case)], ids=lambda path: path.name)
-def test_case(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    stdout, stderr, code = outcome_of(folder, words_of(folder), monkeypatch)
-    assert stdout == (folder / "expected.txt").read_bytes()
-    assert stderr == (folder / "expected.err").read_bytes()
-    assert code == int((folder / "rc").read_text())
-
-
-@pytest.mark.skipif(not CASES, reason="no folder ../shared/evalb_cases beside the project")
-@pytest.mark.parametrize("folder", [case for case in CASES if is_undefined(case)], ids=lambda path: path.name)
-def test_undefined_case(folder: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("case", [case for case in CASES if case.undefined], ids=lambda case: case.name)
+def test_undefined_case(case: ProgramCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Well-formed lines score as the slow scorer scores them without limits; malformed ones are errors."""
-    stdout, stderr, code = outcome_of(folder, words_of(folder), monkeypatch)
-    gold, test = (folder / "gold").read_bytes(), (folder / "test").read_bytes()
+    case.write_files(tmp_path)
+    stdout, stderr, code = outcome_of(tmp_path, case.words, monkeypatch)
+    gold, test = case.gold.encode(), case.test.encode()
     assert code == 0
     try:
-        slow = Literal((folder / "prm").read_bytes(), gold, test, limits=False)
+        slow = Literal((case.prm or "").encode(), gold, test, limits=False)
     except Undefined:
         malformed = [not balanced(line) for line in gold.splitlines()]
         rows = stdout.split(b"\n")[3 : 3 + len(malformed)]
@@ -82,13 +69,10 @@ def test_parser_outputs(shared: Path, name: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_every_named_case_has_a_test():
-    """Each name in [brackets] in EVALB.md has a test of that name here, with or without a folder there."""
-    text = SHARED / "EVALB.md"
-    if not text.exists():
-        pytest.skip("no ../shared/EVALB.md beside the project")
+    """Each name in [brackets] in EVALB.md has a test of that name here, whether or not it is among the cases."""
     named = {
         name.strip().partition(":")[0].lower()
-        for group in re.findall(r"`\[([a-z0-9_:, D]+)\]`", text.read_text())
+        for group in re.findall(r"`\[([a-z0-9_:, D]+)\]`", (HERE / "EVALB.md").read_text("utf-8"))
         for name in group.split(",")
     }
     named -= {"brackets"}  # the word that explains the notation

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
+from known_answers import exact_cases
 
 from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UnknownName, UsageError
@@ -18,8 +17,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
 from treegauge.trees import Tree, Treebank
 
-CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "freval.json"
-LOADED: list[dict[str, Any]] = json.loads(CASES.read_text())["cases"] if CASES.is_file() else []
+CASES = exact_cases("freval")
 PRESET = replace(load_preset("none"), delete_labels=frozenset({"TOP", "ROOT", "S1"}))
 
 
@@ -39,8 +37,7 @@ def without_zeros(counts: list[int]) -> tuple[int, ...]:
     return tuple(counts)
 
 
-@pytest.mark.skipif(not LOADED, reason="../shared/cases is not here")
-@pytest.mark.parametrize("case", LOADED, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_exact_cases(case: dict[str, Any]) -> None:
     pair, expected = pair_of(case), case["expected"]
     for matching, key, side in (("edges", "match", "gold"), ("published", "match_tool", "both")):

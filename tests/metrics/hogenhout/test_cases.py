@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from known_answers import exact_cases
 
 from treegauge.alignment.pair import Pair, prepare
 from treegauge.metrics.hogenhout import (
@@ -26,22 +25,14 @@ from treegauge.presets import Preset
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "cases" / "hm.json"
-
-
-def load() -> list[dict[str, Any]]:
-    return json.loads(CASES.read_text())["cases"] if CASES.is_file() else []
-
 
 def tree(nested: list[Any]) -> Tree:
     label, *children = nested
     return Tree(label, [child if isinstance(child, str) else tree(child) for child in children])
 
 
-@pytest.fixture(params=load() or [None], ids=lambda case: case["id"] if case else "none")
+@pytest.fixture(params=exact_cases("hm"), ids=lambda case: case["id"])
 def case(request: pytest.FixtureRequest) -> dict[str, Any]:
-    if request.param is None:
-        pytest.skip("no folder ../shared with the cases beside the project")
     return request.param
 
 
