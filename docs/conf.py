@@ -10,7 +10,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from treegauge.cli import COMMANDS, treegauge
+from treegauge.cli import COMMANDS
+from treegauge.cli._group import treegauge
 
 project = "treegauge"
 author = "The treegauge authors"

@@ -23,7 +23,6 @@ The command line prints the message and leaves with the exit code; a traceback m
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -84,6 +83,8 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
         self.kind, self.name, self.valid = kind, name, sorted(valid)
+        import difflib
+
         close = difflib.get_close_matches(name, self.valid, n=1)
         hint = f"; did you mean {close[0]!r}? Valid: " if close else "; valid: "
         super().__init__(f"unknown {kind} {name!r}{hint}{', '.join(self.valid)}")

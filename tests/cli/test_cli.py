@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from treegauge.cli import COMMANDS, treegauge
+from treegauge.cli import COMMANDS
+from treegauge.cli._group import treegauge
 
 
 def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ import pytest
 
 import treegauge
 from treegauge.cli import COMMANDS, main
-from treegauge.cli import treegauge as program
+from treegauge.cli._group import treegauge as program
 from treegauge.data import own_treebank
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,15 +7,14 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check a
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-import click
-
 from treegauge.errors import TreegaugeError
+
+__all__ = ["COMMANDS", "main"]
 
 COMMANDS: dict[str, str] = {
     "demo": "See what treegauge does, on a treebank that comes with it.",
@@ -44,39 +43,6 @@ COMMANDS: dict[str, str] = {
 """Command name -> one line of help; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""
 
 
-class LazyGroup(click.Group):
-    """A click group that knows its commands' names and help without importing them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        return importlib.import_module(f"treegauge.cli.{cmd_name.replace('-', '_')}").command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from treegauge.errors import UnknownName
-
-            raise UnknownName("command", args[0], COMMANDS)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Try: treegauge demo",
-)
-@click.version_option(package_name="treegauge", prog_name="treegauge")
-def treegauge() -> None:
-    """Measure parsers by the criterion that matters, and parse for the criterion you measure by."""
-
-
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run one command and leave with its exit code; no traceback ever reaches the user."""
     stdout = sys.stdout
@@ -85,19 +51,14 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     # Our matrices are small: a BLAS of several threads mostly waits for itself, and sums in an order that depends on the machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        result = treegauge.main(args=None if args is None else list(args), prog_name="treegauge", standalone_mode=False)
+        code = _run(args)
         sys.stdout.flush()
-    except click.exceptions.Exit as stop:
-        _leave(stop.exit_code)
     except SystemExit as stop:
         # click meets a closed pipe before we do: it replaces stdout and leaves with 1, which here means that a check failed.
         _leave(stop.code if sys.stdout is stdout else 0)
-    except (click.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         _say("interrupted")
         _leave(130)
-    except click.ClickException as error:
-        error.show()
-        _leave(error.exit_code)
     except TreegaugeError as error:
         _say(str(error))
         _leave(error.exit_code)
@@ -113,17 +74,49 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         _say("out of memory: give it less at once (a smaller file, shorter sentences), or --stream where the command has it")
         _leave(5)
     except Exception as error:
-        if os.environ.get("TREEGAUGE_TRACEBACK"):
-            raise
-        _say(
-            f"internal error: {type(error).__name__}: {error}\n"
-            "  This is a bug in treegauge; set TREEGAUGE_TRACEBACK=1 to see where, and please report it."
-        )
-        _leave(5)
-    _leave(result if isinstance(result, int) else 0)
+        _leave(_code_of(error))
+    _leave(code)
+
+
+def _run(args: Sequence[str] | None) -> int:
+    """Run the command that the words name, and return its exit code."""
+    words = sys.argv[1:] if args is None else list(args)
+    if words[:1] == ["evalb"] and words[1:] != ["--help"]:
+        # EVALB reads its words itself, so that scripts which call it for every sentence need not wait for click.
+        from treegauge.metrics.evalb import evalb
+
+        return evalb(words[1:])
+    from treegauge.cli._group import treegauge
+
+    # click expands wildcards itself where the shell does not, if it may look at the words.
+    result = treegauge.main(args=None if args is None else words, prog_name="treegauge", standalone_mode=False)
+    return result if isinstance(result, int) else 0
+
+
+def _code_of(error: Exception) -> str | int | None:
+    """The exit code for an exception of click's, after its message; any other is a bug, and the message says so."""
+    import click
+
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, click.Abort):
+        _say("interrupted")
+        return 130
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    if os.environ.get("TREEGAUGE_TRACEBACK"):
+        raise error
+    _say(
+        f"internal error: {type(error).__name__}: {error}\n"
+        "  This is a bug in treegauge; set TREEGAUGE_TRACEBACK=1 to see where, and please report it."
+    )
+    return 5
 
 
 def _say(message: str) -> None:
+    import click
+
     click.echo(f"treegauge: {message}", err=True)
 
 

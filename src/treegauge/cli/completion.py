@@ -16,7 +16,7 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
     """Print the completion script for SHELL."""
-    from treegauge.cli import treegauge
+    from treegauge.cli._group import treegauge
 
     kind = get_completion_class(shell)
     assert kind is not None

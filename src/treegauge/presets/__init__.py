@@ -12,11 +12,9 @@ True
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from treegauge.errors import FormatError, InputError, UnknownName
@@ -24,7 +22,7 @@ from treegauge.presets.prm import KEYWORDS, Parameters, parse_prm
 
 __all__ = ["EvalbFile", "Preset", "load_preset", "preset_names", "preset_text"]
 
-_FOLDER = Path(__file__).parent
+_FOLDER = os.path.dirname(__file__)
 _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; treegauge score --show-preset collins shows a whole file."
 
 
@@ -107,12 +105,13 @@ def _cut(label: str, at: str) -> str:
 
 def preset_names() -> list[str]:
     """The presets that come with treegauge."""
-    return sorted(path.stem for path in _FOLDER.iterdir() if path.suffix in (".prm", ".toml"))
+    return sorted(file.rpartition(".")[0] for file in os.listdir(_FOLDER) if file.endswith((".prm", ".toml")))
 
 
 def preset_text(name: str) -> str:
     """The file behind a preset."""
-    return _path(name).read_text("utf-8")
+    with open(_path(name), encoding="utf-8") as file:
+        return file.read()
 
 
 def load_preset(name: str | os.PathLike[str] | Preset) -> Preset:
@@ -124,19 +123,21 @@ def load_preset(name: str | os.PathLike[str] | Preset) -> Preset:
 def _load(name: str) -> Preset:
     path = _path(name)
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError as error:
-        raise InputError(f"the preset cannot be read: {error.strerror or error}", path=str(path)) from None
-    stem = path.stem if path.parent == _FOLDER else str(path)
-    return _from_toml(data, stem, str(path)) if path.suffix == ".toml" else _from_prm(data, stem, str(path))
+        raise InputError(f"the preset cannot be read: {error.strerror or error}", path=path) from None
+    folder, file_name = os.path.split(path)
+    stem = file_name.rpartition(".")[0] if folder == _FOLDER else path
+    return _from_toml(data, stem, path) if path.endswith(".toml") else _from_prm(data, stem, path)
 
 
-def _path(name: str) -> Path:
+def _path(name: str) -> str:
     for suffix in (".toml", ".prm"):
-        if (path := _FOLDER / (name + suffix)).is_file() and os.sep not in name:
+        if os.path.isfile(path := os.path.join(_FOLDER, name + suffix)) and os.sep not in name:
             return path
     if name.endswith((".prm", ".toml")) or os.sep in name or os.path.exists(name):
-        return Path(name)
+        return name
     raise UnknownName("preset", name, [*preset_names(), "or a file .prm, .toml"])
 
 
@@ -146,7 +147,7 @@ def _from_prm(data: bytes, name: str, path: str) -> Preset:
         raise FormatError("no line of this file is one of an EVALB parameter file", path=path, advice=_PRM_ADVICE)
     said = tuple(f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages)
     preset = from_parameters(parameters, name)
-    file = EvalbFile(Path(name).with_suffix(".prm").name, parameters)
+    file = EvalbFile(os.path.splitext(os.path.basename(name))[0] + ".prm", parameters)
     return replace(preset, ignored=(*preset.ignored, *said), parameters=file)
 
 
@@ -177,6 +178,8 @@ def _text(labels: Iterable[bytes]) -> list[str]:
 
 
 def _from_toml(data: bytes, name: str, path: str) -> Preset:
+    import tomllib
+
     try:
         table = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

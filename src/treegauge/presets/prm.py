@@ -1,4 +1,4 @@
-r"""What an EVALB parameter file says, as a value.
+r"""EVALB parameter files (``.prm``) as values.
 
 A ``.prm`` file holds one directive a line, a keyword and its value (Sekine & Collins 1997; the keywords are listed in
 :data:`KEYWORDS`). Several files accumulate: lists grow, and of a number the last one counts.

@@ -3,7 +3,7 @@
 Matching is greedy as in EVALB: each gold bracket in order takes the first test bracket not yet taken with the same
 span and an equal label. With EQ_LABEL pairs that are not transitive the order matters.
 
-Crossing brackets: spans that overlap while neither holds the other.
+Two brackets cross where their spans overlap and neither contains the other.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Side:
 
 @dataclass(slots=True)
 class Comparison:
-    """What comparing two sentences gives; ``tag_codes`` has one entry a word."""
+    """The outcome of comparing two sentences; ``tag_codes`` has one entry a word."""
 
     gold: Side
     test: Side

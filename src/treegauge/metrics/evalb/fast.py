@@ -1,4 +1,4 @@
-"""The quick way through a well-formed line within EVALB's limits; it gives up on any other.
+"""A fast reader of well-formed lines within EVALB's limits; it returns ``None`` for any other line.
 
 A line is split at its opening brackets. Each part (``NP``, ``NN dog)))``) means the same wherever it stands, so it is
 analysed once and remembered: corpora repeat their parts, and most of a line costs a dictionary look-up per bracket.

@@ -1,8 +1,6 @@
 """The program EVALB: two files in, a table on stdout, messages on stderr, an exit code.
 
-Opening files as C's fopen does.
-
-EVALB's command line: words taken strictly from left to right, files and options in any order.
+Its command line takes words strictly from left to right, files and options in any order; files open as C's fopen opens them.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ _VALUES = {
 
 @dataclass
 class Invocation:
-    """What the words asked for; ``exit_code`` is set where they end the program at once."""
+    """A run as the words describe it; ``exit_code`` is set where they end the program at once."""
 
     parameters: Parameters = field(default_factory=Parameters)
     gold: bytes | None = None

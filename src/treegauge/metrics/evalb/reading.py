@@ -4,16 +4,11 @@ The scanner is lenient where it should not be (several trees on a line are one s
 fine) and endless where it meets text outside brackets. Both are kept, byte for byte. Where C would leave the line
 (a closing bracket too many, a line that ends inside a label) the line ends here, and a message is left.
 
-What reading and comparing a sentence has to say, in order, kept as values until somebody prints it.
-
-What a set of parameters decides about tags, labels and words.
-
+``Rules`` are the parameters' decisions about tags, labels and words; ``Log`` keeps messages in order until they are printed.
 EQ_LABEL and EQ_WORD pairs hold in both directions but not transitively: with ``A B`` and ``B C``, A and C differ.
 
-EVALB's fixed sizes, and what to say where a sentence is beyond them.
-
-EVALB checks none of its arrays: beyond them its output is whatever the memory happened to hold. treegauge has no such
-limits, scores the sentence, and remarks that EVALB's own number would have meant nothing.
+EVALB checks none of its fixed-size arrays: beyond them its output is whatever the memory happened to hold. treegauge has no
+such limits, scores the sentence, and remarks that EVALB's own result is undefined.
 """
 
 from __future__ import annotations
@@ -83,7 +78,7 @@ _QUOTES = frozenset({b"'", b'"', b"/"})
 
 
 class Rules:
-    """The parameters, prepared for asking.
+    """The parameters, prepared for look-up.
 
     >>> rules = Rules(Parameters(delete_labels=(b"TOP", b"PRT"), equal_labels=((b"ADVP", b"PRT"),)))
     >>> rules.counted_label(b"NP-SBJ"), rules.counted_label(b"TOP"), rules.counted_label(b"ADVP")
@@ -190,7 +185,7 @@ class Sentence:
     endless: bool = False
 
     def text(self, bracket: int) -> bytes:
-        """What stands between a bracket's label and its closing bracket, as a C string."""
+        """The text between a bracket's label and its closing bracket, as a C string."""
         end = self.closed[bracket] if self.closed[bracket] != UNCLOSED else len(self.line)
         return self.line[self.opened[bracket] : end].partition(b"\0")[0]
 
@@ -294,7 +289,7 @@ _QUOTE_LABELS = 20
 
 
 def sentence_remarks(side: bytes, number: int, sentence: Sentence) -> tuple[bytes, ...]:
-    r"""What EVALB could not have held of a sentence; ``side`` is ``gold`` or ``test``.
+    r"""A remark for each of EVALB's limits that a sentence exceeds; ``side`` is ``gold`` or ``test``.
 
     >>> sentence_remarks(b"gold", 7, Sentence(b"(S)\n", longest_label=30))
     (b'gold line 7: a label of 30 bytes where EVALB holds 29; its own result is undefined here, this one is not',)
@@ -322,7 +317,7 @@ def sentence_remarks(side: bytes, number: int, sentence: Sentence) -> tuple[byte
 
 
 def parameter_remarks(parameters: Parameters) -> tuple[bytes, ...]:
-    """What EVALB could not have held of the parameters."""
+    """A remark for each of EVALB's limits that the parameters exceed."""
     lists = (
         (b"DELETE_LABEL", len(parameters.delete_labels), _LIST),
         (b"DELETE_LABEL_FOR_LENGTH", len(parameters.delete_labels_for_length), _LIST),
@@ -345,5 +340,5 @@ def parameter_remarks(parameters: Parameters) -> tuple[bytes, ...]:
 
 
 def text_remark(number: int) -> bytes:
-    """What to say of a bracket whose text overflows the buffer of the DEBUG 2 trace."""
+    """The remark on a bracket whose text overflows the buffer of the DEBUG 2 trace."""
     return b"line %d: a traced bracket of more than %d bytes; EVALB's own trace is undefined here" % (number, TEXT)

@@ -1,9 +1,8 @@
-"""Scoring line against line: what EVALB decides about each sentence, as values.
+"""Scoring line against line: EVALB's decision about each sentence, as values.
 
-EVALB's quote repair: put back a quotation mark that one side took for punctuation and the other for a word.
-
-It runs only when the two sides keep different numbers of words. Its double insertion of adjacent quotes is part of
-what EVALB prints, and is kept.
+EVALB's quote repair puts back a quotation mark that one side took for punctuation and the other for a word. It runs only
+when the two sides keep different numbers of words. Its double insertion of adjacent quotes changes what EVALB prints, and
+is kept.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ VALID, ERROR, SKIP, UNPAIRED = 0, 1, 2, -1
 
 
 class SentenceResult(NamedTuple):
-    """The row of one sentence, and what there is to say about it.
+    """The row of one sentence, with its messages, remarks, trace and dump.
 
     ``length`` is the gold length by which sentences are cut off; ``gold`` and ``test`` are the brackets that count.
     ``messages`` are EVALB's, without the line number; ``endless`` says that EVALB repeats the last one until its

@@ -1,4 +1,4 @@
-"""What DEBUG adds to a sentence's row: the dump after it (DEBUG 1) and the trace before it (DEBUG 2)."""
+"""DEBUG output around a sentence's row: the dump after it (DEBUG 1) and the trace before it (DEBUG 2)."""
 
 from __future__ import annotations
 
