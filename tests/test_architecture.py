@@ -12,7 +12,8 @@ PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
     {"errors"},
-    {"trees", "presets", "tables"},
+    {"tables"},
+    {"trees", "presets"},
     {"io", "alignment"},
     {"metrics", "normalise", "data"},
     {"scoring", "grammar", "humancheck"},

@@ -6,17 +6,21 @@
     ├── CheckFailed                1   a check that was asked for failed (--fail-under)
     ├── UsageError                 2   the request itself is wrong
     │   ├── UnknownName            2   no metric, preset, format ... of that name; lists the valid ones
-    │   └── MissingExtra           2   an optional dependency is not installed; names the extra
+    │   ├── MissingExtra           2   an optional dependency is not installed; names the extra
+    │   ├── GrammarError           2   rules that make no probabilistic grammar
+    │   └── Refused                2   a request to the page of treegauge check that it cannot serve
     ├── InputError                 3   something cannot be read; carries file:line:column
     │   ├── BracketError           3   brackets do not balance, or text stands outside them
     │   ├── EncodingError          3   the bytes are not text in the declared encoding
     │   ├── FormatError            3   a line or element does not follow its format
+    │   ├── ModelError             3   a model file is damaged, or of another version
     │   └── Discontinuous          3   a tree with crossing branches, which a bracketing cannot hold
     ├── WriteError                 3   a tree that the output format cannot hold
     ├── EngineError                3   the workers that were asked for cannot be reached
     ├── ShardFailed                5   work failed on a worker, time and again; names the sentences
     └── MismatchError              4   gold and test do not fit together
-        └── NoParse                4   the grammar has no parse for a sentence
+        ├── NoParse                4   the grammar has no parse for a sentence
+        └── TooLong                4   a sentence has more words than a chart can hold
 
 The command line prints the message and leaves with the exit code; a traceback means a bug.
 """
@@ -33,11 +37,15 @@ __all__ = [
     "EncodingError",
     "EngineError",
     "FormatError",
+    "GrammarError",
     "InputError",
     "MismatchError",
     "MissingExtra",
+    "ModelError",
     "NoParse",
+    "Refused",
     "ShardFailed",
+    "TooLong",
     "TreegaugeError",
     "UnknownName",
     "UsageError",
@@ -96,6 +104,18 @@ class MissingExtra(UsageError):
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs the extra [{extra}]: pip install 'treegauge[{extra}]'")
+
+
+class GrammarError(UsageError):
+    """Rules that make no probabilistic grammar: a probability out of range, or a sum that is not 1."""
+
+
+class Refused(UsageError):
+    """A request to the page of ``treegauge check`` that it cannot serve; ``status`` is the code of HTTP."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        self.status = status
+        super().__init__(message)
 
 
 _MOST_TEXT_SHOWN = 100
@@ -170,6 +190,10 @@ class FormatError(InputError):
     """A line, column or element does not follow its file format."""
 
 
+class ModelError(InputError):
+    """A model file that is not one of ours, is damaged, or was written by another version."""
+
+
 class Discontinuous(InputError):
     """A constituent with a gap: treegauge measures continuous trees."""
 
@@ -201,4 +225,4 @@ class NoParse(MismatchError):
 
 
 class TooLong(MismatchError):
-    """A sentence has more words than a chart can have."""
+    """A sentence has more words than a chart can hold."""

@@ -20,13 +20,27 @@ import io
 import json
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 from treegauge.errors import UnknownName
 
-__all__ = ["TABLE_FORMATS", "Cell", "Table", "cell_text", "render"]
+__all__ = [
+    "TABLE_FORMATS",
+    "Cell",
+    "Table",
+    "cell_text",
+    "character_width",
+    "latex_text",
+    "number_of",
+    "plain",
+    "render",
+    "terminal_width",
+]
+
+_JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
 Cell = str | int | float | None
 """What stands in a table: text, a count, a rate (nan: undefined) or nothing."""
@@ -55,7 +69,7 @@ class Table:
 
     def to_records(self) -> list[dict[str, Any]]:
         """A dict per row; nan becomes None, as JSON wants it."""
-        return [dict(zip(self.columns, map(_plain, row), strict=True)) for row in self.rows]
+        return [dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows]
 
     def column(self, name: str) -> Sequence[Cell]:
         """The cells of one column."""
@@ -79,12 +93,12 @@ class Table:
     def as_text(self, digits: int = 2) -> str:
         """The table with its columns aligned by blanks."""
         grid = [list(self.columns), *self.texts(digits)]
-        widths = [max(_width(row[index]) for row in grid) for index in range(len(self.columns))]
+        widths = [max(terminal_width(row[index]) for row in grid) for index in range(len(self.columns))]
         numeric = self.is_numeric
 
         def line(row: Sequence[str]) -> str:
             padded = [
-                " " * (width - _width(text)) + text if right else text + " " * (width - _width(text))
+                " " * (width - terminal_width(text)) + text if right else text + " " * (width - terminal_width(text))
                 for text, width, right in zip(row, widths, numeric, strict=True)
             ]
             return "  ".join(padded).rstrip()
@@ -119,16 +133,56 @@ def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
     return str(cell)
 
 
-def _plain(cell: Cell) -> Cell:
-    return None if isinstance(cell, float) and cell != cell else cell
+def plain(value: Any) -> Any:
+    """A value that JSON can hold: nan as None, infinities as text, mappings as dicts, other sequences as lists.
+
+    >>> plain({"f1": float("nan"), "z": (1.5, float("inf"))})
+    {'f1': None, 'z': [1.5, 'inf']}
+    """
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None if math.isnan(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in cast("Sequence[Any]", value)]
+    return value
 
 
-def _width(text: str) -> int:
-    """The number of terminal columns a text takes."""
+def number_of(number: int, noun: str) -> str:
+    """A number and the noun it counts, in the plural unless it is one.
+
+    >>> number_of(1, "pair"), number_of(3000, "pair")
+    ('1 pair', '3,000 pairs')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def terminal_width(text: str) -> int:
+    """The number of terminal columns: two for a wide East Asian character or an emoji, none for a combining mark.
+
+    >>> terminal_width("tree"), terminal_width("木構造"), terminal_width("e\u0301"), terminal_width("👩\u200d🚀")
+    (4, 6, 1, 2)
+    """
     if text.isascii():
         return len(text)
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
+    total, joined = 0, False
+    last = 0
+    for character in text:
+        if character == _EMOJI_STYLE:
+            total += last == 1
+            continue
+        last = character_width(character)
+        total += 0 if joined and last == 2 else last
+        joined = character == _JOINER
+    return total
+
+
+@lru_cache(maxsize=4096)
+def character_width(character: str) -> int:
+    """The number of terminal columns of one character by itself."""
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def render(table: Table, form: str, *, digits: int = 2) -> str:

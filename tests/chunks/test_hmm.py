@@ -14,7 +14,7 @@ from treegauge.chunks.models import load_models, save_models, train_models, with
 from treegauge.chunks.reading import chunked
 from treegauge.chunks.tagger import SENTENCE_END, HmmTagger, PosteriorTags
 from treegauge.data import own_treebank
-from treegauge.grammar.archive import ModelError
+from treegauge.errors import ModelError
 
 
 def brute_force(tags: list[str], transition: np.ndarray, emissions: list[np.ndarray]) -> dict[tuple[str, ...], float]:

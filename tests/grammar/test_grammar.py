@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.errors import FormatError, MismatchError
-from treegauge.grammar import PCFG, GrammarError, Rule, induce, statistics, write_nltk, write_text
+from treegauge.errors import FormatError, GrammarError, MismatchError
+from treegauge.grammar import PCFG, Rule, induce, statistics, write_nltk, write_text
 from treegauge.grammar.unary import close, components
 from treegauge.trees import Tree
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treegauge.errors import ModelError
 from treegauge.grammar import PCFG, load_model, save_model
-from treegauge.grammar.archive import ModelError
 from treegauge.grammar.training import LEXICONS, train
 from treegauge.trees import Tree
 
@@ -115,7 +115,7 @@ def test_bombs_and_pickles_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "m"
     save_model(PCFG.from_rules([("S", ["a" * 100_000], 1)]), path)
     for most, problem in ((100, "larger than 100 bytes"), (10_000, "unpacks to more than 10,000 bytes")):
-        monkeypatch.setattr("treegauge.grammar.archive.MOST_BYTES", most)
+        monkeypatch.setattr("treegauge.io.archive.MOST_BYTES", most)
         with pytest.raises(ModelError, match=problem):
             load_model(path)
     monkeypatch.undo()

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from treegauge.data import own_treebank, treebank_path
-from treegauge.errors import BracketError, MismatchError, UsageError
+from treegauge.errors import BracketError, MismatchError, ModelError, UsageError
 from treegauge.grammar import PCFG, load_model, read_text, write_text
-from treegauge.grammar.archive import ModelError
 from treegauge.learning import BracketedSentences, DenseGrammar, Iteration, LearningSettings, learn, random_grammar, read_brackets
 from treegauge.trees import Treebank
 

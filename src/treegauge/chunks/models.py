@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from treegauge.chunks.corpus import ChunkedSentence, n_spans, span_lengths, span_row, truth
 from treegauge.chunks.tagger import CertainTags, HmmTagger, TagLattice
-from treegauge.grammar.archive import read_archive, write_archive
+from treegauge.io.archive import read_archive, write_archive
 
 __all__ = ["CandidateModel", "Models", "Tagged", "load_models", "save_models", "train_models", "with_gold_tags"]
 

@@ -14,7 +14,7 @@ from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.tables import TABLE_FORMATS, render
+from treegauge.tables import TABLE_FORMATS, plain, render
 
 if TYPE_CHECKING:
     from treegauge.chunks.corpus import ChunkedSentence
@@ -172,7 +172,7 @@ def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
     document: dict[str, Any] = {
         "schema": "treegauge.chunks/1",
         "words": scores.words,
-        "accuracy": _json(scores.accuracy),
+        "accuracy": plain(scores.accuracy),
         "all": _rates(scores, None),
         "by_category": {category: _rates(scores, category) for category in categories},
     }
@@ -214,14 +214,10 @@ def _rates(scores: Any, category: str | None) -> dict[str, Any]:
               for name, counter in (("true", scores.true), ("found", scores.found), ("correct", scores.correct))}  # fmt: skip
     return {
         **counts,
-        "precision": _json(scores.precision(category)),
-        "recall": _json(scores.recall(category)),
-        "f1": _json(scores.f1(category)),
+        "precision": plain(scores.precision(category)),
+        "recall": plain(scores.recall(category)),
+        "f1": plain(scores.f1(category)),
     }
-
-
-def _json(value: float) -> float | None:
-    return None if value != value else value
 
 
 def _other_chunker(candidates: str | None, marginals: str | None, sentences: ChunkFile, eps: float) -> Any:

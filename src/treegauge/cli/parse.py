@@ -24,6 +24,7 @@ from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.pruning import THRESHOLD, search_error
 from treegauge.parsing.sentences import KINDS, Kind, read_sentences
 from treegauge.parsing.shards import ParseJob, Recorded, parse_stretch, recorded, stretches
+from treegauge.tables import number_of
 
 PRUNE_EVERY = 10
 """Of how many sentences one is parsed exactly too, to see whether pruning lost anything."""
@@ -103,7 +104,7 @@ def command(
         write(footer(form))
     seconds = time.monotonic() - began
     resumed = f" after {job.done:,} done before" if job.done else ""
-    parsed = f"{count:,} sentence{'s' * (count != 1)}{resumed} in {seconds:.1f} s"
+    parsed = f"{number_of(count, 'sentence')}{resumed} in {seconds:.1f} s"
     click.echo(f"{parsed}; {failed:,} without a parse (fallback)", err=True)
     if checked:
         click.echo(str(search_error(parser, checked)), err=True)

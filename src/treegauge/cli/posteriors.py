@@ -12,6 +12,7 @@ from treegauge.cli._grammars import OWN, given_grammar
 from treegauge.cli._options import spare_inputs
 from treegauge.errors import NoParse
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import write_bytes
 from treegauge.parsing.display import draw_posteriors
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.sentences import KINDS, Kind, read_sentences
@@ -53,7 +54,7 @@ def command(
         raise NoParse(f"the grammar has no parse for: {' '.join(words)}")
     found = forest.constituents() if symbols else forest.shown_constituents()
     if svg is not None:
-        svg.write_text(draw_posteriors(words, found), encoding="utf-8")
+        write_bytes(draw_posteriors(words, found).encode(), svg)
     rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
     if form == "json":
         document = {

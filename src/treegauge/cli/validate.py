@@ -11,6 +11,7 @@ from treegauge.cli._options import reading_options, stream_option
 from treegauge.cli._progress import watched_sources
 from treegauge.io import ReadOptions
 from treegauge.io.validation import Report, examine
+from treegauge.tables import number_of
 
 __all__ = ["command"]
 
@@ -69,7 +70,7 @@ def _lines(reports: list[Report], with_notes: bool) -> Iterator[str]:
 
 def _counts(report: Report) -> str:
     counts = {"tree": report.n_trees, "word": report.n_words, "error": report.n_errors, "note": report.n_remarks}
-    return ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for noun, number in counts.items())
+    return ", ".join(number_of(number, noun) for noun, number in counts.items())
 
 
 def _as_json(reports: list[Report]) -> str:

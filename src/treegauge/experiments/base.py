@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from treegauge.data import own_treebank
 from treegauge.engines import HERE, Engine
 from treegauge.errors import FormatError, MismatchError, UsageError
+from treegauge.io.writing import write_bytes
 from treegauge.tables import Table
 from treegauge.trees.treebank import Treebank
 
@@ -47,7 +48,7 @@ class Pieces:
             self._load(self._path, header)
         else:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._replace(self._path, json.dumps(header) + "\n")
+            write_bytes(f"{json.dumps(header)}\n".encode(), self._path)
 
     def __len__(self) -> int:
         return len(self._done)
@@ -83,13 +84,7 @@ class Pieces:
                 f"{path}: these are pieces of another run; what differs: {', '.join(other)}.\n"
                 "  Resume with the same treebank and options, or leave out --resume to start anew."
             )
-        self._replace(path, whole + "\n")
-
-    @staticmethod
-    def _replace(path: Path, text: str) -> None:
-        unfinished = Path(f"{path}.part")
-        unfinished.write_text(text, "utf-8")
-        os.replace(unfinished, path)
+        write_bytes(f"{whole}\n".encode(), path)
 
 
 class Corpus(NamedTuple):

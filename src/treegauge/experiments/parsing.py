@@ -22,7 +22,7 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.parser import Parsed, Parser, Sentence
 from treegauge.parsing.shards import Stretch
 from treegauge.scoring.score import score
-from treegauge.tables import Table
+from treegauge.tables import Table, plain
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
 __all__ = ["BLOCK", "CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "objective_matrix", "parse_in_pieces"]
@@ -55,8 +55,7 @@ def _parse(how: tuple[Parser, int], block: Stretch) -> list[dict[str, Any]]:
 
 
 def _document(parsed: Parsed) -> dict[str, Any]:
-    score = parsed.score if math.isfinite(parsed.score) else None
-    return {"tree": list(to_flat(parsed.tree)), "score": score, "fallback": parsed.fallback}
+    return {"tree": list(to_flat(parsed.tree)), "score": plain(parsed.score), "fallback": parsed.fallback}
 
 
 def _parsed(sentence: Sentence, document: dict[str, Any]) -> Parsed:

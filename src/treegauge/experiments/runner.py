@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from treegauge.engines import HERE, Engine
 from treegauge.errors import MissingExtra
 from treegauge.experiments.base import Corpus, Experiment, Pieces, Report, Work
-from treegauge.tables import render
+from treegauge.io.writing import partial_path, write_bytes
+from treegauge.tables import plain, render
 
 __all__ = ["document", "markdown", "run_experiment", "write_report"]
 
@@ -50,17 +49,8 @@ def document(experiment: Experiment, report: Report, fingerprint: dict[str, Any]
         **fingerprint,
         "tables": [json.loads(render(table, "json")) for table in report.tables],
         "notes": list(report.notes),
-        "data": _plain(report.data),
+        "data": plain(report.data),
     }
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold: nan and infinities become null."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in cast("Sequence[Any]", value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def markdown(experiment: Experiment, report: Report, fingerprint: dict[str, Any], *, figures: bool = True) -> str:
@@ -87,9 +77,8 @@ def write_report(
     for figure in report.figures:
         base = f"{experiment.name}-{figure.name}"
         try:
-            unfinished = folder / f"{base}.part.svg"
-            figure.draw(str(unfinished))
-            os.replace(unfinished, folder / f"{base}.svg")
+            with partial_path(folder / f"{base}.svg") as unfinished:
+                figure.draw(unfinished)
             written.append(folder / f"{base}.svg")
         except MissingExtra as error:
             drawn = False
@@ -102,7 +91,5 @@ def write_report(
 
 
 def _write(path: Path, text: str) -> Path:
-    unfinished = Path(f"{path}.part")
-    unfinished.write_text(text, "utf-8")
-    os.replace(unfinished, path)
+    write_bytes(text.encode(), path)
     return path

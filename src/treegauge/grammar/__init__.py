@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from treegauge.grammar.counting import Statistics, induce, statistics
 from treegauge.grammar.model import load_model, save_model
-from treegauge.grammar.pcfg import PCFG, TOLERANCE, GrammarError, Rule
+from treegauge.grammar.pcfg import PCFG, TOLERANCE, Rule
 from treegauge.grammar.text import read_text, write_nltk, write_text
 
 __all__ = [
     "PCFG",
     "TOLERANCE",
-    "GrammarError",
     "Rule",
     "Statistics",
     "induce",

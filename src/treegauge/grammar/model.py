@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import treegauge
-from treegauge.grammar.archive import ModelError, read_archive, write_archive
-from treegauge.grammar.pcfg import PCFG, GrammarError, Rule
+from treegauge.errors import GrammarError, ModelError
+from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.io.archive import read_archive, write_archive
 
-__all__ = ["SCHEMA", "SHIPPED", "STEPS", "VERSION", "Model", "load_grammar", "load_model", "save_model", "ship", "shipped_model"]
+__all__ = ["SCHEMA", "SHIPPED", "STEPS", "VERSION", "Model", "load_model", "save_model", "ship", "shipped_model"]
 
 SCHEMA = "treegauge-pcfg"
 VERSION = 1
@@ -73,7 +74,7 @@ def save_model(grammar: PCFG, path: str | Path, *, trained_on: str = "", notes: 
 
 
 def load_model(path: str | Path) -> Model:
-    """The model in a file; :class:`~treegauge.grammar.archive.ModelError` if it is damaged or of another version."""
+    """The model in a file; :class:`~treegauge.errors.ModelError` if it is damaged or of another version."""
     document, arrays = read_archive(path, SCHEMA, VERSION)
     try:
         grammar = PCFG(tuple(_rules(document, arrays)), str(document["start"]), _labels(document["labels"]))
@@ -84,17 +85,6 @@ def load_model(path: str | Path) -> Model:
             path=str(path),
             advice="The file is damaged; write it again.",
         ) from None
-
-
-def load_grammar(path: str | Path, *, start: str | None = None, renormalise: bool = False) -> PCFG:
-    """The grammar in a file, be it a model or text."""
-    with open(path, "rb") as stream:
-        content = stream.read(4)
-    if content.startswith(b"PK"):
-        return load_model(path).grammar
-    from treegauge.grammar.text import read_file
-
-    return read_file(path, start=start, renormalise=renormalise)
 
 
 def _labels(found: Mapping[str, Any]) -> dict[str, str | None]:

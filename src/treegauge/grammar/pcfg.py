@@ -9,20 +9,16 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from treegauge.errors import UsageError
+from treegauge.errors import GrammarError
 from treegauge.trees.tree import Production
 
 if TYPE_CHECKING:
     from treegauge.grammar.binarisation import BinaryGrammar
 
-__all__ = ["PCFG", "TOLERANCE", "GrammarError", "Rule"]
+__all__ = ["PCFG", "TOLERANCE", "Rule"]
 
 TOLERANCE = 1e-6
 """How far the probabilities of one left-hand side may sum from 1 before the grammar is refused."""
-
-
-class GrammarError(UsageError):
-    """Rules that make no probabilistic grammar: a probability out of range, or a sum that is not 1."""
 
 
 class Rule(NamedTuple):

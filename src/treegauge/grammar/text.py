@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.errors import EncodingError, FormatError
-from treegauge.grammar.pcfg import PCFG, GrammarError, Rule
+from treegauge.errors import EncodingError, FormatError, GrammarError
+from treegauge.grammar.pcfg import PCFG, Rule
 
 __all__ = ["nltk_names", "read_file", "read_text", "write_nltk", "write_text"]
 

@@ -25,7 +25,7 @@ from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.metric import measures
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
-from treegauge.tables import Cell, Table
+from treegauge.tables import Cell, Table, plain
 from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = [
@@ -207,8 +207,8 @@ class Results:
             "systems": {
                 standing.system: {
                     "counts": dict(standing.counts),
-                    "items": {name: _plain(value) for name, value in standing.items.items()},
-                    "measures": {name: _plain(value) for name, value in standing.measures.items()},
+                    "items": {name: plain(asdict(value)) for name, value in standing.items.items()},
+                    "measures": {name: plain(asdict(value)) for name, value in standing.measures.items()},
                 }
                 for standing in self.standings
             },
@@ -229,10 +229,6 @@ def _item(standing: Standing, name: str, complete: bool) -> tuple[Cell, ...]:
 
 def _whole(value: float) -> Cell:
     return None if value != value else round(value)
-
-
-def _plain(found: Estimate) -> dict[str, float | None]:
-    return {name: None if value != value else value for name, value in asdict(found).items()}
 
 
 def find_results(check: Check, verdict: Decision) -> Results:

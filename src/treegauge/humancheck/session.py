@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.errors import TreegaugeError, UsageError, WriteError
+from treegauge.errors import Refused, TreegaugeError, UsageError, WriteError
 from treegauge.humancheck.judgements import LONGEST_NAME, LONGEST_NOTE, VERDICTS, Judgement, Ledger, Speaker, decided
 from treegauge.humancheck.questions import Check, Question, storable
 from treegauge.humancheck.results import ACCEPTED, OPEN, REJECTED, SKIPPED, STATES, UNSURE, Decision, States
@@ -30,7 +30,7 @@ from treegauge.humancheck.store import CONFLICT, Store
 from treegauge.humancheck.web.security import Who
 from treegauge.trees.treebank import Int64
 
-__all__ = ["AdjudicatorDesk", "AnnotatorDesk", "Answer", "Desk", "Office", "Progress", "Refused", "Writer", "people_of"]
+__all__ = ["AdjudicatorDesk", "AnnotatorDesk", "Answer", "Desk", "Office", "Progress", "Writer", "people_of"]
 
 
 class Progress(NamedTuple):
@@ -272,16 +272,6 @@ class Writer:
 ADJUDICATOR = Who("adjudicator", "adjudicator")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _MOST_SECONDS = 3600.0
-
-
-class Refused(TreegaugeError):
-    """A request that makes no sense here; ``status`` is what HTTP calls it."""
-
-    exit_code = 2
-
-    def __init__(self, message: str, status: int = 400) -> None:
-        self.status = status
-        super().__init__(message)
 
 
 class Answer(NamedTuple):

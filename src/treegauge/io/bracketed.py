@@ -20,7 +20,7 @@ from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = ["bracketed_parts", "check_bracketed", "small_files_part", "stream_bracketed"]
+__all__ = ["bracketed_parts", "check_bracketed", "small_files_part"]
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
@@ -28,11 +28,6 @@ _MOST_NAMES = 1 << 16  # that blocks of a stream carry along, though they may ha
 _GOOD_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
-
-
-def stream_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank]:
-    """The trees of a text, a block at a time, in memory that does not grow with it."""
-    return _Reader(text, options, Names()).treebanks()
 
 
 def bracketed_parts(text: Text, options: ReadOptions, names: Names) -> Iterator[Part]:

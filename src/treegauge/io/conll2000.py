@@ -29,6 +29,7 @@ from treegauge.io.interning import Interner, Words
 from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.io.writing import refusal
+from treegauge.tables import number_of
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.treebank import Int32, Origin, Treebank
 
@@ -116,7 +117,7 @@ def _line_error(line: bytes, path: str, number: int) -> InputError | None:
         return error_at(EncodingError, problem, path, Place(number, 0), line, at, advice)
     fields = line.split()
     if len(fields) != 3:
-        problem = f"{len(fields)} column{'s' if len(fields) > 1 else ''} instead of 3"
+        problem = f"{number_of(len(fields), 'column')} instead of 3"
         return error_at(FormatError, problem, path, Place(number, 0), line, 0, _FIELDS_ADVICE)
     tag = fields[2].decode("utf-8")
     if not _CHUNK_TAG.fullmatch(tag):

@@ -13,6 +13,7 @@ import numpy as np
 from treegauge.errors import InputError
 from treegauge.io.reading import check
 from treegauge.io.sources import ReadOptions, Source
+from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = ["Remark", "Report", "examine", "remarks_on"]
@@ -37,16 +38,11 @@ Remark(place='tree 3', text='1 node without words')]
     empty = _per_tree(bank.start == bank.end, bank.node_offset)
     crowded = _trees_on_line(bank)
     found: list[tuple[int, str]] = [(index, "empty parse") for index in np.flatnonzero(n_tokens == 0).tolist()]
-    found += [(index, _counted(bare[index], "word", "without a tag")) for index in np.flatnonzero(bare).tolist()]
-    found += [
-        (index, _counted(empty[index], "node", "without words")) for index in np.flatnonzero((empty > 0) & (n_tokens > 0)).tolist()
-    ]
+    found += [(index, f"{number_of(bare[index], 'word')} without a tag") for index in np.flatnonzero(bare).tolist()]
+    hollow = np.flatnonzero((empty > 0) & (n_tokens > 0)).tolist()
+    found += [(index, f"{number_of(empty[index], 'node')} without words") for index in hollow]
     found += [(index, f"{crowded[index]} trees on this line") for index in np.flatnonzero(crowded > 1).tolist()]
     return [Remark(bank.place(index), text) for index, text in sorted(found)]
-
-
-def _counted(count: int, noun: str, rest: str) -> str:
-    return f"{count} {noun}{'s' if count > 1 else ''} {rest}"
 
 
 def _per_tree(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], offset: Int64) -> Int64:

@@ -1,8 +1,6 @@
-"""Writing treebanks in any format that can be written, to any place.
+"""Writing treebanks in every format that has a writer, and the one way in which treegauge writes any file.
 
-Where text goes: a file that appears whole or not at all, compressed by its suffix; or standard output.
-
-How writers say which tree they cannot write.
+A file appears whole or not at all, is compressed by its suffix, and ``-`` is standard output.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from treegauge.io.reading import as_treebank
 from treegauge.io.sources import Source
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["COMPRESSORS", "refusal", "write", "write_blocks", "write_bytes", "write_chunks"]
+__all__ = ["COMPRESSORS", "partial_path", "refusal", "write", "write_blocks", "write_bytes", "write_chunks"]
 
 
 def _gzip(raw: BinaryIO) -> BinaryIO:
@@ -92,13 +90,20 @@ def _whole_file(name: str) -> Generator[BinaryIO]:
         with open(target, "wb") as raw:
             yield raw
         return
+    with partial_path(target) as partial, open(partial, "xb") as raw:
+        yield raw
+        raw.flush()
+        os.fsync(raw.fileno())
+
+
+@contextmanager
+def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
+    """A new name beside a file, with the same suffix; what is written under it takes the file's place when all went well."""
+    target = os.path.realpath(path)
     folder, base = os.path.split(target)
-    partial = os.path.join(folder, f".{base[:100]}.{secrets.token_hex(4)}.part")
+    partial = os.path.join(folder, f".{secrets.token_hex(4)}.part.{base[-100:]}")
     try:
-        with open(partial, "xb") as raw:
-            yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
+        yield partial
         if os.path.exists(target):
             shutil.copymode(target, partial)
         os.replace(partial, target)

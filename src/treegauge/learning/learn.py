@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import HERE, Engine
-from treegauge.errors import TreegaugeError, UsageError
-from treegauge.grammar.archive import ModelError, read_archive, write_archive
+from treegauge.errors import ModelError, TreegaugeError, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.text import read_text, write_text
+from treegauge.io.archive import read_archive, write_archive
 from treegauge.learning.em import DenseGrammar, Learnable, Step, learnable, prepare, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 

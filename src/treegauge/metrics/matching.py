@@ -29,7 +29,6 @@ __all__ = [
     "codes",
     "crossing",
     "is_in",
-    "is_repeat",
     "matched_counts",
     "overlap_rates",
     "overlap_rows",
@@ -150,15 +149,6 @@ def _stretch(first: Int64, size: Int64) -> Int64:
 
 def _per_sentence(sentence: Int64, values: Int64 | None, n: int) -> Int64:
     return np.bincount(sentence, weights=values, minlength=n).astype(np.int64)
-
-
-def is_repeat(brackets: Brackets, classes: Int32 | None) -> Mask:
-    """Which brackets have the span and label of an earlier one in their sentence: what a *set* of brackets leaves out."""
-    keys = _keys(brackets, brackets, classes)[: brackets.n_brackets]
-    order = np.argsort(keys, kind="stable")
-    repeat = np.zeros(len(keys), dtype=np.bool_)
-    repeat[order[1:]] = keys[order[1:]] == keys[order[:-1]]
-    return repeat
 
 
 def _keys(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:

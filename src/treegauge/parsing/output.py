@@ -8,19 +8,19 @@ from __future__ import annotations
 import bz2
 import json
 import lzma
-import math
 import os
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from treegauge.errors import UsageError, WriteError
-from treegauge.io.writing import COMPRESSORS
+from treegauge.io.writing import COMPRESSORS, partial_path
 from treegauge.parsing.parser import Parsed
 from treegauge.parsing.posteriors import Constituent
+from treegauge.tables import plain
 from treegauge.trees.tree import Tree
 
 __all__ = ["FORMATS", "RecordFile", "annotated", "footer", "header", "record"]
@@ -59,8 +59,8 @@ def _values(number: int, parsed: Parsed, kbest: int, posteriors: bool) -> dict[s
         "sentence": number + 1,
         "words": list(parsed.sentence.words),
         "tree": str(parsed.tree),
-        "expected_score": _number(parsed.score),
-        "log_probability": _number(parsed.log_probability),
+        "expected_score": plain(parsed.score),
+        "log_probability": None if parsed.fallback else plain(parsed.log_probability),
         "fallback": parsed.fallback,
     }
     if kbest:
@@ -68,10 +68,6 @@ def _values(number: int, parsed: Parsed, kbest: int, posteriors: bool) -> dict[s
     if posteriors:
         values["posteriors"] = [list(constituent) for constituent in parsed.constituents]
     return values
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def annotated(tree: Tree, constituents: Sequence[Constituent]) -> Tree:
@@ -143,10 +139,10 @@ class RecordFile:
     @contextmanager
     def _copied(self) -> Generator[BinaryIO]:
         """The records that can still be decompressed are compressed anew; only then the new file takes the place of the old."""
-        unfinished = f"{self._path}.part"
-        with self._compressed(unfinished) as stream:
-            stream.writelines(self._records())
-            os.replace(unfinished, self._path)
+        with ExitStack() as opened:
+            with partial_path(self._path) as unfinished:
+                stream = opened.enter_context(self._compressed(unfinished))
+                stream.writelines(self._records())
             yield stream
 
     def _records(self) -> Iterator[bytes]:

@@ -29,9 +29,9 @@ from treegauge.io.sources import ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_order
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.inputs import TreebankLike
+from treegauge.tables import terminal_width
 from treegauge.trees import Tree
 from treegauge.trees.drawing import draw_svg, draw_text, fold_settled, legend_svg, legend_text
-from treegauge.trees.drawing.marks import columns
 from treegauge.trees.tree import to_flat
 from treegauge.trees.treebank import Int64
 
@@ -269,7 +269,7 @@ def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: C
     """
     pictures = [_drawn(diff, name, tree, marks, width, fold, charset) for name, tree, marks in diff.sides]
     lines = [f"{diff.place}: {diff.summary}", ""]
-    widths = [max(map(columns, picture)) for picture in pictures]
+    widths = [max(map(terminal_width, picture)) for picture in pictures]
     if len(pictures) == 2 and sum(widths) + _BETWEEN <= width:
         lines += _beside(pictures[0], pictures[1], widths[0] + _BETWEEN)
     else:
@@ -289,4 +289,4 @@ def _beside(left: list[str], right: list[str], at: int) -> list[str]:
     """Two pictures in two columns; the second begins at a column."""
     height = max(len(left), len(right))
     rows = zip(left + [""] * (height - len(left)), right + [""] * (height - len(right)), strict=True)
-    return [(a + " " * (at - columns(a)) + b).rstrip() for a, b in rows]
+    return [(a + " " * (at - terminal_width(a)) + b).rstrip() for a, b in rows]

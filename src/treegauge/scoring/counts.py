@@ -28,6 +28,7 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, Preset
 from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_outcome, evalb_parameters, evalb_rows
 from treegauge.scoring.inputs import Trees
+from treegauge.tables import number_of
 from treegauge.trees.columns import Mark, TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -338,7 +339,7 @@ def check_fit(tally: SystemTally) -> None:
 
 
 def _refusal(notes: Sequence[Note]) -> str:
-    lines = [f"gold and test do not fit in {len(notes)} {'sentence' if len(notes) == 1 else 'sentences'}; nothing was scored:"]
+    lines = [f"gold and test do not fit in {number_of(len(notes), 'sentence')}; nothing was scored:"]
     lines += [f"  {note.place}: {note.what}" for note in notes[:_MOST_NOTES]]
     return "\n".join([*lines, f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else lines)
 

@@ -20,7 +20,7 @@ from treegauge.presets.prm import Parameters
 from treegauge.scoring.result import Inputs, Result, shown_rate
 from treegauge.scoring.score import score
 from treegauge.scoring.signature import Signature
-from treegauge.tables import Cell, Table
+from treegauge.tables import Cell, Table, plain
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["Difference", "Step", "explain_difference"]
@@ -82,7 +82,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         steps = [{item.name: getattr(step, item.name) for item in fields(step)} for step in self.steps]
-        numbers = {name: None if math.isnan(value) else value for name, value in (("before", self.before), ("after", self.after))}
+        numbers = plain({"before": self.before, "after": self.after})
         return {"schema": "treegauge.difference/1", "rate": self.rate, **numbers, "steps": steps, "remarks": list(self.remarks)}
 
 

@@ -27,6 +27,7 @@ from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, SentenceResult
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, Preset, from_parameters
 from treegauge.presets.prm import Parameters
+from treegauge.tables import plain
 from treegauge.trees.bracketed import one_line
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -71,7 +72,7 @@ class EvalbOutcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; a rate that does not exist is None."""
-        rates = {name: None if math.isnan(value) else value for name, value in self.rates.items()}
+        rates = plain(self.rates)
         names = ("sentences", "errors", "skips", "matched", "gold", "test")
         return {"file": self.file, "dropped": self.dropped, **dict(zip(names, self._counts(), strict=True)), **rates}
 

@@ -14,7 +14,7 @@ from treegauge.metrics.freval_published import published_sentences
 from treegauge.presets import load_preset
 from treegauge.scoring.counts import Request
 from treegauge.scoring.score import tally_systems
-from treegauge.tables import Table
+from treegauge.tables import Table, number_of
 
 __all__ = ["FrevalScores", "lines_of", "score_all_published", "score_fragments", "score_published"]
 
@@ -99,8 +99,7 @@ def score_published(system: str, gold: str, test: str, metric: Freval) -> Freval
     ]
     # Also those that the program drops without a word: behind a line that is no tree, or behind a blank one.
     left_out = sum(map(bool, map(bytes.strip, gold_lines))) - len(valid)
-    plural = "sentence" if left_out == 1 else "sentences"
-    notes = (f"{system}: {left_out} {plural} left out, as the published program does",) if left_out else ()
+    notes = (f"{system}: {number_of(left_out, 'sentence')} left out, as the published program does",) if left_out else ()
     signature = _signature(metric, "published", len(valid))
     return FrevalScores(system, metric.rates(total), tuple(metric.by_size(total)), len(valid), signature, notes)
 

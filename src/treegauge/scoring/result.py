@@ -21,7 +21,7 @@ from treegauge.metrics.base import Metric, Rows
 from treegauge.metrics.hogenhout.metric import Hogenhout
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
-from treegauge.tables import Cell, Table
+from treegauge.tables import Cell, Table, plain
 from treegauge.trees.treebank import Int64
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ __all__ = [
     "shown_rate",
     "tables_of",
     "tidy_table",
-    "without_nan",
 ]
 
 
@@ -145,7 +144,7 @@ class Result:
             record["length"] = int(sentences.length[number])
             record["counts"] = dict(zip(self.columns, map(plain_count, values), strict=True))
             if self.definition is not None:
-                record["rates"] = without_nan(self.definition.rates(values))
+                record["rates"] = plain(self.definition.rates(values))
             yield record
 
     def table(self) -> Table:
@@ -277,12 +276,7 @@ def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, A
 
 
 def _part_to_dict(part: Part) -> dict[str, Any]:
-    return {"sentences": part.sentences, "rates": without_nan(part.rates), "counts": dict(part.counts)}
-
-
-def without_nan(rates: Mapping[str, float]) -> dict[str, float | None]:
-    """Rates as JSON can hold them: None for nan."""
-    return {name: None if math.isnan(rate) else float(rate) for name, rate in rates.items()}
+    return {"sentences": part.sentences, "rates": plain(part.rates), "counts": dict(part.counts)}
 
 
 def results_from_json(text: str) -> list[Result]:

@@ -35,6 +35,7 @@ from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomi
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
 from treegauge.significance.randomisation import Randomised, randomisation
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress, no_progress
+from treegauge.tables import number_of
 from treegauge.trees.columns import rows_of
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -62,9 +63,7 @@ def sample_cautions(sentences: int) -> list[str]:
     """Cautions about a test of so many sentences."""
     if sentences >= FEW_SENTENCES:
         return []
-    return [
-        f"small test: {sentences} sentence{'s' * (sentences != 1)}; intervals are unreliable and only large differences can be seen"
-    ]
+    return [f"small test: {number_of(sentences, 'sentence')}; intervals are unreliable and only large differences can be seen"]
 
 
 def bracket_cautions(cells: Cells, real: RealTest) -> list[str]:

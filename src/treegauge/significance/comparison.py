@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from treegauge.significance.bootstrap import Interval
 from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest, SignTest
 from treegauge.significance.resampling import Name
-from treegauge.tables import Table
+from treegauge.tables import Table, plain
 
 __all__ = ["ALPHA", "BracketTests", "Comparison", "Difference", "Group", "PairOfSystems", "Rate"]
 
@@ -233,14 +233,3 @@ def _nested(values: Any) -> dict[str, dict[str, Any]]:
     for (metric, rate), value in values:
         nested.setdefault(metric, {})[rate] = plain(value)
     return nested
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it: nan as None, infinities as text, tuples as lists."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in cast("Mapping[str, Any]", value).items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in cast("Sequence[Any]", value)]
-    return value

@@ -15,7 +15,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.significance.classical import DEPENDENCE
 from treegauge.significance.comparison import ALPHA, Comparison, Difference, Group, PairOfSystems
 from treegauge.significance.resampling import Name
-from treegauge.tables import Cell, Table
+from treegauge.tables import Cell, Table, number_of
 
 __all__ = [
     "TABLES",
@@ -26,7 +26,6 @@ __all__ = [
     "interval_warnings",
     "matrix_table",
     "methods",
-    "number_of",
     "pairs",
     "paper_tables",
     "rounds",
@@ -42,15 +41,6 @@ def methods(group: Group) -> str:
 def pairs(group: Group) -> str:
     """How many pairs of systems there are."""
     return number_of(len(group.pairs), "pair")
-
-
-def number_of(number: int, noun: str) -> str:
-    """A number and what it counts.
-
-    >>> number_of(1, "pair"), number_of(3, "pair")
-    ('1 pair', '3 pairs')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def rounds(pairs: Sequence[PairOfSystems]) -> str:

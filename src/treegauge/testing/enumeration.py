@@ -18,7 +18,6 @@ __all__ = [
     "brackets",
     "constituents",
     "expected_matches",
-    "expected_rate",
     "frames",
     "links",
     "nary_bracketings",
@@ -147,12 +146,3 @@ def expected_matches(parses: Sequence[Weighted], tree: Tree, parts: Parts) -> fl
     own = set(parts(tree))
     total = math.fsum(p for _, p in parses)
     return math.fsum(p * len(own & set(parts(parse))) for parse, p in parses) / total
-
-
-def expected_rate(parses: Sequence[Weighted], tree: Tree, parts: Parts) -> float:
-    """The share of the right parse's parts that a tree has too, on average; nan if some parse has no parts (0/0)."""
-    own = set(parts(tree))
-    rows = [(p, set(parts(parse))) for parse, p in parses]
-    if not all(found for _, found in rows):
-        return math.nan
-    return math.fsum(p * len(own & found) / len(found) for p, found in rows) / math.fsum(p for p, _ in rows)

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.errors import UnknownName, UsageError
+from treegauge.tables import terminal_width
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, draw_text, fold_settled, fold_to, legend_svg, legend_text, place, tree_items
-from treegauge.trees.drawing.marks import clean, columns, embedded, ems, node_marks
+from treegauge.trees.drawing.marks import clean, embedded, ems, node_marks
 
 ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
@@ -40,7 +41,7 @@ class TestWidth:
         ],
     )
     def test_columns(self, text: str, width: int) -> None:
-        assert columns(text) == width
+        assert terminal_width(text) == width
 
     def test_ems_tell_narrow_from_wide(self) -> None:
         assert 0 < ems("i") < ems("n") < ems("m") <= ems("木")
@@ -51,7 +52,7 @@ class TestWidth:
     @given(st.text(max_size=100), st.integers(2, 40))
     def test_clean_text_can_be_drawn(self, text: str, longest: int) -> None:
         shown = clean(text, longest)
-        assert columns(shown) <= longest
+        assert terminal_width(shown) <= longest
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 or 0xD800 <= ord(c) < 0xE000 for c in shown)
         assert "\n" not in shown
         assert clean(shown, longest) == shown
@@ -66,14 +67,14 @@ class TestWidth:
         assert embedded("ילד") == "\u200eילד\u200e"
         assert embedded("قرأ") == "\u200eقرأ\u200e"
         assert [embedded(text) for text in ("cat", "猫", "é")] == ["cat", "猫", "é"]
-        assert columns(embedded("ילד")) == 3
+        assert terminal_width(embedded("ילד")) == 3
 
 
 class TestPlaces:
     @given(ANY, st.integers(1, 4), st.integers(0, 3), st.booleans())
     def test_nothing_overlaps(self, tree: Tree, gap: int, snap: int, mirrored: bool) -> None:
         items = tree_items(tree)
-        layout = place(items, [max(columns(item.text), 1) for item in items], gap, snap=snap, mirrored=mirrored)
+        layout = place(items, [max(terminal_width(item.text), 1) for item in items], gap, snap=snap, mirrored=mirrored)
         rows: dict[int, list[tuple[int, int]]] = {}
         for index in range(len(items)):
             left = layout.left[index]
@@ -87,7 +88,7 @@ class TestPlaces:
     @given(ANY, st.booleans())
     def test_words_are_in_order_and_parents_above_their_children(self, tree: Tree, mirrored: bool) -> None:
         items = tree_items(tree)
-        layout = place(items, [max(columns(item.text), 1) for item in items], 2, mirrored=mirrored)
+        layout = place(items, [max(terminal_width(item.text), 1) for item in items], 2, mirrored=mirrored)
         words = [layout.left[index] for index, item in enumerate(items) if item.kind == "word"]
         assert words == sorted(words, reverse=mirrored)
         for index in range(len(items)):
@@ -123,7 +124,7 @@ class TestMarks:
         assert set(MARKS) == {"matched", "missed", "spurious", "crossing", "wrong-label", "focus"}
         for sign in ("symbol", "ascii_symbol", "colour", "shape"):
             assert len({getattr(mark, sign) for mark in MARKS.values()}) == len(MARKS), sign
-        assert all(mark.ascii_symbol.isascii() and columns(mark.symbol) == 1 for mark in MARKS.values())
+        assert all(mark.ascii_symbol.isascii() and terminal_width(mark.symbol) == 1 for mark in MARKS.values())
 
     @pytest.mark.parametrize("paper", ["#ffffff", "#1b1b1b", "#000000"])
     def test_colours_are_seen_on_light_and_dark_paper(self, paper: str) -> None:

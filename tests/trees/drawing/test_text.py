@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.errors import UnknownName
+from treegauge.tables import terminal_width
 from treegauge.testing.strategies import trees
 from treegauge.trees import Child, Tree
 from treegauge.trees.drawing import draw_text
-from treegauge.trees.drawing.marks import columns
 
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
 MAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .))")
@@ -247,7 +247,7 @@ class TestLimits:
     def test_the_width_is_kept_or_an_outline_drawn(self, tree: Tree, width: int) -> None:
         drawing = draw_text(tree, width=width)
         if drawing != draw_text(tree, width=width, style="outline"):
-            assert max(map(columns, drawing.split("\n"))) <= width
+            assert max(map(terminal_width, drawing.split("\n"))) <= width
         assert not any(line.endswith(" ") for line in drawing.split("\n") if line.isascii())
 
     def test_tight_before_outline(self) -> None:

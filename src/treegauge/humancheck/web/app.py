@@ -25,8 +25,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from treegauge.errors import TreegaugeError
-from treegauge.humancheck.session import Answer, Office, Refused
+from treegauge.errors import Refused, TreegaugeError
+from treegauge.humancheck.session import Answer, Office
 from treegauge.humancheck.web.pages import Pages
 from treegauge.humancheck.web.security import Guard, HostRule, Links, Who
 

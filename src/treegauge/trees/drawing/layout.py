@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.trees.drawing.marks import columns
+from treegauge.tables import terminal_width
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Item", "Layout", "check_choice", "fold_settled", "fold_to", "place", "tree_items"]
@@ -91,7 +91,7 @@ def _roof_text(words: Sequence[str]) -> str:
     """
     room = _LONGEST_ROOF
     for count, word in enumerate(words):
-        room -= columns(word) + 1
+        room -= terminal_width(word) + 1
         if room < 0:
             return " ".join([*words[: max(min(count - 1, _WORDS_OF_LONG_ROOF), 1)], "…", *words[-1:]])
     return " ".join(words)

@@ -3,7 +3,7 @@
 No sign rests on colour alone: each mark has a symbol behind the label and, in pictures, a shape and a line of its own.
 The colours keep a contrast of at least 3.7 to 1 on white and on black paper.
 
-How wide text is, in columns of a terminal and in a picture, and how text from anywhere is made safe to draw.
+Also the estimated width of text in a picture, and text from anywhere made safe to draw.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
+from treegauge.tables import character_width, terminal_width
 from treegauge.trees.tree import Tree
 
-__all__ = ["MARKS", "Mark", "NodeMark", "Symbols", "clean", "columns", "embedded", "ems", "legend_text", "node_marks", "used_marks"]
+__all__ = ["MARKS", "Mark", "NodeMark", "Symbols", "clean", "embedded", "ems", "legend_text", "node_marks", "used_marks"]
 
 
 class Mark(NamedTuple):
@@ -118,7 +119,6 @@ def legend_text(marks: Iterable[str] = tuple(MARKS), *, charset: str = "unicode"
 # turn the direction of everything after them.
 _UNDRAWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _LEFT_TO_RIGHT_MARK = "\u200e"
-_JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
 
 def clean(text: str, longest: int) -> str:
@@ -130,42 +130,15 @@ def clean(text: str, longest: int) -> str:
     if text.isascii() and text.isprintable() and len(text) <= longest:
         return text
     text = _UNDRAWABLE.sub("\ufffd", text[: 4 * longest])
-    if columns(text) <= longest:
+    if terminal_width(text) <= longest:
         return text
     kept, used = 0, 0
     for character in text:
-        used += columns(character)
+        used += terminal_width(character)
         if used > longest - 1:
             break
         kept += 1
     return text[:kept] + "…"
-
-
-def columns(text: str) -> int:
-    """The number of terminal columns: two for a wide East Asian character or an emoji, none for a combining mark.
-
-    >>> columns("tree"), columns("木構造"), columns("e\u0301"), columns("👩\u200d🚀")
-    (4, 6, 1, 2)
-    """
-    if text.isascii():
-        return len(text)
-    total, joined = 0, False
-    last = 0
-    for character in text:
-        if character == _EMOJI_STYLE:
-            total += last == 1
-            continue
-        last = _columns_of(character)
-        total += 0 if joined and last == 2 else last
-        joined = character == _JOINER
-    return total
-
-
-@lru_cache(maxsize=4096)
-def _columns_of(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def embedded(text: str) -> str:
@@ -203,7 +176,7 @@ def ems(text: str) -> int:
 def _width_of(character: str) -> int:
     if character in _ASCII_WIDTH:
         return _ASCII_WIDTH[character]
-    columns_wide = _columns_of(character)
+    columns_wide = character_width(character)
     if columns_wide != 1:
         return 50 * columns_wide + (25 if unicodedata.category(character) == "So" else 0)
     decomposed = unicodedata.normalize("NFD", character)[0]

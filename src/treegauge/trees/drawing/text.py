@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from treegauge.tables import terminal_width
 from treegauge.trees.drawing.layout import Item, Layout, check_choice, place, tree_items
-from treegauge.trees.drawing.marks import NodeMark, Symbols, clean, columns, embedded, legend_text, node_marks, used_marks
+from treegauge.trees.drawing.marks import NodeMark, Symbols, clean, embedded, legend_text, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
 __all__ = ["draw_text", "outline_lines"]
@@ -129,7 +130,7 @@ class _TextPicture:
         symbols = Symbols(ascii_only)
         point = "*" if ascii_only else "•"
         self.texts = [_shown(item, marks, symbols, point) for item in items]
-        self.sizes = [columns(text) for text in self.texts]
+        self.sizes = [terminal_width(text) for text in self.texts]
 
     def fitting(self, width: int | None, mirrored: bool) -> Layout | None:
         """A layout that fits into the width, loose or tight."""

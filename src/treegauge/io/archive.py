@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import InputError
+from treegauge.errors import ModelError
 from treegauge.io.writing import write_bytes
 
-__all__ = ["MOST_BYTES", "ModelError", "read_archive", "write_archive"]
+__all__ = ["MOST_BYTES", "read_archive", "write_archive"]
 
 MOST_BYTES = 1 << 30
 """A model whose parts unpack to more than this is refused."""
@@ -35,10 +35,6 @@ _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, NotImplementedError, ValueError, KeyError, EOFError,
     IndexError, TypeError, MemoryError, OSError,
 )  # fmt: skip
-
-
-class ModelError(InputError):
-    """A file that is no model of ours, is damaged, or was written by another version."""
 
 
 def write_archive(path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
