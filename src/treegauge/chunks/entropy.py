@@ -236,7 +236,7 @@ def _marginal(line: str, path: str, number: int) -> dict[str, float]:
         marginal = {mark: float(p) for mark, _, p in pairs}
     except ValueError:
         marginal = {"": math.nan}
-    if not marginal or not all(mark and 0 <= p <= 1 for mark, p in marginal.items()) or sum(marginal.values()) > 1 + 1e-6:
+    if not marginal or not all(mark and 0 <= p <= 1 for mark, p in marginal.items()) or math.fsum(marginal.values()) > 1 + 1e-6:
         raise FormatError(
             "not a word with its marginals",
             path=path,

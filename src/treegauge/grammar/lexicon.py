@@ -3,8 +3,7 @@
 Word signatures: what the spelling of a word tells about its tag, from the finest description to none at all.
 """
 
-from __future__ import annotations
-
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
@@ -60,7 +59,7 @@ def with_lexicon(grammar: PCFG, lexicon: Mapping[str, Mapping[str, float]]) -> P
             share[rule.lhs] = share.get(rule.lhs, 0.0) + rule.probability
     rules = [rule for rule in grammar.rules if not (rule.is_lexical and lexicon.get(rule.lhs))]
     for symbol, words in lexicon.items():
-        total = sum(words.values())
+        total = math.fsum(words.values())
         rules += [Rule(symbol, (word,), (True,), share[symbol] * count / total) for word, count in words.items()]
     return PCFG(tuple(rules), grammar.start, grammar.labels)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from math import fsum
 from typing import NamedTuple
 
 from treegauge.grammar.lexicon import signatures
@@ -163,5 +164,5 @@ def _mixed(counts: Mapping[str, int], general: Mapping[str, float], weight: floa
 def _kept(shares: Shares, least: float) -> Shares:
     """The shares of at least ``least``, scaled to sum to what all summed to."""
     kept = {tag: share for tag, share in shares.items() if share >= least}
-    left = sum(kept.values())
+    left = fsum(kept.values())
     return {tag: share / left for tag, share in kept.items()} if left else shares

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import fsum
 from typing import Any, NamedTuple
 
 from treegauge.errors import MismatchError
@@ -92,8 +93,8 @@ def _smoothed(
     symbol: str, own: Mapping[tuple[str, ...], Rule], general: Mapping[tuple[str, ...], float], count: int, weight: float
 ) -> list[Rule]:
     # What the symbol leaves for words stays so, and is not shared out.
-    share = sum(rule.probability for rule in own.values())
-    mean = sum(general.values())
+    share = fsum(rule.probability for rule in own.values())
+    mean = fsum(general.values())
     made: list[Rule] = []
     for rhs in {**own, **(general if weight and mean else {})}:
         p = own[rhs].probability if rhs in own else 0.0
