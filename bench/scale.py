@@ -28,7 +28,7 @@ from results import machine, save_section
 import treegauge
 from treegauge.cli._grammars import given_grammar
 from treegauge.data import own_treebank
-from treegauge.engines import Engine, Here, open_engine
+from treegauge.engines import Engine, InProcess, open_engine
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.parser import Parser
 from treegauge.parsing.shards import ParseJob, parse_stretch, stretches
@@ -172,7 +172,7 @@ def overhead() -> list[str]:
             list(engine.map(operator.mul, 2, range(10)))
             began = time.perf_counter()
             assert list(engine.map(operator.mul, 2, range(SHARDS))) == list(range(0, 2 * SHARDS, 2))
-            shown = "none" if isinstance(engine, Here) else f"{(time.perf_counter() - began) / SHARDS * 1e3:.2f}"
+            shown = "none" if isinstance(engine, InProcess) else f"{(time.perf_counter() - began) / SHARDS * 1e3:.2f}"
             lines.append(f"| {title} | {shown} |")
     return lines
 

@@ -1,4 +1,4 @@
-"""Every exception treegauge raises on purpose.
+"""All exceptions that treegauge raises on purpose.
 
 ::
 
@@ -17,7 +17,7 @@
     │   └── Discontinuous          3   a tree with crossing branches, which a bracketing cannot hold
     ├── WriteError                 3   a tree that the output format cannot hold
     ├── EngineError                3   the workers that were asked for cannot be reached
-    ├── ShardFailed                5   work failed on a worker, time and again; names the sentences
+    ├── ShardFailed                5   work failed on a worker at every try; names the sentences
     └── MismatchError              4   gold and test do not fit together
         ├── NoParse                4   the grammar has no parse for a sentence
         └── TooLong                4   a sentence has more words than a chart can hold
@@ -60,10 +60,10 @@ class TreegaugeError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An error that crosses from a worker is not made anew from its message, but put together as it was.
-        return _restored, (type(self), self.args, self.__dict__)
+        return _restore, (type(self), self.args, self.__dict__)
 
 
-def _restored(kind: type[TreegaugeError], args: tuple[Any, ...], state: dict[str, Any]) -> TreegaugeError:
+def _restore(kind: type[TreegaugeError], args: tuple[Any, ...], state: dict[str, Any]) -> TreegaugeError:
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
     return error
@@ -122,7 +122,7 @@ _MOST_TEXT_SHOWN = 100
 
 
 class InputError(TreegaugeError):
-    r"""Something that was to be read cannot be: where, what, the text with a caret, and what to do.
+    r"""Input that cannot be read: the place, the problem, the text with a caret, and advice.
 
     ``line`` and ``column`` are 1-based, columns in characters; either may be absent. ``text`` is the line, or of a very long one
     the part that begins at ``first_column``.
@@ -211,7 +211,7 @@ class EngineError(TreegaugeError):
 
 
 class ShardFailed(TreegaugeError):
-    """Work on some sentences failed on a worker, however often it was tried; there is no result without them."""
+    """Work on some sentences failed on a worker at every try; there is no result without them."""
 
 
 class MismatchError(TreegaugeError):

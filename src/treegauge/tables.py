@@ -1,6 +1,6 @@
-r"""A table as a value: what a breakdown or a comparison gives back, before anybody decides how to show it.
+r"""Tables as values, and their output as aligned text, Markdown, CSV, LaTeX (booktabs), HTML or JSON records.
 
-Tables shown: as aligned text, Markdown, CSV, LaTeX (booktabs) or JSON records.
+Also the few helpers that all output shares: plain values for JSON, counted nouns, and the width of text in a terminal.
 
 >>> from treegauge.tables import Table
 >>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75), ("PP", 2, float("nan"))), percent=("recall",))
@@ -43,12 +43,12 @@ __all__ = [
 _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
 Cell = str | int | float | None
-"""What stands in a table: text, a count, a rate (nan: undefined) or nothing."""
+"""The value of a table cell: text, a count, a rate (nan: undefined) or nothing."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns and rows of cells; ``notes`` are said below the table.
+    """Named columns and rows of cells; ``notes`` are printed below the table.
 
     ``percent`` names the columns of rates, which are shown times 100; the cells themselves stay fractions at full precision.
 
@@ -84,7 +84,7 @@ class Table:
 
     @property
     def is_numeric(self) -> list[bool]:
-        """Which columns hold numbers only, and so are aligned to the right."""
+        """For each column, whether it holds only numbers and is aligned to the right."""
         return [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
 
     def __str__(self) -> str:
@@ -265,4 +265,4 @@ TABLE_FORMATS: dict[str, Callable[[Table, int], str]] = {
     "latex": _as_latex,
     "json": _as_json,
 }
-"""Format name -> how a table is written in it."""
+"""The writer of each table format."""

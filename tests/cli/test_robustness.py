@@ -114,7 +114,7 @@ def test_an_input_is_not_written_over(line: str, output: str, folder: Path, caps
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     code, message = run(line.replace("{}", output), capsys)
     assert code == 2
-    assert "would be lost" in message
+    assert "would be overwritten" in message
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 

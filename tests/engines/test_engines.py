@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from treegauge.engines import Engine, Here, base, open_engine
+from treegauge.engines import Engine, InProcess, base, open_engine
 from treegauge.engines.cluster import Cluster
 from treegauge.engines.processes import Processes
 from treegauge.errors import EngineError, InputError, MissingExtra, ShardFailed, UsageError
@@ -31,7 +31,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 def _opened(request: pytest.FixtureRequest) -> Engine:
     if request.param == "here":
-        return Here()
+        return InProcess()
     return Processes(2) if request.param == "processes" else open_engine(request.getfixturevalue("dask"))
 
 
@@ -60,7 +60,7 @@ def test_a_shard_that_always_fails_is_named_and_others_go_on(engine: Engine) -> 
 
 def test_a_worker_that_dies_with_its_shard_takes_nothing_else_along() -> None:
     with Processes(2) as engine:
-        with pytest.raises(ShardFailed, match="a worker process went away"):
+        with pytest.raises(ShardFailed, match="a worker process died"):
             list(engine.map(operator.call, os._exit, [3]))
         assert list(engine.map(operator.mul, 2, range(9))) == list(range(0, 18, 2))
 
@@ -104,7 +104,7 @@ class Flaky:
         self.tried.append(task)
         if self.failures:
             self.failures -= 1
-            raise base.Broken("a worker went away")
+            raise base.WorkerLost("a worker went away")
         if self.bad & set(range(task.first, task.last)):
             raise MemoryError("too large")
         return sum(range(task.first, task.last))
@@ -145,7 +145,7 @@ def test_engines_by_name() -> None:
     assert [
         type(open_engine(name)) for name in ("local", "local:1", "local:2", "dask", "dask:3", "dask:tcp://x:1", "dask:s.json")
     ] == [
-        *(Here, Here, Processes),
+        *(InProcess, InProcess, Processes),
         *(Cluster, Cluster, Cluster, Cluster),
     ]
     for name in ("loca", "local:x", "local:0", "dask:host", "dask:host:8786", ""):

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.cli._engines import PART_CLASSES
-from treegauge.engines.parts import Plain, parse_shard
+from treegauge.engines.parts import ValueCodec, parse_shard
 from treegauge.errors import UsageError
 from treegauge.metrics.base import ExactSum
 from treegauge.metrics.freval import BySize
@@ -36,8 +36,8 @@ values = st.recursive(
 
 
 def through_json(value: Any) -> Any:
-    plain = Plain(PART_CLASSES)
-    return plain.decoded(json.loads(json.dumps(plain.encoded(value))))
+    plain = ValueCodec(PART_CLASSES)
+    return plain.decode(json.loads(json.dumps(plain.encode(value))))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -90,7 +90,7 @@ def test_arrays_and_treebanks_come_back() -> None:
 )
 def test_a_part_can_name_no_code(value: Any) -> None:
     with pytest.raises(ValueError):
-        Plain(PART_CLASSES).decoded(value)
+        ValueCodec(PART_CLASSES).decode(value)
 
 
 def test_which_of_how_many() -> None:
@@ -145,11 +145,11 @@ def test_what_does_not_belong_together_is_refused(here: Path, run: Callable[...,
 
 def test_options_that_do_not_go_with_parts(here: Path, run: Callable[..., Any]) -> None:
     for arguments, message in (
-        (("score", "gold.mrg", "test.mrg", "--part", "x"), "--part is where a part goes"),
-        (("parse", "own", "gold.mrg", "-o", "x", "--resume", "--shard", "1/2"), "--resume does not go with --shard"),
-        (("parse", "own", "-", "--shard", "1/2"), "standard input is read but once"),
+        (("score", "gold.mrg", "test.mrg", "--part", "x"), "--part names the output file of a part"),
+        (("parse", "own", "gold.mrg", "-o", "x", "--resume", "--shard", "1/2"), "--resume cannot be combined with --shard"),
+        (("parse", "own", "-", "--shard", "1/2"), "standard input can be read only once"),
         (("score", "gold.mrg", "test.mrg", "--engine", "locale"), "unknown engine"),
-        (("score", "--show-preset", "--shard", "1/2"), "nothing to share out"),
+        (("score", "--show-preset", "--shard", "1/2"), "nothing to split"),
     ):
         done = run(*arguments)
         assert done.code == 2

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from treegauge.humancheck.judgements import Judgement
 from treegauge.humancheck.store import Store
 
-HERE = Path(__file__).parent
+IN_PROCESS = Path(__file__).parent
 
 
 class Served(NamedTuple):
@@ -37,8 +37,8 @@ class Served(NamedTuple):
 
 @contextmanager
 def served(location: str, annotators: int) -> Iterator[Served]:
-    command = [sys.executable, str(HERE / "humancheck_server.py"), location, str(annotators)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=HERE) as process:
+    command = [sys.executable, str(IN_PROCESS / "humancheck_server.py"), location, str(annotators)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=IN_PROCESS) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:

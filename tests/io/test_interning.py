@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treegauge.io.interning as interning
-from treegauge.io.interning import Interner, Words
+from treegauge.io.interning import Interner, WordView
 
 NAMES = st.lists(
     st.text("ab", min_size=1, max_size=40) | st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), min_size=1, max_size=12),
@@ -22,7 +22,7 @@ def numbers(interner: Interner, names: list[str]) -> list[int]:
     text = np.frombuffer(b" ".join(encoded), dtype=np.uint8)
     length = np.array([len(name) for name in encoded], dtype=np.int64)
     start = np.cumsum(length + 1) - length - 1
-    return interner.ids(Words(text), start, start + length).tolist()
+    return interner.ids(WordView(text), start, start + length).tolist()
 
 
 def first_occurrences(names: list[str]) -> dict[str, int]:
@@ -71,7 +71,7 @@ def test_the_hash_of_a_long_name_is_never_the_word_of_a_short_one() -> None:
     names = [chr(97 + k % 26) * (9 + k) for k in range(200)]
     text = np.frombuffer("".join(names).encode(), dtype=np.uint8)
     length = np.array([len(name) for name in names])
-    hashes = interning._hash_long(Words(text), np.cumsum(length) - length, length)  # pyright: ignore[reportPrivateUsage]
+    hashes = interning._hash_long(WordView(text), np.cumsum(length) - length, length)  # pyright: ignore[reportPrivateUsage]
     assert not (hashes & np.uint64(0xFF)).any()
     assert len(set(hashes.tolist())) == len(names)
 
@@ -92,4 +92,4 @@ def test_an_added_name_is_no_slice() -> None:
 
 def test_what_is_not_utf8_is_refused() -> None:
     with pytest.raises(UnicodeDecodeError):
-        Interner().ids(Words(np.frombuffer(b"a \xff", dtype=np.uint8)), np.array([0, 2]), np.array([1, 3]))
+        Interner().ids(WordView(np.frombuffer(b"a \xff", dtype=np.uint8)), np.array([0, 2]), np.array([1, 3]))

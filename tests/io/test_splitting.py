@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from treegauge.errors import BracketError
 from treegauge.io import ReadOptions, read, stream
 from treegauge.io import splitting as cutting
-from treegauge.io.splitting import Side, cut_files
+from treegauge.io.splitting import SplitFiles, cut_files
 from treegauge.trees.treebank import Treebank
 
 TREES = ("(S (A a) (B b))", "(S\n  (A a)\n(B b))", "(NP (NN é))", "()", "((S (X -LRB-)))", "(A a)\r")
 BETWEEN = ("\n", " ", "\n\n", "", "\r\n", " \n ")
 
 
-def read_again(side: Side, options: ReadOptions) -> Treebank:
+def read_again(side: SplitFiles, options: ReadOptions) -> Treebank:
     banks = [
         Treebank.concatenate([b for s in piece.sources for b in stream(s, options)] or [Treebank.parse("")])
         for piece in side.pieces

@@ -1,0 +1,1 @@
+"""Alignment: two treebanks become a Pair, whose brackets are over the same tokens."""

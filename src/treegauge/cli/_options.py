@@ -1,11 +1,7 @@
-"""Options that several commands share, as decorators: how treebanks are read, and whether as a stream.
+"""Options that several commands share, as decorators, and the names and files given on the command line.
 
 A command writes ``@reading_options`` and gets one keyword argument ``options``, a
 :class:`~treegauge.io.sources.ReadOptions`; ``@stream_option`` gives it ``stream``, a bool.
-
-Names for the systems whose outputs are given as files.
-
-Files that a command must not write over.
 """
 
 from __future__ import annotations
@@ -55,7 +51,7 @@ def stream_option(command: Command) -> Command:
     return click.option(
         "--stream",
         is_flag=True,
-        help="Work through the files block by block, in memory that does not grow with them.",
+        help="Read the files block by block, in constant memory.",
     )(command)
 
 
@@ -65,14 +61,14 @@ _READING = (
         type=click.Choice(["auto", *READABLE]),
         default="auto",
         show_default=True,
-        help="The input's format; auto looks at the file's suffix, then at what is in it.",
+        help="Input format; auto detects it from the file's suffix, then from its content.",
     ),
     click.option(
         "--encoding",
         default="utf-8",
         show_default=True,
         metavar="NAME",
-        help="The input's encoding, for example latin-1 or utf-16.",
+        help="Encoding of the input, for example latin-1 or utf-16.",
     ),
     click.option(
         "--lines",
@@ -80,29 +76,29 @@ _READING = (
         help="Bracketed text: each line is one sentence, so a blank line is an empty parse and several trees on a line are one.",
     ),
     click.option(
-        "--comment", default="", metavar="PREFIX", help="Leave out lines that begin with this (bracketed text and CoNLL-2000)."
+        "--comment", default="", metavar="PREFIX", help="Skip lines that begin with PREFIX (bracketed text and CoNLL-2000)."
     ),
     click.option(
         "--functions/--no-functions",
         default=True,
         show_default=True,
-        help="Export and TIGER-XML: grammatical functions become part of the label, NP-SB.",
+        help="Export and TIGER-XML: add grammatical functions to the labels, as in NP-SB.",
     ),
     click.option(
         "--features",
         is_flag=True,
-        help="Export and TIGER-XML: lemmas and morphology become SPMRL features of the label, NN##lem=Haus##.",
+        help="Export and TIGER-XML: add lemmas and morphology to the labels as SPMRL features, as in NN##lem=Haus##.",
     ),
     click.option(
         "--attach-punctuation",
         is_flag=True,
-        help="Export and TIGER-XML: punctuation that hangs from the root, inside a constituent, becomes part of that constituent.",
+        help="Export and TIGER-XML: attach punctuation under the root to the constituent around it.",
     ),
 )
 
 
 def named_systems(paths: Sequence[str]) -> dict[str, str]:
-    """Each path under a short name: what tells it from the others, or ``NAME=PATH`` as given.
+    """Each path under a short name: the part that distinguishes it from the others, or NAME of ``NAME=PATH``.
 
     >>> named_systems(["out/gum.berkeley.mrg", "out/gum.charniak.mrg", "mine=x.mrg"])
     {'berkeley': 'out/gum.berkeley.mrg', 'charniak': 'out/gum.charniak.mrg', 'mine': 'x.mrg'}
@@ -148,23 +144,23 @@ def _stem(path: Path) -> str:
 
 
 def _common_parts(names: Sequence[str]) -> str:
-    """The common beginning up to and with its last separator, so that names are cut between words only."""
+    """The common beginning up to and including its last separator, so that names are cut only between words."""
     first, last = min(names), max(names)
     length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[: max(first.rfind(separator, 0, length) for separator in "._-") + 1]
 
 
 def spare_inputs(output: str | Path | None, *inputs: str | None) -> None:
-    """Refuse an output that would take the place of a file the command reads."""
+    """Refuse an output that would overwrite a file the command reads."""
     if output is None or output == "-" or not os.path.isfile(output):
         return
     for given in inputs:
         if given and any(_is_same(output, name) for name in _names(given)):
-            raise UsageError(f"{output} is read by this command and would be lost: name another file for the output")
+            raise UsageError(f"{output} is an input of this command and would be overwritten: name another output file")
 
 
 def _names(given: str) -> list[str]:
-    """The files that a path, a directory or a glob stands for; what is wrong with it is said when it is read."""
+    """The files that a path, a directory or a glob stands for; errors are reported when it is read."""
     try:
         return [source.name for source in find_sources(given)]
     except InputError:

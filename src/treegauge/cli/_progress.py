@@ -1,7 +1,4 @@
-"""A progress bar on a terminal, after a second, on stderr; nothing elsewhere.
-
-The files a command was given, with a progress bar over their bytes.
-"""
+"""A progress bar on stderr, shown on a terminal after the first second, and input files whose reading moves it."""
 
 from __future__ import annotations
 
@@ -17,16 +14,16 @@ from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import ReadOptions, Source, find_sources
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["gold_and_tests", "progress", "watched_sources"]
+__all__ = ["gold_and_tests", "progress", "sources_with_progress"]
 
-_PATIENCE = 1.0
+_SECONDS_BEFORE_BAR = 1.0
 
 
 @contextmanager
 def progress(title: str, total: int | None, unit: str = "sentences") -> Generator[Callable[..., None]]:
-    """Gives a function to call after each unit of work, or with a number after several."""
+    """A progress bar; yields the function to call after each unit of work, or with a number after several."""
     if not sys.stderr.isatty():
-        yield _nothing
+        yield _ignore_progress
         return
     bar = _Bar(title, total, unit)
     try:
@@ -35,12 +32,12 @@ def progress(title: str, total: int | None, unit: str = "sentences") -> Generato
         bar.close()
 
 
-def _nothing(count: int = 1) -> None:
-    pass
+def _ignore_progress(count: int = 1) -> None:
+    """Ignore progress."""
 
 
 class _Bar:
-    """Counts quietly at first; after a second of work it brings in rich and shows itself."""
+    """A count that becomes a progress bar (by rich) after a second of work."""
 
     def __init__(self, title: str, total: int | None, unit: str) -> None:
         self.title, self.total, self.unit = title, total, unit
@@ -48,7 +45,7 @@ class _Bar:
 
     def advance(self, count: int = 1) -> None:
         self.done += count
-        if self.shown is None and time.monotonic() - self.started > _PATIENCE:
+        if self.shown is None and time.monotonic() - self.started > _SECONDS_BEFORE_BAR:
             self._show()
         if self.shown is not None:
             bar, task = self.shown
@@ -79,7 +76,7 @@ _MEGABYTE = 1 << 20
 
 
 def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tuple[Treebank, list[Treebank]]:
-    """The treebank and the systems' trees, read two at a time; a file without trees is an accident and is refused."""
+    """The treebank and the systems' trees, read two at a time; a file without trees is refused."""
     from treegauge.io import read
 
     paths = [gold, *tests]
@@ -93,8 +90,8 @@ def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tup
 
 
 @contextmanager
-def watched_sources(paths: Sequence[str], title: str) -> Generator[list[Source]]:
-    """The sources that some paths stand for; as they are read, the progress bar moves."""
+def sources_with_progress(paths: Sequence[str], title: str) -> Generator[list[Source]]:
+    """The sources of some paths; reading them moves a progress bar."""
     if not paths:
         raise UsageError("no files given; write - for standard input")
     sources = [source for path in paths for source in find_sources(path)]
@@ -112,7 +109,7 @@ def watched_sources(paths: Sequence[str], title: str) -> Generator[list[Source]]
 
 
 def _megabytes(sources: Sequence[Source]) -> int | None:
-    """How much there is to read; None if one of the sources is not a file, so that nobody knows."""
+    """The megabytes to read; None if one of the sources is not a file."""
     if not all(os.path.isfile(source.name) for source in sources):
         return None
     return sum(os.path.getsize(source.name) for source in sources) // _MEGABYTE

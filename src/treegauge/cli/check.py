@@ -123,7 +123,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _ledger(store: Store, annotators: Sequence[str]) -> Ledger:
-    """What holds in a store; the annotators that one asks for must be among those who said something."""
+    """The current verdicts of a store; annotators asked for must have judged something in it."""
     from treegauge.humancheck.judgements import Ledger
 
     ledger = Ledger(store.since(0))

@@ -8,7 +8,7 @@ import click
 @click.command(epilog="\b\nExample: treegauge cite parseval goodman >> thesis.bib")
 @click.argument("names", nargs=-1, required=True, metavar="METRIC...")
 def command(names: tuple[str, ...]) -> None:
-    """Print BibTeX for the paper behind each METRIC; a reference's own key, such as collins1997, will do, too."""
+    """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too."""
     from treegauge.metrics.registry import references_of
 
     found = {reference.key: reference for name in names for reference in references_of(name)}

@@ -1,4 +1,4 @@
-"""``treegauge completion``: the script that lets a shell complete commands, options and file names."""
+"""``treegauge completion``: a shell-completion script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Examples:
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print the completion script for SHELL."""
+    """Print a shell-completion script for SHELL."""
     from treegauge.cli._group import treegauge
 
     kind = get_completion_class(shell)

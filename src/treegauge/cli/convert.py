@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._options import reading_options, stream_option
-from treegauge.cli._progress import watched_sources
+from treegauge.cli._progress import sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
 from treegauge.trees import Treebank
 
@@ -33,7 +33,7 @@ def _formats() -> str:
 @click.command(epilog=_EXAMPLES + _formats())
 @click.argument("files", nargs=-1, metavar="IN...")
 @click.option(
-    "-o", "--output", default="-", show_default=True, metavar="OUT", help="The file to write; .gz .bz2 .xz are compressed."
+    "-o", "--output", default="-", show_default=True, metavar="OUT", help="Output file; .gz, .bz2 and .xz are compressed."
 )
 @click.option(
     "--to",
@@ -41,17 +41,17 @@ def _formats() -> str:
     type=click.Choice(["auto", *WRITABLE]),
     default="auto",
     show_default=True,
-    help="The output's format; auto: by suffix.",
+    help="Output format; auto goes by the suffix.",
 )
 @reading_options
 @stream_option
 def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, stream: bool) -> None:
     """Write the trees of IN... (files, directories, globs; - is stdin) in another format.
 
-    What cannot be written exactly is refused. OUT appears when all is written, or not at all. Memory does not grow with the
+    Trees that the format cannot hold exactly are refused. OUT is written whole or not at all. Memory does not grow with the
     input, with or without --stream.
     """
-    with watched_sources(files, "converting") as sources:
+    with sources_with_progress(files, "converting") as sources:
         write_blocks(_blocks(sources, options), output, to)
 
 

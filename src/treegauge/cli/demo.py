@@ -1,4 +1,4 @@
-"""``treegauge demo``: what treegauge does, on the treebank that comes with it."""
+"""``treegauge demo``: a tour of treegauge on the treebank that comes with it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall", "labelled-recal
 Example:
   treegauge demo"""
 )
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Threads to parse in.")
-@click.option("-o", "--output", default="treegauge-demo.html", show_default=True, metavar="FILE", help="Where to write the report.")
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of parsing threads.")
+@click.option("-o", "--output", default="treegauge-demo.html", show_default=True, metavar="FILE", help="Output file of the report.")
 def command(jobs: int, output: str) -> None:
-    """Count a grammar from our own treebank, parse what was held out for every objective, and score every way.
+    """Count a grammar from our own treebank, parse held-out sentences with every objective, and score them by every criterion.
 
     Each objective looks for the tree that is best by its own criterion; the matrix shows what that buys. A report compares the
     two best known, Viterbi and Labelled Recall.
@@ -52,7 +52,7 @@ def command(jobs: int, output: str) -> None:
 
 
 def _write_report(matrix: Matrix, output: str) -> None:
-    """Everything about two of the objectives, against the binarised trees that the matrix scores by."""
+    """The report on two of the objectives, scored against the binarised trees that the matrix scores by."""
     from treegauge.reports.report import make_report
 
     systems = {name: matrix.trees[name] for name in ("viterbi", "labelled-recall")}

@@ -21,23 +21,23 @@ Examples:
 )
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
 def command(parts: tuple[str, ...]) -> None:
-    """Put together the parts of a run that `--shard` wrote, and print what the whole command would have printed.
+    """Merge the parts of a run written with `--shard`, and print what the whole command would have printed.
 
-    All parts must be there, each once, and of the same command, options and input files; their order does not matter. An output
-    file is the one that the command was given. No shard is worked on again; of the input, only that is read again which no part
-    could know: the grammar of parse, the sentences of learn, treebanks whose sentences have to be paired by their text.
+    Give every part exactly once, in any order; all must come from the same command, options and input files. Output goes where the
+    command would have written it. No shard is run again, and only inputs missing from the parts are re-read: the grammar of parse,
+    the sentences of learn, and treebanks whose sentences have to be paired by their text.
     """
-    from treegauge.engines import Here
-    from treegauge.engines.parts import Merged, Plain, check_parts, read_part
+    from treegauge.engines import InProcess
+    from treegauge.engines.parts import Merged, ValueCodec, check_parts, read_part
 
     if len(set(parts)) < len(parts):
         raise UsageError("a part is named twice")
-    plain = Plain(PART_CLASSES)
+    plain = ValueCodec(PART_CLASSES)
     found = {path: read_part(path, plain) for path in parts}
     check_parts(found)
     first = next(iter(found.values()))
     if first.command not in IN_PARTS:
         raise UnknownName("command with parts", first.command, IN_PARTS)
     merged: click.Command = importlib.import_module(f"treegauge.cli.{first.command}").command
-    with merged.make_context(first.command, list(first.arguments), obj=Merged(list(found.values()), Here())) as context:
+    with merged.make_context(first.command, list(first.arguments), obj=Merged(list(found.values()), InProcess())) as context:
         merged.invoke(context)

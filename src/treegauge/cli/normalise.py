@@ -25,15 +25,17 @@ Examples:
   treegauge normalise --steps 'punctuation:"$, $."' negra.mrg | less"""
 )
 @click.argument("files", nargs=-1, metavar="FILE...")
-@click.option("--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...", help="What to do, in this order; see --list.")
-@click.option("--undo", is_flag=True, help="Undo the steps, the last one first; each must be one that can be undone.")
+@click.option(
+    "--steps", "written", multiple=True, metavar="STEP[:PARAMETER...],...", help="Steps to apply, in this order; see --list."
+)
+@click.option("--undo", is_flag=True, help="Undo the steps, last one first; each must be reversible.")
 @click.option(
     "-o",
     "--output",
     default="-",
     show_default=True,
     metavar="FILE",
-    help="Where the trees go, one a line; another suffix (.export) writes that format.",
+    help="Output file, one tree a line; another suffix (.export) writes that format.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the steps and their parameters.")
 @reading_options

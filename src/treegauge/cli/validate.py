@@ -1,4 +1,4 @@
-"""``treegauge validate``: everything wrong with treebank files, and what is odd."""
+"""``treegauge validate``: all errors and oddities of treebank files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._options import reading_options, stream_option
-from treegauge.cli._progress import watched_sources
+from treegauge.cli._progress import sources_with_progress
 from treegauge.io import ReadOptions
-from treegauge.io.validation import Report, examine
+from treegauge.io.validation import FileReport, examine
 from treegauge.tables import number_of
 
 __all__ = ["command"]
@@ -26,10 +26,16 @@ Examples:
 )
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option(
-    "--max", "most", type=click.IntRange(min=0), default=20, show_default=True, help="How many errors and notes a file shows."
+    "--max",
+    "most",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Show at most N errors and notes of each file.",
 )
-@click.option("--notes/--no-notes", default=True, show_default=True, help="Show what is odd but not wrong, such as empty parses.")
-@click.option("--format", "how", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print.")
+@click.option("--notes/--no-notes", default=True, show_default=True, help="Show oddities that are no errors, such as empty parses.")
+@click.option("--format", "how", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format.")
 @reading_options
 @stream_option
 def command(files: tuple[str, ...], most: int, notes: bool, how: str, options: ReadOptions, stream: bool) -> int:
@@ -38,13 +44,13 @@ def command(files: tuple[str, ...], most: int, notes: bool, how: str, options: R
     Exit code 3 if there are any. Notes say what is odd but not wrong: empty parses, words without tags, nodes without words,
     several trees on a line. Memory does not grow with the input, with or without --stream.
     """
-    with watched_sources(files, "validating") as sources:
+    with sources_with_progress(files, "validating") as sources:
         reports = [examine(source, options, most) for source in sources]
     click.echo(_as_json(reports) if how == "json" else "\n".join(_lines(reports, notes)))
     return 3 if any(report.n_errors for report in reports) else 0
 
 
-def _lines(reports: list[Report], with_notes: bool) -> Iterator[str]:
+def _lines(reports: list[FileReport], with_notes: bool) -> Iterator[str]:
     advice_given: set[str] = set()
     for report in reports:
         for error in report.errors:
@@ -52,14 +58,14 @@ def _lines(reports: list[Report], with_notes: bool) -> Iterator[str]:
             yield message.removesuffix(f"\n  {error.advice}") if error.advice in advice_given else message
             advice_given.add(error.advice)
         if report.n_errors > len(report.errors):
-            yield f"{report.path}: ... and {report.n_errors - len(report.errors):,} errors more"
+            yield f"{report.path}: ... and {report.n_errors - len(report.errors):,} more errors"
         if with_notes:
             yield from (f"{remark.place}: note: {remark.text}" for remark in report.remarks)
             if report.n_remarks > len(report.remarks):
                 yield f"{report.path}: ... and {report.n_remarks - len(report.remarks):,} notes more"
         yield f"{report.path}: {_counts(report)}"
     if len(reports) > 1:
-        total = Report("all")
+        total = FileReport("all")
         for report in reports:
             total.n_trees += report.n_trees
             total.n_words += report.n_words
@@ -68,12 +74,12 @@ def _lines(reports: list[Report], with_notes: bool) -> Iterator[str]:
         yield f"{len(reports)} files: {_counts(total)}"
 
 
-def _counts(report: Report) -> str:
+def _counts(report: FileReport) -> str:
     counts = {"tree": report.n_trees, "word": report.n_words, "error": report.n_errors, "note": report.n_remarks}
     return ", ".join(number_of(number, noun) for noun, number in counts.items())
 
 
-def _as_json(reports: list[Report]) -> str:
+def _as_json(reports: list[FileReport]) -> str:
     files = [
         {
             "path": report.path,

@@ -1,31 +1,29 @@
-"""Where work runs: in this process, in worker processes, on a Dask cluster, or one part at a time with no scheduler at all.
+"""Engines that run a command's work: in this process, in worker processes, on a Dask cluster, or in parts without a scheduler.
 
 An engine maps a function over shards and gives the results in the shards' order. It knows nothing of trees or parsers; a shard is a
 small value that says what to do, a result is small and adds to others. As shards and the order of addition do not depend on the
 engine, neither does a single bit of what comes out.
-
-Engines by name, as the command line gives them.
 """
 
 from __future__ import annotations
 
-from treegauge.engines.base import HERE, Engine, Here, Shard
+from treegauge.engines.base import IN_PROCESS, Engine, InProcess, Shard
 from treegauge.errors import UsageError
 
-__all__ = ["ENGINE_NAMES", "HERE", "Engine", "Here", "Shard", "open_engine"]
+__all__ = ["ENGINE_NAMES", "IN_PROCESS", "Engine", "InProcess", "Shard", "open_engine"]
 
 ENGINE_NAMES = "local, local:N, dask, dask:N, dask:ADDRESS"
 
 
 def open_engine(name: str) -> Engine:
-    """The engine of a name; nothing starts before there is work.
+    """The engine of that name; workers start only when there is work.
 
     ``local`` is this process, ``local:N`` are N worker processes; ``dask`` is a Dask cluster on this machine with a worker for
-    each processor, ``dask:N`` one with N workers, and ``dask:ADDRESS`` one that is there already, given by the address of its
+    each processor, ``dask:N`` one with N workers, and ``dask:ADDRESS`` one that is already running, given by the address of its
     scheduler or by a scheduler file.
 
     >>> type(open_engine("local")).__name__, type(open_engine("local:2")).__name__, type(open_engine("dask")).__name__
-    ('Here', 'Processes', 'Cluster')
+    ('InProcess', 'Processes', 'Cluster')
     >>> open_engine("slurm")
     Traceback (most recent call last):
     treegauge.errors.UsageError: unknown engine 'slurm'; valid: local, local:N, dask, dask:N, dask:ADDRESS
@@ -33,17 +31,17 @@ def open_engine(name: str) -> Engine:
     kind, _, rest = name.partition(":")
     is_number = rest.isdigit() and int(rest) > 0
     if kind == "local" and (not rest or is_number):
-        return _processes(int(rest)) if is_number and int(rest) > 1 else Here()
+        return _processes(int(rest)) if is_number and int(rest) > 1 else InProcess()
     if kind == "dask" and (not rest or is_number):
         return _cluster(workers=int(rest) if rest else None)
     if kind == "dask" and ("://" in rest or rest.endswith(".json")):
         return _cluster(rest)
     if kind == "dask":
-        raise UsageError(f"--engine {name}: the address of a Dask scheduler begins as in tcp://; a scheduler file ends in .json")
+        raise UsageError(f"--engine {name}: give the address of a Dask scheduler (tcp://HOST:PORT) or a scheduler file (.json)")
     raise UsageError(f"unknown engine {name!r}; valid: {ENGINE_NAMES}")
 
 
-# Imported only when they are wanted: most commands run in this process, and should start at once.
+# Imported only when needed: most commands run in this process, and should start at once.
 
 
 def _processes(workers: int) -> Engine:

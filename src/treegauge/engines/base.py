@@ -1,8 +1,8 @@
-"""What an engine is, the one that runs everything in this process, and how a pool of workers is used in order and with patience.
+"""The interface of an engine, the engine of this process, and pools of workers: results in order, failed shards retried.
 
-A shard that fails is tried again; if it fails every time, it is cut into halves until the sentences are found that make it fail,
-and these are named. Nothing is left out: there is a result of everything, or an error. Errors that treegauge raises on purpose are
-about the input, would come again, and are raised at once.
+A shard that fails is tried again; if it fails every time, it is halved until the sentences that make it fail are found and named.
+Nothing is left out: there is a result of everything, or an error. Errors that treegauge raises on purpose are about the input,
+would come again, and are raised at once.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from treegauge.errors import ShardFailed, TreegaugeError
 
-__all__ = ["HERE", "TRIES", "Broken", "Closing", "Engine", "Here", "Pool", "Shard", "Work", "in_order"]
+__all__ = ["IN_PROCESS", "TRIES", "Engine", "EngineBase", "InProcess", "Pool", "Shard", "Work", "WorkerLost", "in_order"]
 
 TRIES = 3
-"""How often a shard is tried before it is given up."""
+"""The number of times a shard is tried before the run fails."""
 _MOST_NAMED = 20
 
 SharedT = TypeVar("SharedT")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 Work = Callable[[SharedT, ItemT], ResultT]
-"""What is done with each shard, given what all shards have in common."""
+"""The function of a shard, given the value that all shards share."""
 
 
 @runtime_checkable
 class Shard(Protocol):
-    """A shard that can be cut: ``str`` says which sentences it has, ``halves`` are two smaller ones, or none if it has but one."""
+    """A shard that can be split: ``str`` names its sentences, ``halves`` are two smaller shards, or none of one sentence."""
 
     def halves(self) -> Sequence[Any]: ...
 
 
 class Engine(Protocol):
-    """Something that maps a function over shards."""
+    """A way to map a function over shards."""
 
     @property
     def in_process(self) -> bool:
@@ -46,14 +46,14 @@ class Engine(Protocol):
     def map(
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """``function(shared, item)`` of each item, in the order of the items; ``title`` says in a word what is being done.
+        """``function(shared, item)`` of each item, in the order of the items; ``title`` names the work for the progress bar.
 
-        Functions, shared values, items and results must be such that pickle can carry them.
+        Functions, shared values, items and results must be picklable.
         """
         ...
 
     def plan(self, make: Callable[[], ResultT]) -> ResultT:
-        """What ``make`` gives: how work is cut into shards, where that takes a look at the files; parts of a run agree on it."""
+        """The value of ``make``: the shards of the work, where finding them means reading the files; parts of a run share it."""
         ...
 
     def close(self) -> None:
@@ -61,8 +61,8 @@ class Engine(Protocol):
         ...
 
 
-class Closing:
-    """What all engines do alike: make a plan when asked for one, and close when the ``with`` is left."""
+class EngineBase:
+    """The behaviour common to all engines: plans are made when asked for, and leaving a ``with`` closes the engine."""
 
     def plan(self, make: Callable[[], ResultT]) -> ResultT:
         """See :class:`Engine`."""
@@ -78,11 +78,11 @@ class Closing:
         self.close()
 
 
-class Here(Closing):
+class InProcess(EngineBase):
     """The engine that does all work in this process, one shard after the other.
 
     >>> import operator
-    >>> list(Here().map(operator.mul, 3, range(4)))
+    >>> list(InProcess().map(operator.mul, 3, range(4)))
     [0, 3, 6, 9]
     """
 
@@ -95,44 +95,43 @@ class Here(Closing):
         return (function(shared, item) for item in items)
 
 
-HERE = Here()
-"""The engine where no other is asked for."""
+IN_PROCESS = InProcess()
+"""The default engine."""
 
 
-class Broken(Exception):
-    """A worker went away while it worked, for whatever reason and on whatever shard; the message says how."""
+class WorkerLost(Exception):
+    """A worker died while it worked on some shard; the message says how."""
 
 
 class Pool(Protocol):
-    """Workers that can be given one shard after the other. A task is whatever stands for a shard that was handed out."""
+    """Workers that take one shard after the other. A task is the pool's own handle of a submitted shard."""
 
     @property
     def window(self) -> int:
-        """How many shards may be handed out before the first result is taken."""
+        """The largest number of shards submitted before the first result is taken."""
         ...
 
     def start(self, item: Any) -> Any:
-        """Hand out a shard."""
+        """Submit a shard."""
         ...
 
     def finish(self, task: Any) -> Any:
-        """The result of a task; :class:`Broken` if its worker went away, else whatever its work raised."""
+        """The result of a task; :class:`WorkerLost` if its worker went away, else whatever its work raised."""
         ...
 
     def alone(self, item: Any) -> Any:
-        """The result of a shard, worked on while nothing else is, so that it takes nobody else down."""
+        """The result of a shard that runs by itself, so that a crash costs no other shard."""
         ...
 
     def abandon(self, tasks: Iterable[Any]) -> None:
-        """Forget tasks whose results nobody wants any more."""
+        """Cancel tasks whose results are no longer wanted."""
         ...
 
 
 def in_order(pool: Pool, items: Iterable[Any]) -> Iterator[Any]:
     """The results of all shards, in order.
 
-    Shards that come one by one are handed out never far ahead of what has been taken; of those that are there already all are, so
-    that nobody waits for the first one if it takes longest.
+    Shards from an iterator are submitted only a window ahead of the results taken; all known shards are submitted at once.
     """
     rest = iter(items)
     window = len(items) if isinstance(items, Sequence) else pool.window
@@ -141,14 +140,14 @@ def in_order(pool: Pool, items: Iterable[Any]) -> Iterator[Any]:
         waiting.extend((item, pool.start(item)) for item in itertools.islice(rest, window))
         while waiting:
             item, task = waiting.popleft()
-            yield _patiently(pool, item, task)
+            yield _with_retries(pool, item, task)
             waiting.extend((item, pool.start(item)) for item in itertools.islice(rest, 1))
     finally:
         pool.abandon(task for _, task in waiting)
 
 
-def _patiently(pool: Pool, item: Any, task: Any) -> Any:
-    """The result of a shard, however often it takes."""
+def _with_retries(pool: Pool, item: Any, task: Any) -> Any:
+    """The result of a shard, tried up to ``TRIES`` times."""
     try:
         return pool.finish(task)
     except TreegaugeError:
@@ -187,9 +186,9 @@ def _halves(item: Any) -> Sequence[Any]:
 
 
 def _report(failure: Exception, item: Any, culprits: Sequence[Any]) -> str:
-    why = str(failure) if isinstance(failure, Broken) else f"{type(failure).__name__}: {failure}"
+    why = str(failure) if isinstance(failure, WorkerLost) else f"{type(failure).__name__}: {failure}"
     lines = [f"work failed {TRIES} times on {item}: {why}"]
     lines += [f"  it fails on {culprit}" for culprit in culprits]
     if not culprits and _halves(item):
-        lines.append("  its halves do not fail: was there too little memory for the whole?")
+        lines.append("  its halves do not fail: perhaps the whole shard needed too much memory")
     return "\n".join([*lines, "  Nothing was left out: there is no result without these sentences."])

@@ -1,4 +1,4 @@
-"""A Dask cluster: one that is there already, or one on this machine that lives as long as the engine."""
+"""A Dask cluster: one that is already running, or one on this machine that lives as long as the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
-from treegauge.engines.base import Broken, Closing, ItemT, ResultT, SharedT, Work, in_order
+from treegauge.engines.base import EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
 from treegauge.engines.processes import call_with_bytes
 from treegauge.errors import EngineError, MissingExtra
 
@@ -23,7 +23,7 @@ __all__ = ["Cluster"]
 _SECONDS_TO_CONNECT = 30
 
 
-class Cluster(Closing):
+class Cluster(EngineBase):
     """The workers of a Dask cluster.
 
     ``address`` is that of a scheduler (``tcp://host:8786``), a scheduler file, or empty for a cluster on this machine with so many
@@ -78,7 +78,7 @@ class Cluster(Closing):
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
         """See :class:`~treegauge.engines.base.Engine`."""
-        yield from in_order(_Tasks(self.client, function, shared), items)
+        yield from in_order(_ClusterTasks(self.client, function, shared), items)
 
     def close(self) -> None:
         """Leave the cluster; one that was started for this engine ends."""
@@ -101,7 +101,7 @@ def _children_without_interrupts() -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class _Tasks:
+class _ClusterTasks:
     """The tasks of one map."""
 
     def __init__(self, client: Any, function: Work[Any, Any, Any], shared: Any) -> None:
@@ -126,7 +126,7 @@ class _Tasks:
         try:
             return task.result()
         except KilledWorker:
-            raise Broken("the workers that had it went away (killed, or out of memory)") from None
+            raise WorkerLost("the workers that had it died (killed, or out of memory)") from None
         except CancelledError:
             raise EngineError("the connection to the Dask scheduler was lost") from None
 

@@ -1,12 +1,10 @@
-"""A run in parts, with no scheduler: each job does every n-th shard and writes a file; the files are put together in the end.
+"""A run in parts, without a scheduler: each job runs every n-th shard and writes a file; ``treegauge merge`` merges the files.
 
 A part holds the results of its shards, how the work was cut, and the command it belongs to. To merge is to run the same command
 with an engine that takes the results from the parts, so that it prints what the whole run would have printed.
 
-Values as plain JSON and back, bit for bit: what a part of a run is stored as. No pickle: reading runs no code.
-
-What JSON has stays as it is; what it has not becomes an object with a single key that says what it is. Of classes only those are
-known whose names are given, as ``module:Class``; they come back with the state they had, without being made anew.
+Values are stored as plain JSON, bit for bit, without pickle: reading a part runs no code. A value that JSON lacks becomes an object
+with a single key that names its kind. Only the classes named as ``module:Class`` are known; they come back with the state they had.
 """
 
 from __future__ import annotations
@@ -25,26 +23,37 @@ from typing import Any, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.engines.base import Closing, Engine, ItemT, ResultT, SharedT, Work
+from treegauge.engines.base import Engine, EngineBase, ItemT, ResultT, SharedT, Work
 from treegauge.errors import FormatError, UsageError
 from treegauge.io.sources import Source
 from treegauge.io.writing import write_chunks
 
-__all__ = ["SCHEMA", "Merged", "OnePart", "Part", "PartDone", "Plain", "check_parts", "parse_shard", "read_part", "write_part"]
+__all__ = [
+    "SCHEMA",
+    "Merged",
+    "OnePart",
+    "PartDone",
+    "RunPart",
+    "ValueCodec",
+    "check_parts",
+    "parse_shard",
+    "read_part",
+    "write_part",
+]
 
 _LARGEST = 1 << 53
 
 
-class Plain:
+class ValueCodec:
     """A translator for values made of plain data, arrays and objects of some classes.
 
     >>> from fractions import Fraction
-    >>> plain = Plain([])
+    >>> plain = ValueCodec([])
     >>> value = {("a", 1): [2**100, math.inf, b"x", None], "b": np.arange(3)}
-    >>> back = plain.decoded(plain.encoded(value))
+    >>> back = plain.decode(plain.encode(value))
     >>> back["a", 1], back["b"]
     ([1267650600228229401496703205376, inf, b'x', None], array([0, 1, 2]))
-    >>> plain.encoded(Fraction(1, 2))
+    >>> plain.encode(Fraction(1, 2))
     Traceback (most recent call last):
     TypeError: no part of a run holds a Fraction
     """
@@ -52,7 +61,7 @@ class Plain:
     def __init__(self, classes: Collection[str]) -> None:
         self._classes = frozenset(classes)
 
-    def encoded(self, value: Any) -> Any:
+    def encode(self, value: Any) -> Any:
         """The value as JSON can hold it."""
         if value is None or isinstance(value, bool | str):
             return value
@@ -63,9 +72,9 @@ class Plain:
         if isinstance(value, bytes):
             return {"bytes": base64.b64encode(value).decode("ascii")}
         if isinstance(value, list):
-            return [self.encoded(item) for item in cast("list[Any]", value)]
+            return [self.encode(item) for item in cast("list[Any]", value)]
         if type(value) is tuple:
-            return {"tuple": [self.encoded(item) for item in cast("tuple[Any, ...]", value)]}
+            return {"tuple": [self.encode(item) for item in cast("tuple[Any, ...]", value)]}
         if isinstance(value, Counter):
             return {"counter": self._pairs(cast("Counter[Any]", value))}
         if type(value) is dict:
@@ -73,15 +82,15 @@ class Plain:
         if isinstance(value, np.ndarray):
             return {"array": self._array(cast("NDArray[Any]", value))}
         if isinstance(value, np.generic):
-            return self.encoded(value.item())
+            return self.encode(value.item())
         return self._object(value)
 
     def _pairs(self, mapping: Mapping[Any, Any]) -> list[Any]:
-        return [[self.encoded(key), self.encoded(item)] for key, item in mapping.items()]
+        return [[self.encode(key), self.encode(item)] for key, item in mapping.items()]
 
     def _array(self, array: NDArray[Any]) -> list[Any]:
         if array.dtype.kind == "O":
-            return ["O", list(array.shape), [self.encoded(item) for item in array.ravel().tolist()]]
+            return ["O", list(array.shape), [self.encode(item) for item in array.ravel().tolist()]]
         data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
         return [array.dtype.newbyteorder("<").str, list(array.shape), base64.b64encode(data).decode("ascii")]
 
@@ -90,12 +99,12 @@ class Plain:
         name = f"{kind.__module__}:{kind.__qualname__}"
         if name not in self._classes:
             raise TypeError(f"no part of a run holds a {kind.__name__}")
-        return {"object": [name, self.encoded(_state(value))]}
+        return {"object": [name, self.encode(_state(value))]}
 
-    def decoded(self, value: Any) -> Any:
+    def decode(self, value: Any) -> Any:
         """The value that was encoded; :class:`ValueError` if none was."""
         if isinstance(value, list):
-            return [self.decoded(item) for item in cast("list[Any]", value)]
+            return [self.decode(item) for item in cast("list[Any]", value)]
         if not isinstance(value, dict):
             return value
         ((kind, content),) = cast("dict[str, Any]", value).items()
@@ -106,32 +115,32 @@ class Plain:
         if kind == "bytes":
             return base64.b64decode(content, validate=True)
         if kind == "tuple":
-            return tuple(self.decoded(item) for item in content)
+            return tuple(self.decode(item) for item in content)
         if kind in ("dict", "counter"):
-            pairs = {self.decoded(key): self.decoded(item) for key, item in content}
+            pairs = {self.decode(key): self.decode(item) for key, item in content}
             return Counter(pairs) if kind == "counter" else pairs
         if kind == "array":
-            return self._decoded_array(*content)
+            return self._decode_array(*content)
         if kind == "object":
-            return self._decoded_object(*content)
+            return self._decode_object(*content)
         raise ValueError(f"unknown kind of value {kind!r}")
 
-    def _decoded_array(self, dtype: str, shape: list[int], data: Any) -> NDArray[Any]:
+    def _decode_array(self, dtype: str, shape: list[int], data: Any) -> NDArray[Any]:
         if dtype != "O":
             return np.frombuffer(base64.b64decode(data, validate=True), np.dtype(dtype)).reshape(shape).copy()
         array = np.empty(len(data), dtype=object)
         for number, item in enumerate(data):
-            array[number] = self.decoded(item)
+            array[number] = self.decode(item)
         return array.reshape(shape)
 
-    def _decoded_object(self, name: str, state: Any) -> Any:
+    def _decode_object(self, name: str, state: Any) -> Any:
         if name not in self._classes:
             raise ValueError(f"unknown class {name!r}")
         module, _, path = name.partition(":")
         kind: Any = importlib.import_module(module)
         for part in path.split("."):
             kind = getattr(kind, part)
-        found = self.decoded(state)
+        found = self.decode(state)
         if tuple in kind.__mro__:
             return kind(*found)
         made = kind.__new__(kind)
@@ -144,7 +153,7 @@ class Plain:
 
 
 def _state(value: Any) -> Any:
-    """What is to be known of an object: a tuple's items, a dataclass's fields, or whatever the object itself says."""
+    """The state of an object: a tuple's items, a dataclass's fields, or the object's own ``__getstate__``."""
     if isinstance(value, tuple):
         return tuple(cast("tuple[Any, ...]", value))
     kind: Any = value.__class__
@@ -157,7 +166,7 @@ SCHEMA = "treegauge.part/1"
 
 
 @dataclass(frozen=True)
-class Part:
+class RunPart:
     """The results of the shards ``number``, ``number + of`` ... of a run, numbered from 1.
 
     ``command`` and ``arguments`` are the run's; ``settings`` what they mean, all defaults spelt out; ``cut`` is a hash of all its
@@ -185,18 +194,18 @@ class PartDone(Exception):
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """Which part of how many.
+    """The number of a part, and the number of parts.
 
     >>> parse_shard("3/10")
     (3, 10)
     """
     number, slash, of = text.partition("/")
     if not (slash and number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
-        raise UsageError(f"--shard {text!r}: write which part of how many, counted from 1, as in 3/10")
+        raise UsageError(f"--shard {text!r}: write the part and the number of parts, counted from 1, as in 3/10")
     return int(number), int(of)
 
 
-class OnePart(Closing):
+class OnePart(EngineBase):
     """The engine that does one part of the shards, on another engine, and then stops the command with :class:`PartDone`."""
 
     in_process = False
@@ -242,12 +251,12 @@ class OnePart(Closing):
         self._engine.close()
 
 
-class Merged(Closing):
+class Merged(EngineBase):
     """The engine whose results are in the parts already; what was not foreseen when they were made runs on another engine."""
 
     in_process = False
 
-    def __init__(self, parts: Sequence[Part], engine: Engine) -> None:
+    def __init__(self, parts: Sequence[RunPart], engine: Engine) -> None:
         ordered = sorted(parts, key=lambda part: part.number)
         self._plans: list[Any] = list(ordered[0].plans)
         self._results = [ordered[k % len(ordered)].results[k // len(ordered)] for k in range(ordered[0].shards)]
@@ -271,7 +280,7 @@ class Merged(Closing):
         self._engine.close()
 
 
-def write_part(part: Part, path: str, plain: Plain) -> None:
+def write_part(part: RunPart, path: str, plain: ValueCodec) -> None:
     """Write a part, whole or not at all."""
     content = {
         "command": part.command,
@@ -282,15 +291,15 @@ def write_part(part: Part, path: str, plain: Plain) -> None:
         "of": part.of,
         "shards": part.shards,
         "cut": part.cut,
-        "plans": plain.encoded(part.plans),
-        "results": plain.encoded(part.results),
+        "plans": plain.encode(part.plans),
+        "results": plain.encode(part.results),
     }
     body = json.dumps(content, separators=(",", ":"))
     head = json.dumps({"schema": SCHEMA, "sha256": hashlib.sha256(body.encode()).hexdigest()})
     write_chunks([f"{head}\n{body}\n".encode()], path)
 
 
-def read_part(path: str, plain: Plain) -> Part:
+def read_part(path: str, plain: ValueCodec) -> RunPart:
     """The part in a file; :class:`~treegauge.errors.FormatError` if it is none, or not as it was written."""
     with Source(path).open() as stream:
         data = stream.read()
@@ -306,13 +315,13 @@ def read_part(path: str, plain: Plain) -> Part:
     try:
         content = json.loads(body)
         names = ("command", "settings", "version", "number", "of", "shards", "cut")
-        decoded = {name: plain.decoded(content[name]) for name in ("plans", "results")}
-        return Part(arguments=tuple(content["arguments"]), **{name: content[name] for name in names}, **decoded)
+        values = {name: plain.decode(content[name]) for name in ("plans", "results")}
+        return RunPart(arguments=tuple(content["arguments"]), **{name: content[name] for name in names}, **values)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(f"a part that cannot be read ({type(error).__name__}: {error})", path=path) from None
 
 
-def check_parts(parts: dict[str, Part]) -> None:
+def check_parts(parts: dict[str, RunPart]) -> None:
     """Refuse parts, by the names of their files, that do not belong together, of which some are missing, or doubled."""
     (first_path, first), *others = parts.items()
     for path, part in others:

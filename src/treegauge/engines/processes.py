@@ -1,6 +1,6 @@
 """Worker processes on this machine.
 
-What runs in a worker: the function of a map on one shard, with what all its shards share unpacked but once.
+A worker unpacks the function and the shared value of a map once, and applies them to one shard after the other.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from treegauge.engines.base import Broken, Closing, ItemT, ResultT, SharedT, Work, in_order
+from treegauge.engines.base import EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
 from treegauge.errors import UsageError
 
 __all__ = ["Processes", "call_with_bytes", "call_with_file"]
 
-_KEPT = 4
+_MOST_UNPACKED = 4
 _unpacked: OrderedDict[str, tuple[Callable[[Any, Any], Any], Any]] = OrderedDict()
 
 
@@ -37,7 +37,8 @@ def call_with_file(path: str, item: Any) -> Any:
 def call_with_bytes(name: str, version: str, folder: str, packed: bytes, item: Any) -> Any:
     """The result of a shard; function and shared value are packed.
 
-    A worker of another version would count otherwise. Relative paths mean what they mean in ``folder``, where the command runs.
+    A worker of another version is refused, as it might count differently. Relative paths are those of ``folder``, in
+    which the command runs.
     """
     if os.path.isdir(folder) and os.getcwd() != folder:
         os.chdir(folder)
@@ -49,14 +50,14 @@ def call_with_bytes(name: str, version: str, folder: str, packed: bytes, item: A
 def _call(name: str, packed: Callable[[], bytes], item: Any) -> Any:
     if name not in _unpacked:
         _unpacked[name] = pickle.loads(packed())
-        while len(_unpacked) > _KEPT:
+        while len(_unpacked) > _MOST_UNPACKED:
             _unpacked.popitem(last=False)
     function, shared = _unpacked[name]
     return function(shared, item)
 
 
-class Processes(Closing):
-    """So many worker processes; they start when there is work, and stay until the engine is closed.
+class Processes(EngineBase):
+    """Worker processes of this machine; they start when there is work, and stay until the engine is closed.
 
     >>> import operator
     >>> with Processes(2) as engine:
@@ -83,18 +84,18 @@ class Processes(Closing):
         path = Path(self._folder) / hashlib.sha256(packed).hexdigest()
         path.write_bytes(packed)
         try:
-            yield from in_order(_Tasks(self, str(path)), items)
+            yield from in_order(_ProcessTasks(self, str(path)), items)
         finally:
             path.unlink(missing_ok=True)
 
     def executor(self) -> ProcessPoolExecutor:
-        """The workers; new ones if the last were broken."""
+        """The workers; new ones if the last pool broke."""
         if self._executor is None:
             self._executor = _executor(self.workers)
         return self._executor
 
     def give_up(self, executor: ProcessPoolExecutor | None) -> None:
-        """Let broken workers go, unless there are others already."""
+        """Shut down a broken pool, unless it has been replaced already."""
         if executor is not None and executor is self._executor:
             executor.shutdown(cancel_futures=True)
             self._executor = None
@@ -113,14 +114,14 @@ def _executor(workers: int) -> ProcessPoolExecutor:
 
 
 def _begin(workers: int) -> None:
-    """What a worker does first: leave interrupts to the process that waits for it, and the other cores to the other workers."""
+    """Prepare a worker: leave interrupts to the parent process, and the other cores to the other workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if workers > 1:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ.setdefault(name, "1")
 
 
-class _Tasks:
+class _ProcessTasks:
     """The tasks of one map."""
 
     def __init__(self, engine: Processes, path: str) -> None:
@@ -143,18 +144,18 @@ class _Tasks:
             return future.result()
         except BrokenProcessPool:
             self._engine.give_up(executor)
-            raise Broken(_WENT_AWAY) from None
+            raise WorkerLost(_WORKER_LOST) from None
 
     def alone(self, item: Any) -> Any:
         with _executor(1) as executor:
             try:
                 return executor.submit(call_with_file, self._path, item).result()
             except BrokenProcessPool:
-                raise Broken(_WENT_AWAY) from None
+                raise WorkerLost(_WORKER_LOST) from None
 
     def abandon(self, tasks: Iterable[tuple[ProcessPoolExecutor, Future[Any]]]) -> None:
         for _, future in tasks:
             future.cancel()
 
 
-_WENT_AWAY = "a worker process went away (killed, or out of memory)"
+_WORKER_LOST = "a worker process died (killed, or out of memory)"

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Protocol
 
 from treegauge.data import own_treebank
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import FormatError, MismatchError, UsageError
 from treegauge.io.writing import write_bytes
 from treegauge.tables import Table
@@ -111,7 +111,7 @@ class Work:
     pieces: Pieces
     say: Callable[[str], None] = lambda _: None
     threads: int | None = None
-    engine: Engine = HERE
+    engine: Engine = IN_PROCESS
 
     @property
     def jobs(self) -> int:

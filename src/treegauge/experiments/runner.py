@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MissingExtra
 from treegauge.experiments.base import Corpus, Experiment, Pieces, Report, Work
 from treegauge.io.writing import partial_path, write_bytes
@@ -26,7 +26,7 @@ def run_experiment(
     resume: bool = False,
     threads: int | None = None,
     say: Callable[[str], None] = lambda _: None,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> Report:
     """Run an experiment; with a folder, keep what is done as it is done, and write the report there in the end."""
     fingerprint = experiment.fingerprint(corpus, settings)

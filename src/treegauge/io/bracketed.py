@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treegauge.errors import BracketError, InputError
-from treegauge.io.bracketed_columns import Events, Names, Part, find_events, join_parts, part_of
-from treegauge.io.diagnosis import Place, Scanner, first_error, is_nested_at_margin
+from treegauge.io.bracketed_columns import Events, Names, TreeColumns, find_events, join_parts, part_of
+from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
 from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.trees.treebank import Origin, Treebank
@@ -30,12 +30,12 @@ _PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
 
 
-def bracketed_parts(text: Text, options: ReadOptions, names: Names) -> Iterator[Part]:
+def bracketed_parts(text: Text, options: ReadOptions, names: Names) -> Iterator[TreeColumns]:
     """The trees of a text as columns, a block at a time."""
     return _Reader(text, options, names).parts()
 
 
-def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) -> Part | None:
+def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) -> TreeColumns | None:
     """The trees of several small texts, read as if they were one, which is many times faster than one by one.
 
     None if there is an error in one of them; the names are then as they were.
@@ -47,7 +47,7 @@ def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) 
     whole = b"".join(files)
     try:
         whole.decode("utf-8")
-        part, _ = _Block(whole, "", Place(1, 0), True, options).read(names)
+        part, _ = _TextBlock(whole, "", TextPosition(1, 0), True, options).read(names)
     except (UnicodeDecodeError, InputError):
         return None
     if part is None:
@@ -121,7 +121,7 @@ def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes
 def _good_trees(scanner: Scanner, path: str, options: ReadOptions) -> Treebank:
     names = Names()
     good = scanner.take_good()
-    part, _ = _Block(good.text, path, good.place, True, options, good.bad_lines).read(names)
+    part, _ = _TextBlock(good.text, path, good.place, True, options, good.bad_lines).read(names)
     return join_parts([] if part is None else [part], names)
 
 
@@ -132,7 +132,7 @@ class _Reader:
         self.path, self.options, self.names = text.name, options, names
         self.chunks = text.chunks()
         # Where the present block begins.
-        self.place = Place(1, 0) if text.part is None else Place(text.part.line, text.part.characters)
+        self.place = TextPosition(1, 0) if text.part is None else TextPosition(text.part.line, text.part.characters)
         self.failed_block: bytes | None = None
 
     def treebanks(self) -> Iterator[Treebank]:
@@ -141,14 +141,14 @@ class _Reader:
             if len(self.names) > _MOST_NAMES:
                 self.names = Names()
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[TreeColumns]:
         pieces: list[bytes] = []
         enough = 0
         for chunk, is_last in self.chunks:
             pieces.append(chunk)
             if not is_last and sum(map(len, pieces)) < enough:
                 continue
-            block = _Block(b"".join(pieces), self.path, self.place, is_last, self.options)
+            block = _TextBlock(b"".join(pieces), self.path, self.place, is_last, self.options)
             self.failed_block = block.text
             part, used = block.read(self.names)
             self.failed_block = None
@@ -161,17 +161,17 @@ class _Reader:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _TextBlock:
     """Text that begins between trees, and ends anywhere unless it is the last."""
 
     text: bytes
     path: str
-    place: Place
+    place: TextPosition
     is_last: bool
     options: ReadOptions
     bad_lines: AbstractSet[int] = frozenset()
 
-    def read(self, names: Names) -> tuple[Part | None, int]:
+    def read(self, names: Names) -> tuple[TreeColumns | None, int]:
         """The trees that are complete in this block, and how many bytes they take."""
         text, comment_lines = _without_comments(self.text, self.options.comment, self.place.begins_line)
         if self.options.lines:

@@ -20,11 +20,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.io.interning import Interner, Words
+from treegauge.io.interning import Interner, WordView
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.treebank import Int32, Int64, Origin, Treebank
 
-__all__ = ["Bytes", "Columns", "Events", "Mask", "Names", "Nesting", "Part", "find_events", "join_parts", "nesting_of", "part_of"]
+__all__ = [
+    "Bytes",
+    "Columns",
+    "Events",
+    "Mask",
+    "Names",
+    "Nesting",
+    "TreeColumns",
+    "find_events",
+    "join_parts",
+    "nesting_of",
+    "part_of",
+]
 
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
@@ -74,19 +86,19 @@ class Events:
 
     @cached_property
     def atom_end(self) -> Int64:
-        """Where each atom of the text ends, be it a label or a word."""
+        """The end of each atom of the text, be it a label or a word."""
         edge = ~self.outside
         edge[:-1] &= self.outside[1:]
         return np.flatnonzero(edge) + 1
 
     def end_before(self, event: Int64) -> Int64 | None:
-        """Where the atom ends that comes before each of some events; None if one is set off by more than a single blank."""
+        """The end of the atom before each of some events; None if one is set off by more than a single blank."""
         end = self.position.take(event)
         end -= self.outside.take(end - 1)
         return None if bool(self.outside.take(end - 1).any()) else end
 
     def complete(self) -> int:
-        """How many events there are up to the last point where no bracket is open."""
+        """The number of events up to the last point where no bracket is open."""
         for tail in (self.depth[-_TAIL:], self.depth):  # that point is almost always near the end
             outside = np.flatnonzero(tail <= 0)
             if len(outside):
@@ -277,7 +289,7 @@ class Columns(NamedTuple):
     above: Int32
 
 
-class Part(NamedTuple):
+class TreeColumns(NamedTuple):
     """Some trees: their columns, and how many nodes and tokens each has."""
 
     columns: Columns
@@ -286,16 +298,18 @@ class Part(NamedTuple):
     origins: tuple[Origin, ...]
 
 
-def join_parts(parts: list[Part], names: Names) -> Treebank:
+def join_parts(parts: list[TreeColumns], names: Names) -> Treebank:
     """One treebank of parts that share their names; the list is emptied, so that memory is free as early as possible."""
     origins = tuple(origin for part in parts for origin in part.origins)
     node_offset, token_offset = _offsets([part.n_nodes for part in parts]), _offsets([part.n_tokens for part in parts])
     columns = [[part.columns[k] for part in parts] for k in range(len(Columns._fields))]
     parts.clear()
-    return Treebank(names.labels(), names.vocabulary(), *Columns._make(map(_joined, columns)), node_offset, token_offset, origins)
+    return Treebank(
+        names.labels(), names.vocabulary(), *Columns._make(map(_join_column, columns)), node_offset, token_offset, origins
+    )
 
 
-def _joined(column: list[Int32]) -> Int32:
+def _join_column(column: list[Int32]) -> Int32:
     joined = column[0] if len(column) == 1 else np.concatenate([np.zeros(0, np.int32), *column])
     column.clear()
     return joined
@@ -305,7 +319,7 @@ def _offsets(sizes: list[Int64]) -> Int64:
     return np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
 
 
-def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
+def part_of(events: Events, names: Names, path: str, first_line: int) -> TreeColumns:
     """The columns of text whose brackets balance.
 
     Raises UnicodeDecodeError if it is not UTF-8.
@@ -318,7 +332,7 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
         return part_of(find_events(_with_labels_at_brackets(events)), names, path, first_line)
     start, end, parent, roots, above, is_tagged, nodes_before = nesting_of(events)
 
-    text = Words(events.data)
+    text = WordView(events.data)
     label_end, word_end = _ends(events, opens, words, has_label, start, nodes_before)
     if every:
         label = names.label_names.ids(text, open_position + 1, label_end)
@@ -341,13 +355,13 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> Part:
     above = above - np.repeat(roots, n_tokens)
     columns = Columns(label, start, end, parent, word, tag, above.astype(np.int32))
     origin = Origin(path, _lines_of(events, open_position.take(roots), first_line))
-    return Part(columns, n_nodes, n_tokens, (origin,))
+    return TreeColumns(columns, n_nodes, n_tokens, (origin,))
 
 
 def _ends(
     events: Events, opens: Int64, words: Int64, has_label: Mask, words_before: Int32, nodes_before: Int64
 ) -> tuple[Int64, Int64]:
-    """Where labels and words end, given the numbers of words before nodes and of nodes before words."""
+    """The ends of labels and words, given the numbers of words before nodes and of nodes before words."""
     every = bool(has_label.all())
     label_end = events.end_before((opens if every else opens[has_label]) + 1)
     word_end = events.end_before(words + 1)

@@ -90,7 +90,7 @@ def _order(bank: Treebank) -> _Order:
 
 
 def _levels(parent: Int64) -> Int64:
-    """How deep each node is, the root at 1; the root is its own parent. Ancestors are jumped over twice as far each time."""
+    """The depth of each node, the root at 1; the root is its own parent. Each round doubles the distance to the ancestor."""
     level = (parent != np.arange(len(parent))).astype(np.int64)
     ancestor = parent
     while bool((more := level.take(ancestor)).any()):

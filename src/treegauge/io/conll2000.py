@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
-from treegauge.io.diagnosis import Place, bad_bytes, error_at, is_comment
+from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
 from treegauge.io.graphs import canonical_label
-from treegauge.io.interning import Interner, Words
+from treegauge.io.interning import Interner, WordView
 from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.io.writing import refusal
@@ -65,7 +65,7 @@ def check_conll2000(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 
 
 def _end_of_sentences(text: bytes) -> int:
-    """Where the last blank line ends."""
+    """The end of the last blank line."""
     end = text.rfind(b"\n\n")
     if end >= 0:
         return end + 2
@@ -114,14 +114,16 @@ def _line_error(line: bytes, path: str, number: int) -> InputError | None:
     fault = bad_bytes(line)
     if fault is not None:
         problem, at, advice = fault
-        return error_at(EncodingError, problem, path, Place(number, 0), line, at, advice)
+        return error_at(EncodingError, problem, path, TextPosition(number, 0), line, at, advice)
     fields = line.split()
     if len(fields) != 3:
         problem = f"{number_of(len(fields), 'column')} instead of 3"
-        return error_at(FormatError, problem, path, Place(number, 0), line, 0, _FIELDS_ADVICE)
+        return error_at(FormatError, problem, path, TextPosition(number, 0), line, 0, _FIELDS_ADVICE)
     tag = fields[2].decode("utf-8")
     if not _CHUNK_TAG.fullmatch(tag):
-        return error_at(FormatError, f"{tag!r} is no chunk tag", path, Place(number, 0), line, line.rindex(fields[2]), _TAG_ADVICE)
+        return error_at(
+            FormatError, f"{tag!r} is no chunk tag", path, TextPosition(number, 0), line, line.rindex(fields[2]), _TAG_ADVICE
+        )
     return None
 
 
@@ -143,7 +145,7 @@ def _read_block(text: bytes, comments: list[int], path: str, first_line: int) ->
     begins_sentence = np.diff(paragraph, prepend=-1) != 0
     words, tags, chunk_tags = Interner(), Interner(), Interner()
     try:
-        text64 = Words(data)
+        text64 = WordView(data)
         word, tag, chunk = (names.ids(text64, start[k::3], end[k::3]) for k, names in enumerate((words, tags, chunk_tags)))
     except UnicodeDecodeError:
         return None
@@ -160,9 +162,9 @@ def _treebank(
 
     ``first`` says of each word whether it begins a sentence.
     """
-    vocabulary, word_of = _numbered(map(restore_word, words))
+    vocabulary, word_of = _distinct(map(restore_word, words))
     types = [canonical_label(name.partition("-")[2]) for name in chunk_tags]
-    chunk_type = _numbered(types)[1][chunk]
+    chunk_type = _distinct(types)[1][chunk]
     is_inside = np.array([name != OUTSIDE for name in chunk_tags], dtype=np.bool_)[chunk]
     is_i = np.array([name.startswith("I-") for name in chunk_tags], dtype=np.bool_)[chunk]
     goes_on = is_i & ~first & np.roll(is_inside, 1) & (chunk_type == np.roll(chunk_type, 1))
@@ -170,7 +172,7 @@ def _treebank(
     opening, opener = np.unique(chunk[opens], return_inverse=True)
     opening_tags: list[int] = opening.tolist()
     chunk_labels = ["I-" + types[k] if chunk_tags[k].startswith("I-") else types[k] for k in opening_tags]
-    labels, label_of = _numbered([SENTENCE_LABEL, *map(canonical_label, tags), *chunk_labels])
+    labels, label_of = _distinct([SENTENCE_LABEL, *map(canonical_label, tags), *chunk_labels])
     tag_label = label_of[1 + tag]
 
     token = np.arange(len(word))
@@ -202,7 +204,7 @@ def _treebank(
     )
 
 
-def _numbered(names: Iterable[str]) -> tuple[tuple[str, ...], Int32]:
+def _distinct(names: Iterable[str]) -> tuple[tuple[str, ...], Int32]:
     """The distinct names, and the number of each."""
     numbers: dict[str, int] = {}
     ids = [numbers.setdefault(name, len(numbers)) for name in names]
@@ -220,7 +222,7 @@ _SHAPE = (
 def conll2000_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as columns ``word tag chunk``, a blank line after each."""
     for block in blocks:
-        write = _Block(block)
+        write = _ColumnWriter(block)
         for index in range(len(block)):
             try:
                 yield "\n".join([*write.sentence(index), "", ""]).encode("utf-8")
@@ -230,7 +232,7 @@ def conll2000_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
                 raise refusal(block, index, "a label or word is not text: it holds half of a surrogate pair") from None
 
 
-class _Block:
+class _ColumnWriter:
     """Writes the sentences of a treebank; each word and label is looked at once."""
 
     def __init__(self, bank: Treebank) -> None:

@@ -1,4 +1,4 @@
-"""What exactly is wrong with bracketed text: the careful scanner behind the fast reader.
+"""The exact errors of bracketed text: the careful scanner behind the fast reader.
 
 It walks line by line and goes on after an error, so that all errors of a file can be listed; and it keeps the text of the whole
 trees, so that these can still be read.
@@ -16,7 +16,7 @@ from treegauge.errors import BracketError, EncodingError, InputError
 from treegauge.io.bracketed_columns import find_events
 from treegauge.io.sources import ReadOptions
 
-__all__ = ["Place", "Scanner", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
+__all__ = ["Scanner", "TextPosition", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
 
 _TOKEN = re.compile(rb"(?:\([ \t\r\v\f]*)+|(?:\)[ \t\r\v\f]*)+|[^() \t\n\r\v\f]+")
 _NOT_NEWLINE = re.compile(rb"[^\n]")
@@ -26,7 +26,7 @@ _LINES = "Each line was declared to be one sentence (--lines); leave that out fo
 _SHOWN_BYTES = 400
 
 
-class Place(NamedTuple):
+class TextPosition(NamedTuple):
     """A line, counted from 1, and how many characters of it come before."""
 
     line: int
@@ -36,11 +36,11 @@ class Place(NamedTuple):
     def begins_line(self) -> bool:
         return self.characters == 0
 
-    def after(self, text: bytes) -> Place:
+    def after(self, text: bytes) -> TextPosition:
         """The place where the text ends that begins here."""
         newlines = text.count(b"\n")
         rest = len(text[text.rfind(b"\n") + 1 :].decode("utf-8", "replace"))
-        return Place(self.line + newlines, rest if newlines else self.characters + rest)
+        return TextPosition(self.line + newlines, rest if newlines else self.characters + rest)
 
 
 def is_comment(line: bytes, options: ReadOptions) -> bool:
@@ -49,7 +49,7 @@ def is_comment(line: bytes, options: ReadOptions) -> bool:
     return bool(comment) and line.lstrip(b" \t\r\v\f").startswith(comment)
 
 
-def first_error(text: bytes, path: str, place: Place, options: ReadOptions) -> InputError | None:
+def first_error(text: bytes, path: str, place: TextPosition, options: ReadOptions) -> InputError | None:
     """The first error of a text that begins between trees, or None."""
     scanner = Scanner(path, place, options, is_nested_at_margin(text))
     for line in text.split(b"\n"):
@@ -78,14 +78,14 @@ class Good(NamedTuple):
     """Text that can be read, where it begins, and the numbers of the lines that had errors."""
 
     text: bytes
-    place: Place
+    place: TextPosition
     bad_lines: set[int]
 
 
 class Scanner:
     """Walks the lines of a text; what was right in them is kept, with blanks in place of all that belongs to no whole tree."""
 
-    def __init__(self, path: str, place: Place, options: ReadOptions, nested_at_margin: bool) -> None:
+    def __init__(self, path: str, place: TextPosition, options: ReadOptions, nested_at_margin: bool) -> None:
         self.path, self.place, self.options = path, place, options
         self.nested_at_margin = nested_at_margin
         self.depth = 0
@@ -94,14 +94,18 @@ class Scanner:
         self._good_from = place
         self._reported: set[str] = set()  # on the present line
         self._tree_start = 0  # where in `good` the outermost open bracket is
-        self._tree_place: tuple[Place, bytes, int] = (place, b"", 0)  # where its line begins, its text, and where in there it is
+        self._tree_place: tuple[TextPosition, bytes, int] = (
+            place,
+            b"",
+            0,
+        )  # where its line begins, its text, and where in there it is
 
     @property
     def good_bytes(self) -> int:
         return len(self._good)
 
     def take_good(self) -> Good:
-        """What was right so far; to be called between trees, and kept no longer."""
+        """The correct text so far, which is then forgotten; to be called between trees."""
         good = Good(bytes(self._good), self._good_from, self._bad_lines)
         self._good, self._bad_lines, self._good_from = bytearray(), set(), self.place
         return good
@@ -116,19 +120,19 @@ class Scanner:
         except UnicodeDecodeError:
             return False
         self._good += text
-        self.place = Place(self.place.line + len(lines), 0)
+        self.place = TextPosition(self.place.line + len(lines), 0)
         return True
 
     def scan(self, line: bytes) -> Iterator[InputError]:
         """The errors noticed on the next line (given without its end), at most one of a kind."""
         base = len(self._good)
-        self._good += _repaired(line) + b"\n"
+        self._good += _readable(line) + b"\n"
         if not (self.place.begins_line and is_comment(line, self.options)):
             self._reported.clear()
             for error in self._errors(line, base):
                 self._bad_lines.add(self.place.line)
                 yield error
-        self.place = Place(self.place.line + 1, 0)
+        self.place = TextPosition(self.place.line + 1, 0)
 
     def _errors(self, line: bytes, base: int) -> Iterator[InputError]:
         fault = bad_bytes(line)
@@ -191,7 +195,7 @@ class Scanner:
         return error_at(kind, problem, self.path, self.place, line, at, advice)
 
 
-def error_at(kind: type[InputError], problem: str, path: str, place: Place, line: bytes, at: int, advice: str) -> InputError:
+def error_at(kind: type[InputError], problem: str, path: str, place: TextPosition, line: bytes, at: int, advice: str) -> InputError:
     """An error at a byte of a line, or of the rest of one, that begins at a place."""
     column = place.characters + len(line[:at].decode("utf-8", "replace")) + 1
     shown_from = max(0, at - _SHOWN_BYTES)
@@ -203,7 +207,7 @@ def error_at(kind: type[InputError], problem: str, path: str, place: Place, line
 
 
 def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
-    """What is wrong with the bytes of a line, where, and what to do."""
+    """The problem with the bytes of a line, its place, and advice; None if there is none."""
     zero = line.find(b"\0")
     if zero >= 0:
         return "zero byte", zero, "This does not look like text: is the file compressed, or UTF-16 (--encoding utf-16)?"
@@ -215,7 +219,7 @@ def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
     return None
 
 
-def _repaired(line: bytes) -> bytes:
+def _readable(line: bytes) -> bytes:
     """The line with a question mark in place of each byte that is no text."""
     text = line.decode("utf-8", "surrogateescape")
     return re.sub("[\udc80-\udcff\0]", "?", text).encode("utf-8")

@@ -22,8 +22,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
-from treegauge.io.diagnosis import Place, bad_bytes, error_at
-from treegauge.io.graphs import ROOT, ROOT_LABEL, Graph, LabelParts, Node, Word, join_label, split_label, treebanks_of
+from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at
+from treegauge.io.graphs import ROOT, ROOT_LABEL, Graph, GraphNode, LabelParts, Word, join_label, split_label, treebanks_of
 from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.io.writing import refusal
@@ -41,7 +41,7 @@ _COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morp
 
 def check_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of an export file, in blocks, and all its errors."""
-    return treebanks_of(_Sentences(text.name, options).graphs(text), text.name, options)
+    return treebanks_of(_ExportScanner(text.name, options).graphs(text), text.name, options)
 
 
 def is_node_name(word: bytes) -> bool:
@@ -50,7 +50,7 @@ def is_node_name(word: bytes) -> bool:
     return match is not None and int(match.group(1)) >= 500
 
 
-class _Sentences:
+class _ExportScanner:
     """The sentences of an export file, found line by line."""
 
     def __init__(self, path: str, options: ReadOptions) -> None:
@@ -140,7 +140,7 @@ class _Sentences:
         elif word[1:] in graph.nodes:
             raise self._error(f"node {word[1:]} is there twice")
         else:
-            graph.nodes[word[1:]] = Node(label, parent, self.number)
+            graph.nodes[word[1:]] = GraphNode(label, parent, self.number)
 
     def _label(self, columns: tuple[bytes, ...]) -> str:
         """The label that the columns between word and parent make; most of them come again and again."""
@@ -155,10 +155,10 @@ class _Sentences:
 
     def _bad_bytes(self) -> InputError:
         problem, at, advice = bad_bytes(self.line) or ("these bytes are no text", 0, "")
-        return error_at(EncodingError, problem, self.path, Place(self.number, 0), self.line, at, advice)
+        return error_at(EncodingError, problem, self.path, TextPosition(self.number, 0), self.line, at, advice)
 
     def _error(self, problem: str, advice: str = "") -> InputError:
-        return error_at(FormatError, problem, self.path, Place(self.number, 0), self.line, 0, advice)
+        return error_at(FormatError, problem, self.path, TextPosition(self.number, 0), self.line, 0, advice)
 
 
 _FIRST_NODE = 500

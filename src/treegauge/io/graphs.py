@@ -31,8 +31,8 @@ __all__ = [
     "ROOT",
     "ROOT_LABEL",
     "Graph",
+    "GraphNode",
     "LabelParts",
-    "Node",
     "Word",
     "canonical_label",
     "join_label",
@@ -53,7 +53,7 @@ class Word(NamedTuple):
     line: int
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """A node with its label, its parent's name and its line."""
 
     label: str
@@ -68,12 +68,12 @@ class Graph:
     name: str
     line: int
     words: list[Word] = field(default_factory=list[Word])
-    nodes: dict[str, Node] = field(default_factory=dict[str, Node])
+    nodes: dict[str, GraphNode] = field(default_factory=dict[str, GraphNode])
     has_root: bool = True
 
 
 class _Cover(NamedTuple):
-    """Which words a node covers: how many, and from which to which."""
+    """The words that a node covers: their number, the first and the last."""
 
     size: int
     first: int
@@ -161,7 +161,7 @@ def _fault(problem: str, graph: Graph, line: int, path: str) -> FormatError:
 
 
 def _covers(graph: Graph, order: list[str], path: str) -> dict[str, _Cover]:
-    """Which words each node covers; refuses a node without words and one with a gap."""
+    """The words that each node covers; refuses a node without words and one with a gap."""
     covers: dict[str, _Cover] = {}
     for position, word in enumerate(graph.words):
         _widen(covers, word.parent, _Cover(1, position, position))

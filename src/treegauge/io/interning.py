@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["Interner", "Words"]
+__all__ = ["Interner", "WordView"]
 
 Bytes = NDArray[np.uint8]
 UInt64 = NDArray[np.uint64]
@@ -29,7 +29,7 @@ _SMALLEST_TABLE, _LARGEST_FIRST_TABLE = 1 << 10, 1 << 16
 _GIANT_BYTES = 1 << 10
 
 
-class Words:
+class WordView:
     """The little-endian 64-bit words that begin at the bytes of some data, which zeros follow."""
 
     def __init__(self, data: Bytes) -> None:
@@ -56,7 +56,7 @@ class Interner:
     """Numbers for the distinct slices of the blocks it has seen, in the order of their first occurrence.
 
     >>> interner = Interner()
-    >>> text = Words(np.frombuffer(b"NP VP NP", dtype=np.uint8))
+    >>> text = WordView(np.frombuffer(b"NP VP NP", dtype=np.uint8))
     >>> interner.ids(text, np.array([0, 3, 6]), np.array([2, 5, 8])).tolist(), interner.strings
     ([0, 1, 0], ['NP', 'VP'])
     """
@@ -67,10 +67,10 @@ class Interner:
         self._keys = np.zeros(_SMALLEST_TABLE + 1, dtype=np.uint64)  # number + 1 -> key
         # Nobody can make a file whose words all begin their search at the same slot. The numbers do not depend on it.
         self._multiplier = np.uint64(secrets.randbits(64) | 1)
-        self._pool = _Pool()
+        self._pool = _StringPool()
         self._namesakes: dict[bytes, int] = {}  # strings whose hash another string had first
 
-    def ids(self, words: Words, start: Int64, end: Int64) -> Int32:
+    def ids(self, words: WordView, start: Int64, end: Int64) -> Int32:
         """The number of each slice from ``start`` to ``end``; slices are not empty, hold no blank and no zero byte.
 
         Raises UnicodeDecodeError if one that was not there before is not UTF-8.
@@ -86,7 +86,7 @@ class Interner:
         numbers, new = self._look_up(keys)
         self.strings += self._pool.add(words.data, start.take(new), end.take(new))
         if len(long):
-            self._separate_namesakes(words, start, length, long, numbers)
+            self._resolve_collisions(words, start, length, long, numbers)
         return numbers
 
     def _look_up(self, keys: UInt64) -> tuple[Int32, Int64]:
@@ -165,7 +165,7 @@ class Interner:
         self._keys[known + 1 : known + 1 + len(order)] = self._keys.take(order + known + 1)
         return first.take(order)
 
-    def _separate_namesakes(self, words: Words, start: Int64, length: Int64, long: Int64, numbers: Int32) -> None:
+    def _resolve_collisions(self, words: WordView, start: Int64, length: Int64, long: Int64, numbers: Int32) -> None:
         """Give a long slice that only shares its hash with the string it was taken for a number of its own."""
         number = numbers.take(long)
         for index in long.take(self._pool.differing(words, start.take(long), length.take(long), number)).tolist():
@@ -184,7 +184,7 @@ class Interner:
         return len(self.strings) - 1
 
 
-class _Pool:
+class _StringPool:
     """The bytes of all strings, one after the other."""
 
     def __init__(self) -> None:
@@ -214,8 +214,8 @@ class _Pool:
         self.size, self.count = self.size + len(joined), last
         return joined[:-1].tobytes().decode("utf-8").split(" ")
 
-    def differing(self, words: Words, start: Int64, length: Int64, number: Int32) -> Int64:
-        """Which slices are not the string with their number."""
+    def differing(self, words: WordView, start: Int64, length: Int64, number: Int32) -> Int64:
+        """The slices that differ from the string with their number."""
         own = np.ndarray(shape=(self.size + 1,), dtype="<u8", buffer=self.data.data, strides=(1,))
         own_start = self.start.take(number)
         equal = self.length.take(number) == length
@@ -241,7 +241,7 @@ def _room(array: NDArray[Number], size: int) -> NDArray[Number]:
     return longer
 
 
-def _hash_long(words: Words, start: Int64, length: Int64) -> UInt64:
+def _hash_long(words: WordView, start: Int64, length: Int64) -> UInt64:
     """A hash of each slice of more than eight bytes, which no slice of at most eight bytes has as its word."""
     hashes = words.every[start] ^ (length.astype(np.uint64) * _MULTIPLIER)
     done, live = 8, np.flatnonzero(length <= _GIANT_BYTES)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from treegauge.errors import InputError, UsageError
 from treegauge.io.bracketed import bracketed_parts, small_files_part
-from treegauge.io.bracketed_columns import Names, Part, join_parts
+from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.formats import Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, find_sources
 from treegauge.io.text import Text
@@ -75,7 +75,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank
 
 
 def _from_string(text: str, options: ReadOptions) -> Treebank:
-    return read_sources([Source("<string>", _encoded(text))], _bracketed(options))
+    return read_sources([Source("<string>", _utf8(text))], _string_options(options))
 
 
 def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
@@ -88,16 +88,16 @@ def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
                     f"string {number} is not bracketed text: {item[:60]!r}\n  A list of files is given as pathlib.Path objects."
                 )
         text = "".join(" ".join(item.split("\n")) + "\n" for item in items)
-        return read_sources([Source("<strings>", _encoded(text))], replace(_bracketed(options), lines=True))
+        return read_sources([Source("<strings>", _utf8(text))], replace(_string_options(options), lines=True))
     return Treebank.from_trees(_as_tree(item) for item in items)
 
 
-def _bracketed(options: ReadOptions) -> ReadOptions:
-    """For text that was decoded long ago."""
+def _string_options(options: ReadOptions) -> ReadOptions:
+    """Options for an in-memory string."""
     return replace(options, format="bracketed", encoding="utf-8")
 
 
-def _encoded(text: str) -> bytes:
+def _utf8(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
@@ -117,7 +117,7 @@ def _as_tree(value: Any) -> Tree:
 def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
     """All trees of some sources; those of bracketed files share one table of names, which saves merging many."""
     done: list[Treebank] = []
-    parts: list[Part] = []
+    parts: list[TreeColumns] = []
     names = Names()
     for together in _groups(sources, options):
         if together[0][1].name == "bracketed":
@@ -153,7 +153,7 @@ def _groups(sources: list[Source], options: ReadOptions) -> Iterator[list[tuple[
         yield small
 
 
-def _bracketed_parts(texts: list[Text], options: ReadOptions, names: Names) -> Iterator[Part]:
+def _bracketed_parts(texts: list[Text], options: ReadOptions, names: Names) -> Iterator[TreeColumns]:
     together = small_files_part(texts, options, names) if len(texts) > 1 else None
     if together is not None:
         yield together

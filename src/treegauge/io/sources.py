@@ -1,6 +1,4 @@
-"""Where bytes come from: files, directories, globs, stdin; compressed by suffix.
-
-Compressed files by suffix, bounded against bombs.
+"""Sources of bytes: files, directories, globs and standard input; decompressed by suffix, and bounded against bombs.
 
 How to read: the choices a user has, as one value.
 """
@@ -27,7 +25,7 @@ from treegauge.errors import InputError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["COMPRESSED", "Part", "ReadOptions", "Source", "decompressed", "find_sources", "magic_suffix"]
+__all__ = ["COMPRESSED", "ByteRange", "ReadOptions", "Source", "decompress", "find_sources", "magic_suffix"]
 
 _BOMB_BYTES, _BOMB_RATIO = 256 << 20, 1000
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
@@ -53,13 +51,13 @@ def magic_suffix(head: bytes) -> str:
     return next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
 
 
-def decompressed(raw: BinaryIO, suffix: str, name: str) -> BinaryIO:
+def decompress(raw: BinaryIO, suffix: str, name: str) -> BinaryIO:
     """The decompressed bytes of a file with this suffix."""
-    counted = _Counted(raw)
+    counted = _CountingReader(raw)
     return cast(BinaryIO, _Bounded(COMPRESSED[suffix](cast(BinaryIO, counted)), counted, name))
 
 
-class _Counted(io.RawIOBase):
+class _CountingReader(io.RawIOBase):
     """A stream that knows how many bytes were taken from it, even if it is a pipe."""
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -77,7 +75,7 @@ class _Counted(io.RawIOBase):
 class _Bounded(io.RawIOBase):
     """A decompressed stream that turns decompression errors into ours and refuses to expand a bomb."""
 
-    def __init__(self, stream: BinaryIO, counted: _Counted, name: str) -> None:
+    def __init__(self, stream: BinaryIO, counted: _CountingReader, name: str) -> None:
         self.stream, self.counted, self.name, self.given = stream, counted, name, 0
 
     def readable(self) -> bool:
@@ -92,7 +90,7 @@ class _Bounded(io.RawIOBase):
             ) from None
         except (OSError, zlib.error, lzma.LZMAError) as error:
             raise InputError(
-                f"cannot be decompressed: {error}", path=self.name, advice="Is the suffix right, and the file whole?"
+                f"cannot be decompress: {error}", path=self.name, advice="Is the suffix right, and the file whole?"
             ) from None
         self.given += len(data)
         if self.given > _BOMB_BYTES and self.given > _BOMB_RATIO * max(self.counted.taken, 1):
@@ -110,7 +108,7 @@ TREEBANK_SUFFIXES = {
 }
 
 
-class Part(NamedTuple):
+class ByteRange(NamedTuple):
     """Some bytes of a file, ``start:end``, and the place where they begin: a line, and how many of its characters come before."""
 
     start: int
@@ -130,7 +128,7 @@ class Source:
     name: str
     data: bytes | None = None
     on_read: Callable[[int], None] | None = None
-    part: Part | None = None
+    part: ByteRange | None = None
     stored: str = ""
 
     @property
@@ -150,23 +148,23 @@ class Source:
         if self.data is not None:
             yield io.BytesIO(self.data)
         elif self.name == "-" and not self.stored:
-            yield self._watched(_standard_input())
+            yield self._with_progress(_standard_input())
         else:
-            with _opened(self.stored or self.name) as file:
-                raw = self._watched(file if self.part is None else _part_of(file, self.part))
+            with _open(self.stored or self.name) as file:
+                raw = self._with_progress(file if self.part is None else _part_of(file, self.part))
                 suffix = Path(self.name).suffix.lower()
-                yield decompressed(raw, suffix, self.name) if suffix in COMPRESSED else raw
+                yield decompress(raw, suffix, self.name) if suffix in COMPRESSED else raw
 
-    def _watched(self, raw: BinaryIO) -> BinaryIO:
-        return raw if self.on_read is None else cast(BinaryIO, _Watched(raw, self.on_read))
+    def _with_progress(self, raw: BinaryIO) -> BinaryIO:
+        return raw if self.on_read is None else cast(BinaryIO, _ProgressReader(raw, self.on_read))
 
 
-def _part_of(file: BinaryIO, part: Part) -> BinaryIO:
+def _part_of(file: BinaryIO, part: ByteRange) -> BinaryIO:
     file.seek(part.start)
-    return cast(BinaryIO, io.BufferedReader(_Part(file, part.end - part.start)))
+    return cast(BinaryIO, io.BufferedReader(_RangeReader(file, part.end - part.start)))
 
 
-class _Part(io.RawIOBase):
+class _RangeReader(io.RawIOBase):
     """The next bytes of a file, as if it ended behind them."""
 
     def __init__(self, raw: BinaryIO, size: int) -> None:
@@ -183,7 +181,7 @@ class _Part(io.RawIOBase):
         return len(data)
 
 
-class _Watched(io.RawIOBase):
+class _ProgressReader(io.RawIOBase):
     """A stream that tells how much is read from it."""
 
     def __init__(self, raw: BinaryIO, on_read: Callable[[int], None]) -> None:
@@ -205,7 +203,7 @@ def _standard_input() -> BinaryIO:
     return stream
 
 
-def _opened(path: str) -> BinaryIO:
+def _open(path: str) -> BinaryIO:
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -268,7 +266,7 @@ def _treebank_files(folder: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a treebank is to be read.
+    """Options for reading a treebank.
 
     * ``format``: a name of :data:`treegauge.io.FORMATS`, or ``auto``.
     * ``encoding``: of the text; UTF-8 is checked strictly.

@@ -1,4 +1,4 @@
-"""Where a treebank can be cut: the bytes, and the line, at which every so many-th tree begins.
+"""Split points of a treebank: the byte and the line at which every n-th tree begins.
 
 Only brackets are counted, which is many times faster than reading. A file can be cut if it is bracketed UTF-8 text, not compressed,
 without comments, and its brackets balance; any other is one piece.
@@ -17,11 +17,11 @@ import numpy as np
 
 from treegauge.io.bracketed_columns import Bytes, Mask
 from treegauge.io.formats import detect_format
-from treegauge.io.sources import Part, ReadOptions, Source
+from treegauge.io.sources import ByteRange, ReadOptions, Source
 from treegauge.io.text import CHUNK_BYTES, Text
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Piece", "Side", "cut_files"]
+__all__ = ["Piece", "SplitFiles", "cut_files"]
 
 _CHUNK_BYTES = 1 << 22
 _OPEN, _CLOSE, _NEWLINE = ord("("), ord(")"), ord("\n")
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Side:
+class SplitFiles:
     """Some files, taken as one treebank, in pieces of equally many trees; a checksum of the bytes tells whether they changed.
 
     ``trees`` is -1, and there is one piece, if a file cannot be cut.
@@ -47,13 +47,13 @@ class Side:
     checksum: int
 
 
-def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> Side:
+def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> SplitFiles:
     """The pieces, of ``size`` trees each, of some files."""
     every: list[_Cut] = []
     trees, checksum = 0, 0
     can_be_cut = all(_can_be_cut(path, options) for path in paths)
     for path in paths:
-        scanner = _Lines(trees, size) if options.lines else _Brackets(trees, size)
+        scanner = _LineCounter(trees, size) if options.lines else _BracketCounter(trees, size)
         end = 0
         with open(path, "rb") as file:
             while chunk := file.read(_CHUNK_BYTES):
@@ -66,8 +66,8 @@ def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> Side:
         every += [_Cut(path, number, part) for number, part in _parts(scanner.cuts, trees, end)]
         trees += scanner.trees
     if not can_be_cut:
-        return Side((Piece(tuple(map(Source, paths)), 0, -1),), -1, checksum)
-    return Side(tuple(_pieces(every, trees, size)), trees, checksum)
+        return SplitFiles((Piece(tuple(map(Source, paths)), 0, -1),), -1, checksum)
+    return SplitFiles(tuple(_pieces(every, trees, size)), trees, checksum)
 
 
 def _can_be_cut(path: str, options: ReadOptions) -> bool:
@@ -84,12 +84,12 @@ def _can_be_cut(path: str, options: ReadOptions) -> bool:
 class _Cut(NamedTuple):
     path: str
     first: int
-    part: Part
+    part: ByteRange
 
 
-def _parts(cuts: Sequence[tuple[int, Part]], first: int, end: int) -> Iterator[tuple[int, Part]]:
+def _parts(cuts: Sequence[tuple[int, ByteRange]], first: int, end: int) -> Iterator[tuple[int, ByteRange]]:
     """The parts of a file between cuts, each with the number of its first tree; the first begins where the file does."""
-    begins = [(first, Part(0, 0)), *(cut for cut in cuts if cut[0] > first)]
+    begins = [(first, ByteRange(0, 0)), *(cut for cut in cuts if cut[0] > first)]
     for k, (number, part) in enumerate(begins):
         yield number, part._replace(end=begins[k + 1][1].start if k + 1 < len(begins) else end)
 
@@ -101,12 +101,12 @@ def _pieces(cuts: Sequence[_Cut], trees: int, size: int) -> Iterator[Piece]:
         yield Piece(sources, number * size, min(size, trees - number * size))
 
 
-class _Scanner(ABC):
+class _TreeCounter(ABC):
     """Counts trees chunk by chunk and notes where those begin whose number, counted from ``first``, is a multiple of ``size``."""
 
     def __init__(self, first: int, size: int) -> None:
         self.trees, self.is_balanced = 0, True
-        self.cuts: list[tuple[int, Part]] = []
+        self.cuts: list[tuple[int, ByteRange]] = []
         self._first, self._size = first, size
         self._offset, self._line, self._characters = 0, 1, 0
         self._depth = 0
@@ -119,14 +119,14 @@ class _Scanner(ABC):
         for k in range(-number % self._size, len(begins), self._size):
             at = int(begins[k])
             line, characters = self._place(chunk, data, at)
-            self.cuts.append((number + k, Part(self._offset + at, 0, line, characters)))
+            self.cuts.append((number + k, ByteRange(self._offset + at, 0, line, characters)))
         self.trees += len(begins)
         self._line, self._characters = self._place(chunk, data, len(chunk))
         self._offset += len(chunk)
 
     @abstractmethod
     def _begins(self, data: Bytes) -> Int64:
-        """Where trees begin."""
+        """The positions at which trees begin."""
 
     def end(self) -> None:
         """There is nothing more to come."""
@@ -140,7 +140,7 @@ class _Scanner(ABC):
         return self._line + newlines, characters if newlines else self._characters + characters
 
 
-class _Brackets(_Scanner):
+class _BracketCounter(_TreeCounter):
     """Trees begin at opening brackets outside all others."""
 
     def _begins(self, data: Bytes) -> Int64:
@@ -154,7 +154,7 @@ class _Brackets(_Scanner):
         return position[opens & (depth == 1)]
 
 
-class _Lines(_Scanner):
+class _LineCounter(_TreeCounter):
     """Each line is a tree."""
 
     _at_line_begin = True

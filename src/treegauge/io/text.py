@@ -69,7 +69,7 @@ def _chunks(source: Source, options: ReadOptions) -> Iterator[tuple[bytes, bool]
         if _is_utf8(options.encoding):
             chunks = _without_mark(chunks, source.name)
         else:
-            chunks = _recoded(chunks, options.encoding, source.name)
+            chunks = _to_utf8(chunks, options.encoding, source.name)
         # A file that was cut into parts has lines; a part of it may have no line end.
         yield from _with_last(_plain_line_ends(chunks, may_be_macintosh=source.part is None))
 
@@ -103,7 +103,7 @@ def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
         yield chunk
 
 
-def _recoded(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[bytes]:
+def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)(errors="strict")
     line, is_first = 1, True
     for chunk, is_last in _with_last(chunks):

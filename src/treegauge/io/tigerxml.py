@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from treegauge.errors import FormatError, InputError
-from treegauge.io.graphs import NONE, ROOT, ROOT_LABEL, Graph, LabelParts, Node, Word, join_label, treebanks_of
+from treegauge.io.graphs import NONE, ROOT, ROOT_LABEL, Graph, GraphNode, LabelParts, Word, join_label, treebanks_of
 from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.trees.bracketed import restore_word
@@ -39,12 +39,12 @@ def _graphs(text: Text, options: ReadOptions) -> Iterator[Graph | InputError]:
             return
 
 
-class _Edge(NamedTuple):
+class _TigerEdge(NamedTuple):
     parent: str
     function: str
 
 
-class _Sentence:
+class _TigerSentence:
     """A sentence while its elements come in."""
 
     def __init__(self, name: str, line: int) -> None:
@@ -52,7 +52,7 @@ class _Sentence:
         self.root = ""
         self.words: dict[str, tuple[str, LabelParts, int]] = {}
         self.nodes: dict[str, tuple[LabelParts, int]] = {}
-        self.edges: dict[str, _Edge] = {}  # by what is below
+        self.edges: dict[str, _TigerEdge] = {}  # by what is below
         self.node = ""  # the one whose edges are coming in
         self.elements = 0
         self.has_errors = False
@@ -63,7 +63,7 @@ class _Sentence:
         virtual = self.root if root_label == ROOT_LABEL else ROOT
 
         def above(name: str, parts: LabelParts) -> tuple[str, str]:
-            edge = self.edges.get(name, _Edge(virtual, NONE))
+            edge = self.edges.get(name, _TigerEdge(virtual, NONE))
             label = join_label(parts._replace(function=edge.function), options)
             return label, ROOT if edge.parent == virtual else edge.parent
 
@@ -72,7 +72,7 @@ class _Sentence:
             graph.words.append(Word(restore_word(word), *above(name, parts), line))
         for name, (parts, line) in self.nodes.items():
             if name != virtual:
-                graph.nodes[name] = Node(*above(name, parts), line)
+                graph.nodes[name] = GraphNode(*above(name, parts), line)
         return graph
 
 
@@ -87,7 +87,7 @@ class _Handler:
         self.parser.EndElementHandler = self._end
         self.parser.EntityDeclHandler = self._refuse_entity
         self.found: deque[Graph | InputError] = deque()
-        self.sentence: _Sentence | None = None
+        self.sentence: _TigerSentence | None = None
         self.is_tiger = False
 
     def feed(self, chunk: bytes, is_last: bool) -> InputError | None:
@@ -112,7 +112,7 @@ class _Handler:
         self.is_tiger = self.is_tiger or element in ("corpus", "s")
         line = self.parser.CurrentLineNumber
         if element == "s":
-            self.sentence = _Sentence(attributes.get("id", str(line)), line)
+            self.sentence = _TigerSentence(attributes.get("id", str(line)), line)
             return
         sentence = self.sentence
         if sentence is None:
@@ -135,7 +135,7 @@ class _Handler:
             case _:
                 pass
 
-    def _word(self, sentence: _Sentence, attributes: dict[str, str], line: int) -> None:
+    def _word(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> None:
         name = self._new_name(sentence, attributes, line)
         word = attributes.get("word", "")
         if not word:
@@ -145,13 +145,13 @@ class _Handler:
         parts = LabelParts(attributes.get("pos") or NONE, NONE, morphology, attributes.get("lemma") or NONE)
         sentence.words[name] = (word, parts, line)
 
-    def _edge(self, sentence: _Sentence, attributes: dict[str, str], line: int) -> None:
+    def _edge(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> None:
         below = attributes.get("idref", "")
         if below in sentence.edges:
             self._fault(sentence, f"{below} has two parents, {sentence.edges[below].parent} and {sentence.node}", line)
-        sentence.edges[below] = _Edge(sentence.node, attributes.get("label") or NONE)
+        sentence.edges[below] = _TigerEdge(sentence.node, attributes.get("label") or NONE)
 
-    def _new_name(self, sentence: _Sentence, attributes: dict[str, str], line: int) -> str:
+    def _new_name(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> str:
         name = attributes.get("id", "")
         if not name:
             self._fault(sentence, "an element without an id", line)
@@ -172,7 +172,7 @@ class _Handler:
         if not sentence.has_errors:
             self.found.append(sentence.graph(self.options))
 
-    def _fault(self, sentence: _Sentence, problem: str, line: int) -> None:
+    def _fault(self, sentence: _TigerSentence, problem: str, line: int) -> None:
         sentence.has_errors = True
         self.found.append(FormatError(f"sentence {sentence.name}: {problem}", path=self.path, line=line))
 

@@ -16,7 +16,7 @@ from treegauge.io.sources import ReadOptions, Source
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["Remark", "Report", "examine", "remarks_on"]
+__all__ = ["FileReport", "Remark", "examine", "remarks_on"]
 
 
 class Remark(NamedTuple):
@@ -46,7 +46,7 @@ Remark(place='tree 3', text='1 node without words')]
 
 
 def _per_tree(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], offset: Int64) -> Int64:
-    """How many rows of each tree the mask selects."""
+    """The number of rows of each tree that the mask selects."""
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask)])
     return np.diff(before[offset])
 
@@ -63,8 +63,8 @@ def _trees_on_line(bank: Treebank) -> Int64:
 
 
 @dataclass
-class Report:
-    """What is in a file: everything is counted, and the first errors and remarks are kept."""
+class FileReport:
+    """The contents of a file: counts of everything, and its first errors and remarks."""
 
     path: str
     n_trees: int = 0
@@ -75,7 +75,7 @@ class Report:
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
-def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20) -> Report:
+def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20) -> FileReport:
     """Read a file to its end, whatever is wrong with it; at most ``most`` errors and remarks are kept.
 
     >>> report = examine(Source("x.mrg", b"(S (N a))\\n(S (N b)\\n(S (N c)) ()\\nword"))
@@ -86,7 +86,7 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
     >>> [remark.text for remark in report.remarks]
     ['2 trees on this line', 'empty parse']
     """
-    report = Report(source.name)
+    report = FileReport(source.name)
     for item in check(source, options):
         if isinstance(item, InputError):
             report.n_errors += 1

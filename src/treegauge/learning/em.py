@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.learning.kernels import OUT_OF_RANGE, Chart, Counts, Grammar, Tokens, count_block, most_cells, new_chart
@@ -202,7 +202,7 @@ def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
 
 
 def expect_dense(
-    grammar: DenseGrammar, prepared: Prepared, *, threads: int | None = None, engine: Engine = HERE
+    grammar: DenseGrammar, prepared: Prepared, *, threads: int | None = None, engine: Engine = IN_PROCESS
 ) -> DenseExpectation:
     """Expected counts under a dense grammar (Pereira & Schabes 1992); by default on all processors.
 
@@ -289,7 +289,7 @@ def _with_odd_sentences(grammar: DenseGrammar, sentences: BracketedSentences, ex
     return expected
 
 
-def expect_rules(grammar: PCFG, sentences: BracketedSentences, *, engine: Engine = HERE) -> RuleExpectation:
+def expect_rules(grammar: PCFG, sentences: BracketedSentences, *, engine: Engine = IN_PROCESS) -> RuleExpectation:
     """Expected counts under any grammar, rules of any arity: sentence by sentence through charts, summed block by block."""
     counts = np.zeros(len(grammar.rules))
     log_probability: list[Float64] = []
@@ -367,7 +367,7 @@ def steps(grammar: Learnable, sentences: BracketedSentences, *, threads: int | N
         grammar = made.better
 
 
-def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, engine: Engine = HERE) -> Step:
+def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, engine: Engine = IN_PROCESS) -> Step:
     """How well a grammar fits, and the grammar after it."""
     if isinstance(grammar, PCFG):
         counted = expect_rules(grammar, prepared.sentences, engine=engine)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import ModelError, TreegaugeError, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.text import read_text, write_text
@@ -181,7 +181,7 @@ def learn(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_iteration: Callable[[Iteration], None] = lambda _: None,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> Learned:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
 

@@ -5,14 +5,6 @@ A transform that may leave nothing of a tree returns ``None`` then. Transforms t
 
 from __future__ import annotations
 
-from treegauge.normalise.binarise import (
-    annotate_parents,
-    binarise,
-    binarise_goodman,
-    remove_parents,
-    unbinarise,
-    unbinarise_goodman,
-)
 from treegauge.normalise.heads import (
     HEAD_RULES,
     HeadRules,
@@ -37,8 +29,16 @@ from treegauge.normalise.labels import (
     strip_features,
     strip_functions,
 )
-from treegauge.normalise.mh import mh, mrl, unmh, unmrl
-from treegauge.normalise.pipeline import Pipeline, pipeline
+from treegauge.normalise.markovisation import (
+    annotate_parents,
+    binarise,
+    binarise_goodman,
+    remove_parents,
+    unbinarise,
+    unbinarise_goodman,
+)
+from treegauge.normalise.mrl_mh import mh, mrl, unmh, unmrl
+from treegauge.normalise.pipelines import Pipeline, pipeline
 from treegauge.normalise.pruning import (
     PUNCTUATION,
     TRACE_TAGS,

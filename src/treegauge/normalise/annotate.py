@@ -2,7 +2,7 @@
 
 A relative-frequency grammar of plain labels forgets too much. Here each label gets marks that tell apart its different
 uses: ``NP^S`` for an NP under S, ``VP^S^VBZ`` for a finite verb phrase. Marks that begin with ``=`` say something about the
-word itself (``VBZ^VP^=be``). :func:`~treegauge.normalise.binarise.unbinarise` undoes it.
+word itself (``VBZ^VP^=be``). :func:`~treegauge.normalise.markovisation.unbinarise` undoes it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.normalise.binarise import Direction, linearise, split_order
 from treegauge.normalise.heads import HeadRules, head_rules
 from treegauge.normalise.labels import base_label, escape, function_tags, join, parts
+from treegauge.normalise.markovisation import Direction, linearise, split_order
 from treegauge.trees import Child, Tree
 from treegauge.trees.tree import fold
 
@@ -39,7 +39,7 @@ class Phrase(NamedTuple):
     ends_in_np: bool
 
 
-class Place(NamedTuple):
+class NodeContext(NamedTuple):
     """A node, its bare label and function tags, the bare labels above it (the parent's first), its children's and its
     head's."""
 
@@ -71,21 +71,21 @@ class Split:
     name: str
     help: str
     of_tags: bool
-    mark: Callable[[Place], str]
+    mark: Callable[[NodeContext], str]
 
 
-def _auxiliary(place: Place) -> str:
+def _auxiliary(place: NodeContext) -> str:
     if not place.label.startswith("V"):
         return ""
     return next((f"={name}" for name, forms in (("be", _BE), ("have", _HAVE), ("do", _DO)) if place.word in forms), "")
 
 
-def _finiteness(place: Place) -> str:
+def _finiteness(place: NodeContext) -> str:
     tag = place.phrase.head_tag
     return "VBF" if tag in _FINITE else tag
 
 
-def _over_tags(place: Place) -> bool:
+def _over_tags(place: NodeContext) -> bool:
     return all(isinstance(child, str) or child.is_preterminal for child in place.node.children)
 
 
@@ -167,8 +167,8 @@ def annotate(
         if node.is_preterminal:
             blank = Phrase(node, label, label.startswith("VB") or label == "MD", False)
             only = ["only"] if above and len(above[-1].children) == 1 else []
-            marks = _marks(of_tags, Place(node, label, (), upwards, only, 0, blank))
-            return blank._replace(tree=Tree(_joined([label, *marks]), [str(node.children[0])]))
+            marks = _marks(of_tags, NodeContext(node, label, (), upwards, only, 0, blank))
+            return blank._replace(tree=Tree(_join_labels([label, *marks]), [str(node.children[0])]))
         names = [child if isinstance(child, str) else base_label(child.label) for child in node.children]
         head = find.head_index(node) if names else 0
         below = [value if isinstance(value, Phrase) else Phrase(node, "", False, False) for value in values]
@@ -178,20 +178,20 @@ def annotate(
             any(each.has_verb for each in below),
             bool(below) and (names[-1] == "NP" or below[-1].ends_in_np),
         )
-        place = Place(node, label, function_tags(node.label), upwards, names, head, found)
+        place = NodeContext(node, label, function_tags(node.label), upwards, names, head, found)
         known = [*upwards, *[ROOT] * v][: v - 1]
-        own = _joined([label, *known, *_marks(of_phrases, place)])
+        own = _join_labels([label, *known, *_marks(of_phrases, place)])
         children: list[Child] = [value if isinstance(value, str) else value.tree for value in values]
         return found._replace(tree=_binary(own, children, names, direction, head, h))
 
     return fold(tree, combine).tree
 
 
-def _marks(splits: Sequence[Split], place: Place) -> list[str]:
+def _marks(splits: Sequence[Split], place: NodeContext) -> list[str]:
     return [mark for split in splits if (mark := split.mark(place))]
 
 
-def _joined(pieces: Sequence[str]) -> str:
+def _join_labels(pieces: Sequence[str]) -> str:
     return join(PARENT, [escape(piece, _MARKS) for piece in pieces])
 
 
@@ -203,11 +203,11 @@ def _binary(label: str, children: Sequence[Child], names: Sequence[str], directi
     escaped = [escape(name, _MARKS) for name in names]
     around = [escaped[head]] if direction == "head" else []
 
-    def made(step: int) -> str:
+    def step_label(step: int) -> str:
         gone = [escaped[i] for i in order[max(0, step - h) : step]]
         return join(SIBLING, [label, *around, *(gone or [""])])
 
-    return linearise(label, children, last, made)
+    return linearise(label, children, last, step_label)
 
 
 def lexical_tag(label: str) -> str:

@@ -81,7 +81,7 @@ class Search(NamedTuple):
         return found if found is None or self.from_left else len(names) - 1 - found
 
 
-def _ranked(names: Sequence[str], labels: Sequence[str]) -> int | None:
+def _rank(names: Sequence[str], labels: Sequence[str]) -> int | None:
     return next((names.index(label) for label in labels if label in names), None)
 
 
@@ -94,8 +94,8 @@ def _at_edge(names: Sequence[str], labels: Sequence[str]) -> int | None:
 
 
 _FIND: dict[str, Callable[[Sequence[str], Sequence[str]], int | None]] = {
-    "left": _ranked,
-    "right": _ranked,
+    "left": _rank,
+    "right": _rank,
     "leftmost": _nearest,
     "rightmost": _nearest,
     "first": _at_edge,
@@ -106,7 +106,7 @@ _ADVICE = f"A line is a label, one of {', '.join(_FIND)}, and labels; or %skip, 
 
 @dataclass(frozen=True)
 class HeadRules:
-    r"""Which child is the head: the searches for each label, those for all others, and the exceptions.
+    r"""Rules that find the head child: the searches for each label, those for all others, and the exceptions.
 
     >>> rules = HeadRules.parse("VP left VBD VP\n* right")
     >>> rules.head_index(Tree.parse("(VP (ADVP (RB soon)) (VBD rained))")), rules.head_index(Tree.parse("(NP (DT the) (NN cat))"))
@@ -169,7 +169,7 @@ class HeadRules:
 
 
 def _problem(line: str, fields: Sequence[str]) -> tuple[str, int]:
-    """What is wrong with the line of a search, and in which column; ``""`` if nothing is."""
+    """The problem with the line of a search, and its column; ``""`` if there is none."""
     label, *rest = fields
     at_label = line.index(label) + 1
     if label.startswith("%") and len(label) > 1:
@@ -185,7 +185,7 @@ def _problem(line: str, fields: Sequence[str]) -> tuple[str, int]:
 
 
 def _search(steps: Sequence[Search], names: Sequence[str]) -> int:
-    """What the first successful step finds, or the first child from the side of the last step."""
+    """The child that the first successful step finds, or the first child from the side of the last step."""
     found = next((index for step in steps if (index := step.find(names)) is not None), None)
     if found is None:
         return 0 if steps[-1].from_left else len(names) - 1
@@ -219,14 +219,14 @@ def head_rules(name: str | HeadRules = "collins") -> HeadRules:
     if isinstance(name, HeadRules):
         return name
     if name in HEAD_RULES:
-        return _named(name)
+        return _load_rules(name)
     if Path(name).is_file():
         return HeadRules.read(name)
     raise UnknownName("set of head rules (and no such file)", name, HEAD_RULES)
 
 
 @cache
-def _named(name: str) -> HeadRules:
+def _load_rules(name: str) -> HeadRules:
     if name == "collins":
         text = (resources.files("treegauge.normalise") / "collins1999.heads").read_text(encoding="utf-8")
         return HeadRules.parse(text, name)

@@ -69,9 +69,9 @@ def base_label(label: str) -> str:
     ['NP', 'NP', '-LRB-', '-NONE-', 'ADVP|PRT', 'NP##g=m##']
     """
     if "##" not in label:
-        return _cut(label)
+        return _without_suffixes(label)
     pieces = _FEATURES.split(label)
-    own, rest = _cut(pieces[0]), "".join(pieces[2::2])
+    own, rest = _without_suffixes(pieces[0]), "".join(pieces[2::2])
     rest = "" if own != pieces[0] else evalb_label(rest)
     return own + "".join(pieces[1::2]) + rest
 
@@ -145,7 +145,7 @@ def remove_redundant(tree: Tree) -> Tree:
 
 
 def remove_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> Tree:
-    """What stands under a root that only holds the sentence together; a root over more than one tree stays.
+    """The tree under a root that only holds the sentence together; a root over more than one tree stays.
 
     >>> print(remove_root(Tree.parse("( (S (NP (PRP it)) (VP (VBD rained))))")))
     (S (NP (PRP it)) (VP (VBD rained)))
@@ -174,7 +174,7 @@ def remove_added_root(tree: Tree, label: str = "TOP") -> Tree:
     return only if tree.label == label and isinstance(only, Tree) else tree
 
 
-def _cut(label: str) -> str:
+def _without_suffixes(label: str) -> str:
     return label if label[:1] in ("-", "=") else _CUT.split(label, maxsplit=1)[0]
 
 
@@ -247,14 +247,14 @@ def splice(tree: Tree, mark: str, plain: Callable[[str], str]) -> Tree:
     >>> print(splice(Tree.parse("(S (A a) (S| (B b) (C c)))"), "|", str.lower))
     (s (a a) (b b) (c c))
     """
-    stack = [(plain(parts(tree.label, mark)[0]), list[Child](), _unmarked(tree, mark))]
+    stack = [(plain(parts(tree.label, mark)[0]), list[Child](), _children_below_marks(tree, mark))]
     while True:
         label, done, rest = stack[-1]
         child = next(rest, None)
         if isinstance(child, str):
             done.append(child)
         elif child is not None:
-            stack.append((plain(parts(child.label, mark)[0]), [], _unmarked(child, mark)))
+            stack.append((plain(parts(child.label, mark)[0]), [], _children_below_marks(child, mark)))
         else:
             stack.pop()
             made = Tree(label, done)
@@ -263,7 +263,7 @@ def splice(tree: Tree, mark: str, plain: Callable[[str], str]) -> Tree:
             stack[-1][1].append(made)
 
 
-def _unmarked(node: Tree, mark: str) -> Iterator[Child]:
+def _children_below_marks(node: Tree, mark: str) -> Iterator[Child]:
     """The children of a node, those of marked children in their place; linear in their number, however deep they lie."""
     stack: list[Child] = list(reversed(node.children))
     while stack:

@@ -9,15 +9,6 @@ from typing import Any, get_args
 
 from treegauge.errors import UsageError
 from treegauge.normalise.annotate import SPLITS, USUAL_SPLITS, annotate
-from treegauge.normalise.binarise import (
-    Direction,
-    annotate_parents,
-    binarise,
-    binarise_goodman,
-    remove_parents,
-    unbinarise,
-    unbinarise_goodman,
-)
 from treegauge.normalise.heads import head_rules
 from treegauge.normalise.labels import (
     ROOT_LABELS,
@@ -28,7 +19,16 @@ from treegauge.normalise.labels import (
     strip_features,
     strip_functions,
 )
-from treegauge.normalise.mh import mh, mrl, unmh, unmrl
+from treegauge.normalise.markovisation import (
+    Direction,
+    annotate_parents,
+    binarise,
+    binarise_goodman,
+    remove_parents,
+    unbinarise,
+    unbinarise_goodman,
+)
+from treegauge.normalise.mrl_mh import mh, mrl, unmh, unmrl
 from treegauge.normalise.pruning import (
     PUNCTUATION,
     TRACE_TAGS,

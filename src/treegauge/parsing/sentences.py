@@ -12,7 +12,7 @@ from typing import Literal
 
 from treegauge.errors import EncodingError, FormatError
 from treegauge.io import ReadOptions, stream
-from treegauge.io.sources import Part, Source, find_sources
+from treegauge.io.sources import ByteRange, Source, find_sources
 from treegauge.parsing.parser import Sentence
 
 __all__ = ["KINDS", "Kind", "read_sentences", "sentence_lines", "tokenise"]
@@ -75,13 +75,13 @@ def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _AS_IT
             yield _sentence(_decoded(line, source.name, part.line, options.encoding), kind, source.name, part.line)
 
 
-def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[Part, bytes]]:
+def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
     """The lines of a source that are sentences, each with its place."""
     offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
     with source.open() as lines:
         for number, line in enumerate(lines, first):
             if kind != "raw" or _decoded(line, source.name, number, encoding).strip():
-                yield Part(offset, offset + len(line), number), line
+                yield ByteRange(offset, offset + len(line), number), line
             offset += len(line)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from treegauge.io.sources import Part, ReadOptions, Source, find_sources
+from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
 from treegauge.parsing.output import record
 from treegauge.parsing.parser import Parsed, Parser, Sentence
@@ -127,7 +127,7 @@ def stretches(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[Stretch]:
 def _by_lines(sources: list[Source], job: ParseJob, size: int) -> Iterator[Stretch]:
     number = 0
     for source in sources:
-        waiting: list[Part] = []
+        waiting: list[ByteRange] = []
         checksum = 0
         for part, line in sentence_lines(source, job.kind, job.reading.encoding):
             number += 1
@@ -142,6 +142,6 @@ def _by_lines(sources: list[Source], job: ParseJob, size: int) -> Iterator[Stret
             yield _stretch(source, waiting, number, checksum)
 
 
-def _stretch(source: Source, lines: list[Part], number: int, checksum: int) -> Stretch:
+def _stretch(source: Source, lines: list[ByteRange], number: int, checksum: int) -> Stretch:
     part = lines[0]._replace(end=lines[-1].end)
     return Stretch(number - len(lines), len(lines), (replace(source, part=part),), checksum=checksum)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from treegauge.reports.tree_diff import TreeDiff
 from treegauge.trees.drawing import draw_svg, legend_svg
 from treegauge.trees.drawing.marks import clean, ems
-from treegauge.trees.drawing.svg import Frame, Theme, escape
+from treegauge.trees.drawing.svg import PictureFrame, Theme, escape
 
 __all__ = ["diff_svg"]
 
@@ -46,7 +46,7 @@ def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "au
         elements += placed.elements
         right, bottom = max(right, placed.right), placed.bottom
     title = "; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference"
-    return Frame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _MARGIN, bottom + _MARGIN)
+    return PictureFrame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _MARGIN, bottom + _MARGIN)
 
 
 def _one(diff: TreeDiff, number: int, top: int, fold: bool) -> _Placed:

@@ -1,0 +1,1 @@
+"""Scoring: a metric's rows of counts become a Result, for trees in memory, files, streams and workers."""

@@ -29,7 +29,7 @@ from treegauge.presets import EvalbFile, Preset
 from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_outcome, evalb_parameters, evalb_rows
 from treegauge.scoring.inputs import Trees
 from treegauge.tables import number_of
-from treegauge.trees.columns import Mark, TreebankHash
+from treegauge.trees.columns import HashState, TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
@@ -303,12 +303,12 @@ class Hasher:
             job.result()
         self._jobs.clear()
 
-    def mark(self) -> tuple[Mark, Mark]:
+    def mark(self) -> tuple[HashState, HashState]:
         """Where both hashes are, to go back to."""
         self._wait()
         return self._hashes[0].mark(), self._hashes[1].mark()
 
-    def go_back(self, marks: tuple[Mark, Mark]) -> None:
+    def go_back(self, marks: tuple[HashState, HashState]) -> None:
         self._wait()
         for digest, mark in zip(self._hashes, marks, strict=True):
             digest.go_back(mark)

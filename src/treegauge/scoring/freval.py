@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import ReadOptions, find_sources
 from treegauge.metrics.freval import BySize, Freval, SizeScore
@@ -58,7 +58,7 @@ class FrevalScores:
 
 
 def score_fragments(
-    gold: str, systems: Mapping[str, str], metric: Freval, preset: str, options: ReadOptions, engine: Engine = HERE
+    gold: str, systems: Mapping[str, str], metric: Freval, preset: str, options: ReadOptions, engine: Engine = IN_PROCESS
 ) -> list[FrevalScores]:
     """Every system against the gold file, tokens aligned and no sentence lost."""
     chosen = load_preset(preset)
@@ -73,7 +73,7 @@ def score_fragments(
     return results
 
 
-def score_all_published(gold: str, systems: Mapping[str, str], metric: Freval, engine: Engine = HERE) -> list[FrevalScores]:
+def score_all_published(gold: str, systems: Mapping[str, str], metric: Freval, engine: Engine = IN_PROCESS) -> list[FrevalScores]:
     """Every system by the conventions of the authors' program, which go through a file from its first line: a shard is a system."""
     if "-" in (gold, *systems.values()) and not engine.in_process:
         raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")

@@ -19,7 +19,7 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from treegauge import __version__, io
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.base import Metric, Rates, Rows, Total
@@ -90,7 +90,7 @@ def score(
     stream: bool = False,
     reading: ReadOptions = ReadOptions(),
     progress: Callable[[int], None] | None = None,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
     sentences: bool = True,
 ) -> Result | Scores:
     """How well test trees match gold trees.
@@ -145,7 +145,7 @@ def score_files(
         bank = io.read(gold, options.get("reading", ReadOptions()))
         for name in BASELINES:
             trees = {name: baseline_for(name, bank, preset, seed=seed)}
-            scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": (), "engine": HERE})
+            scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": (), "engine": IN_PROCESS})
             used = seed if name == "random" else None
             results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
     return results
@@ -157,7 +157,7 @@ def score_systems(
     request: Request,
     names: Sequence[str],
     reading: ReadOptions,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> list[Result]:
     """The results of all systems by all metrics of a request, which go by ``names``."""
     tallied = tally_systems(gold, systems, request, reading, engine)
@@ -169,7 +169,7 @@ def score_systems(
 
 
 def tally_systems(
-    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine = HERE
+    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine = IN_PROCESS
 ) -> list[tuple[Tallied, Inputs | None]]:
     """What was counted of each system, and the files it was counted from."""
     if not systems:

@@ -16,7 +16,7 @@ from treegauge.alignment.alignment import is_displaced
 from treegauge.engines import Engine
 from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import ReadOptions, Source
-from treegauge.io.splitting import Piece, Side, cut_files
+from treegauge.io.splitting import Piece, SplitFiles, cut_files
 from treegauge.scoring.counts import Hasher, OutOfStep, Request, SystemTally, Tallied, check_fit, compare, count_in_step
 from treegauge.scoring.inputs import FileTrees
 from treegauge.trees.columns import TreebankHash
@@ -108,9 +108,9 @@ class _Cuts:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._sides: dict[tuple[tuple[str, ...], ReadOptions], Side] = {}
+        self._sides: dict[tuple[tuple[str, ...], ReadOptions], SplitFiles] = {}
 
-    def of(self, paths: tuple[str, ...], options: ReadOptions) -> Side:
+    def of(self, paths: tuple[str, ...], options: ReadOptions) -> SplitFiles:
         if (paths, options) not in self._sides:
             self._sides[paths, options] = cut_files(paths, options, self._size)
         return self._sides[paths, options]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
@@ -99,7 +99,7 @@ def bootstrap(
     rounds: int = DEFAULT_ROUNDS,
     seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> Bootstrap:
     """Draw ``rounds`` samples of the sentences and rate every system on each; ``progress`` is told how many have been done."""
     if not len(paired):

@@ -21,7 +21,7 @@ from treegauge.alignment.alignment import Fit
 from treegauge.alignment.brackets import sum_within
 from treegauge.alignment.pair import Pair, prepare
 from treegauge.alignment.words import has_tag
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.metrics.base import Metric, Rows, adapted, total_of
 from treegauge.metrics.hogenhout import Hogenhout, Judgements, comparative_rows, crossing_histogram
@@ -279,7 +279,7 @@ def compare(
     *,
     judgements: Mapping[str, Judgements] | None = None,
     progress: Progress = no_progress,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
@@ -303,7 +303,7 @@ def compare(
 
 
 def compare_prepared(
-    prepared: Systems, settings: Settings, *, progress: Progress = no_progress, engine: Engine = HERE
+    prepared: Systems, settings: Settings, *, progress: Progress = no_progress, engine: Engine = IN_PROCESS
 ) -> Comparison:
     """The comparison of systems that are prepared already; of a single one there are rates and intervals, but no pairs."""
     metrics = [find_metric(name) for name in settings.metrics or metric_names()]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.engines import HERE, Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UsageError
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
@@ -56,7 +56,7 @@ def randomisation(
     rounds: int = DEFAULT_ROUNDS,
     seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
 ) -> Randomised:
     """Test systems ``a`` and ``b`` for every rate at once; ``progress`` is told how many rounds have been done.
 

@@ -1,4 +1,4 @@
-"""What helps to test programs that handle trees: hypothesis strategies (they need the extra ``[test]``).
+"""Tools for testing programs that handle trees: hypothesis strategies (they need the extra ``[test]``).
 
 >>> from treegauge.testing import trees
 >>> trees(max_leaves=3).example().width  # doctest: +SKIP

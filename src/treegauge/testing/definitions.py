@@ -9,7 +9,16 @@ from functools import cache
 
 from treegauge.trees import Child, Span, Tree
 
-__all__ = ["constituents", "crosses", "goodman_counts", "lineage_similarity", "lineages", "pc_links", "productions", "shared"]
+__all__ = [
+    "constituents",
+    "crosses",
+    "goodman_counts",
+    "lineage_similarity",
+    "lineages",
+    "multiset_overlap",
+    "pc_links",
+    "productions",
+]
 
 
 def constituents(tree: Tree, *, preterminals: bool = False) -> list[Span]:
@@ -65,8 +74,8 @@ def productions(tree: Tree, which: str = "bin") -> set[tuple[int, int, str, tupl
     }
 
 
-def shared(gold: Iterable[object], test: Iterable[object]) -> tuple[int, int, int]:
-    """How many two multisets share, and the size of each; give sets to count each once."""
+def multiset_overlap(gold: Iterable[object], test: Iterable[object]) -> tuple[int, int, int]:
+    """The number of elements that two multisets share, and the size of each; give sets to count each once."""
     ours, theirs = Counter(gold), Counter(test)
     return (ours & theirs).total(), ours.total(), theirs.total()
 

@@ -142,7 +142,7 @@ def _counts(node: Tree, count: str) -> bool:
 
 
 def expected_matches(parses: Sequence[Weighted], tree: Tree, parts: Parts) -> float:
-    """How many parts of a tree the right parse has too, on average."""
+    """The expected number of parts that a tree shares with the right parse."""
     own = set(parts(tree))
     total = math.fsum(p for _, p in parses)
     return math.fsum(p * len(own & set(parts(parse))) for parse, p in parses) / total

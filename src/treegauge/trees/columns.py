@@ -20,9 +20,9 @@ from treegauge.trees.tree import Child, Tree
 
 __all__ = [
     "ColumnBuilder",
+    "HashState",
     "Int32",
     "Int64",
-    "Mark",
     "TreebankHash",
     "canonical_ids",
     "join",
@@ -144,7 +144,7 @@ class Digest(Protocol):
     def copy(self) -> Digest: ...
 
 
-class _Block(Protocol):
+class _Columns(Protocol):
     """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`."""
 
     @property
@@ -171,7 +171,7 @@ class _Block(Protocol):
     def token_offset(self) -> Int64: ...
 
 
-class Mark(NamedTuple):
+class HashState(NamedTuple):
     """The state of a :class:`TreebankHash` at some time."""
 
     trees: int
@@ -199,7 +199,7 @@ class TreebankHash:
         self._words = _Strings()
         self._columns: list[Digest] = [hashlib.sha256() for _ in range(9)]
 
-    def update(self, block: _Block) -> None:
+    def update(self, block: _Columns) -> None:
         """Add the trees of a block."""
         self._trees += len(block.node_offset) - 1
         label = self._labels.numbers(block.labels, block.label)
@@ -212,11 +212,11 @@ class TreebankHash:
         for digest, column in zip(self._columns, columns, strict=True):
             digest.update(np.ascontiguousarray(column, dtype="<i4").data)
 
-    def mark(self) -> Mark:
+    def mark(self) -> HashState:
         """The state so far, to go back to."""
-        return Mark(self._trees, self._labels.mark(), self._words.mark(), [column.copy() for column in self._columns])
+        return HashState(self._trees, self._labels.mark(), self._words.mark(), [column.copy() for column in self._columns])
 
-    def go_back(self, mark: Mark) -> None:
+    def go_back(self, mark: HashState) -> None:
         """Forget the blocks that came after a mark."""
         self._trees = mark.trees
         self._labels.go_back(*mark.labels)

@@ -14,7 +14,7 @@ __all__ = ["NltkTree", "from_nltk", "is_nltk_tree", "to_nltk"]
 
 
 class NltkTree(Protocol):
-    """What we need of an ``nltk.Tree``: a label and iteration over children."""
+    """The part of ``nltk.Tree`` that we need: a label and iteration over children."""
 
     def label(self) -> str: ...
     def __iter__(self) -> Iterator[Any]: ...

@@ -23,7 +23,7 @@ __all__ = ["Int32", "Int64", "Origin", "Treebank", "parts_of", "pick_origins", "
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a run of trees came from: the file, and for each tree its line (1-based) and, if the format has one, its id."""
+    """The origin of a run of trees: the file, and for each tree its line (1-based) and, if the format has one, its id."""
 
     path: str
     line: Int64
@@ -249,7 +249,7 @@ class Treebank(Sequence[Tree]):
         return mask
 
     def place(self, index: int) -> str:
-        """Where a tree was read: ``file:line``, or ``tree N`` for one that was not read from a file."""
+        """The place of a tree: ``file:line``, or ``tree N`` for one that was not read from a file."""
         return place_of(self.origins, self._position(index))
 
     def sha256(self) -> str:

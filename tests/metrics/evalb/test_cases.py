@@ -13,7 +13,7 @@ from known_answers import ProgramCase, program_cases
 from treegauge.metrics.evalb import evalb
 
 CASES = program_cases("evalb")
-HERE = Path(__file__).parent
+IN_PROCESS = Path(__file__).parent
 
 
 def outcome_of(folder: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, bytes, int]:
@@ -72,10 +72,10 @@ def test_every_named_case_has_a_test():
     """Each name in [brackets] in EVALB.md has a test of that name here, whether or not it is among the cases."""
     named = {
         name.strip().partition(":")[0].lower()
-        for group in re.findall(r"`\[([a-z0-9_:, D]+)\]`", (HERE / "EVALB.md").read_text("utf-8"))
+        for group in re.findall(r"`\[([a-z0-9_:, D]+)\]`", (IN_PROCESS / "EVALB.md").read_text("utf-8"))
         for name in group.split(",")
     }
     named -= {"brackets"}  # the word that explains the notation
-    ours = {name for path in HERE.glob("test_section_*.py") for name in re.findall(r"def test_(\w+)\(", path.read_text())}
+    ours = {name for path in IN_PROCESS.glob("test_section_*.py") for name in re.findall(r"def test_(\w+)\(", path.read_text())}
     assert len(named) > 30
     assert named - ours == set()

@@ -13,7 +13,7 @@ from treegauge.tables import terminal_width
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, draw_text, fold_settled, fold_to, legend_svg, legend_text, place, tree_items
-from treegauge.trees.drawing.marks import clean, embedded, ems, node_marks
+from treegauge.trees.drawing.marks import clean, ems, isolate_direction, node_marks
 
 ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
 CAT = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
@@ -64,10 +64,10 @@ class TestWidth:
         assert clean("می\u200cخواهم", 20) == "می\u200cخواهم"
 
     def test_only_words_from_right_to_left_are_set_off(self) -> None:
-        assert embedded("ילד") == "\u200eילד\u200e"
-        assert embedded("قرأ") == "\u200eقرأ\u200e"
-        assert [embedded(text) for text in ("cat", "猫", "é")] == ["cat", "猫", "é"]
-        assert terminal_width(embedded("ילד")) == 3
+        assert isolate_direction("ילד") == "\u200eילד\u200e"
+        assert isolate_direction("قرأ") == "\u200eقرأ\u200e"
+        assert [isolate_direction(text) for text in ("cat", "猫", "é")] == ["cat", "猫", "é"]
+        assert terminal_width(isolate_direction("ילד")) == 3
 
 
 class TestPlaces:

@@ -1,4 +1,4 @@
-"""Where everything stands: each node above the middle of its children, each subtree in a strip of its own, words in one row.
+"""The layout of a drawn tree: each node above the middle of its children, each subtree in a strip of its own, words in one row.
 
 A strip is as wide as its words or its labels need, whichever is wider, so nothing can overlap, and the work is linear in the
 number of nodes. Numbers are integers: columns for a terminal, pixels for a picture.
@@ -171,7 +171,7 @@ def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[li
         for child in below:
             offset[child] = total + gap
             total += gap + strip[child]
-        at = _snapped((middle[below[0]] + offset[below[-1]] + middle[below[-1]]) // 2, below, middle, offset, snap)
+        at = _snap((middle[below[0]] + offset[below[-1]] + middle[below[-1]]) // 2, below, middle, offset, snap)
         first = min(0, at - size[index] // 2)
         strip[index] = max(total, at - size[index] // 2 + size[index]) - first
         middle[index] = at - first
@@ -181,7 +181,7 @@ def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[li
     return strip, middle, offset
 
 
-def _snapped(at: int, below: list[int], middle: list[int], offset: list[int], snap: int) -> int:
+def _snap(at: int, below: list[int], middle: list[int], offset: list[int], snap: int) -> int:
     """The place of the child nearest to ``at`` if it is near enough, else ``at``."""
     if len(below) < 3 or not snap:
         return at

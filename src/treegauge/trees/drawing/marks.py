@@ -18,7 +18,18 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.tables import character_width, terminal_width
 from treegauge.trees.tree import Tree
 
-__all__ = ["MARKS", "Mark", "NodeMark", "Symbols", "clean", "embedded", "ems", "legend_text", "node_marks", "used_marks"]
+__all__ = [
+    "MARKS",
+    "Mark",
+    "MarkSymbols",
+    "NodeMark",
+    "clean",
+    "ems",
+    "isolate_direction",
+    "legend_text",
+    "node_marks",
+    "used_marks",
+]
 
 
 class Mark(NamedTuple):
@@ -62,7 +73,7 @@ class NodeMark(NamedTuple):
         return " ".join(mark.name for mark in self.marks)
 
 
-class Symbols(NamedTuple):
+class MarkSymbols(NamedTuple):
     """Marks as text behind a label, in Unicode or ASCII."""
 
     ascii_only: bool = False
@@ -107,7 +118,7 @@ def legend_text(marks: Iterable[str] = tuple(MARKS), *, charset: str = "unicode"
     >>> print(legend_text(["matched", "crossing"]))
     ✓ matched   × crossing
     """
-    symbols = Symbols(charset == "ascii")
+    symbols = MarkSymbols(charset == "ascii")
     wanted = set(marks)
     for name in wanted:
         if name not in MARKS:
@@ -141,7 +152,7 @@ def clean(text: str, longest: int) -> str:
     return text[:kept] + "…"
 
 
-def embedded(text: str) -> str:
+def isolate_direction(text: str) -> str:
     """Text that keeps its place in a row of columns: a word written from right to left is set off from its neighbours.
 
     Else a terminal that knows about direction would turn round the whole row of words, away from the lines above them.

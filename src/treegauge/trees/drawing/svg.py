@@ -1,11 +1,9 @@
-"""Trees as SVG: the same bytes for the same tree, nothing fetched from elsewhere, at home on light and dark pages.
+"""Trees as SVG: the same bytes for the same tree, nothing fetched from elsewhere, follows the page's colours.
 
 Text and lines take the page's own colour (``currentColor``). Everything looks right without the style sheet, so a page whose
 policy forbids inline styles can leave it out; with it, custom properties such as ``--tree-crossing`` change the colours.
 
-What every picture has: the frame, the style sheet, escaped text, and the shapes around marked labels.
-
-What the marks in a picture mean, below it or as a picture of its own.
+Also what all pictures share (the frame, the style sheet, escaped text, the shapes around marked labels) and the legend.
 
 A picture in words: its title and, for those who hear it, the tree as bracketed text with the marks named.
 """
@@ -20,21 +18,21 @@ from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
 from treegauge.trees.drawing.layout import Item, check_choice, place, tree_items
-from treegauge.trees.drawing.marks import MARKS, Mark, NodeMark, Symbols, clean, ems, node_marks, used_marks
+from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, clean, ems, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
 __all__ = [
     "STYLESHEET",
-    "Frame",
     "Legend",
+    "PictureFrame",
     "Theme",
-    "described",
     "draw_svg",
     "escape",
     "legend_at",
     "legend_svg",
     "shapes",
-    "titled",
+    "svg_description",
+    "svg_title",
 ]
 
 Theme = Literal["inherit", "light", "dark", "auto"]
@@ -63,7 +61,7 @@ _AUTO = (
 )
 
 
-class Frame(NamedTuple):
+class PictureFrame(NamedTuple):
     """The outside of a picture."""
 
     title: str
@@ -77,10 +75,10 @@ class Frame(NamedTuple):
         """The whole picture. Lines at whole numbers are moved by half a pixel, which makes them sharp."""
         ink, paper = _INK_AND_PAPER.get(self.theme, ("", ""))
         style = (STYLESHEET if self.stylesheet else "") + (_AUTO if self.theme == "auto" else "")
-        described = f' aria-describedby="{self.id_prefix}desc"' if self.description else ""
+        svg_description = f' aria-describedby="{self.id_prefix}desc"' if self.description else ""
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="treegauge{" auto" if self.theme == "auto" else ""}" role="img"'
-            f' aria-label="{escape(self.title)}"{described} width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+            f' aria-label="{escape(self.title)}"{svg_description} width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
             f' font-family="{_FONTS}" font-size="{self.font}" text-anchor="middle" fill="currentColor"'
             + (f' color="{ink}">' if ink else ">"),
             f"<title>{escape(self.title)}</title>",
@@ -151,7 +149,9 @@ def legend_svg(
     used = [mark for mark in MARKS.values() if mark.name in wanted]
     legend = legend_at(used, font_size // 2, font_size // 2, width, font_size)
     title = "Legend: " + ", ".join(f"{mark.symbol} {mark.name}" for mark in used)
-    return Frame(title, theme=theme, stylesheet=stylesheet, font=font_size).around(legend.elements, legend.right, legend.bottom)
+    return PictureFrame(title, theme=theme, stylesheet=stylesheet, font=font_size).around(
+        legend.elements, legend.right, legend.bottom
+    )
 
 
 def legend_at(marks: Sequence[Mark], left: int, top: int, width: int, font: int) -> Legend:
@@ -177,10 +177,10 @@ _LONGEST_TITLE = 200
 _LONGEST_DESCRIPTION = 1000
 
 
-def titled(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
+def svg_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
     """The sentence, behind a title if there is one, and how many nodes have which mark.
 
-    >>> titled(Tree.parse("(S (V go))"), "Gold", {})
+    >>> svg_title(Tree.parse("(S (V go))"), "Gold", {})
     'Gold: go'
     """
     sentence = clean(" ".join(tree.words), _LONGEST_TITLE) or "no words"
@@ -189,7 +189,7 @@ def titled(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
     return f"{clean(title, _LONGEST_TITLE) or 'Tree'}: {sentence}" + (f" ({found})" if found else "")
 
 
-def described(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
+def svg_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
     """The tree as bracketed text with the names of marks, cut where it becomes long."""
     parts: list[str] = []
     length = open_brackets = 0
@@ -212,7 +212,7 @@ Branches = Literal["square", "slanted"]
 
 _LONGEST_TEXT = 60
 _PREFIX = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_.-]*)?")
-_SYMBOLS = Symbols()
+_SYMBOLS = MarkSymbols()
 
 
 def draw_svg(
@@ -249,8 +249,8 @@ def draw_svg(
         raise UsageError(f"a font size of {font_size} pixels: between 4 and 200")
     marked = node_marks(tree, marks)
     items = tree_items(tree, folded)
-    frame = Frame(titled(tree, title, marked), described(items, marked), id_prefix, theme, stylesheet, font_size)
-    drawing = _Drawing(items, marked, _Metrics.of(font_size), id_prefix, branches, direction == "rtl")
+    frame = PictureFrame(svg_title(tree, title, marked), svg_description(items, marked), id_prefix, theme, stylesheet, font_size)
+    drawing = _TreeDrawing(items, marked, _Metrics.of(font_size), id_prefix, branches, direction == "rtl")
     return drawing.inside(frame, legend)
 
 
@@ -275,7 +275,7 @@ class _Metrics(NamedTuple):
         return cls(font, *(round(part * font) for part in parts))
 
 
-class _Drawing:
+class _TreeDrawing:
     """A placed tree, element by element."""
 
     def __init__(
@@ -295,7 +295,7 @@ class _Drawing:
             branches,
             mirrored,
         )
-        self.texts = [_shown(item) for item in items]
+        self.texts = [_item_text(item) for item in items]
         sizes = [self._size(item, text) for item, text in zip(items, self.texts, strict=True)]
         self.layout = place(items, sizes, metrics.gap, snap=metrics.snap, mirrored=mirrored)
         self.x = [centre + metrics.margin for centre in self.layout.centre]
@@ -315,7 +315,7 @@ class _Drawing:
         metrics, tags = self.metrics, self.layout.levels
         return metrics.margin + metrics.half + min(row, tags) * metrics.level + (metrics.word if row > tags else 0)
 
-    def inside(self, frame: Frame, with_legend: bool) -> str:
+    def inside(self, frame: PictureFrame, with_legend: bool) -> str:
         """The picture in its frame, with a legend of the marks that occur."""
         metrics, count = self.metrics, range(len(self.items))
         plain = [line for index in count for line in self._stem(index) + self._branch(index, marked=False)]
@@ -414,7 +414,7 @@ class _Drawing:
         return self.y[index] + round(0.35 * self.metrics.font)
 
 
-def _shown(item: Item) -> str:
+def _item_text(item: Item) -> str:
     text = clean(item.text, _LONGEST_TEXT)
     if not item.is_node:
         return text or '""'

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from treegauge.tables import terminal_width
 from treegauge.trees.drawing.layout import Item, Layout, check_choice, place, tree_items
-from treegauge.trees.drawing.marks import NodeMark, Symbols, clean, embedded, legend_text, node_marks, used_marks
+from treegauge.trees.drawing.marks import MarkSymbols, NodeMark, clean, isolate_direction, legend_text, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
 __all__ = ["draw_text", "outline_lines"]
@@ -29,13 +29,13 @@ def outline_lines(items: list[Item], texts: list[str], width: int | None, ascii_
     lines: list[str] = []
     for index, item in enumerate(items):
         if not item.is_node and items[item.parent].kind in ("tag", "folded"):
-            lines[-1] += " " + embedded(texts[index])
+            lines[-1] += " " + isolate_direction(texts[index])
             continue
         del guides[max(item.depth - 1, 0) :]
         hidden = max(item.depth - most, 0)
         count = f"{beyond}{hidden} " if hidden else ""
         own = "" if item.depth == 0 else corner if last[index] else branch
-        lines.append(count + "".join(guides[hidden:]) + own + embedded(texts[index]))
+        lines.append(count + "".join(guides[hidden:]) + own + isolate_direction(texts[index]))
         if item.depth:
             guides.append("   " if last[index] else bar)
     return lines
@@ -56,7 +56,7 @@ _LONGEST_TEXT = 60
 _MOST_CELLS = 1_000_000
 
 
-class Lines(NamedTuple):
+class LineCharacters(NamedTuple):
     """The characters lines are made of; a corner is named by the sides it connects."""
 
     across: str
@@ -70,8 +70,8 @@ class Lines(NamedTuple):
     down_up_left: str
 
 
-_UNICODE = Lines("─", "│", "┌", "┐", "┬", "┴", "┼", "├", "┤")
-_ASCII = Lines("-", "|", "+", "+", "+", "+", "+", "+", "+")
+_UNICODE = LineCharacters("─", "│", "┌", "┐", "┬", "┴", "┼", "├", "┤")
+_ASCII = LineCharacters("-", "|", "+", "+", "+", "+", "+", "+", "+")
 
 
 def draw_text(
@@ -122,14 +122,14 @@ def draw_text(
 
 
 class _TextPicture:
-    """What is to be drawn, as text of known width."""
+    """The items of a drawing, as text of known width."""
 
     def __init__(self, items: list[Item], marks: Mapping[int, NodeMark], ascii_only: bool) -> None:
         self.items = items
         self.draw = _ASCII if ascii_only else _UNICODE
-        symbols = Symbols(ascii_only)
+        symbols = MarkSymbols(ascii_only)
         point = "*" if ascii_only else "•"
-        self.texts = [_shown(item, marks, symbols, point) for item in items]
+        self.texts = [_item_text(item, marks, symbols, point) for item in items]
         self.sizes = [terminal_width(text) for text in self.texts]
 
     def fitting(self, width: int | None, mirrored: bool) -> Layout | None:
@@ -147,7 +147,7 @@ class _TextPicture:
         for index, item in enumerate(self.items):
             children.setdefault(item.parent, []).append(layout.centre[index])
             row = self._row(layout, index)
-            rows[row].append((layout.left[index], embedded(self.texts[index]), layout.size[index]))
+            rows[row].append((layout.left[index], isolate_direction(self.texts[index]), layout.size[index]))
             if item.parent >= 0 and self.items[item.parent].kind in ("phrase", "folded"):
                 for between in range(2 * item.depth, row):
                     rows[between].append((layout.centre[index], self.draw.down, 1))
@@ -155,7 +155,7 @@ class _TextPicture:
             if index >= 0 and self.items[index].kind in ("phrase", "folded"):
                 branches = self._branches(layout.centre[index], below)
                 rows[2 * self.items[index].depth + 1].append((min(below), branches, len(branches)))
-        drawn = [_joined(sorted(row)) for row in rows]
+        drawn = [_line(sorted(row)) for row in rows]
         return drawn if drawn[-1] else [line for line in drawn if line]
 
     def _row(self, layout: Layout, index: int) -> int:
@@ -180,7 +180,7 @@ class _TextPicture:
         return "".join(line)
 
 
-def _shown(item: Item, marks: Mapping[int, NodeMark], symbols: Symbols, point: str) -> str:
+def _item_text(item: Item, marks: Mapping[int, NodeMark], symbols: MarkSymbols, point: str) -> str:
     """An item's text: a node without a label is a point, one without children has ``()`` behind it."""
     if not item.is_node:
         return clean(item.text, _LONGEST_TEXT) or '""'
@@ -191,7 +191,7 @@ def _shown(item: Item, marks: Mapping[int, NodeMark], symbols: Symbols, point: s
     return (text or point) + fold + symbols.behind(marks.get(item.number))
 
 
-def _joined(pieces: list[tuple[int, str, int]]) -> str:
+def _line(pieces: list[tuple[int, str, int]]) -> str:
     """Pieces at their columns as one line."""
     if not pieces:
         return ""

@@ -67,7 +67,7 @@ class Pipeline:
         return self.trace(tree)[0]
 
     def trace(self, tree: Tree) -> tuple[Tree | None, BoundStep | None]:
-        """What becomes of a tree; if nothing, the step that took it away."""
+        """The transformed tree; if nothing is left of it, the step that removed it."""
         current = tree
         for step in self.steps:
             transform = step.backward if self.undoing else step.forward
@@ -93,7 +93,7 @@ class Pipeline:
         >>> dict(gone)
         {'punctuation': 1, 'length:longest=2': 1}
         """
-        return (tree for _, tree in self._kept(_trees_of(trees), gone))
+        return (tree for _, tree in self._apply_numbered(_trees_of(trees), gone))
 
     def treebank(self, bank: Treebank, gone: Counter[str] | None = None) -> Treebank:
         """The treebank of the normalised trees, as :meth:`apply` gives them; each knows where the tree it was made of was read.
@@ -101,12 +101,12 @@ class Pipeline:
         >>> pipeline("length:1").treebank(Treebank.parse("(A (B b)) (A (B b) (C c))"))
         <Treebank of 1 trees, 1 tokens, 2 nodes>
         """
-        kept = list(self._kept(bank, gone))
+        kept = list(self._apply_numbered(bank, gone))
         made = Treebank.from_trees(tree for _, tree in kept)
         origins = pick_origins(bank.origins, np.array([index for index, _ in kept], dtype=np.int64))
         return replace(made, origins=tuple(origins))
 
-    def _kept(self, trees: Iterable[Tree], gone: Counter[str] | None) -> Iterator[tuple[int, Tree]]:
+    def _apply_numbered(self, trees: Iterable[Tree], gone: Counter[str] | None) -> Iterator[tuple[int, Tree]]:
         for index, tree in enumerate(trees):
             made, step = self.trace(tree)
             if step is not None and gone is not None and tree.width:

@@ -54,7 +54,7 @@ def binarise(
     find_head = _find_head(direction, rules)
 
     def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
-        label = _annotated(node, above, 1 if node.is_preterminal else v, _MARKS)
+        label = _label_with_ancestors(node, above, 1 if node.is_preterminal else v, _MARKS)
         if len(children) < 3:
             return Tree(label, children)
         head = find_head(node)
@@ -123,7 +123,7 @@ def annotate_parents(tree: Tree, v: int = 2, *, tags: bool = False) -> Tree:
         raise UsageError(f"vertical markovisation remembers v >= 1 labels, not v={v}")
 
     def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
-        return Tree(_annotated(node, above, 1 if node.is_preterminal and not tags else v, PARENT), children)
+        return Tree(_label_with_ancestors(node, above, 1 if node.is_preterminal and not tags else v, PARENT), children)
 
     return fold(tree, combine)
 
@@ -165,7 +165,7 @@ def split_order(n: int, head: int) -> list[int]:
     return [*range(head), *range(n - 1, head, -1)]
 
 
-def _annotated(node: Tree, above: Sequence[Tree], v: int, marks: str) -> str:
+def _label_with_ancestors(node: Tree, above: Sequence[Tree], v: int, marks: str) -> str:
     """The node's label and those of its ``v - 1`` nearest ancestors, the nearest first."""
     ancestors = reversed(above[-(v - 1) :]) if v > 1 else ()
     return join(PARENT, [escape(each.label, marks) for each in (node, *ancestors)])

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treegauge.normalise.binarise import binarise_goodman, linearise, split_order, unbinarise_goodman
 from treegauge.normalise.heads import HeadRules, bare_label, complements, head_rules
 from treegauge.normalise.labels import base_label, escape, join, parts, splice, unescape
+from treegauge.normalise.markovisation import binarise_goodman, linearise, split_order, unbinarise_goodman
 from treegauge.trees import Child, Tree
 from treegauge.trees.tree import fold
 
@@ -36,11 +36,11 @@ def unmrl(tree: Tree) -> Tree:
 
 
 @dataclass(slots=True)
-class _Node:
+class _HeadedNode:
     """A node of the unary-free tree: its head child, the tag of its head word, and its complements (index of the child: label)."""
 
     label: str
-    children: list[_Node | str]
+    children: list[_HeadedNode | str]
     head: int
     tag: str
     complements: dict[int, str]
@@ -67,7 +67,7 @@ def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
     """
     rules = head_rules(rules)
     root = fold(tree, lambda node, children, above: _unary_free(node, children, rules))
-    return _linearised(root)
+    return _linear_tree(root)
 
 
 def unmh(tree: Tree) -> Tree:
@@ -75,30 +75,30 @@ def unmh(tree: Tree) -> Tree:
     return splice(tree, FRAME, lambda label: unescape(parts(label, MOTHER)[0]))
 
 
-def _unary_free(node: Tree, children: list[_Node | str], rules: HeadRules) -> _Node:
+def _unary_free(node: Tree, children: list[_HeadedNode | str], rules: HeadRules) -> _HeadedNode:
     label = base_label(node.label)
     if node.is_preterminal:
-        return _Node(label, children, 0, label, {}, is_tag=True)
+        return _HeadedNode(label, children, 0, label, {}, is_tag=True)
     if not children:
-        return _Node(label, [], 0, "", {})
+        return _HeadedNode(label, [], 0, "", {})
     if len(children) == 1:
         (only,) = children
-        assert isinstance(only, _Node)
+        assert isinstance(only, _HeadedNode)
         only.label = only.label if only.is_tag else label
         return only
     head = rules.head_index(node)
     head_child = children[head]
     tag = "" if isinstance(head_child, str) else head_child.tag
     frame = {i: bare_label(node.children[i]) for i in complements(node, rules)}
-    return _Node(label, children, head, tag, frame)
+    return _HeadedNode(label, children, head, tag, frame)
 
 
-def _linearised(root: _Node) -> Tree:
+def _linear_tree(root: _HeadedNode) -> Tree:
     """The tree with extended labels, binary; built from the leaves, in the reverse of an order that goes down."""
     downwards = [root]
     for node in downwards:
         for child in node.children:
-            if isinstance(child, _Node):
+            if isinstance(child, _HeadedNode):
                 child.mother = node.label
                 downwards.append(child)
     built: dict[int, Tree] = {}
@@ -108,7 +108,7 @@ def _linearised(root: _Node) -> Tree:
     return built[id(root)]
 
 
-def _tree(node: _Node, children: Sequence[Child]) -> Tree:
+def _tree(node: _HeadedNode, children: Sequence[Child]) -> Tree:
     label = escape(node.label, _MARKS)
     if node.is_tag:
         return Tree(label, children)
