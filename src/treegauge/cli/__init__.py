@@ -17,34 +17,34 @@ from treegauge.errors import TreegaugeError
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS: dict[str, str] = {
-    "demo": "See what treegauge does, on a treebank that comes with it.",
+    "demo": "Take a tour of treegauge on the treebank that comes with it.",
     "score": "Score parses against a treebank by any metric, without losing a sentence.",
     "evalb": "Score as the C program EVALB does, byte for byte.",
     "freval": "Score connected fragments of every size.",
-    "compare": "Compare parsers: difference, confidence interval and p for every metric.",
-    "report": "Write everything about some parsers on one page.",
-    "diff": "Draw what is right and wrong in a parse.",
-    "check": "Let people judge brackets on a page, and count what they say.",
-    "explain": "Say what a metric measures.",
-    "explain-difference": "Find the options that make two scores differ, and by how much each.",
+    "compare": "Test whether a difference between parsers is significant.",
+    "report": "Write a report on parsers as one HTML page.",
+    "diff": "Draw the differences between a parse and the treebank's tree.",
+    "check": "Annotate brackets in the browser.",
+    "explain": "Explain what a metric measures.",
+    "explain-difference": "Find the options that make two scores differ, and the effect of each.",
     "cite": "Print BibTeX for the paper behind a metric.",
-    "validate": "List everything wrong with a treebank file.",
-    "convert": "Translate treebanks between formats.",
+    "validate": "List all errors of treebank files.",
+    "convert": "Convert treebanks between formats.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
     "induce": "Count a grammar from a treebank.",
-    "parse": "Parse sentences for the criterion you measure by.",
+    "parse": "Parse sentences, decoding for the metric you report.",
     "posteriors": "Show how probable each constituent of a sentence is.",
     "learn": "Learn a grammar from bracketed sentences.",
     "chunks": "Train chunk models, measure them by entropy, score any chunker.",
-    "reproduce": "Run a paper's experiment on a treebank, its numbers beside ours.",
-    "merge": "Put together the parts of a run that --shard wrote.",
-    "completion": "Print the script that lets a shell complete treegauge's words.",
+    "reproduce": "Reproduce a paper's experiment and print its numbers beside ours.",
+    "merge": "Merge the parts of a run written with --shard.",
+    "completion": "Print a shell-completion script.",
 }
-"""Command name -> one line of help; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""
+"""One line of help for each command; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Run one command and leave with its exit code; no traceback ever reaches the user."""
+    """Run one command and exit with its code; no traceback ever reaches the user."""
     stdout = sys.stdout
     # Nearly all objects made here live to the end: looking among them for garbage as often as usual is a seventh of the start.
     gc.set_threshold(200_000, 20, 20)

@@ -40,4 +40,4 @@ class LazyGroup(click.Group):
 )
 @click.version_option(package_name="treegauge", prog_name="treegauge")
 def treegauge() -> None:
-    """Measure parsers by the criterion that matters, and parse for the criterion you measure by."""
+    """Score constituency parsers, test differences, decode for the metric you report."""

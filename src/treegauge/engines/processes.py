@@ -78,7 +78,7 @@ class Processes(EngineBase):
         """See :class:`~treegauge.engines.base.Engine`."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="treegauge-")
-        # A file and not an argument: what is shared may be large, and each worker needs it but once. The file is called by its
+        # A file and not an argument: what is shared may be large, and each worker needs it only once. The file is named by its
         # content, so that a worker that has unpacked the same before need not do so again.
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
         path = Path(self._folder) / hashlib.sha256(packed).hexdigest()

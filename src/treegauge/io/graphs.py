@@ -192,7 +192,7 @@ def _discontinuous(graph: Graph, name: str, order: list[str], path: str) -> Disc
     node = graph.nodes[name]
     only_punctuation = all(_is_loose_punctuation(word) for word in gap)
     return Discontinuous(
-        f"sentence {graph.name}: {node.label or 'a node'} (node {name}) is discontinuous: it does not cover '{shown}' in its midst",
+        f"sentence {graph.name}: {node.label or 'a node'} (node {name}) is discontinuous: it has a gap: '{shown}'",
         path=path,
         line=node.line,
         advice="The gap is only punctuation that hangs from the root: --attach-punctuation makes it part of the constituent."
