@@ -18,6 +18,7 @@ LAYERS = [
     {"metrics", "normalise", "engines", "data"},
     {"scoring", "grammar", "humancheck"},
     {"significance", "parsing", "chunks"},
+    {"neural"},
     {"learning", "reports"},
     {"experiments"},
     {"cli"},

@@ -8,12 +8,13 @@ from treegauge.parsing.derivations import Best
 from treegauge.parsing.forest import Forest, Parse
 from treegauge.parsing.objectives import OBJECTIVES, Objective, consensus
 from treegauge.parsing.posteriors import Anchored, Constituent, Frame, Link
-from treegauge.parsing.span_charts import Marginals, decode, marginals
+from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
 
 __all__ = [
     "OBJECTIVES",
     "Anchored",
     "Best",
+    "Confidence",
     "Constituent",
     "Forest",
     "Frame",
@@ -21,6 +22,7 @@ __all__ = [
     "Marginals",
     "Objective",
     "Parse",
+    "SpanChart",
     "consensus",
     "decode",
     "marginals",

@@ -1,4 +1,4 @@
-"""Span charts from elsewhere: the scores that any parser gives to labelled spans, decoded by the same objectives.
+"""Span charts from elsewhere: the scores that any parser gives to labelled spans, and what they know together.
 
 ``scores[i, j, X]`` belongs to label X over the words i .. j, both included, so an array of n words is (n, n,
 labels); entries with j < i are ignored. They are log-potentials of a tree-CRF, P(tree) proportional to the
@@ -10,26 +10,50 @@ exponential of the sum over its spans (single words too), or posteriors already.
 >>> best = decode(scores, "labelled-recall", labels=["NP", "VP", "S"], words="time flies like arrows".split())
 >>> print(best.tree)
 (S (VP time) (VP (NP flies) (NP (NP like) (NP arrows))))
+
+A parser with a label for "no constituent" names it with ``null``: then the trees are n-ary.
+
+>>> chart = SpanChart(scores, null=0, labels=["", "VP", "S"], words="time flies like arrows".split())
+>>> print(chart.argmax().tree, chart.kbest(1)[0].tree)
+(S (VP time) (VP flies like arrows)) (S (VP time) (S flies like (VP arrows)))
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
-from treegauge.parsing.free import best_spans, build
-from treegauge.parsing.jit import Floats, kernel
+from treegauge.parsing.forest import Parse
+from treegauge.parsing.objectives import Metric, Score, consensus
+from treegauge.parsing.posteriors import Constituent
+from treegauge.parsing.span_kernels import best_tree, sample_parts, size_series
+from treegauge.parsing.span_potentials import (
+    Null,
+    Potentials,
+    Required,
+    as_array,
+    as_half_open,
+    null_labels,
+    potentials,
+    required_spans,
+    spans_crossing,
+)
+from treegauge.parsing.span_trees import best_trees, labelled_spans, make_tree, spans_below
+from treegauge.trees.tree import Tree
 
-__all__ = ["Marginals", "decode", "marginals"]
+__all__ = ["KINDS", "SPAN_OBJECTIVES", "Confidence", "Marginals", "SpanChart", "decode", "marginals"]
 
 Float64 = NDArray[np.float64]
-SPAN_OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall", "labelled-precision-recall")
+Kind = Literal["potentials", "posteriors"]
+KINDS = ("potentials", "posteriors")
 
 
 class Marginals(NamedTuple):
@@ -39,133 +63,354 @@ class Marginals(NamedTuple):
     posterior: Float64
 
 
+class Confidence(NamedTuple):
+    """How far a tree can be trusted: how probable it is, its expected F1, and the posterior of each of its constituents."""
+
+    probability: float
+    f1: float
+    constituents: list[Constituent]
+
+
+class SpanChart:
+    """All trees over the scores of one sentence's spans, and what they know together; computed when it is asked for.
+
+    * ``null``: the label, or the set of labels, that means "no constituent". The distribution is then over n-ary trees, each
+      once: a constituent is worth its score less the span's null score, a span that is no constituent 0.
+    * ``root=False``: with null labels, the whole sentence need not be a constituent.
+    * ``temperature``: scores are divided by it.
+    * ``allowed``: an array (n, n), or (n, n, labels), of what may be a constituent; ``required``: spans (start, end) or
+      (start, end, label), half-open, that must be.
+    * ``tags``: stand over the words in trees; without them a node over one word is a constituent.
+    * ``kind="posteriors"``: the scores are posteriors already; what needs whole trees is not to be had then.
+    """
+
+    def __init__(
+        self,
+        scores: Any,
+        *,
+        labels: Sequence[str] | None = None,
+        words: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        null: Null = None,
+        root: bool = True,
+        temperature: float = 1.0,
+        allowed: ArrayLike | None = None,
+        required: Required = (),
+        kind: Kind = "potentials",
+    ) -> None:
+        self.scores = as_array(scores)
+        self.n, size = len(self.scores), self.scores.shape[2]
+        if kind not in KINDS:
+            raise UnknownName("kind of scores", str(kind), KINDS)
+        self.kind = kind
+        self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
+        self.words = [str(i) for i in range(self.n)] if words is None else list(words)
+        self.tags = None if tags is None else list(tags)
+        if len(self.labels) != size or len(self.words) != self.n or (self.tags is not None and len(self.tags) != self.n):
+            raise UsageError(f"scores of shape {self.scores.shape} need {size} labels, {self.n} words, {self.n} tags (or none)")
+        self.null = null_labels(null, size)
+        if not isinstance(root, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"root says whether the whole sentence must be a constituent: True or False, not {root!r}")
+        if kind == "posteriors" and temperature != 1:
+            raise UsageError("a temperature needs potentials: posteriors are what they are")
+        self.root, self.temperature = root, temperature
+        self.allowed = None if allowed is None else as_half_open(allowed, self.n, size)
+        self.required, by_label = required_spans(required, self.n, self.labels)
+        if by_label is not None:
+            own = True if self.allowed is None else self.allowed if self.allowed.ndim == 3 else self.allowed[:, :, None]
+            self.allowed = by_label & own
+
+    @cached_property
+    def potentials(self) -> Potentials:
+        """What each part of a tree is worth."""
+        if self.kind == "posteriors":
+            raise UsageError("this needs potentials: posteriors do not say how likely a whole tree is")
+        made = potentials(
+            self.scores,
+            self.null,
+            root=self.root,
+            temperature=self.temperature,
+            allowed=self.allowed,
+            required=self.required if self.required.any() else None,
+        )
+        if made.log_partition == -math.inf:
+            raise UsageError("every tree over these spans has potential 0 (score -inf)")
+        return made
+
+    @property
+    def log_partition(self) -> float:
+        """The logarithm of the sum over all trees; with null labels, relative to the tree without constituents."""
+        return self.potentials.log_partition
+
+    @cached_property
+    def posterior(self) -> Float64:
+        """g(s, t, X) by first and last word: how probable each labelled constituent is; 0 for null labels."""
+        if self.kind == "posteriors":
+            posterior = self.scores.copy()
+            posterior[:, :, self.null] = 0.0
+            return posterior
+        return self.potentials.span[:, :, None] * self.potentials.label_share
+
+    def constituents(self, least: float = 0.0) -> list[Constituent]:
+        """All constituents whose posterior is above ``least``, by start, end and label."""
+        where = np.argwhere(self.posterior > least).tolist()
+        return [Constituent(i, j + 1, self.labels[X], float(self.posterior[i, j, X])) for i, j, X in where if j >= i]
+
+    def entropy(self) -> float:
+        """The entropy of the tree, in nats."""
+        score = np.where(self.posterior > 0, self.potentials.label, 0.0)
+        return max(0.0, self.log_partition - float((self.posterior * score).sum()))
+
+    def argmax(self, objective: str | None = None, **options: Any) -> Best:
+        """The best tree for an objective of :data:`SPAN_OBJECTIVES`, and its expected score.
+
+        The default is ``labelled-precision-recall`` if there are null labels, else ``labelled-recall``.
+        """
+        objective = objective or ("labelled-precision-recall" if self.null else "labelled-recall")
+        name, _, metric = objective.partition(":")
+        if name not in SPAN_OBJECTIVES or (metric and name != "mbr"):
+            raise UnknownName("objective for span charts", objective, [*SPAN_OBJECTIVES, "mbr:METRIC"])
+        function = SPAN_OBJECTIVES[name]
+        given = {**options, **({"score": Metric(metric)} if metric else {})}
+        takes = list(inspect.signature(function).parameters)[1:]
+        wrong = [option for option in given if option not in takes]
+        if wrong:
+            raise UsageError(f"objective {name} takes no option {wrong[0]!r}; its options: {', '.join(takes) or 'none'}")
+        return function(self, **given)
+
+    def kbest(self, k: int) -> list[Parse]:
+        """The k most probable trees, or all if there are fewer, each with the logarithm of its probability."""
+        if k < 1:
+            raise UsageError(f"k must be at least 1, not {k}")
+        found = best_trees(self.potentials, k)
+        return [Parse(self.tree(spans), value - self.log_partition) for value, spans in found]
+
+    def sample(self, size: int, seed: int = 0) -> list[Tree]:
+        """Trees drawn with their probabilities."""
+        return [self.tree(spans) for spans in self.sample_spans(size, seed)]
+
+    def sample_spans(self, size: int, seed: int = 0) -> list[dict[tuple[int, int], int]]:
+        """The constituents of sampled trees, each with the number of its label."""
+        given, rng, n = self.potentials, np.random.default_rng(seed), self.n
+        uniform = rng.random((size, n - 1)), rng.random((size, 2, 2 * n - 1))
+        total = given.label_share.cumsum(axis=2)
+        found: list[dict[tuple[int, int], int]] = []
+        for draws, (real, label) in zip(*uniform, strict=True):
+            parts = sample_parts(given.inside, n, draws)
+            s, last, role = parts[:, 0], parts[:, 1] - 1, parts[:, 2]
+            shown = real < np.where(role == 1, given.share[1][s, last], given.share[0][s, last])
+            chosen = (total[s, last] <= (label * total[s, last, -1])[:, None]).sum(axis=1)
+            rows = np.flatnonzero(shown).tolist()
+            found.append({(int(s[i]), int(last[i]) + 1): int(chosen[i]) for i in rows})
+        return found
+
+    def tree(self, spans: Mapping[tuple[int, int], int]) -> Tree:
+        """The tree with these constituents."""
+        return make_tree({span: self.labels[X] for span, X in spans.items()}, self.words, self.tags, DUMMY)
+
+    def spans(self, tree: Tree) -> dict[tuple[int, int], str]:
+        """The constituents of a tree, several nodes over one span joined; a root that only holds the others together is none."""
+        spans = labelled_spans(tree, tags=self.tags is not None)
+        if self.null and not self.root and DUMMY not in self.labels and spans.get((0, self.n)) == DUMMY:
+            del spans[0, self.n]
+        return spans
+
+    def numbered(self, tree: Tree) -> dict[tuple[int, int], int] | None:
+        """The constituents of a tree by the numbers of their labels; None if the chart has no such label."""
+        if len(tree.words) != self.n:
+            raise UsageError(f"a tree over {len(tree.words)} words does not fit a chart of {self.n}")
+        number = {name: X for X, name in reversed(list(enumerate(self.labels))) if X not in self.null}
+        spans = self.spans(tree)
+        return {span: number[name] for span, name in spans.items()} if all(x in number for x in spans.values()) else None
+
+    def log_probability(self, tree: Tree) -> float:
+        """The logarithm of a tree's probability; -inf if it has none."""
+        spans = self.numbered(tree)
+        if spans is None or not self._is_possible(spans):
+            return -math.inf
+        return math.fsum(self.potentials.label[s, t - 1, X] for (s, t), X in spans.items()) - self.log_partition
+
+    def _is_possible(self, spans: Mapping[tuple[int, int], int]) -> bool:
+        if not self.null:
+            return len(spans) == 2 * self.n - 1
+        must = {(i, j + 1) for i, j in np.argwhere(self.required).tolist()}
+        return must <= set(spans) and ((0, self.n) in spans or not self.root)
+
+    def expected_score(self, tree: Tree) -> float:
+        """How many labelled constituents of a tree are right on average."""
+        g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
+        return math.fsum(g.get((*span, label), 0.0) for span, label in self.spans(tree).items())
+
+    def expected_f1(self, tree: Tree) -> float:
+        """The mean labelled F1 of a tree against a random tree of this chart, exactly: 2 matches / (both sizes).
+
+        Sizes differ from tree to tree, so this takes their generating function, at n points, in time O(n^4).
+        """
+        given, n = self.potentials, self.n
+        spans = self.spans(tree)
+        matching = np.zeros((n, n))
+        for (s, t), label in spans.items():
+            own = [X for X, name in enumerate(self.labels) if name == label and X not in self.null]
+            matching[s, t - 1] = given.label_share[s, t - 1, own].sum()
+        points = np.exp(-2j * np.pi * np.arange(2 * n) / (2 * n))
+        parts = [size_series(given.inside, n, *given.share, matching, points[k : k + 32]) for k in range(0, 2 * n, 32)]
+        sizes, matches = (np.fft.ifft(np.concatenate(series)).real for series in zip(*parts, strict=True))
+        if not spans and sizes[0] > 1e-12:
+            return math.nan
+        total = np.arange(2 * n) + len(spans)
+        return float((2 * matches[total > 0] / total[total > 0]).sum())
+
+    def confidence(self, tree: Tree) -> Confidence:
+        """How probable a tree is, its expected F1, and how probable each of its constituents is."""
+        g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
+        spans = self.spans(tree)
+        constituents = [Constituent(*span, label, g.get((*span, label), 0.0)) for span, label in spans.items()]
+        return Confidence(math.exp(self.log_probability(tree)), self.expected_f1(tree), constituents)
+
+    def __repr__(self) -> str:
+        return f"<SpanChart over {self.n} words, {len(self.labels)} labels, {len(self.null)} of them null>"
+
+
+def _viterbi(chart: SpanChart) -> Best:
+    """The most probable tree; its score is its probability."""
+    (best,) = chart.kbest(1)
+    return Best(best.tree, math.exp(best.log_probability))
+
+
+def _labelled_recall(chart: SpanChart) -> Best:
+    """The tree with most right labelled constituents on average."""
+    return _best_sum(chart, chart.posterior.max(axis=2), optional=False)
+
+
+def _bracketed_recall(chart: SpanChart) -> Best:
+    """The tree with most right brackets on average; labels do not show."""
+    return _best_sum(chart, chart.posterior.sum(axis=2), optional=False, name=DUMMY)
+
+
+def _general(chart: SpanChart, *, weights: ArrayLike) -> Best:
+    """The tree with the largest sum of any (n, n) span weights, with the likeliest labels."""
+    given = np.array(weights, np.float64)
+    if given.shape != (chart.n, chart.n):
+        raise UsageError(f"span weights of {chart.n} words must have shape ({chart.n}, {chart.n}), not {given.shape}")
+    return _best_sum(chart, given, optional=bool(chart.null))
+
+
+def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
+    """The n-ary tree with the largest sum over its constituents of g - lam.
+
+    Without ``lam`` the tree has the largest ratio of expectations 2 E(matches) / (E(size of the truth) + own size), the F1 of
+    many sentences like this one, and the score is that ratio. It is found exactly, since for the best ratio F it is the tree for
+    lam = F / 2 (Dinkelbach 1967).
+    """
+    if lam is not None:
+        if not math.isfinite(lam):
+            raise UsageError(f"lam must be a number, not {lam!r}")
+        return _best_sum(chart, chart.posterior.max(axis=2) - lam, optional=True)
+    size, ratio = float(np.triu(chart.posterior.sum(axis=2)).sum()), 0.0
+    while True:
+        best = _best_sum(chart, chart.posterior.max(axis=2) - ratio / 2, optional=True)
+        own = len(chart.spans(best.tree))
+        better = 2 * (best.score + own * ratio / 2) / (size + own) if size + own else math.nan
+        if not better > ratio + 1e-12:
+            return Best(best.tree, better)
+        ratio = better
+
+
+def _minimum_risk(
+    chart: SpanChart,
+    *,
+    score: Score | Metric,
+    candidates: Literal["samples", "kbest"] = "samples",
+    size: int = 100,
+    seed: int = 0,
+) -> Best:
+    """The candidate that scores best on average if the truth is another candidate, by any metric."""
+    if candidates == "samples":
+        trees = chart.sample(size, seed)
+        return consensus(trees, [1.0] * len(trees), score)
+    parses = chart.kbest(size)
+    return consensus([p.tree for p in parses], [math.exp(p.log_probability) for p in parses], score)
+
+
+SPAN_OBJECTIVES: dict[str, Callable[..., Best]] = {
+    "viterbi": _viterbi,
+    "labelled-recall": _labelled_recall,
+    "bracketed-recall": _bracketed_recall,
+    "labelled-precision-recall": _precision_recall,
+    "general": _general,
+    "mbr": _minimum_risk,
+}
+"""What trees of a span chart can be best for."""
+
+
+def _best_sum(chart: SpanChart, worth: Float64, *, optional: bool, name: str | None = None) -> Best:
+    """The tree with the largest sum of what its spans are worth; with ``optional`` those not worth it are no constituents."""
+    n = chart.n
+    must = chart.required.copy()
+    must[0, n - 1] |= chart.root or not chart.null
+    possible = chart.posterior.max(axis=2) > 0
+    if chart.null or optional:
+        own = np.where(possible | must, worth, 0.0)
+        own = np.where(must, own, np.maximum(own, 0.0)) if optional else own
+    else:
+        own = worth if chart.allowed is None else np.where(possible | must, worth, -np.inf)
+    own = np.where(spans_crossing(chart.required), -np.inf, own)
+    value, split = best_tree(own, own, n)
+    if value == -math.inf:
+        raise UsageError("no tree fits the allowed and required spans")
+    shown = must | (possible & ((worth > 0) | (not optional)))
+    label = chart.posterior.argmax(axis=2)
+    if chart.null:
+        label = np.where(possible, label, next(X for X in range(len(chart.labels)) if X not in chart.null))
+    if not chart.null and not optional:
+        shown[:] = True
+    spans = [(s, t) for s, t in spans_below(split, n) if shown[s, t - 1]]
+    named = {(s, t): name or chart.labels[int(label[s, t - 1])] for s, t in spans}
+    return Best(make_tree(named, chart.words, chart.tags, DUMMY), float(value))
+
+
 def decode(
     scores: Any,
-    objective: str = "labelled-recall",
+    objective: str | None = None,
     *,
-    kind: Literal["potentials", "posteriors"] = "potentials",
+    kind: Kind = "potentials",
     labels: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
-    null: int | None = None,
-    lam: float = 0.0,
+    tags: Sequence[str] | None = None,
+    null: Null = None,
+    root: bool = True,
+    temperature: float = 1.0,
+    allowed: ArrayLike | None = None,
+    required: Required = (),
+    **options: Any,
 ) -> Best:
     """The best tree for an objective, and its expected score, from an array of span scores (NumPy, or anything with
     DLPack).
 
-    ``null`` is the number of the label that means "no constituent", if there is one: it takes part in the tree-CRF,
-    but it does not show, and it is never right. Single words count like other spans. ``viterbi`` scores the
-    probability of the tree, and needs potentials.
+    The arguments are those of :class:`SpanChart`; further options are the objective's, such as ``lam`` of
+    ``labelled-precision-recall``: what a node must be worth, by default what maximises the expected F1 of the chart at hand.
     """
-    array = _array(scores)
-    n, size = array.shape[0], array.shape[2]
-    if objective not in SPAN_OBJECTIVES:
-        raise UnknownName("objective for span charts", objective, SPAN_OBJECTIVES)
-    names = [str(x) for x in range(size)] if labels is None else list(labels)
-    if len(names) != size or (words is not None and len(words) != n):
-        raise UsageError(f"scores of shape {array.shape} need {size} labels and {n} words")
-    if objective == "viterbi":
-        if kind == "posteriors":
-            raise UsageError("objective viterbi needs potentials: posteriors do not say how likely a whole tree is")
-        return _viterbi(array, names, words, null)
-    posterior = array if kind == "posteriors" else marginals(array).posterior
-    real = posterior.copy()
-    if null is not None:
-        real[:, :, null] = 0.0
-    weight = real.sum(axis=2) if objective == "bracketed-recall" else real.max(axis=2, initial=0.0)
-    if objective == "labelled-precision-recall":
-        weight = weight - lam
-    label = real.argmax(axis=2)
-    shown = real.max(axis=2, initial=0.0) > (lam if objective == "labelled-precision-recall" else 0.0)
-    value, split = best_spans(_half_open(weight), objective == "labelled-precision-recall")
-
-    def name(s: int, t: int) -> str | None:
-        if objective == "bracketed-recall":
-            return DUMMY
-        return names[int(label[s, t - 1])] if shown[s, t - 1] or t - s == n else None
-
-    return _best(name, split, float(value), words, n)
+    chart = SpanChart(
+        scores, labels=labels, words=words, tags=tags, null=null, root=root, temperature=temperature, allowed=allowed,
+        required=required, kind=kind,
+    )  # fmt: skip
+    return chart.argmax(objective, **options)
 
 
-def _viterbi(array: Float64, names: Sequence[str], words: Sequence[str] | None, null: int | None) -> Best:
-    value, split = best_spans(_half_open(array.max(axis=2)), False)
-    label = array.argmax(axis=2)
-
-    def name(s: int, t: int) -> str | None:
-        return None if label[s, t - 1] == null else names[int(label[s, t - 1])]
-
-    probability = math.exp(float(value) - marginals(array).log_partition)
-    return _best(name, split, probability, words, len(array))
-
-
-def _best(name: Any, split: Any, value: float, words: Sequence[str] | None, n: int) -> Best:
-    tokens = [str(i) for i in range(n)] if words is None else words
-    return Best(build(tokens, split, name, lambda s: name(s, s + 1), DUMMY), value)
-
-
-def marginals(scores: Any) -> Marginals:
-    """The posteriors of a tree-CRF over labelled binary trees.
+def marginals(
+    scores: Any,
+    *,
+    null: Null = None,
+    root: bool = True,
+    temperature: float = 1.0,
+    allowed: ArrayLike | None = None,
+    required: Required = (),
+) -> Marginals:
+    """The posteriors of a tree-CRF over labelled trees: binary ones, or with ``null`` n-ary ones.
 
     >>> uniform = marginals(np.zeros((3, 3, 1)))
     >>> round(math.exp(uniform.log_partition)), uniform.posterior[0, 1, 0].round(9)
     (2, np.float64(0.5))
     """
-    array = _array(scores)
-    n = array.shape[0]
-    high = array.max(axis=2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        total = high + np.log(np.exp(array - np.where(np.isfinite(high), high, 0.0)[:, :, None]).sum(axis=2))
-    log_partition, span = span_marginals(_half_open(np.where(np.isfinite(high), total, -np.inf)))
-    if log_partition == -math.inf:
-        raise UsageError("every tree over these spans has potential 0 (score -inf)")
-    with np.errstate(invalid="ignore"):
-        share = np.exp(array - np.where(np.isfinite(total), total, 0.0)[:, :, None])
-    return Marginals(float(log_partition), span[:, 1 : n + 1, None] * share)
-
-
-@kernel
-def log_add(x: float, y: float) -> float:
-    high, low = max(x, y), min(x, y)
-    return high if low == -np.inf else high + np.log1p(np.exp(low - high))
-
-
-@kernel
-def span_marginals(weight: Floats) -> tuple[float, Floats]:
-    """log Z and P(span) of binary trees whose potential is the sum of (n, n+1) span weights."""
-    n = weight.shape[0]
-    e, f = np.full((n, n + 1), -np.inf), np.full((n, n + 1), -np.inf)
-    for d in range(1, n + 1):
-        for s in range(n - d + 1):
-            t = s + d
-            x = 0.0 if d == 1 else -np.inf
-            for r in range(s + 1, t):
-                x = log_add(x, e[s, r] + e[r, t])
-            e[s, t] = x + weight[s, t]
-    f[0, n] = 0.0
-    for d in range(n, 1, -1):
-        for s in range(n - d + 1):
-            t = s + d
-            above = f[s, t] + weight[s, t]
-            if above == -np.inf:
-                continue
-            for r in range(s + 1, t):
-                f[s, r] = log_add(f[s, r], above + e[r, t])
-                f[r, t] = log_add(f[r, t], above + e[s, r])
-    log_z = e[0, n]
-    return log_z, np.exp(e + f - log_z) if log_z > -np.inf else np.zeros((n, n + 1))
-
-
-def _half_open(weight: Float64) -> Float64:
-    """(n, n) with last words as (n, n+1) with ends."""
-    return np.concatenate([np.zeros((len(weight), 1)), weight], axis=1)
-
-
-def _array(scores: Any) -> Float64:
-    if hasattr(scores, "__dlpack__"):
-        scores = cast(Any, np).from_dlpack(scores)
-    array = np.array(scores, np.float64)
-    if array.ndim != 3 or array.shape[0] != array.shape[1] or 0 in array.shape:
-        raise UsageError(f"span scores must be an array (n, n, labels), not of shape {array.shape}")
-    if np.isnan(array[np.triu_indices(len(array))]).any() or (array == np.inf).any():
-        raise UsageError("span scores must not be nan or +inf")
-    array[np.tril_indices(len(array), -1)] = 0.0
-    return array
+    chart = SpanChart(scores, null=null, root=root, temperature=temperature, allowed=allowed, required=required)
+    return Marginals(chart.log_partition, chart.posterior)

@@ -1,0 +1,24 @@
+"""Span CRFs and dense PCFGs in batches, with gradients: torch tensors on CPU and GPU (extra ``[torch]``), or NumPy arrays.
+
+Nothing here is imported before it is used, and torch not before a tensor comes along.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from treegauge.neural.span_crf import SpanCRF
+
+_HOME = {"SpanCRF": "span_crf"}
+
+__all__ = ["SpanCRF"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

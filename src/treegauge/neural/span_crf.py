@@ -1,0 +1,273 @@
+"""Span CRFs in batches: log Z, marginals, losses and trees from the scores of labelled spans, on tensors or NumPy arrays.
+
+The distribution is that of :class:`~treegauge.parsing.SpanChart`: binary trees, or with null labels n-ary trees, each once.
+
+>>> import numpy as np
+>>> crf = SpanCRF(np.zeros((2, 3, 3, 2)), [3, 2], null=0, labels=["", "NP"])
+>>> np.exp(crf.log_partition).round(6).tolist()
+[24.0, 4.0]
+>>> [str(best.tree) for best in crf.decode("viterbi")]
+['(NP (NP (NP 0) (NP 1)) (NP 2))', '(NP (NP 0) (NP 1))']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.neural.backend import Array, Tensor, as_numpy, is_tensor, torch_module
+from treegauge.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from treegauge.neural.weights import Weights
+    from treegauge.parsing import Best, SpanChart
+
+__all__ = ["CONVENTIONS", "SpanCRF"]
+
+CONVENTIONS = ("inclusive", "fencepost")
+Null = int | Sequence[int] | None
+
+
+class SpanCRF:
+    """A distribution over the trees of each sentence of a batch.
+
+    * ``scores``: (B, n, n, labels), ``scores[b, i, j]`` over the words i .. j, both included; with ``convention="fencepost"``
+      (B, n+1, n+1, labels), over the words between the fenceposts i and j. Any float type; a tensor's gradient is kept.
+    * ``lengths``: (B,); all n words without.
+    * ``null``: the label, or the labels, that mean "no constituent": the trees are n-ary then.
+    * ``root=False``: with null labels, a whole sentence need not be a constituent.
+    * ``allowed``: (B, n, n) or (B, n, n, labels), what may be a constituent; ``required``: (B, n, n), what must be one. Both in
+      the convention of the scores.
+    * ``labels``: their names, for trees.
+
+    float16 and bfloat16 are computed in float32. On a CPU all sums are in float64.
+    """
+
+    def __init__(
+        self,
+        scores: Array,
+        lengths: Array | None = None,
+        *,
+        null: Null = None,
+        convention: Literal["inclusive", "fencepost"] = "inclusive",
+        root: bool = True,
+        temperature: float = 1.0,
+        allowed: Array | None = None,
+        required: Array | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        if convention not in CONVENTIONS:
+            raise UnknownName("convention", str(convention), CONVENTIONS)
+        if not temperature > 0:
+            raise UsageError(f"temperature must be a number above 0, not {temperature!r}")
+        if not is_tensor(scores):
+            scores = np.asarray(scores)
+        if scores.ndim != 4 or scores.shape[1] != scores.shape[2] or 0 in scores.shape:
+            shape = "(B, n, n, labels)" if convention == "inclusive" else "(B, n+1, n+1, labels)"
+            raise UsageError(f"{convention} span scores must have shape {shape}, not {tuple(scores.shape)}")
+        self._fencepost = convention == "fencepost"
+        if self._fencepost and scores.shape[1] < 2:
+            raise UsageError("fencepost scores of n words have n + 1 rows; 1 row is no word")
+        self.scores = self._inclusive(scores)
+        self.temperature = temperature
+        B, n, _, size = self.scores.shape
+        self.lengths = _checked_lengths(lengths, B, n)
+        self.null = _null_labels(null, size)
+        self.root = bool(root)
+        self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
+        if len(self.labels) != size:
+            raise UsageError(f"{len(self.labels)} names for {size} labels")
+        self.allowed = None if allowed is None else self._mask(allowed, [(B, n, n), (B, n, n, size)], "allowed")
+        self.required = None if required is None else self._mask(required, [(B, n, n)], "required")
+
+    def _inclusive(self, array: Array) -> Array:
+        return array[:, :-1, 1:] if self._fencepost else array
+
+    def _mask(self, mask: Array, shapes: list[tuple[int, ...]], name: str) -> Array:
+        if is_tensor(self.scores):
+            torch = torch_module()
+            mask = self._inclusive(torch.as_tensor(mask, device=self.scores.device)).to(torch.bool)
+        else:
+            mask = self._inclusive(np.asarray(as_numpy(mask))).astype(np.bool_)
+        if tuple(mask.shape) not in shapes:
+            raise UsageError(f"{name} spans must have shape {' or '.join(map(str, shapes))}, not {tuple(mask.shape)}")
+        return mask
+
+    @cached_property
+    def _lengths(self) -> Tensor:
+        return torch_module().as_tensor(self.lengths, device=self.scores.device)
+
+    @cached_property
+    def weights(self) -> Weights:
+        """What each part of a tree is worth, as tensors."""
+        from treegauge.neural.weights import make_weights
+
+        torch = torch_module()
+        scores = self.scores if self.scores.dtype in (torch.float32, torch.float64) else self.scores.float()
+        if self.temperature != 1:
+            scores = scores / self.temperature
+        return make_weights(scores, self._lengths, self.null, self.root, self.allowed, self.required)
+
+    @cached_property
+    def charts(self) -> list[SpanChart]:
+        """The chart of each sentence by itself: k-best, samples, entropies, confidence."""
+        return [self._chart(i) for i in range(len(self.lengths))]
+
+    def _chart(self, i: int, **names: Any) -> SpanChart:
+        from treegauge.parsing.span_charts import SpanChart
+
+        n = int(self.lengths[i])
+        allowed = None if self.allowed is None else as_numpy(self.allowed[i])[:n, :n]
+        required = [] if self.required is None else np.argwhere(as_numpy(self.required[i])[:n, :n]).tolist()
+        return SpanChart(
+            as_numpy(self.scores[i])[:n, :n].astype(np.float64),
+            labels=self.labels,
+            null=self.null or None,
+            root=self.root,
+            temperature=self.temperature,
+            allowed=allowed,
+            required=[(first, last + 1) for first, last in required],
+            **names,
+        )
+
+    @cached_property
+    def log_partition(self) -> Array:
+        """log Z (B,): the logarithm of the sum over all trees, -inf if there is none; its gradient are the marginals."""
+        if not is_tensor(self.scores):
+            return np.array([chart.log_partition for chart in self.charts])
+        from treegauge.neural.recursion import log_partition
+
+        return log_partition(self.weights.left, self.weights.right, self._lengths).to(self.scores.dtype)
+
+    @cached_property
+    def marginals(self) -> Array:
+        """How probable each labelled constituent is: (B, n, n, labels) by first and last word, 0 for null labels."""
+        if not is_tensor(self.scores):
+            found = np.zeros(self.scores.shape)
+            for i, chart in enumerate(self.charts):
+                found[i, : chart.n, : chart.n] = chart.posterior
+            return found
+        from treegauge.neural.recursion import parts
+
+        return self.weights.constituents(*parts(self.weights.left, self.weights.right, self._lengths)).to(self.scores.dtype)
+
+    @cached_property
+    def entropy(self) -> Array:
+        """The entropy of each sentence's tree, in nats (B,)."""
+        if not is_tensor(self.scores):
+            return np.array([chart.entropy() for chart in self.charts])
+        p = self.marginals
+        worth = self.weights.label.masked_fill(p <= 0, 0.0)
+        return self.log_partition - (p * worth).sum((1, 2, 3))
+
+    def log_probability(self, trees: Sequence[Tree] | Array) -> Array:
+        """The logarithm of the probability of each sentence's tree (B,).
+
+        A tree's words stand under tags, which are no constituents. Instead of trees an array (B, n, n) may give the number of
+        each constituent's label by first and last word (or by fenceposts), and -1 or a null label where there is none.
+        """
+        target = self.targets(trees)
+        if not is_tensor(self.scores):
+            return np.array([self._score_of(i, target[i]) - chart.log_partition for i, chart in enumerate(self.charts)])
+        torch = torch_module()
+        target = torch.as_tensor(target, device=self.scores.device)
+        chosen = self.weights.label.gather(3, target.clamp_min(0)[..., None])[..., 0]
+        score = torch.where(target >= 0, chosen, torch.zeros_like(chosen)).sum((1, 2))
+        return score.to(self.scores.dtype) - self.log_partition
+
+    def _score_of(self, i: int, target: Array) -> float:
+        where = np.argwhere(target >= 0)
+        return float(sum(self.charts[i].potentials.label[s, last, target[s, last]] for s, last in where.tolist()))
+
+    def loss(self, trees: Sequence[Tree] | Array, reduction: Literal["mean", "sum", "none"] = "mean") -> Array:
+        """The negative log-likelihood of the right trees, a sentence's on average; see :meth:`log_probability`."""
+        if reduction not in ("mean", "sum", "none"):
+            raise UnknownName("reduction", str(reduction), ["mean", "sum", "none"])
+        loss = -self.log_probability(trees)
+        return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+
+    def targets(self, trees: Sequence[Tree] | Array) -> Array:
+        """The number of each constituent's label (B, n, n) by first and last word, -1 where there is none; checked."""
+        if is_tensor(trees) or isinstance(trees, np.ndarray):
+            target = self._inclusive(np.asarray(as_numpy(trees), np.int64)).copy()
+        else:
+            target = encode(trees, self.labels, self.scores.shape[1])
+        if target.shape != tuple(self.scores.shape[:3]):
+            raise UsageError(f"targets of shape {target.shape} do not fit scores of shape {tuple(self.scores.shape)}")
+        target[np.isin(target, self.null)] = -1
+        for i, n in enumerate(self.lengths.tolist()):
+            real = target[i] >= 0
+            if real.sum() != np.triu(real[:n, :n]).sum():
+                raise UsageError(f"sentence {i + 1}: a constituent lies beyond its {n} words")
+            if self.null and self.root and target[i, 0, n - 1] < 0:
+                raise UsageError(f"sentence {i + 1}: the whole sentence is no constituent; root=False allows that")
+            if not self.null and real.sum() != 2 * n - 1:
+                raise UsageError(f"sentence {i + 1}: without null labels a tree is binary, each of its words a constituent too")
+        return target
+
+    def decode(
+        self,
+        objective: str | None = None,
+        *,
+        words: Sequence[Sequence[str]] | None = None,
+        tags: Sequence[Sequence[str]] | None = None,
+        **options: Any,
+    ) -> list[Best]:
+        """The best tree of each sentence for an objective, and its expected score; see :meth:`~treegauge.parsing.SpanChart.argmax`."""
+        posterior = as_numpy(self.marginals) if is_tensor(self.scores) and objective != "viterbi" else None
+        found: list[Best] = []
+        for i, n in enumerate(self.lengths.tolist()):
+            names: dict[str, Any] = {"words": None if words is None else words[i], "tags": None if tags is None else tags[i]}
+            chart = self._chart(i, **names)
+            if posterior is not None:
+                chart.posterior = posterior[i, :n, :n].astype(np.float64)
+            found.append(chart.argmax(objective, **options))
+        return found
+
+    def __repr__(self) -> str:
+        B, n, _, size = self.scores.shape
+        return f"<SpanCRF of {B} sentences of up to {n} words, {size} labels, {len(self.null)} of them null>"
+
+
+def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
+    """The number of each constituent's label in trees over tagged words: (B, n, n) by first and last word, -1 where there is none.
+
+    >>> encode([Tree.parse("(S (D a) (VP (V b)))")], ["", "S", "VP"], 3)[0].tolist()
+    [[-1, 1, -1], [-1, 2, -1], [-1, -1, -1]]
+    """
+    from treegauge.parsing.span_trees import labelled_spans
+
+    number = {name: X for X, name in reversed(list(enumerate(labels)))}
+    target = np.full((len(trees), n, n), -1, np.int64)
+    for i, tree in enumerate(trees):
+        for (s, t), label in labelled_spans(tree, tags=True).items():
+            if label not in number:
+                raise UsageError(f"sentence {i + 1}: {label!r} is not one of the labels")
+            if t > n:
+                raise UsageError(f"sentence {i + 1}: a tree over {len(tree.words)} words, but scores of {n}")
+            target[i, s, t - 1] = number[label]
+    return target
+
+
+def _null_labels(null: Null, size: int) -> list[int]:
+    if null is None:
+        return []
+    given = [null] if isinstance(null, int) else [int(label) for label in null]
+    wrong = [label for label in given if not -size <= label < size]
+    if wrong:
+        raise UsageError(f"null must be the number of a label, from {-size} to {size - 1}, not {wrong[0]}")
+    chosen = sorted({label % size for label in given})
+    if not chosen or len(chosen) == size:
+        raise UsageError(f"{len(chosen)} of {size} labels are null: at least one must be, and one must not")
+    return chosen
+
+
+def _checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
+    found = np.full(B, n, np.int64) if lengths is None else np.array(as_numpy(lengths), np.int64)
+    if found.shape != (B,) or (found < 1).any() or (found > n).any():
+        raise UsageError(f"lengths must be {B} numbers from 1 to {n}, not {found.tolist()}")
+    return found

@@ -1,0 +1,241 @@
+"""Triton kernels of the span recursion: one program a sentence, all widths in it.
+
+The recursion and its letters are those of :mod:`treegauge.parsing.span_kernels`. Every number is a mantissa in [1, 2) and a
+binary exponent, so that sums are of plain products and rounding does not grow with the size of log Z: what float32 loses is
+relative to each number. A and R share one square array, A above the diagonal as A[s, t], R below it as R[t, s], so that the
+splits of a span lie side by side; a second square holds them the other way round, a third the outside of what is inside.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+__all__ = ["span_sums_triton"]
+
+triton: Any = importlib.import_module("triton")
+_language: Any = importlib.import_module("triton.language")
+if TYPE_CHECKING:
+
+    class _AnyName(type):
+        def __getattr__(cls, name: str) -> Any: ...
+
+    class _Language(metaclass=_AnyName):
+        constexpr: TypeAlias = Any
+
+    tl = _Language
+else:
+    tl = _language
+
+# The annotations of kernels are strings, all but constexpr: others Triton would look up in the kernel.
+ZERO: Any = _language.constexpr(-(1 << 28))
+"""The exponent of 0."""
+
+
+@triton.jit
+def power_of_two(k: "Any", DOUBLE: tl.constexpr) -> "Any":
+    """2 ** k; 0 where that is below the smallest normal number."""
+    if DOUBLE:
+        bits = (tl.maximum(k, -1022) + 1023).to(tl.int64) << 52
+        power = tl.where(k < -1022, 0.0, bits.to(tl.float64, bitcast=True))
+    else:
+        bits = (tl.maximum(k, -126) + 127) << 23
+        power = tl.where(k < -126, 0.0, bits.to(tl.float32, bitcast=True))
+    return power
+
+
+@triton.jit
+def normal(v: "Any", e: "Any", DOUBLE: tl.constexpr) -> "Any":
+    """v 2^e as a mantissa in [1, 2) and an exponent."""
+    if DOUBLE:
+        k = (((v.to(tl.int64, bitcast=True) >> 52) & 2047) - 1023).to(tl.int32)
+    else:
+        k = ((v.to(tl.int32, bitcast=True) >> 23) & 255) - 127
+    zero = v <= 0
+    k = tl.where(zero, 0, k)
+    return tl.where(zero, 0.0, v * power_of_two(-k, DOUBLE)), tl.where(zero, ZERO, e + k)
+
+
+@triton.jit
+def split_exp(w: "Any", DOUBLE: tl.constexpr) -> "Any":
+    """e ** w as a mantissa near 1 and an exponent; ln 2 in two parts, so that nothing is lost for a large w."""
+    dead = w < -1e8
+    w = tl.where(dead, 0.0, w)
+    k = tl.floor(w * 1.4426950408889634 + 0.5)
+    if DOUBLE:
+        f = (w - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
+    else:
+        f = (w - k * 0.693359375) + k * 2.12194440054690582e-4
+    return tl.where(dead, 0.0, tl.exp(f)), tl.where(dead, ZERO, k.to(tl.int32))
+
+
+@triton.jit
+def add_products(
+    M: "Any", E: "Any", a: "Any", b: "Any", OM: "Any", OE: "Any", mask: "Any", total: "Any", scale: "Any", DOUBLE: tl.constexpr
+) -> "Any":
+    """Add the sum over the second axis of the numbers at ``a`` (in M, E) times those at ``b`` (in OM, OE) to total 2^scale."""
+    k = tl.load(E + a, mask=mask, other=ZERO) + tl.load(OE + b, mask=mask, other=ZERO)
+    top = tl.maximum(scale, tl.max(k, 1))
+    x = tl.load(M + a, mask=mask, other=0.0) * tl.load(OM + b, mask=mask, other=0.0)
+    x = x * power_of_two(k - top[:, None], DOUBLE)
+    return total * power_of_two(scale - top, DOUBLE) + tl.sum(x, 1), top
+
+
+@triton.jit
+def store_parts(
+    LEFT: "Any", RIGHT: "Any", M1: "Any", E1: "Any", M2: "Any", E2: "Any", w: "Any", up: "Any", down: "Any",
+    v: "Any", e: "Any", mask: "Any", DOUBLE: tl.constexpr,
+) -> "Any":  # fmt: skip
+    """Store A and R of the spans with v 2^e inside, both ways round."""
+    m, k = split_exp(tl.load(LEFT + w, mask=mask, other=-1e9), DOUBLE)
+    am, ae = normal(v * m, e + k, DOUBLE)
+    m, k = split_exp(tl.load(RIGHT + w, mask=mask, other=-1e9), DOUBLE)
+    rm, re = normal(v * m, e + k, DOUBLE)
+    tl.store(M1 + up, am, mask=mask)
+    tl.store(E1 + up, ae, mask=mask)
+    tl.store(M1 + down, rm, mask=mask)
+    tl.store(E1 + down, re, mask=mask)
+    tl.store(M2 + up, rm, mask=mask)
+    tl.store(E2 + up, re, mask=mask)
+    tl.store(M2 + down, am, mask=mask)
+    tl.store(E2 + down, ae, mask=mask)
+
+
+@triton.jit
+def inside_kernel(
+    LEFT: "Any", RIGHT: "Any", LENGTH: "Any", Z: "Any", M1: "Any", E1: "Any", M2: "Any", E2: "Any", n: "Any",
+    TILE: tl.constexpr, SPLITS: tl.constexpr, DOUBLE: tl.constexpr,
+) -> "Any":  # fmt: skip
+    """Fill the inside chart of one sentence, and its log Z."""
+    b = tl.program_id(0).to(tl.int64)
+    length = tl.load(LENGTH + b)
+    size = n + 1
+    base = b * size * size
+    weights = b * n * n
+    kind = tl.float64 if DOUBLE else tl.float32
+    j = tl.arange(0, SPLITS)
+    i = tl.arange(0, TILE)
+    for first in range(0, length, TILE):
+        s = first + i
+        mask = s < length
+        one = tl.full([TILE], 1.0, kind)
+        store_parts(LEFT, RIGHT, M1, E1, M2, E2, weights + s * n + s, base + s * size + s + 1, base + (s + 1) * size + s, one,
+                    tl.zeros([TILE], tl.int32), mask, DOUBLE)  # fmt: skip
+    tl.debug_barrier()
+    for d in range(2, length + 1):
+        for first in range(0, length - d + 1, TILE):
+            s = first + i
+            mask = s <= length - d
+            t = s + d
+            total = tl.zeros([TILE], kind)
+            scale = tl.full([TILE], 2 * ZERO, tl.int32)
+            for near in range(0, d - 1, SPLITS):
+                r = s[:, None] + 1 + near + j[None, :]
+                fits = mask[:, None] & (near + j[None, :] < d - 1)
+                a = base + s[:, None] * size + r
+                c = base + t[:, None] * size + r
+                total, scale = add_products(M1, E1, a, c, M1, E1, fits, total, scale, DOUBLE)
+            v, e = normal(total, scale, DOUBLE)
+            store_parts(LEFT, RIGHT, M1, E1, M2, E2, weights + s * n + t - 1, base + s * size + t, base + t * size + s, v, e, mask,
+                        DOUBLE)  # fmt: skip
+        tl.debug_barrier()
+    m, k = tl.load(M1 + base + length), tl.load(E1 + base + length)
+    z = tl.log(tl.where(m > 0, m, 1.0)) + k.to(kind) * 0.6931471805599453
+    tl.store(Z + b, tl.where(m > 0, z, float("-inf")))
+
+
+@triton.jit
+def outside_kernel(
+    LEFT: "Any", RIGHT: "Any", LENGTH: "Any", AS_LEFT: "Any", AS_RIGHT: "Any",
+    M1: "Any", E1: "Any", M2: "Any", E2: "Any", M3: "Any", E3: "Any", n: "Any",
+    TILE: tl.constexpr, SPLITS: tl.constexpr, DOUBLE: tl.constexpr,
+) -> "Any":  # fmt: skip
+    """Fill in the posteriors of one sentence's parts."""
+    b = tl.program_id(0).to(tl.int64)
+    length = tl.load(LENGTH + b)
+    size = n + 1
+    base = b * size * size
+    weights = b * n * n
+    kind = tl.float64 if DOUBLE else tl.float32
+    j = tl.arange(0, SPLITS)
+    i = tl.arange(0, TILE)
+    zm, ze = tl.load(M1 + base + length), tl.load(E1 + base + length)
+    # Where no tree is possible (Z = 0), every product below is 0 anyway.
+    possible = tl.where(zm > 0, 1.0, 0.0)
+    zm = tl.where(zm > 0, zm, 1.0)
+    rm, re = split_exp(tl.load(LEFT + weights + length - 1), DOUBLE)
+    tl.store(M3 + base + length, rm)
+    tl.store(E3 + base + length, re)
+    tl.store(M3 + base + length * size, rm)
+    tl.store(E3 + base + length * size, re)
+    tl.store(AS_LEFT + weights + length - 1, possible)
+    tl.debug_barrier()
+    for less in range(1, length):
+        d = length - less
+        for first in range(0, less + 1, TILE):
+            s = first + i
+            mask = s <= less
+            t = s + d
+            fm = tl.zeros([TILE], kind)
+            fe = tl.full([TILE], 2 * ZERO, tl.int32)
+            gm = tl.zeros([TILE], kind)
+            ge = tl.full([TILE], 2 * ZERO, tl.int32)
+            for near in range(0, less, SPLITS):
+                # A parent [s, u) with its right part [t, u); a parent [u, t) with its left part [u, s).
+                u = t[:, None] + 1 + near + j[None, :]
+                fits = mask[:, None] & (u <= length)
+                a = base + s[:, None] * size + u
+                c = base + t[:, None] * size + u
+                fm, fe = add_products(M3, E3, a, c, M2, E2, fits, fm, fe, DOUBLE)
+                u = near + j[None, :] + 0 * s[:, None]
+                fits = mask[:, None] & (u < s[:, None])
+                a = base + t[:, None] * size + u
+                c = base + s[:, None] * size + u
+                gm, ge = add_products(M3, E3, a, c, M2, E2, fits, gm, ge, DOUBLE)
+            fm, fe = normal(fm, fe, DOUBLE)
+            gm, ge = normal(gm, ge, DOUBLE)
+            up = base + s * size + t
+            down = base + t * size + s
+            w = weights + s * n + t - 1
+            x = fm * tl.load(M1 + up, mask=mask, other=0.0) / zm
+            k = tl.maximum(tl.minimum(fe + tl.load(E1 + up, mask=mask, other=ZERO) - ze, 100), 2 * ZERO)
+            tl.store(AS_LEFT + w, x * power_of_two(k, DOUBLE), mask=mask)
+            x = gm * tl.load(M1 + down, mask=mask, other=0.0) / zm
+            k = tl.maximum(tl.minimum(ge + tl.load(E1 + down, mask=mask, other=ZERO) - ze, 100), 2 * ZERO)
+            tl.store(AS_RIGHT + w, x * power_of_two(k, DOUBLE), mask=mask)
+            m, k = split_exp(tl.load(LEFT + w, mask=mask, other=-1e9), DOUBLE)
+            fm = fm * m
+            fe = tl.where(fm > 0, fe + k, ZERO)
+            m, k = split_exp(tl.load(RIGHT + w, mask=mask, other=-1e9), DOUBLE)
+            gm = gm * m
+            ge = tl.where(gm > 0, ge + k, ZERO)
+            top = tl.maximum(fe, ge)
+            v, e = normal(fm * power_of_two(fe - top, DOUBLE) + gm * power_of_two(ge - top, DOUBLE), top, DOUBLE)
+            tl.store(M3 + up, v, mask=mask)
+            tl.store(E3 + up, e, mask=mask)
+            tl.store(M3 + down, v, mask=mask)
+            tl.store(E3 + down, e, mask=mask)
+        tl.debug_barrier()
+
+
+def span_sums_triton(
+    left: Any, right: Any, lengths: Any, posteriors: bool, *, tile: int = 0, splits: int = 0, warps: int = 0
+) -> Any:
+    """log Z (B,) and, if asked for, the posteriors of left and right parts (B, n, n), in the type of the weights.
+
+    ``tile`` spans and ``splits`` splits are worked on at once, by ``warps`` warps; 0 is the choice that was best on an H200.
+    """
+    torch: Any = importlib.import_module("torch")
+    B, n, _ = left.shape
+    double = left.dtype == torch.float64
+    splits = splits or min(64, max(16, triton.next_power_of_2(n)))
+    tile, warps = tile or 16, warps or 4
+    lengths = lengths.to(torch.int32)
+    square = (2 + posteriors, B, n + 1, n + 1)
+    m, e = left.new_empty(square), left.new_empty(square, dtype=torch.int32)
+    z = left.new_empty(B)
+    options: dict[str, Any] = {"TILE": tile, "SPLITS": splits, "DOUBLE": double, "num_warps": warps}
+    inside_kernel[(B,)](left, right, lengths, z, m[0], e[0], m[1], e[1], n, **options)
+    if not posteriors:
+        return z, None, None
+    as_left, as_right = left.new_zeros((2, B, n, n))
+    outside_kernel[(B,)](left, right, lengths, as_left, as_right, m[0], e[0], m[1], e[1], m[2], e[2], n, **options)
+    return z, as_left, as_right

@@ -1,0 +1,238 @@
+"""Kernels of span charts: sums, posteriors, samples and the best tree over all binary trees whose spans have two weights.
+
+Letters: a span is [s, t), split at r into a left part [s, r) and a right part [r, t). ``left[s, t-1]`` and ``right[s, t-1]``
+are the logarithms of what a span is worth as a left and as a right part; the whole sentence is a left part of nothing. With
+two weights one recursion serves binary trees (both the same) and n-ary trees, each once: a right part must be a
+constituent or a word, a left part may also be a group of children of the node above.
+
+    I(s, t) = sum over r of A(s, r) R(r, t)      A = I e^left      R = I e^right      I of a word = 1      Z = A(0, n)
+
+Numbers are multiples of BASE ** scale, so that nothing overflows and sums are plain dot products. The outside F of a part is
+kept such that its product with the part's own number is a posterior, whatever the scale.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.parsing.jit import Floats, Ints, kernel
+
+__all__ = ["SpanInside", "best_tree", "inside_of_spans", "marginals_of_batch", "sample_parts", "size_series"]
+
+TIE = 1e-12
+BASE = 2.0**256
+_LOG_BASE = 256 * np.log(2.0)
+_HIGH, _LOW = 2.0**128, 2.0**-128
+_POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
+_NONE = -(2**40)
+
+
+class SpanInside(NamedTuple):
+    """A[s, r], R[t, r] (by end, so that splits lie side by side) and I[s, t], each with its scale."""
+
+    A: Floats
+    A_scale: Ints
+    R: Floats
+    R_scale: Ints
+    inner: Floats
+    inner_scale: Ints
+
+
+@kernel
+def power(difference: int) -> float:
+    """BASE ** difference; 0 where it adds nothing to a sum in which something has difference 0."""
+    return _POWER[max(difference, -4) + 4]
+
+
+@kernel
+def scaled_exp(x: float) -> tuple[float, int]:
+    """e ** x as a number between 2 ** -128 and 2 ** 128, and its scale."""
+    if x == -np.inf:
+        return 0.0, _NONE
+    scale = int(np.rint(x / _LOG_BASE))
+    return np.exp(x - scale * _LOG_BASE), scale
+
+
+@kernel
+def normal(x: float, scale: int) -> tuple[float, int]:
+    """The same number within the range that products of two may leave."""
+    if x == 0:
+        return 0.0, _NONE
+    if x > _HIGH:
+        return x / BASE, scale + 1
+    if x < _LOW:
+        return x * BASE, scale - 1
+    return x, scale
+
+
+@kernel
+def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
+    """The inside chart of the first n words."""
+    A, R, inner = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
+    a, b, c = (np.full((n + 1, n + 1), _NONE), np.full((n + 1, n + 1), _NONE), np.full((n + 1, n + 1), _NONE))
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            x, scale = 1.0, 0
+            if d > 1:
+                top, low = 2 * _NONE, -2 * _NONE
+                for r in range(s + 1, t):
+                    top = max(top, a[s, r] + b[t, r])
+                    low = min(low, a[s, r] + b[t, r])
+                x, scale = 0.0, top
+                if top == low:
+                    for r in range(s + 1, t):
+                        x += A[s, r] * R[t, r]
+                else:
+                    for r in range(s + 1, t):
+                        x += A[s, r] * R[t, r] * power(a[s, r] + b[t, r] - top)
+                x, scale = normal(x, scale)
+            inner[s, t], c[s, t] = x, scale
+            if x == 0:
+                continue
+            weight, of_weight = scaled_exp(left[s, t - 1])
+            A[s, t], a[s, t] = normal(x * weight, scale + of_weight)
+            weight, of_weight = scaled_exp(right[s, t - 1])
+            R[t, s], b[t, s] = normal(x * weight, scale + of_weight)
+    return SpanInside(A, a, R, b, inner, c)
+
+
+@kernel
+def log_sum(chart: SpanInside, n: int) -> float:
+    """log Z."""
+    x = chart.A[0, n]
+    return np.log(x) + chart.A_scale[0, n] * _LOG_BASE if x > 0 else -np.inf
+
+
+@kernel
+def parts_of_spans(left: Floats, right: Floats, n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None:
+    """Fill in how probable it is that a span is a left part and a right part."""
+    A, a, R, b, inner, c = chart
+    of_left, of_right = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
+    if A[0, n] > 0:
+        of_left[0, n] = 1.0 / A[0, n]
+    for d in range(n, 0, -1):
+        for s in range(n - d + 1):
+            t = s + d
+            as_left[s, t - 1], as_right[s, t - 1] = of_left[s, t] * A[s, t], of_right[t, s] * R[t, s]
+            if d == 1 or inner[s, t] == 0:
+                continue
+            outer, scale = 0.0, c[s, t]
+            if of_left[s, t] > 0:
+                weight, of_weight = scaled_exp(left[s, t - 1])
+                outer += of_left[s, t] * weight * power(scale + of_weight - a[s, t])
+            if of_right[t, s] > 0:
+                weight, of_weight = scaled_exp(right[s, t - 1])
+                outer += of_right[t, s] * weight * power(scale + of_weight - b[t, s])
+            if outer == 0:
+                continue
+            same = True
+            for r in range(s + 1, t):
+                same &= a[s, r] + b[t, r] == scale
+            if same:
+                for r in range(s + 1, t):
+                    of_left[s, r] += outer * R[t, r]
+                for r in range(s + 1, t):
+                    of_right[t, r] += outer * A[s, r]
+            else:
+                for r in range(s + 1, t):
+                    factor = outer * power(a[s, r] + b[t, r] - scale)
+                    of_left[s, r] += factor * R[t, r]
+                    of_right[t, r] += factor * A[s, r]
+
+
+@kernel
+def marginals_of_batch(
+    left: Floats, right: Floats, lengths: Ints, log_z: Floats, as_left: Floats, as_right: Floats, first: int, last: int
+) -> None:
+    """log Z of the sentences ``first:last`` and, if there is room for them, the posteriors of their parts."""
+    for i in range(first, last):
+        n = lengths[i]
+        chart = inside_of_spans(left[i], right[i], n)
+        log_z[i] = log_sum(chart, n)
+        if len(as_left) > 0:
+            parts_of_spans(left[i], right[i], n, chart, as_left[i], as_right[i])
+
+
+@kernel
+def best_tree(left: Floats, right: Floats, n: int) -> tuple[float, Ints]:
+    """The largest sum of the weights of a tree's parts, and for each span the first best split."""
+    value, split = np.full((n, n + 1), -np.inf), np.full((n, n + 1), -1, np.int32)
+    ends = np.full((n + 1, n + 1), -np.inf)
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            best, at = (0.0, -1) if d == 1 else (-np.inf, -1)
+            for r in range(s + 1, t):
+                x = value[s, r] + ends[t, r]
+                if x > best + TIE:
+                    best, at = x, r
+            value[s, t], ends[t, s] = best + left[s, t - 1], best + right[s, t - 1]
+            split[s, t] = at
+    return value[0, n], split
+
+
+@kernel
+def sample_parts(chart: SpanInside, n: int, uniform: Floats) -> Ints:
+    """Rows (s, t, whether a right part) of one sampled tree, the whole sentence first; ``uniform`` are n - 1 numbers below 1."""
+    parts = np.empty((2 * n - 1, 3), np.int64)
+    parts[0, 0], parts[0, 1], parts[0, 2] = 0, n, 0
+    size, used = 1, 0
+    for k in range(2 * n - 1):
+        s, t = parts[k, 0], parts[k, 1]
+        if t == s + 1:
+            continue
+        rest = uniform[used] * chart.inner[s, t]
+        used += 1
+        at = -1
+        for r in range(s + 1, t):
+            difference = chart.A_scale[s, r] + chart.R_scale[t, r] - chart.inner_scale[s, t]
+            x = chart.A[s, r] * chart.R[t, r] * power(min(difference, 1))
+            if x > 0:
+                at = r
+                rest -= x
+                if rest < 0:
+                    break
+        parts[size, 0], parts[size, 1], parts[size, 2] = s, at, 0
+        parts[size + 1, 0], parts[size + 1, 1], parts[size + 1, 2] = at, t, 1
+        size += 2
+    return parts
+
+
+@kernel
+def size_series(
+    chart: SpanInside, n: int, real_left: Floats, real_right: Floats, matching: Floats, points: Floats
+) -> tuple[Floats, Floats]:
+    """E x^size and E matches x^size of a random tree at complex points x.
+
+    ``real_left[s, t-1]`` is how probable it is that a left part is a constituent, ``matching`` that a constituent has the label
+    of the tree it is compared with.
+    """
+    k = len(points)
+    g_left, g_right = np.zeros((n, n + 1, k), np.complex128), np.zeros((n + 1, n + 1, k), np.complex128)
+    m_left, m_right = np.zeros((n, n + 1, k), np.complex128), np.zeros((n + 1, n + 1, k), np.complex128)
+    g, m = np.empty(k, np.complex128), np.empty(k, np.complex128)
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            g[:] = 1.0 if d == 1 else 0.0
+            m[:] = 0.0
+            for r in range(s + 1, t):
+                difference = chart.A_scale[s, r] + chart.R_scale[t, r] - chart.inner_scale[s, t]
+                if chart.inner[s, t] == 0 or difference < -4:
+                    continue
+                share = chart.A[s, r] * chart.R[t, r] * power(min(difference, 1)) / chart.inner[s, t]
+                for j in range(k):
+                    g[j] += share * g_left[s, r, j] * g_right[t, r, j]
+                    m[j] += share * (m_left[s, r, j] * g_right[t, r, j] + g_left[s, r, j] * m_right[t, r, j])
+            hit = matching[s, t - 1]
+            for j in range(k):
+                own = real_left[s, t - 1] * points[j]
+                g_left[s, t, j] = g[j] * (1 - real_left[s, t - 1] + own)
+                m_left[s, t, j] = m[j] * (1 - real_left[s, t - 1] + own) + g[j] * own * hit
+                own = real_right[s, t - 1] * points[j]
+                g_right[t, s, j] = g[j] * (1 - real_right[s, t - 1] + own)
+                m_right[t, s, j] = m[j] * (1 - real_right[s, t - 1] + own) + g[j] * own * hit
+    return g_left[0, n], m_left[0, n]

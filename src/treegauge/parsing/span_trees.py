@@ -1,0 +1,175 @@
+"""Trees and the labelled spans they consist of; the k best sets of spans of a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import UsageError
+from treegauge.parsing.span_potentials import Potentials
+from treegauge.trees.tree import Child, Tree
+
+__all__ = ["JOIN", "best_trees", "labelled_spans", "make_tree", "spans_below"]
+
+JOIN = "::"
+"""Between the labels of nodes that have one span, the highest first: ``S::VP``."""
+
+Spans = dict[tuple[int, int], str]
+
+
+def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: Sequence[str] | None, top: str) -> Tree:
+    """The tree with these constituents; ``S::VP`` is two nodes. ``top`` is the label of the root if no span has it.
+
+    >>> print(make_tree({(0, 3): "S", (1, 3): "VP::VP", (2, 3): "NP"}, "I saw her".split(), ["P", "V", "P"], "X"))
+    (S (P I) (VP (VP (V saw) (NP (P her)))))
+    """
+    n = len(words)
+    ordered = sorted({**({} if (0, n) in spans else {(0, n): top}), **spans}.items(), key=lambda item: (item[0][0], -item[0][1]))
+    done: list[tuple[int, str, list[Child]]] = []
+    following = iter([*ordered, ((n, n), "")])
+    (start, end), label = next(following)
+    for position in range(n):
+        while start == position < n:
+            done.append((end, label, []))
+            (start, end), label = next(following)
+        done[-1][2].append(words[position] if tags is None else Tree(tags[position], [words[position]]))
+        while done and done[-1][0] == position + 1:
+            _, name, children = done.pop()
+            for part in reversed(name.split(JOIN)):
+                children: list[Child] = [Tree(part, children)]
+            if not done:
+                (root,) = children
+                assert isinstance(root, Tree)
+                return root
+            done[-1][2].extend(children)
+    raise UsageError("a tree needs at least one word")
+
+
+def labelled_spans(tree: Tree, *, tags: bool) -> Spans:
+    """The constituents of a tree, several nodes over one span joined; with ``tags`` the node right above a word is its tag.
+
+    >>> labelled_spans(Tree.parse("(S (P I) (VP (VP (V saw) (NP (P her)))))"), tags=True)
+    {(0, 3): 'S', (1, 3): 'VP::VP', (2, 3): 'NP'}
+    """
+    found: Spans = {}
+    for node, start, end in tree.nodes_with_spans():
+        if end > start and not (tags and node.is_preterminal):
+            found[start, end] = f"{found[start, end]}{JOIN}{node.label}" if (start, end) in found else node.label
+    return found
+
+
+def spans_below(split: NDArray[np.int32], n: int) -> list[tuple[int, int]]:
+    """The spans that splits lead to from the top."""
+    spans: list[tuple[int, int]] = []
+    stack = [(0, n)]
+    while stack:
+        s, t = stack.pop()
+        spans.append((s, t))
+        if t > s + 1:
+            r = int(split[s, t])
+            stack += [(r, t), (s, r)]
+    return spans
+
+
+class _Ranked(NamedTuple):
+    """The best ways to make a part, best first: value, label (-1: none), and which way to make what is inside."""
+
+    value: NDArray[np.float64]
+    label: NDArray[np.int64]
+    below: NDArray[np.int64]
+
+
+class _Splits(NamedTuple):
+    """The best ways to split a span: value, where, and which way to make the left and the right part."""
+
+    value: NDArray[np.float64]
+    at: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+
+def best_trees(given: Potentials, k: int) -> list[tuple[float, dict[tuple[int, int], int]]]:
+    """The k trees of the largest potential, or all if there are fewer: each its potential and the label of each constituent.
+
+    Of two lists sorted best first, the k best sums have pairs of ranks with a product of at most k.
+    """
+    n = given.n
+    i, j = np.meshgrid(np.arange(k), np.arange(k), indexing="ij")
+    near = (i + 1) * (j + 1) <= k
+    i, j = i[near], j[near]
+    splits: dict[tuple[int, int], _Splits] = {}
+    left: dict[tuple[int, int], _Ranked] = {}
+    right: dict[tuple[int, int], _Ranked] = {}
+    one = np.zeros(1, np.int64)
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            inner = _Splits(np.zeros(1), one, one, one) if d == 1 else _best_splits(s, t, left, right, i, j, k)
+            splits[s, t] = inner
+            own = given.label[s, t - 1]
+            left[s, t] = _rank(inner.value, own, bool(given.group_left[s, t - 1]), given.left[s, t - 1] > -np.inf, k)
+            right[s, t] = _rank(inner.value, own, bool(given.group_right[s, t - 1]), given.right[s, t - 1] > -np.inf, k)
+    found = left[0, n]
+    return [(float(found.value[rank]), _read_tree(n, rank, splits, left, right)) for rank in range(len(found.value))]
+
+
+def _best_splits(
+    s: int,
+    t: int,
+    left: dict[tuple[int, int], _Ranked],
+    right: dict[tuple[int, int], _Ranked],
+    i: NDArray[np.int64],
+    j: NDArray[np.int64],
+    k: int,
+) -> _Splits:
+    pieces: list[tuple[NDArray[Any], ...]] = []
+    for r in range(s + 1, t):
+        a, b = left[s, r].value, right[r, t].value
+        fit = (i < len(a)) & (j < len(b))
+        pieces.append((a[i[fit]] + b[j[fit]], np.full(int(fit.sum()), r), i[fit], j[fit]))
+    values, at, of_left, of_right = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    value, order = _top(values, k)
+    return _Splits(value, at[order], of_left[order], of_right[order])
+
+
+def _rank(inner: NDArray[np.float64], own: NDArray[np.float64], group: bool, possible: bool, k: int) -> _Ranked:
+    """The best parts over a span: each label, and no label if that may be, over each way to make what is inside."""
+    none = np.zeros(0, np.int64)
+    if not possible or not len(inner):
+        return _Ranked(np.zeros(0), none, none)
+    labels = np.flatnonzero(own > -np.inf)
+    labels = labels[np.argsort(-own[labels], kind="stable")[:k]]
+    weight = own[labels]
+    if group:
+        labels, weight = np.append(labels, -1), np.append(weight, 0.0)
+    value, order = _top((weight[:, None] + inner[None, :]).reshape(-1), k)
+    return _Ranked(value, labels[order // len(inner)], order % len(inner))
+
+
+def _top(values: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    order = np.argsort(-values, kind="stable")[:k]
+    return values[order], order
+
+
+def _read_tree(
+    n: int,
+    rank: int,
+    splits: Mapping[tuple[int, int], _Splits],
+    left: Mapping[tuple[int, int], _Ranked],
+    right: Mapping[tuple[int, int], _Ranked],
+) -> dict[tuple[int, int], int]:
+    found: dict[tuple[int, int], int] = {}
+    stack = [(0, n, rank, left)]
+    while stack:
+        s, t, which, role = stack.pop()
+        part, inner = role[s, t], splits[s, t]
+        if part.label[which] >= 0:
+            found[s, t] = int(part.label[which])
+        if t > s + 1:
+            below = part.below[which]
+            r = int(inner.at[below])
+            stack += [(s, r, int(inner.left[below]), left), (r, t, int(inner.right[below]), right)]
+    return found
