@@ -9,11 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from treegauge.neural.pcfg import PCFG
     from treegauge.neural.span_crf import SpanCRF
 
-_HOME = {"SpanCRF": "span_crf"}
+_HOME = {"PCFG": "pcfg", "SpanCRF": "span_crf"}
 
-__all__ = ["SpanCRF"]
+__all__ = ["PCFG", "SpanCRF"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from treegauge.neural.backend import Tensor, use_triton
 
-__all__ = ["NEVER", "log_partition", "parts", "span_sums", "sums_by_width"]
+__all__ = ["NEVER", "Sums", "log_partition", "span_sums", "sums_by_width"]
 
 torch: Any = importlib.import_module("torch")
 
@@ -88,15 +88,12 @@ def _by_autograd(left: Tensor, right: Tensor, lengths: Tensor, posteriors: bool)
 
 
 class _LogPartition(torch.autograd.Function):
-    """log Z; its gradient are the posteriors of the parts."""
+    """log Z, already computed; its gradient are the posteriors of the parts."""
 
     @staticmethod
-    def forward(ctx: Any, left: Tensor, right: Tensor, lengths: Tensor) -> Tensor:
-        wanted = left.requires_grad or right.requires_grad
-        z, as_left, as_right = span_sums(left, right, lengths, posteriors=wanted)
-        if wanted:
-            ctx.save_for_backward(left, right, lengths, as_left, as_right)
-        return z
+    def forward(ctx: Any, left: Tensor, right: Tensor, lengths: Tensor, z: Tensor, as_left: Tensor, as_right: Tensor) -> Tensor:
+        ctx.save_for_backward(left, right, lengths, as_left, as_right)
+        return z.clone()
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -104,7 +101,7 @@ class _LogPartition(torch.autograd.Function):
         if torch.is_grad_enabled():
             as_left, as_right = _Parts.apply(left, right, lengths, as_left, as_right)
         grad = grads[0][:, None, None]
-        return grad * as_left, grad * as_right, None
+        return grad * as_left, grad * as_right, None, None, None, None
 
 
 class _Parts(torch.autograd.Function):
@@ -126,14 +123,31 @@ class _Parts(torch.autograd.Function):
         return (*(torch.zeros_like(left) if x is None else x for x in second), None, None, None)
 
 
+class Sums:
+    """log Z of a batch and the posteriors of its parts, computed once and as far as they are asked for."""
+
+    def __init__(self, left: Tensor, right: Tensor, lengths: Tensor) -> None:
+        self.given = left, right, lengths
+        self.tracked = torch.is_grad_enabled() and (left.requires_grad or right.requires_grad)
+        self.found: tuple[Tensor, Tensor, Tensor] | None = None
+
+    def _all(self) -> tuple[Tensor, Tensor, Tensor]:
+        if self.found is None:
+            self.found = span_sums(*self.given)
+        return self.found
+
+    def log_partition(self) -> Tensor:
+        """log Z (B,), differentiable twice."""
+        if self.tracked:
+            return _LogPartition.apply(*self.given, *self._all())
+        return self.found[0] if self.found else span_sums(*self.given, posteriors=False)[0]
+
+    def parts(self) -> tuple[Tensor, Tensor]:
+        """The posteriors of left and right parts (B, n, n), differentiable once."""
+        _, as_left, as_right = self._all()
+        return _Parts.apply(*self.given, as_left, as_right) if self.tracked else (as_left, as_right)
+
+
 def log_partition(left: Tensor, right: Tensor, lengths: Tensor) -> Tensor:
     """log Z (B,), differentiable twice."""
-    return _LogPartition.apply(left, right, lengths)
-
-
-def parts(left: Tensor, right: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """The posteriors of left and right parts (B, n, n), differentiable once."""
-    _, as_left, as_right = span_sums(left, right, lengths)
-    if torch.is_grad_enabled() and (left.requires_grad or right.requires_grad):
-        return _Parts.apply(left, right, lengths, as_left, as_right)
-    return as_left, as_right
+    return Sums(left, right, lengths).log_partition()

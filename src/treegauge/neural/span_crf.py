@@ -23,10 +23,11 @@ from treegauge.neural.backend import Array, Tensor, as_numpy, is_tensor, torch_m
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from treegauge.neural.recursion import Sums
     from treegauge.neural.weights import Weights
     from treegauge.parsing import Best, SpanChart
 
-__all__ = ["CONVENTIONS", "SpanCRF"]
+__all__ = ["CONVENTIONS", "SpanCRF", "checked_lengths", "encode"]
 
 CONVENTIONS = ("inclusive", "fencepost")
 Null = int | Sequence[int] | None
@@ -75,7 +76,7 @@ class SpanCRF:
         self.scores = self._inclusive(scores)
         self.temperature = temperature
         B, n, _, size = self.scores.shape
-        self.lengths = _checked_lengths(lengths, B, n)
+        self.lengths = checked_lengths(lengths, B, n)
         self.null = _null_labels(null, size)
         self.root = bool(root)
         self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
@@ -113,6 +114,12 @@ class SpanCRF:
         return make_weights(scores, self._lengths, self.null, self.root, self.allowed, self.required)
 
     @cached_property
+    def _sums(self) -> Sums:
+        from treegauge.neural.recursion import Sums
+
+        return Sums(self.weights.left, self.weights.right, self._lengths)
+
+    @cached_property
     def charts(self) -> list[SpanChart]:
         """The chart of each sentence by itself: k-best, samples, entropies, confidence."""
         return [self._chart(i) for i in range(len(self.lengths))]
@@ -139,9 +146,7 @@ class SpanCRF:
         """log Z (B,): the logarithm of the sum over all trees, -inf if there is none; its gradient are the marginals."""
         if not is_tensor(self.scores):
             return np.array([chart.log_partition for chart in self.charts])
-        from treegauge.neural.recursion import log_partition
-
-        return log_partition(self.weights.left, self.weights.right, self._lengths).to(self.scores.dtype)
+        return self._sums.log_partition().to(self.scores.dtype)
 
     @cached_property
     def marginals(self) -> Array:
@@ -151,9 +156,7 @@ class SpanCRF:
             for i, chart in enumerate(self.charts):
                 found[i, : chart.n, : chart.n] = chart.posterior
             return found
-        from treegauge.neural.recursion import parts
-
-        return self.weights.constituents(*parts(self.weights.left, self.weights.right, self._lengths)).to(self.scores.dtype)
+        return self.weights.constituents(*self._sums.parts()).to(self.scores.dtype)
 
     @cached_property
     def entropy(self) -> Array:
@@ -217,7 +220,10 @@ class SpanCRF:
         tags: Sequence[Sequence[str]] | None = None,
         **options: Any,
     ) -> list[Best]:
-        """The best tree of each sentence for an objective, and its expected score; see :meth:`~treegauge.parsing.SpanChart.argmax`."""
+        """The best tree of each sentence for an objective, and its expected score.
+
+        Objectives and their options are those of :meth:`treegauge.parsing.SpanChart.argmax`.
+        """
         posterior = as_numpy(self.marginals) if is_tensor(self.scores) and objective != "viterbi" else None
         found: list[Best] = []
         for i, n in enumerate(self.lengths.tolist()):
@@ -266,7 +272,8 @@ def _null_labels(null: Null, size: int) -> list[int]:
     return chosen
 
 
-def _checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
+def checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
+    """The lengths of a batch's sentences as a NumPy array."""
     found = np.full(B, n, np.int64) if lengths is None else np.array(as_numpy(lengths), np.int64)
     if found.shape != (B,) or (found < 1).any() or (found > n).any():
         raise UsageError(f"lengths must be {B} numbers from 1 to {n}, not {found.tolist()}")

@@ -1,0 +1,197 @@
+"""What must hold on every device; on a GPU with nothing but torch, Triton and NumPy: also run by itself, where there is no pytest.
+
+    PYTHONPATH=src python tests/neural/gpu_checks.py
+
+The reference on the CPU is the recursion in torch operations in float64, which the other tests compare with enumeration.
+A folder with torch-struct may be named in TREEGAUGE_PEERS.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import torch
+
+from treegauge.neural import PCFG, SpanCRF
+from treegauge.neural.recursion import log_partition, span_sums, sums_by_width
+
+if os.environ.get("TREEGAUGE_PEERS"):
+    sys.path.append(os.environ["TREEGAUGE_PEERS"])
+DEVICE = os.environ.get("TREEGAUGE_DEVICE", "cuda")
+
+
+def batch(B: int, n: int, L: int, seed: int = 0, scale: float = 2.0) -> tuple[Any, Any]:
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(B, n, n, L, dtype=torch.float64, generator=generator) * scale
+    lengths = torch.randint(1, n + 1, (B,), generator=generator)
+    lengths[0] = n
+    return scores, lengths
+
+
+def reference(crf: SpanCRF) -> tuple[Any, Any]:
+    """log Z and marginals by torch operations on the CPU, through autograd."""
+    scores = crf.scores.detach().double().cpu().requires_grad_()
+    on_cpu = SpanCRF(
+        scores, crf.lengths, null=crf.null or None, root=crf.root,
+        allowed=None if crf.allowed is None else crf.allowed.cpu(), required=None if crf.required is None else crf.required.cpu(),
+    )  # fmt: skip
+    z = sums_by_width(on_cpu.weights.left, on_cpu.weights.right, on_cpu._lengths)
+    (marginals,) = torch.autograd.grad(z.sum(), scores)
+    if crf.null:
+        marginals[..., crf.null] = 0.0
+    return z.detach(), marginals
+
+
+def check_span_crf() -> None:
+    for n, null, root in ((1, 0, True), (7, None, True), (7, 0, True), (13, [0, 3], False), (40, -1, True), (70, 0, True)):
+        scores, lengths = batch(9, n, 4, seed=n)
+        for dtype, close in ((torch.float64, 1e-11), (torch.float32, 2e-5)):
+            crf = SpanCRF(scores.to(DEVICE, dtype), lengths, null=null, root=root)
+            z, marginals = reference(crf)
+            assert (crf.log_partition.cpu() - z).abs().max() < close * max(1.0, float(z.abs().max())), (n, null, dtype)
+            assert (crf.marginals.cpu() - marginals).abs().max() < close, (n, null, dtype)
+
+
+def check_constraints() -> None:
+    scores, lengths = batch(8, 9, 3, seed=5)
+    generator = torch.Generator().manual_seed(1)
+    allowed = torch.rand(8, 9, 9, 3, generator=generator) < 0.8
+    allowed[:, 0] = True
+    required = torch.zeros(8, 9, 9, dtype=torch.bool)
+    required[lengths > 4, 1, 3] = True
+    allowed |= required[..., None]
+    for null in (None, 0):
+        if null is None:
+            allowed[:, torch.arange(9), torch.arange(9)] = True
+        crf = SpanCRF(scores.to(DEVICE), lengths, null=null, allowed=allowed, required=required)
+        z, marginals = reference(crf)
+        possible = torch.isfinite(z)
+        assert possible.any()
+        assert (crf.log_partition.cpu()[possible] - z[possible]).abs().max() < 1e-10
+        assert (crf.marginals.cpu()[possible] - marginals[possible]).abs().max() < 1e-11
+
+
+def check_gradients() -> None:
+    scores, _ = batch(2, 4, 2, seed=3)
+    scores = scores.to(DEVICE).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: SpanCRF(x, [4, 3], null=0).log_partition, (scores,))
+    assert torch.autograd.gradgradcheck(lambda x: SpanCRF(x, [4, 3], null=0).log_partition, (scores,))
+    assert torch.autograd.gradcheck(lambda x: SpanCRF(x, [4, 3], null=0).marginals, (scores,))
+    target = torch.full((2, 4, 4), -1)
+    target[0, 0, 3] = target[1, 0, 2] = 1
+    loss = SpanCRF(scores, [4, 3], null=0).loss(target)
+    loss.backward()
+    assert torch.isfinite(scores.grad).all()
+    assert scores.grad.abs().sum() > 0
+
+
+def check_same_bits() -> None:
+    scores, lengths = batch(64, 33, 3, seed=8)
+    scores = scores.to(DEVICE, torch.float32)
+    runs = [SpanCRF(scores, lengths, null=0) for _ in range(3)]
+    assert all(torch.equal(run.log_partition, runs[0].log_partition) for run in runs)
+    assert all(torch.equal(run.marginals, runs[0].marginals) for run in runs)
+
+
+def check_other_types() -> None:
+    scores, lengths = batch(4, 12, 3, seed=2)
+    for dtype in (torch.float16, torch.bfloat16):
+        given = scores.to(DEVICE, dtype).requires_grad_()
+        crf = SpanCRF(given, lengths, null=0)
+        z, _ = reference(crf)
+        assert crf.log_partition.dtype == dtype
+        assert (crf.log_partition.double().cpu() - z).abs().max() < 0.01 * z.abs().max()
+        crf.log_partition.sum().backward()
+        assert torch.isfinite(given.grad).all()
+
+
+def check_long_sentences() -> None:
+    scores, _ = batch(2, 512, 1, seed=4)
+    lengths = torch.tensor([512, 300], device=DEVICE)
+    weights = scores[..., 0].to(DEVICE)
+    z, as_left, as_right = span_sums(weights, weights, lengths)
+    assert (sums_by_width(weights, weights, lengths) - z).abs().max() < 1e-8
+    spans = (as_left + as_right).sum((1, 2)).cpu()
+    assert (spans - torch.tensor([1023.0, 599.0])).abs().max() < 1e-8
+    z32, left32, right32 = span_sums(weights.float(), weights.float(), lengths)
+    exact = span_sums(weights.float().double(), weights.float().double(), lengths)
+    assert (z32 - exact[0]).abs().max() < 1e-5 * exact[0].abs().max()
+    assert (left32 + right32 - exact[1] - exact[2]).abs().max() < 1e-4
+
+
+def check_impossible() -> None:
+    weights = torch.zeros(2, 3, 3, device=DEVICE)
+    weights[0, 0, 1] = weights[0, 1, 2] = -float("inf")
+    z, as_left, as_right = span_sums(weights, weights, torch.tensor([3, 3], device=DEVICE))
+    assert z.tolist()[0] == -float("inf")
+    assert abs(z.tolist()[1] - 0.6931472) < 1e-6
+    assert float((as_left + as_right)[0, :, :].sum()) < 1.5
+    assert torch.isfinite(log_partition(weights[1:], weights[1:], torch.tensor([3], device=DEVICE))).all()
+
+
+def grammar(B: int, n: int, N: int, T: int, *, batched: bool, dtype: Any = torch.float64) -> tuple[Any, Any, Any]:
+    generator = torch.Generator().manual_seed(N)
+    sizes: list[Any] = [(B, N), (B, N, (N + T) ** 2) if batched else (N, (N + T) ** 2), (B, n, T)]
+    root, rules, emissions = (torch.randn(*size, dtype=torch.float64, generator=generator).log_softmax(-1) for size in sizes)
+    return root.to(dtype), rules.reshape(*rules.shape[:-1], N + T, N + T).to(dtype), emissions.to(dtype)
+
+
+def check_pcfg() -> None:
+    for batched in (True, False):
+        given = grammar(5, 11, 4, 6, batched=batched)
+        lengths = [11, 7, 2, 5, 11]
+        on_cpu, on_gpu = PCFG(*given, lengths), PCFG(*(x.to(DEVICE) for x in given), lengths)
+        assert (on_cpu.log_partition - on_gpu.log_partition.cpu()).abs().max() < 1e-10
+        for a, b in zip(on_cpu.marginals, on_gpu.marginals, strict=True):
+            assert (a - b.cpu()).abs().max() < 1e-10
+        floats = PCFG(*(x.to(DEVICE, torch.float32) for x in given), lengths)
+        assert (floats.log_partition.cpu() - on_cpu.log_partition).abs().max() < 1e-4
+        assert (floats.marginals.spans.cpu() - on_cpu.marginals.spans).abs().max() < 1e-4
+    small = [x.to(DEVICE).requires_grad_() for x in grammar(2, 4, 2, 2, batched=True)]
+    assert torch.autograd.gradcheck(lambda *x: PCFG(*x, [4, 3]).log_partition, small)
+
+
+def check_torch_struct() -> None:
+    from torch_struct import SentCFG, TreeCRF
+
+    warnings.simplefilter("ignore")
+    for seed in range(400 // 8):
+        scores, lengths = batch(8, 3 + seed % 10, 1 + seed % 3, seed=seed)
+        for dtype, close in ((torch.float64, 1e-12), (torch.float32, 1e-5)):
+            given = scores.to(DEVICE, dtype)
+            theirs, ours = TreeCRF(given.double(), lengths=lengths.to(DEVICE)), SpanCRF(given, lengths)
+            scale = max(1.0, float(theirs.partition.abs().max()))
+            assert (theirs.partition - ours.log_partition).abs().max() < close * scale, (seed, dtype)
+            assert (theirs.marginals - ours.marginals).abs().max() < close * 10, (seed, dtype)
+    root, rules, emissions = (x.to(DEVICE) for x in grammar(4, 8, 3, 5, batched=True))
+    lengths = torch.tensor([8, 5, 2, 7], device=DEVICE)
+    assert (
+        SentCFG((emissions, rules, root), lengths=lengths).partition - PCFG(root, rules, emissions, lengths).log_partition
+    ).abs().max() < 1e-11
+
+
+CHECKS = [
+    check_span_crf,
+    check_constraints,
+    check_gradients,
+    check_same_bits,
+    check_other_types,
+    check_long_sentences,
+    check_impossible,
+    check_pcfg,
+    check_torch_struct,
+]
+
+if __name__ == "__main__":
+    failed = 0
+    for check in CHECKS:
+        try:
+            check()
+            print(f"passed  {check.__name__}", flush=True)
+        except Exception as error:
+            failed += 1
+            print(f"FAILED  {check.__name__}: {type(error).__name__}: {str(error)[:2000]}", flush=True)
+    sys.exit(failed > 0)
