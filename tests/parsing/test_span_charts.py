@@ -30,7 +30,7 @@ def labelled_trees(n: int, labels: int) -> Iterator[Labelled]:
 
 
 def labelled_nary_trees(n: int, labels: list[int], *, root: bool = True) -> Iterator[Labelled]:
-    """All n-ary trees, each once: constituents of two words or more nest, words may be constituents, the root is one if ``root``."""
+    """All n-ary trees, each once: constituents nest, single words may be some, the root is one if ``root``."""
     for b in nary_bracketings(n):
         words = [(i, i + 1) for i in range(n)]
         phrases = sorted(span for span in b if span[1] - span[0] > 1)
@@ -260,7 +260,7 @@ def test_chains_and_tags() -> None:
     scores = np.full((3, 3, 3), -9.0)
     scores[:, :, 0] = 0.0
     scores[0, 2, 1] = scores[2, 2, 2] = 9.0
-    chart = SpanChart(scores, null=0, labels=["", "S::VP", "NP"], words="see the cat".split(), tags=["V", "D", "N"])
+    chart = SpanChart(scores, null=0, labels=["", "S::VP", "NP"], words=["see", "the", "cat"], tags=["V", "D", "N"])
     tree = chart.argmax().tree
     assert str(tree) == "(S (VP (V see) (D the) (NP (N cat))))"
     assert chart.log_probability(tree) == pytest.approx(chart.kbest(1)[0].log_probability)

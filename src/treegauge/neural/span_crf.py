@@ -6,8 +6,8 @@ The distribution is that of :class:`~treegauge.parsing.SpanChart`: binary trees,
 >>> crf = SpanCRF(np.zeros((2, 3, 3, 2)), [3, 2], null=0, labels=["", "NP"])
 >>> np.exp(crf.log_partition).round(6).tolist()
 [24.0, 4.0]
->>> [str(best.tree) for best in crf.decode("viterbi")]
-['(NP (NP (NP 0) (NP 1)) (NP 2))', '(NP (NP 0) (NP 1))']
+>>> crf.marginals[1, :2, :2, 1].round(6).tolist()
+[[0.5, 1.0], [0.0, 0.5]]
 """
 
 from __future__ import annotations

@@ -14,8 +14,10 @@ exponential of the sum over its spans (single words too), or posteriors already.
 A parser with a label for "no constituent" names it with ``null``: then the trees are n-ary.
 
 >>> chart = SpanChart(scores, null=0, labels=["", "VP", "S"], words="time flies like arrows".split())
->>> print(chart.argmax().tree, chart.kbest(1)[0].tree)
-(S (VP time) (VP flies like arrows)) (S (VP time) (S flies like (VP arrows)))
+>>> print(chart.argmax().tree)
+(S (VP (VP (VP time) (VP flies)) like) (VP arrows))
+>>> print(chart.kbest(1)[0].tree)
+(S (VP (VP (VP time) flies) like) arrows)
 """
 
 from __future__ import annotations
