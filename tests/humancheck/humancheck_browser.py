@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 
-class Desk:
+class BrowserPerson:
     """A person at the page in a browser."""
 
     def __init__(self, browser: Any, link: str, **options: Any) -> None:

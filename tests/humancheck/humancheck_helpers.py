@@ -14,7 +14,7 @@ import numpy as np
 
 from treegauge.data import own_treebank
 from treegauge.humancheck.judgements import Judgement
-from treegauge.humancheck.questions import Bracket, Check, Plan, build_check
+from treegauge.humancheck.questions import BracketId, Check, Plan, build_check
 from treegauge.humancheck.store import Store
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.tree import Child, rebuild
@@ -47,10 +47,10 @@ def said(check: Check, number: int, verdict: str, annotator: str = "anna", **fie
 
 
 def words_of(check: Check) -> dict[str, tuple[str, ...]]:
-    return {question.bracket.sentence: question.place.words for question in check.questions}
+    return {question.bracket.sentence: question.span.words for question in check.questions}
 
 
-BRACKET = Bracket("h" * 64, 0, 2, "NP", "g" * 64)
+BRACKET = BracketId("h" * 64, 0, 2, "NP", "g" * 64)
 WORDS = {"h" * 64: ("the", "cat")}
 
 
@@ -59,7 +59,7 @@ def judgement(name: str, **fields: object) -> Judgement:
 
 
 def writers_take_turns(first: Store, second: Store) -> None:
-    """Two stores at one place: who begins later waits and sees what the other wrote, so that reading on misses nothing."""
+    """Two stores at one place: person begins later waits and sees what the other wrote, so that reading on misses nothing."""
     news: list[Judgement] = []
 
     def write() -> None:

@@ -1,4 +1,4 @@
-"""People who answer as fast as they can, and who do not let go before each answer is acknowledged."""
+"""People person answer as fast as they can, and person do not let go before each answer is acknowledged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_PROCESS = Path(__file__).parent
 
 
 class Served(NamedTuple):
-    """A server that starts again: its links, the questions' keys, and the process that prints who serves."""
+    """A server that starts again: its links, the questions' keys, and the process that prints person serves."""
 
     links: list[str]
     keys: list[str]

@@ -8,23 +8,23 @@ from html.parser import HTMLParser
 from humancheck_helpers import Client
 
 from treegauge.humancheck.questions import Check
-from treegauge.humancheck.session import Office, people_of
+from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.server import running
+from treegauge.humancheck.web.server import serve_in_thread
 
 
-class Person(Client):
-    """A client who knows the office, too."""
+class PageClient(Client):
+    """A client person knows the session, too."""
 
-    office: Office
+    session: Session
 
 
-def open_page(check: Check, store: Store, names: list[str], *, blind: bool = False) -> Iterator[dict[str, Person]]:
-    office = Office(check, store, people_of(names), blind=blind)
-    with running(office) as links:
-        clients = {who.name: Person(link) for who, link in links.items()}
+def open_page(check: Check, store: Store, names: list[str], *, blind: bool = False) -> Iterator[dict[str, PageClient]]:
+    session = Session(check, store, people_named(names), blind=blind)
+    with serve_in_thread(session) as links:
+        clients = {person.name: PageClient(link) for person, link in links.items()}
         for client in clients.values():
-            client.office = office
+            client.session = session
         yield clients
         for client in clients.values():
             client.close()

@@ -54,7 +54,7 @@ def _as_other_user(folder: str) -> list[str]:
             continue
         shutil.chown(folder, name)
         return [*_with_null(folder), "runuser", "-u", name, "--"]
-    raise NoServer("no user on this machine who could run a server")
+    raise NoServer("no user on this machine person could run a server")
 
 
 def _with_null(folder: str) -> list[str]:

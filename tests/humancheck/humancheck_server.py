@@ -15,9 +15,9 @@ from humancheck_helpers import careless
 
 from treegauge.data import own_treebank
 from treegauge.humancheck.questions import Plan, build_check
-from treegauge.humancheck.session import Office, people_of
+from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.app import make_app
+from treegauge.humancheck.web.app import page_app
 from treegauge.humancheck.web.security import HostRule
 from treegauge.humancheck.web.server import Address, links_to, listen, make_server
 
@@ -26,19 +26,19 @@ def main(location: str, annotators: int) -> None:
     gold = own_treebank()
     check = build_check(gold, {"A": careless(gold, 1)}, Plan(exact=True))
     _ = check.order, check.by_key, check.number, check.position
-    people = people_of([f"annotator {number}" for number in range(annotators)])
+    people = people_named([f"annotator {number}" for number in range(annotators)])
     listening = listen(Address(port=0))
     with Store(location) as store:
-        links, addresses = links_to(Office(check, store, people), listening, Address())
-    print(json.dumps([addresses[who] for who in people[:annotators]]), flush=True)
+        links, addresses = links_to(Session(check, store, people), listening, Address())
+    print(json.dumps([addresses[person] for person in people[:annotators]]), flush=True)
     print(json.dumps([check.questions[number].key for number in check.order]), flush=True)
     serving = 0
     threading.Thread(target=lambda: (sys.stdin.read(), os.kill(serving, 9), os._exit(0)), daemon=True).start()
     while True:
         serving = os.fork()
         if not serving:
-            office = Office(check, Store(location), people)
-            make_server(make_app(office, links, HostRule())).run(sockets=[listening])
+            session = Session(check, Store(location), people)
+            make_server(page_app(session, links, HostRule())).run(sockets=[listening])
             os._exit(0)
         print(serving, flush=True)
         os.waitpid(serving, 0)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treegauge.humancheck.agreement import cohens_kappa, find_agreement, krippendorffs_alpha, pairwise, ratings
-from treegauge.humancheck.judgements import Ledger
+from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import Check
 
 ANSWERS = st.lists(st.lists(st.sampled_from([None, 0, 1, 2]), min_size=6, max_size=6), min_size=2, max_size=4)
@@ -58,14 +58,14 @@ def test_agreement_of_a_check(check: Check) -> None:
     log = [said(check, n, "accepted" if i % 2 else "rejected", "anna") for i, n in enumerate(numbers)]
     log += [said(check, n, "accepted" if i % 4 else "rejected", "ben") for i, n in enumerate(numbers[:16])]
     log += [said(check, numbers[16], "unsure", "ben"), said(check, numbers[2], "rejected", "x", role="adjudicator")]
-    ledger = Ledger(log)
-    table = find_agreement(check, ledger)
+    log = JudgementLog(log)
+    table = find_agreement(check, log)
     assert [row[:3] for row in table.rows] == [("anna, ben", "Cohen's kappa", 16), ("anna, ben", "Krippendorff's alpha", 16)]
     assert table.rows[0][3] == 0.75
-    assert table.notes == ("4 brackets accepted by one and rejected by another annotator, 1 of them settled by an adjudicator",)
+    assert table.notes == ("4 brackets accepted by one annotator and rejected by another, 1 settled by an adjudicator",)
     brackets = [check.questions[n].bracket for n in numbers]
-    assert ratings(ledger, brackets, unsure=True)["ben"][16] == 2
-    assert find_agreement(check, ledger, ["anna"]).rows == ()
+    assert ratings(log, brackets, unsure=True)["ben"][16] == 2
+    assert find_agreement(check, log, ["anna"]).rows == ()
 
 
 def test_nobody_and_one_have_no_agreement() -> None:

@@ -18,7 +18,7 @@ from treegauge import io
 from treegauge.cli import main
 from treegauge.data import own_treebank
 from treegauge.humancheck.judgements import Judgement
-from treegauge.humancheck.questions import Bracket, Plan, sentence_hash
+from treegauge.humancheck.questions import BracketId, Plan, sentence_hash
 from treegauge.humancheck.store import Store
 from treegauge.trees import Treebank
 
@@ -100,13 +100,13 @@ def test_out_of_one_store_into_another(folder: Path, tmp_path: Path) -> None:
     store = ("--store", str(folder / "judgements.sqlite"))
     run("--export", "log.csv", *store, cwd=tmp_path)
     done = run("--import", "log.csv", "--store", "new.sqlite", cwd=tmp_path)
-    assert "were known" in done.stderr
+    assert "known already" in done.stderr
     first, second = (run("--export", "-", "--store", name, cwd=tmp_path).stdout for name in (store[1], "new.sqlite"))
     assert first == second
     changed = [json.loads(line) for line in first.splitlines()]
     changed[0]["note"] = "changed"
     (tmp_path / "changed.jsonl").write_text("\n".join(map(json.dumps, changed)), "utf-8")
-    assert "1 judgements have the id" in run("--import", "changed.jsonl", "--store", "new.sqlite", cwd=tmp_path, code=1).stderr
+    assert "1 judgement left out: the id" in run("--import", "changed.jsonl", "--store", "new.sqlite", cwd=tmp_path, code=1).stderr
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])
@@ -114,7 +114,7 @@ def test_any_word_goes_out_and_in_again(tmp_path: Path, suffix: str) -> None:
     words = ("half \ud800 a pair", "\u2028", '"', "\\ud800", "👩‍🚀")
     name = sentence_hash(words)
     with Store(tmp_path / "one.sqlite") as store:
-        store.append([Judgement("1", Bracket(name, 0, 5, "NP", "gold"), "SP", "accepted", "anna")], {name: words})
+        store.append([Judgement("1", BracketId(name, 0, 5, "NP", "gold"), "SP", "accepted", "anna")], {name: words})
     run("--export", f"log.{suffix}", "--store", "one.sqlite", cwd=tmp_path)
     run("--import", f"log.{suffix}", "--store", "two.sqlite", cwd=tmp_path)
     with Store(tmp_path / "two.sqlite") as store:
@@ -179,7 +179,7 @@ def test_a_report_shows_the_human_check(folder: Path, of_anna: str) -> None:
         ((), 2, "treegauge check GOLD TEST"),
         (("gold.mrg",), 2, "treegauge check GOLD TEST"),
         (("gold.mrg", "nowhere.mrg"), 3, "nowhere.mrg"),
-        ((*FILES, "--results", "--audit"), 2, "one thing at a time"),
+        ((*FILES, "--results", "--audit"), 2, "choose one of"),
         ((*FILES, "--host", "0.0.0.0"), 2, "--allow-remote"),
         ((*FILES, "--keep", "commas"), 2, "unknown preprocessing step"),
         ((*FILES, "--results", "--store", "none.sqlite"), 3, "none.sqlite: no such store"),
@@ -220,6 +220,6 @@ def test_serving_until_it_is_stopped(folder: Path, tmp_path: Path) -> None:
         _, errors = page.communicate(timeout=30)
     assert page.returncode == 0
     assert "5 of " in errors
-    assert f"1 answers stored in {store}" in errors
+    assert f"1 answer stored in {store}" in errors
     with Store(store) as opened:
         assert [judgement.annotator for judgement in opened.since(0)] == ["ben"]

@@ -18,7 +18,7 @@ from treegauge.trees import Tree, Treebank
 
 def asked(gold: str, test: str, plan: Plan | None = None) -> list[tuple[str, str, str]]:
     check = build_check(Treebank.parse(gold), {"A": Treebank.parse(test)}, plan)
-    chosen = sorted((check.questions[number] for number in check.order), key=lambda question: question.place[1:3])
+    chosen = sorted((check.questions[number] for number in check.order), key=lambda question: question.span[1:3])
     return [(question.kind, question.bracket.label, " ".join(question.words)) for question in chosen]
 
 
@@ -61,7 +61,7 @@ def test_a_bracket_is_one_question_for_all_parsers_and_places() -> None:
     check = build_check(gold, {"A": Treebank.parse(TEST + TEST), "B": Treebank.parse(GOLD + TEST)})
     (number,) = check.order
     assert [occurrence[:2] for occurrence in check.questions[number].occurrences] == [(0, 0), (0, 1), (1, 1)]
-    assert check.name_of(check.questions[number]) == ["A", "B"]
+    assert check.systems_with(check.questions[number]) == ["A", "B"]
     assert check.instances[:, 0, number].tolist() == [2, 1]
 
 
@@ -85,7 +85,7 @@ def test_a_rerun_keeps_keys_and_order() -> None:
 def test_a_sample_is_the_beginning_of_the_order(check: Check) -> None:
     sample = small_check(Plan(sample=7))
     assert [sample.questions[n].bracket for n in sample.order] == [check.questions[n].bracket for n in check.order[:7]]
-    assert len(sample.ranked) == len(check.order)
+    assert len(sample.ranking) == len(check.order)
 
 
 def test_what_a_preset_leaves_out_does_not_change_a_name() -> None:
@@ -101,7 +101,7 @@ def test_traces_are_not_words() -> None:
     traced = GOLD.replace("(VP (V saw)", "(VP (NP (-NONE- *)) (V saw)")
     check, plain = (build_check(Treebank.parse(gold), {"A": Treebank.parse(TEST)}) for gold in (traced, GOLD))
     question, other = (each.questions[each.order[0]] for each in (check, plain))
-    assert question.place == other.place
+    assert question.span == other.span
     assert question.bracket.gold != other.bracket.gold
 
 
@@ -109,7 +109,7 @@ def test_other_tokens_over_the_same_text() -> None:
     gold = "(S (NP (N we)) (VP (MD cannot) (VP (V go) (NP (N home)))))"
     test = "(S (X (NP (N we)) (MD can)) (Y (RB not) (V go) (NP (N home))))"
     check = build_check(Treebank.parse(gold), {"A": Treebank.parse(test)})
-    found = {question.bracket.label: question.place for question in check.questions}
+    found = {question.bracket.label: question.span for question in check.questions}
     # An edge inside a gold word can only be given in the parser's words.
     assert (found["X"].words[found["X"].start : found["X"].end], found["X"].by_gold) == (("we", "can"), False)
     assert (found["Y"].words[found["Y"].start : found["Y"].end], found["Y"].by_gold) == (("not", "go", "home"), False)
@@ -121,8 +121,8 @@ def test_punctuation_that_only_one_side_has() -> None:
     test = TEST.replace("(, ,) ", "")
     check = build_check(Treebank.parse(GOLD), {"A": Treebank.parse(test)})
     question = check.questions[check.order[0]]
-    assert (question.place.start, question.place.end, question.words) == (3, 5, ("saw", "a"))
-    tokens = check.systems[0].places.tokens(0)
+    assert (question.span.start, question.span.end, question.words) == (3, 5, ("saw", "a"))
+    tokens = check.systems[0].spans.tokens(0)
     assert [plain_word(w) for w in np.array(check.systems[0].bank.words(0))[tokens.test]] == [
         plain_word(w) for w in np.array(check.gold.words(0))[tokens.gold]
     ]
@@ -156,7 +156,7 @@ def test_a_label_that_no_database_could_hold() -> None:
 
 
 def test_nothing_to_check_is_said() -> None:
-    with pytest.raises(UsageError, match="no parser"):
+    with pytest.raises(UsageError, match="at least one parser"):
         build_check(own_treebank("dev"), {})
 
 

@@ -17,11 +17,11 @@ from treegauge.humancheck.results import (
     REJECTED,
     SKIPPED,
     UNSURE,
-    cautions,
     checked_systems,
     estimate,
     find_results,
     judgements_for,
+    sample_notes,
 )
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Verdict
@@ -46,24 +46,24 @@ def test_a_finished_check_gives_what_the_metric_gives(plan: Plan, judged_exact: 
     verdicts = {q.bracket: list(Verdict)[int(rng.integers(2))] for q in check.questions if judged_exact or q.kind != "EM"}
     results = find_results(check, verdicts.get)
     assert results.notes == ()
-    for standing, system in zip(results.standings, check.systems, strict=True):
+    for found, system in zip(results.systems, check.systems, strict=True):
         judged = judgements_for(check, verdicts.get)[system.name]
         metric = Hogenhout(plan.metric.structure, judgements=judged, with_emr=plan.metric.with_emr)
         total = metric.rows(system.pair).sum(axis=0).tolist()
         counts = dict(zip(metric.columns, total, strict=True))
-        assert standing.is_complete
-        assert all(standing.counts[name] == counts[name] for name in ("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "TTB", "TPB"))
+        assert found.is_complete
+        assert all(found.counts[name] == counts[name] for name in ("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "TTB", "TPB"))
         for name, rate in metric.rates(total).items():
-            found = standing.measures[name]
-            assert (found.low, found.value, found.high) == pytest.approx((rate, rate, rate), nan_ok=True)
+            measure = found.measures[name]
+            assert (measure.low, measure.value, measure.high) == pytest.approx((rate, rate, rate), nan_ok=True)
 
 
 def test_without_any_verdict_the_measures_that_need_one_are_unknown(check: Check) -> None:
-    for standing in find_results(check, lambda _: None).standings:
-        unknown = {name for name, found in standing.measures.items() if math.isnan(found.value)}
+    for system in find_results(check, lambda _: None).systems:
+        unknown = {name for name, found in system.measures.items() if math.isnan(found.value)}
         assert unknown == set(NEEDS_ALL)
-        assert standing.counts["unjudged"] == standing.counts["CE"] + standing.counts["SP"]
-        assert standing.counts["EMA"] == standing.counts["EM"]
+        assert system.counts["unjudged"] == system.counts["CE"] + system.counts["SP"]
+        assert system.counts["EMA"] == system.counts["EM"]
 
 
 def test_unsure_and_skipped_count_as_not_judged(check: Check) -> None:
@@ -109,15 +109,15 @@ def test_the_same_judgements_give_the_same_numbers(check: Check) -> None:
     assert find_results(check, verdicts.get) == find_results(check, verdicts.get)
 
 
-def test_cautions(check: Check) -> None:
+def test_sample_notes(check: Check) -> None:
     states = np.full(len(check.questions), OPEN, dtype=np.int8)
     states[list(check.order[:30])] = ACCEPTED
-    (only,) = cautions(check, states)
+    (only,) = sample_notes(check, states)
     assert only.startswith(f"30 of {len(check.order)} brackets accepted or rejected")
     states[list(check.order[:10])] = OPEN
-    assert "among the first 30 in random order: 10 (" in cautions(check, states)[1]
+    assert "10 of the first 30 in random order have no verdict (" in sample_notes(check, states)[1]
     states[list(check.order)] = REJECTED
-    assert cautions(check, states) == []
+    assert sample_notes(check, states) == []
 
 
 def test_tables_are_those_of_the_paper(check: Check) -> None:
@@ -150,6 +150,6 @@ def test_compare_takes_a_stores_judgements(check: Check, tmp_path: Path) -> None
     assert of_store == results
     # Once everything is judged, the check and the comparison show the same tables.
     assert comparison.tables("items", "measures") == results.tables()
-    for standing in results.standings:
-        assert comparison.overall.measures[standing.system]["recall_soft"] == standing.measures["recall_soft"].value
-        assert comparison.overall.items[standing.system]["CEA"] == standing.counts["CEA"]
+    for system in results.systems:
+        assert comparison.overall.measures[system.system]["recall_soft"] == system.measures["recall_soft"].value
+        assert comparison.overall.items[system.system]["CEA"] == system.counts["CEA"]

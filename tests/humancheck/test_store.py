@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.humancheck import judgements as records
 from treegauge.humancheck import store as store_module
 from treegauge.humancheck.judgements import Judgement
-from treegauge.humancheck.questions import Bracket, Check
+from treegauge.humancheck.questions import BracketId, Check
 from treegauge.humancheck.store import CONFLICT, KNOWN, METADATA, STORED, Store
 
 
@@ -27,7 +28,7 @@ def test_everything_comes_back_in_order(store: Store) -> None:
     assert store.append(written, WORDS) == [STORED] * 5
     read = store.since(0)
     assert [one.seq for one in read] == [1, 2, 3, 4, 5]
-    assert all(one.says_the_same(other) for one, other in zip(read, written, strict=True))
+    assert all(one.repeats(other) for one, other in zip(read, written, strict=True))
     assert read[0].seconds == 1.5
     assert [one.seq for one in store.since(3)] == [4, 5]
     assert store.words() == WORDS
@@ -42,7 +43,7 @@ def test_a_retry_is_stored_once_and_another_answer_under_its_id_is_refused(store
 
 
 def test_all_or_nothing(store: Store) -> None:
-    strange = Judgement("2", Bracket("unknown", 0, 1, "X", "g"), "SP", "accepted", "anna")
+    strange = Judgement("2", BracketId("unknown", 0, 1, "X", "g"), "SP", "accepted", "anna")
     with pytest.raises(KeyError):
         store.append([judgement("1"), strange], WORDS)
     assert store.since(0) == []
@@ -114,7 +115,7 @@ def test_what_is_no_store_is_said(tmp_path: Path) -> None:
 
 
 def test_a_store_that_cannot_be_written_says_so(store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(store_module, "_PATIENCE", 0.05)
+    monkeypatch.setattr(store_module, "_LOCK_TIMEOUT", 0.05)
     with Store(store.name) as impatient, sqlite3.connect(store.name, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(WriteError, match=r"not stored: database is locked"):
@@ -151,8 +152,35 @@ def test_writers_take_turns(store: Store) -> None:
 
 def test_a_clock_that_is_set_back_does_not_turn_the_order_round(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(["2025-01-01T00:00:09.000000Z", "2025-01-01T00:00:01.000000Z"])
-    monkeypatch.setattr(store_module, "now", lambda: next(times))
+    monkeypatch.setattr(store_module, "utc_now", lambda: next(times))
     store.append([judgement("1")], WORDS)
     store.append([judgement("2")], WORDS)
     assert [one.at for one in store.since(0)] == ["2025-01-01T00:00:09.000000Z"] * 2
-    assert len(records.now()) == len("2025-01-01T00:00:09.000000Z")
+    assert len(records.utc_now()) == len("2025-01-01T00:00:09.000000Z")
+
+
+def old_store(path: Path, version: str = "0.1") -> Path:
+    """A store as a released version wrote it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((Path(__file__).parent / "stores" / f"version_{version}.sql").read_text("utf-8"))
+        connection.execute("PRAGMA journal_mode=WAL")
+    return path
+
+
+def test_a_store_of_version_0_1_opens_with_all_its_judgements(tmp_path: Path) -> None:
+    path = old_store(tmp_path / "old.sqlite")
+    with Store(path) as store:
+        entries = store.since(0)
+        assert [(one.seq, one.annotator, one.verdict) for one in entries] == [
+            (1, "anna", "accepted"),
+            (2, "anna", "rejected"),
+            (3, "anna", "rejected"),
+            (4, "ben", "rejected"),
+            (5, "ben", "skipped"),
+            (6, "anna", "withdrawn"),
+        ]
+        assert (entries[0].note, entries[1].correction, entries[1].seconds, entries[5].undoes) == ("a note", True, 2.5, "two00000")
+        assert store.words()[entries[0].bracket.sentence][:3] == ("What", "is", "the")
+        assert store.append([judgement("new")], WORDS) == [STORED]
+    with Store(path) as store:
+        assert len(store.since(0)) == 7

@@ -1,4 +1,4 @@
-"""``treegauge check``: a page on which people judge brackets, and everything that follows from their judgements."""
+"""``treegauge check``: annotate brackets in the browser; results, agreement, export and corrections."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
-    from treegauge.humancheck.judgements import Ledger
+    from treegauge.humancheck.judgements import JudgementLog, Person
     from treegauge.humancheck.questions import Check, Plan
     from treegauge.humancheck.store import Store
-    from treegauge.humancheck.web.security import Who
     from treegauge.tables import Table
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -38,41 +37,47 @@ Examples:
 @click.argument("gold", required=False)
 @click.argument("tests", nargs=-1, metavar="[TEST...]")
 @click.option("--store", default="judgements.sqlite", show_default=True, metavar="FILE|URL",
-              help="Where judgements are kept: a SQLite file, or postgresql://user@host/database.")  # fmt: skip
+              help="Store of judgements: a SQLite file, or postgresql://user@host/database.")  # fmt: skip
 @click.option("--annotator", "annotators", multiple=True, metavar="NAME",
-              help="Somebody who judges, each with a link; give it several times. With --results: only these count.")  # fmt: skip
-@click.option("--sample", type=click.IntRange(0), default=0, metavar="N", help="Ask about N brackets, drawn at random; 0: all.")
+              help="Annotator name (repeatable); each gets a link. With --results: count only these annotators.")  # fmt: skip
+@click.option("--sample", type=click.IntRange(0), default=0, metavar="N", help="Ask about N brackets, drawn at random (0: all).")
 @click.option("--structure", default="", metavar="LABEL,...", help="Only brackets with these labels, as in PP,NP.")
-@click.option("--exact", is_flag=True, help="Ask about exact matches, too: that finds errors in the treebank.")
-@click.option("--blind", is_flag=True, help="Two unnamed trees in random order; the reason only after the answer.")
+@click.option("--exact", is_flag=True, help="Ask about exact matches too, to find errors in the treebank.")
+@click.option("--blind", is_flag=True, help="Show two unnamed trees in random order, and the reason only after the answer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random order.")
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
 @click.option("--keep", default="", metavar="STEP,...",
-              help="Preprocessing steps to leave out: punctuation, empty, double, one-word.")  # fmt: skip
+              help="Preprocessing steps to omit: punctuation, empty, double, one-word.")  # fmt: skip
 @click.option("--with-emr", is_flag=True, help="Count rejected exact matches in Test Noise and Problem Rate.")
 @click.option("--rule", type=click.Choice(["majority", "unanimous"]), default="majority", show_default=True,
-              help="How several annotators' verdicts become one, where no adjudicator has spoken.")  # fmt: skip
+              help="Rule that makes one verdict of several annotators', where there is no adjudicator's.")  # fmt: skip
 @click.option("--across-gold", is_flag=True,
-              help="With --results: for brackets not judged, take what was said when the gold tree was another.")  # fmt: skip
-@click.option("--results", is_flag=True, help="Print the items and measures (Tables 1 and 4 of the paper), and stop.")
-@click.option("--agreement", is_flag=True, help="Print how well the annotators agree, and stop.")
-@click.option("--audit", is_flag=True, help="Print everything that was ever said, and stop.")
+              help="With --results: for brackets not judged, use verdicts given when the gold tree was another.")  # fmt: skip
+@click.option("--results", is_flag=True, help="Print the items and measures (Tables 1 and 4 of the paper) and exit.")
+@click.option("--agreement", is_flag=True, help="Print the agreement of the annotators and exit.")
+@click.option("--audit", is_flag=True, help="Print all entries of the log of judgements and exit.")
 @click.option("--export", metavar="FILE", help="Write all judgements to a .jsonl or .csv file (- is standard output, JSON lines).")
 @click.option("--import", "import_", metavar="FILE", help="Read judgements from a .jsonl or .csv file into the store.")
 @click.option("--corrected", metavar="FILE", help="Write the treebank with all accepted corrections.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of what is printed.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free port.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port to listen on (0: any free port)."
+)
 @click.option("--allow-remote", is_flag=True, help="Let other machines reach the page (links still need their tokens).")
-@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name under which this machine is reached.")
-@click.option("--new-links", is_flag=True, help="Make all links given out before invalid.")
-@click.option("--open/--no-open", "open_", default=None, help="Open the page in a browser. Default: on a terminal, one annotator.")
+@click.option(
+    "--allow-host", "names", multiple=True, metavar="NAME", help="Host name under which this machine is reached (repeatable)."
+)
+@click.option("--new-links", is_flag=True, help="Invalidate all links given out before.")
+@click.option(
+    "--open/--no-open", "open_", default=None, help="Open the page in a browser. Default: on a terminal, with one annotator."
+)
 @reading_options
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **settings: Any) -> None:
-    """Let people judge the brackets on which parser and treebank differ.
+    """Annotate brackets in the browser: accept or reject those on which parser and treebank differ.
 
-    A page on this machine shows one bracket after the other: accept it or reject it. The judgements stay in the store, keyed by
-    sentence, span and label, so they hold for the parser's next version, too. GOLD and TEST are treebank files; NAME=FILE gives a
+    A page on this machine shows one bracket after the other. The judgements are kept in the store by sentence, span and label, so
+    they also apply to the parser's next version. GOLD and TEST are treebank files; NAME=FILE gives a
     parser a name. The human check is that of Hogenhout & Matsumoto (1996).
     """
     from treegauge.humancheck import require_web
@@ -80,7 +85,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
     require_web()
     tasks = [name for name in _TASKS if settings["import_" if name == "import" else name]]
     if len(tasks) > 1:
-        raise UsageError(f"one thing at a time: --{tasks[0]} or --{tasks[1]}")
+        raise UsageError(f"choose one of --{tasks[0]} and --{tasks[1]}")
     task = tasks[0] if tasks else "serve"
     if task not in ("audit", "export", "import") and (gold is None or not tests):
         raise UsageError("check needs a treebank and a parser's output: treegauge check GOLD TEST")
@@ -122,71 +127,76 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def _ledger(store: Store, annotators: Sequence[str]) -> Ledger:
-    """The current verdicts of a store; annotators asked for must have judged something in it."""
-    from treegauge.humancheck.judgements import Ledger
+def _open_log(store: Store, annotators: Sequence[str]) -> JudgementLog:
+    """The log of a store; the named annotators must be among those who judged."""
+    from treegauge.humancheck.judgements import JudgementLog
 
-    ledger = Ledger(store.since(0))
-    known = ledger.speakers()
+    log = JudgementLog(store.since(0))
+    known = log.names()
     for name in annotators:
         if name not in known:
             raise UnknownName("annotator", name, known)
-    return ledger
+    return log
 
 
 def _serve(check: Check, store: Store, settings: dict[str, Any]) -> None:
-    from treegauge.humancheck.session import Office, people_of
+    from treegauge.humancheck.session import Session, people_named
     from treegauge.humancheck.web.server import Address, serve
+    from treegauge.tables import number_of
 
-    office = Office(check, store, people_of(settings["annotators"] or ("annotator",)), blind=settings["blind"])
+    session = Session(check, store, people_named(settings["annotators"] or ("annotator",)), blind=settings["blind"])
     address = Address(settings["host"], settings["port"], settings["allow_remote"], settings["names"])
 
-    def tell(links: dict[Who, str]) -> None:
-        asked = f"{len(check.order)} of {len(check.ranked)}" if settings["sample"] else str(len(check.order))
-        click.echo(f"{asked} brackets to judge; judgements are kept in {store.name}", err=True)
-        for who, link in links.items():
-            click.echo(f"{who.name}: {link}" if len(links) > 1 else link)
+    def announce(links: dict[Person, str]) -> None:
+        asked = number_of(len(check.order), "bracket")
+        if settings["sample"]:
+            asked = f"{len(check.order)} of {number_of(len(check.ranking), 'bracket')}"
+        click.echo(f"{asked} to judge; judgements are kept in {store.name}", err=True)
+        for person, link in links.items():
+            click.echo(f"{person.name}: {link}" if len(links) > 1 else link)
         sys.stdout.flush()
         click.echo("Stop with Ctrl-C.", err=True)
         wanted = settings["open_"]
         if wanted or (wanted is None and len(links) == 1 and sys.stdout.isatty() and not settings["allow_remote"]):
             webbrowser.open(next(iter(links.values())))
 
-    before = len(office.ledger.by_id)
-    serve(office, address, tell, lambda text: click.echo(text, err=True), renew=settings["new_links"])
-    click.echo(f"\n{len(office.ledger.by_id) - before} answers stored in {store.name}", err=True)
+    before = len(session.log.by_id)
+    serve(session, address, announce, lambda text: click.echo(text, err=True), renew=settings["new_links"])
+    click.echo(f"\n{number_of(len(session.log.by_id) - before, 'answer')} stored in {store.name}", err=True)
 
 
 def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
-    from treegauge.humancheck.judgements import decided
+    from treegauge.humancheck.judgements import verdict_rule
     from treegauge.humancheck.results import find_results
 
     annotators = settings["annotators"]
-    verdict = decided(_ledger(store, annotators), settings["rule"], annotators, across_gold=settings["across_gold"])
-    found = find_results(check, verdict)
+    verdict = verdict_rule(_open_log(store, annotators), settings["rule"], annotators, across_gold=settings["across_gold"])
+    results = find_results(check, verdict)
     if settings["form"] == "json":
-        document = {"schema": "treegauge.check/1", "store": store.name, "rule": settings["rule"], **found.to_dict()}
+        document = {"schema": "treegauge.check/1", "store": store.name, "rule": settings["rule"], **results.to_dict()}
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
         return
-    _print(found.tables(), settings["form"])
+    _print(results.tables(), settings["form"])
 
 
 def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.agreement import find_agreement
 
-    _print([find_agreement(check, _ledger(store, settings["annotators"]), settings["annotators"])], settings["form"])
+    _print([find_agreement(check, _open_log(store, settings["annotators"]), settings["annotators"])], settings["form"])
 
 
 def _corrected(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge import io
-    from treegauge.humancheck.corrections import corrected_treebank
+    from treegauge.humancheck.corrections import correct_treebank
+    from treegauge.tables import number_of
 
     annotators = settings["annotators"]
-    done = corrected_treebank(check, _ledger(store, annotators), settings["rule"], annotators)
-    for refusal in done.refused:
+    corrected = correct_treebank(check, _open_log(store, annotators), settings["rule"], annotators)
+    for refusal in corrected.refused:
         click.echo(refusal, err=True)
-    io.write(done.bank, settings["corrected"])
-    click.echo(f"{done.changes} brackets corrected in {done.sentences} of {len(done.bank)} trees", err=True)
+    io.write(corrected.bank, settings["corrected"])
+    changes = number_of(corrected.changes, "bracket")
+    click.echo(f"{changes} corrected in {corrected.sentences} of {number_of(len(corrected.bank), 'tree')}", err=True)
 
 
 def _audit(store: Store, settings: dict[str, Any]) -> None:
@@ -202,7 +212,7 @@ def _export(store: Store, settings: dict[str, Any]) -> None:
 
     suffix = Source(settings["export"]).suffix
     if settings["export"] != "-" and suffix not in (".jsonl", ".csv"):
-        raise UsageError(f"--export {settings['export']}: judgements are written to files that end in .jsonl or .csv")
+        raise UsageError(f"--export {settings['export']}: the file name must end in .jsonl or .csv")
     lines = export_lines(store, suffix.removeprefix(".") or "jsonl")
     # Half a surrogate pair, which UTF-8 cannot hold, becomes the escape by which JSON knows it.
     write_chunks((f"{line}\n".encode("utf-8", "backslashreplace") for line in lines), settings["export"])
@@ -211,11 +221,13 @@ def _export(store: Store, settings: dict[str, Any]) -> None:
 def _import(store: Store, settings: dict[str, Any]) -> None:
     from treegauge.errors import CheckFailed
     from treegauge.humancheck.exchange import import_file
+    from treegauge.tables import number_of
 
-    done = import_file(store, settings["import_"])
-    click.echo(f"{done.stored} judgements stored, {done.known} were known", err=True)
-    if done.conflicts:
-        raise CheckFailed(f"{done.conflicts} judgements have the id of another one in {store.name} and were left out")
+    counts = import_file(store, settings["import_"])
+    click.echo(f"{number_of(counts.stored, 'judgement')} stored, {counts.known} known already", err=True)
+    if counts.conflicts:
+        conflicts = number_of(counts.conflicts, "judgement")
+        raise CheckFailed(f"{conflicts} left out: the id belongs to another judgement in {store.name}")
 
 
 def _print(tables: Sequence[Table], form: str) -> None:

@@ -1,10 +1,9 @@
-"""The human check of Hogenhout & Matsumoto (1996): a person accepts or rejects brackets, and the counts take it up.
+"""The human check of Hogenhout & Matsumoto (1996): people accept or reject brackets, and the counts follow their verdicts.
 
-:mod:`~treegauge.humancheck.questions` says which brackets to ask about and in which order, :mod:`~treegauge.humancheck.store` keeps
-what was said for ever, :mod:`~treegauge.humancheck.judgements` gives the current
-verdicts, :mod:`~treegauge.humancheck.results` turns it
-into the paper's items and measures, and :mod:`~treegauge.humancheck.web.app` is the page on which it all happens. The store and the
-page need the extra ``[web]``.
+:mod:`~treegauge.humancheck.questions` chooses the brackets and their order, :mod:`~treegauge.humancheck.store` keeps all
+judgements, :mod:`~treegauge.humancheck.judgements` gives the current verdicts, :mod:`~treegauge.humancheck.results` makes the
+paper's items and measures of them, and :mod:`treegauge.humancheck.web` is the page in the browser. The store and the page need the
+extra ``[web]``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ __all__ = ["require_web"]
 
 
 def require_web(purpose: str = "the human check") -> None:
-    """Refuse to go on without the packages of the extra ``[web]``."""
+    """Raise an error that names the extra ``[web]`` unless its packages are installed."""
     for package in ("sqlalchemy", "alembic", "starlette", "uvicorn"):
         if not _is_installed(package):
             raise MissingExtra(purpose, "web")
@@ -26,5 +25,5 @@ def require_web(purpose: str = "the human check") -> None:
 def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ValueError:  # a module that was put out of reach on purpose
+    except ValueError:  # a module that a test made unavailable
         return False

@@ -1,7 +1,7 @@
-"""How well annotators agree: Cohen's kappa for each two, Krippendorff's alpha for all of them, however much each has judged.
+"""Agreement between annotators: Cohen's kappa of each two, Krippendorff's alpha of all, however much each has judged.
 
-Both compare the agreement that was seen with what chance would give: 1 is full agreement, 0 is chance, undefined (nan) is what
-nothing can be said of, as when everybody always says the same.
+Both compare the observed agreement with the agreement by chance: 1 is full agreement, 0 is chance; undefined (nan) where everybody
+always gives the same answer.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.judgements import Ledger
-from treegauge.humancheck.questions import Bracket, Check
+from treegauge.humancheck.judgements import JudgementLog
+from treegauge.humancheck.questions import BracketId, Check
 from treegauge.metrics.base import ratio
-from treegauge.tables import Cell, Table
+from treegauge.tables import Cell, Table, number_of
 
 __all__ = ["Agreement", "agreement_table", "cohens_kappa", "find_agreement", "krippendorffs_alpha", "pairwise", "ratings"]
 
@@ -24,7 +24,7 @@ _SAMPLES = 2000
 
 
 def cohens_kappa(a: Sequence[int], b: Sequence[int]) -> float:
-    """(P_o - P_e) / (1 - P_e), where P_e is the agreement of two who keep their own shares of each answer but answer by chance.
+    """(P_o - P_e) / (1 - P_e), where P_e is the agreement of two who answer at random, each with their own share of every answer.
 
     Cohen 1960, *A coefficient of agreement for nominal scales*. Answers are numbers of categories.
 
@@ -36,7 +36,7 @@ def cohens_kappa(a: Sequence[int], b: Sequence[int]) -> float:
 
 
 def _cells(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-    """For each unit the table of both answers, with a single 1 in it."""
+    """A table of both answers for each unit, with a single 1 in it."""
     size = int(max(a.max(initial=0), b.max(initial=0))) + 1
     cells = np.zeros((len(a), size, size))
     cells[np.arange(len(a)), a, b] = 1
@@ -68,7 +68,7 @@ def krippendorffs_alpha(answers: Sequence[Sequence[int | None]]) -> float:
 
 
 def _coincidences(table: NDArray[np.int64]) -> NDArray[np.float64]:
-    """For each unit the coincidences of its answers: every ordered pair counts 1/(m - 1), m answers in all."""
+    """The coincidences of each unit's answers: every ordered pair counts 1/(m - 1), for m answers in all."""
     categories = int(table.max(initial=0)) + 1
     counts = np.stack([(table == category).sum(axis=0) for category in range(categories)], axis=1).astype(np.float64)
     m = counts.sum(axis=1)
@@ -97,12 +97,14 @@ class Agreement(NamedTuple):
     high: float
 
 
-def ratings(ledger: Ledger, brackets: Sequence[Bracket], *, unsure: bool = False) -> dict[str, list[int | None]]:
-    """What each annotator says of each bracket: 0 accepted, 1 rejected, 2 unsure (on request), None nothing."""
+def ratings(log: JudgementLog, brackets: Sequence[BracketId], *, unsure: bool = False) -> dict[str, list[int | None]]:
+    """The answer of each annotator about each bracket: 0 accepted, 1 rejected, 2 unsure (on request), None if there is none."""
     number = {"accepted": 0, "rejected": 1} | ({"unsure": 2} if unsure else {})
-    opinions = [ledger.opinions(bracket) for bracket in brackets]
-    names = sorted({name for said in opinions for name in said})
-    return {name: [number.get(said[name].verdict) if name in said else None for said in opinions] for name in names}
+    opinions = [log.opinions(bracket) for bracket in brackets]
+    names = sorted({name for of_bracket in opinions for name in of_bracket})
+    return {
+        name: [number.get(of_bracket[name].verdict) if name in of_bracket else None for of_bracket in opinions] for name in names
+    }
 
 
 def pairwise(answers: Mapping[str, Sequence[int | None]], *, seed: int = 1) -> list[Agreement]:
@@ -140,17 +142,17 @@ def _interval(measure: Any, units: NDArray[np.float64], seed: int) -> tuple[floa
     return float(low), float(high)
 
 
-def find_agreement(check: Check, ledger: Ledger, annotators: Sequence[str] = ()) -> Table:
-    """How well the annotators of a check agree, or those named, and how many brackets are in dispute."""
+def find_agreement(check: Check, log: JudgementLog, annotators: Sequence[str] = ()) -> Table:
+    """The agreement of the annotators of a check, or of those named, and the number of disputed brackets."""
     brackets = [question.bracket for question in check.questions]
-    answers = {name: said for name, said in ratings(ledger, brackets).items() if not annotators or name in annotators}
-    disputed = [bracket for bracket in brackets if ledger.is_disputed(bracket)]
-    settled = sum(ledger.ruling(bracket) is not None for bracket in disputed)
-    return agreement_table(pairwise(answers), disputed=len(disputed), settled=settled)
+    answers = {name: row for name, row in ratings(log, brackets).items() if not annotators or name in annotators}
+    disputes = [bracket for bracket in brackets if log.is_disputed(bracket)]
+    rulings = sum(log.ruling(bracket) is not None for bracket in disputes)
+    return agreement_table(pairwise(answers), disputed=len(disputes), settled=rulings)
 
 
 def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: int) -> Table:
-    """The agreements, and how many brackets are in dispute."""
+    """The agreements, and the number of disputed brackets."""
     rows: list[tuple[Cell, ...]] = [
         (
             ", ".join(found.annotators),
@@ -163,9 +165,10 @@ def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: 
         )
         for found in agreements
     ]
-    notes = [f"{disputed} brackets accepted by one and rejected by another annotator, {settled} of them settled by an adjudicator"]
+    disputes = number_of(disputed, "bracket")
+    notes = [f"{disputes} accepted by one annotator and rejected by another, {settled} settled by an adjudicator"]
     if not rows:
-        notes = ["agreement needs two annotators at least"]
+        notes = ["agreement needs at least two annotators"]
     columns = ("annotators", "measure", "brackets", "agree", "value", "low", "high")
     return Table("Agreement (accepted or rejected)", columns, tuple(rows), tuple(notes), percent=("agree",))
 

@@ -1,7 +1,7 @@
-"""Judgements as files: JSON lines or CSV, out of one store and into another, and the audit trail as a table.
+"""Export and import of judgements as JSON lines or CSV, and the audit trail as a table.
 
-A file holds the whole log, withdrawn judgements too, with the words of every sentence, so it needs neither the treebank nor the
-store it came from. Reading a file twice, or files that overlap, adds nothing twice: every judgement has its id.
+A file holds the whole log, withdrawn judgements included, with the words of every sentence, so it needs neither the treebank nor
+the store it came from. Importing a file twice, or files that overlap, adds nothing twice: every judgement has its id.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any, TypeVar, cast
 
 from treegauge.errors import FormatError, UsageError
 from treegauge.humancheck.judgements import LONGEST_NAME, LONGEST_NOTE, ROLES, VERDICTS, Judgement
-from treegauge.humancheck.questions import KINDS, Bracket, sentence_hash, storable
+from treegauge.humancheck.questions import KINDS, BracketId, sentence_hash, storable
 from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
 from treegauge.io.sources import Source
 from treegauge.tables import Cell, Table
 
-__all__ = ["Imported", "audit_table", "export_lines", "import_file"]
+__all__ = ["ImportCounts", "audit_table", "export_lines", "import_file"]
 
 COLUMNS = (
     *("id", "at", "annotator", "role", "verdict", "kind", "label", "start", "end", "bracket", "note", "correction", "undoes"),
     *("blind", "seconds", "gold", "words"),
 )
-"""The fields of a record; ``bracket`` is for readers only, the words ``start:end`` say the same."""
+"""The fields of a record; ``bracket`` is for human readers: it repeats the words ``start:end``."""
 
 _AT_ONCE = 1000
 _T = TypeVar("_T")
@@ -50,7 +50,7 @@ def export_lines(store: Store, form: str) -> Iterator[str]:
 
 
 class _CsvLines:
-    """Rows as CSV; a note of several lines is one quoted cell."""
+    """A writer of rows as lines of CSV; a note of several lines is one quoted cell."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -69,33 +69,33 @@ def _to_record(judgement: Judgement, words: Sequence[str]) -> dict[str, Any]:
     bracket = judgement.bracket
     own = {name: getattr(judgement, name) for name in ("id", "at", "annotator", "role", "verdict", "kind")}
     rest = {name: getattr(judgement, name) for name in ("note", "correction", "undoes", "blind", "seconds")}
-    place = {
+    span = {
         "label": bracket.label,
         "start": bracket.start,
         "end": bracket.end,
         "bracket": " ".join(words[bracket.start : bracket.end]),
     }
-    return {**own, **place, **rest, "gold": bracket.gold, "words": list(words)}
+    return {**own, **span, **rest, "gold": bracket.gold, "words": list(words)}
 
 
 @dataclass(frozen=True)
-class Imported:
-    """How many judgements of a file were new, how many known, how many had the id of another one."""
+class ImportCounts:
+    """The numbers of judgements of a file that were new, known, or had the id of another one."""
 
     stored: int
     known: int
     conflicts: int
 
 
-def import_file(store: Store, path: str) -> Imported:
-    """Add the judgements of a file, by its suffix JSON lines or CSV; nothing is stored if a line cannot be read."""
-    read = list(_records(path))
+def import_file(store: Store, path: str) -> ImportCounts:
+    """Add the judgements of a JSON lines or CSV file (by its suffix); nothing is stored if a line cannot be read."""
+    records = list(_records(path))
     counts: Counter[str] = Counter()
-    for first in range(0, len(read), _AT_ONCE):
-        part = read[first : first + _AT_ONCE]
+    for first in range(0, len(records), _AT_ONCE):
+        part = records[first : first + _AT_ONCE]
         words = {judgement.bracket.sentence: sentence for judgement, sentence in part}
         counts.update(store.append([judgement for judgement, _ in part], words))
-    return Imported(counts[STORED], counts[KNOWN], counts[CONFLICT])
+    return ImportCounts(counts[STORED], counts[KNOWN], counts[CONFLICT])
 
 
 def _records(path: str) -> Iterator[tuple[Judgement, list[str]]]:
@@ -149,7 +149,7 @@ def _csv_lines(lines: list[str], path: str) -> Iterator[tuple[int, Mapping[str, 
 
 
 def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
-    """The judgement of a record, every field checked."""
+    """The judgement of a record, with every field checked, and the words of its sentence."""
     words = record["words"]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in cast("list[object]", words)):
         raise ValueError("words is not a list of strings")
@@ -157,7 +157,7 @@ def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
     start, end = _of(int, record, "start"), _of(int, record, "end")
     if not 0 <= start <= end <= len(sentence):
         raise ValueError(f"the span {start}:{end} is outside the sentence")
-    bracket = Bracket(sentence_hash(sentence), start, end, storable(_text(record, "label", 10_000)), _text(record, "gold", 64))
+    bracket = BracketId(sentence_hash(sentence), start, end, storable(_text(record, "label", 10_000)), _text(record, "gold", 64))
     seconds = record.get("seconds")
     judgement = Judgement(
         _text(record, "id", 64, least=1),
@@ -208,15 +208,15 @@ def _time(record: Mapping[str, Any]) -> str:
 
 
 def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]]) -> Table:
-    """Every entry of the log: when, who, what, of which bracket, and what was taken back."""
-    withdrawn = {judgement.undoes for judgement in judgements if judgement.verdict == "withdrawn"}
+    """Every entry of the log: when, who, the verdict, the bracket, and whether it was withdrawn later."""
+    withdrawn_ids = {judgement.undoes for judgement in judgements if judgement.verdict == "withdrawn"}
     rows: list[tuple[Cell, ...]] = []
     for judgement in judgements:
         bracket = judgement.bracket
         remark = ", ".join(
             text
             for text, holds in (
-                ("withdrawn later", judgement.id in withdrawn),
+                ("withdrawn later", judgement.id in withdrawn_ids),
                 ("blind", judgement.blind),
                 ("treebank wrong", judgement.correction),
                 (judgement.note, bool(judgement.note)),
@@ -239,4 +239,4 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
             )
         )
     columns = ("entry", "at", "who", "role", "verdict", "kind", "label", "bracket", "remark")
-    return Table("Audit trail", columns, tuple(rows), (f"{len(rows)} entries",))
+    return Table("Audit trail", columns, tuple(rows), ("1 entry" if len(rows) == 1 else f"{len(rows)} entries",))

@@ -1,7 +1,4 @@
-"""A judgement as it is kept: who said what of which bracket, when, and how it was asked.
-
-What holds now, given everything that was said: the log of judgements, folded.
-"""
+"""Judgements as they are kept, and the current verdicts, from the log of judgements."""
 
 from __future__ import annotations
 
@@ -10,34 +7,54 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
+from typing import NamedTuple
 
 from treegauge.errors import UnknownName
-from treegauge.humancheck.questions import Bracket
+from treegauge.humancheck.questions import BracketId
 from treegauge.metrics.hogenhout import Verdict
 
-__all__ = ["LONGEST_NAME", "LONGEST_NOTE", "ROLES", "RULES", "VERDICTS", "Judgement", "Ledger", "Speaker", "decided", "now"]
+__all__ = [
+    "LONGEST_NAME",
+    "LONGEST_NOTE",
+    "ROLES",
+    "RULES",
+    "VERDICTS",
+    "Judgement",
+    "JudgementLog",
+    "Person",
+    "utc_now",
+    "verdict_rule",
+]
 
 VERDICTS = ("accepted", "rejected", "unsure", "skipped", "withdrawn")
-"""What can be said; ``withdrawn`` takes an earlier judgement back."""
+"""The possible verdicts; ``withdrawn`` takes an earlier judgement back."""
 
 ROLES = ("annotator", "adjudicator")
-"""An adjudicator's word counts where annotators disagree."""
+"""The possible roles; an adjudicator's verdict counts where annotators disagree."""
 
 LONGEST_NOTE = 2000
 LONGEST_NAME = 60
 
 
+class Person(NamedTuple):
+    """A role and a name."""
+
+    role: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """One entry of the log. Nothing in it ever changes; a change of mind is another entry.
+    """An entry of the log: who said what about which bracket, when, and how the question was asked.
 
-    ``id`` is made by whoever says it, so that saying it twice (a retry) is storing it once. ``correction``: the gold tree is wrong
-    here and should be changed. ``undoes``: the id of the judgement that is withdrawn. ``blind``: the reason was not shown.
-    ``seconds``: how long the bracket was looked at. The store gives ``at`` (UTC) and ``seq``, the place in the log.
+    An entry never changes; a change of mind is another entry. ``id`` is made by the sender, so that a retry is stored once.
+    ``correction``: the gold tree is wrong here and should be changed. ``undoes``: the id of the judgement that is withdrawn.
+    ``blind``: the reason was not shown. ``seconds``: how long the bracket was looked at. The store gives ``at`` (UTC) and ``seq``,
+    the position in the log.
     """
 
     id: str
-    bracket: Bracket
+    bracket: BracketId
     kind: str
     verdict: str
     annotator: str
@@ -50,135 +67,138 @@ class Judgement:
     at: str = ""
     seq: int = 0
 
-    def says_the_same(self, other: Judgement) -> bool:
-        """Whether one is a repetition of the other: all is the same but when it came."""
-        return self._unplaced() == other._unplaced()
+    @property
+    def person(self) -> Person:
+        """The person who made this judgement."""
+        return Person(self.role, self.annotator)
 
-    def _unplaced(self) -> Judgement:
+    def repeats(self, other: Judgement) -> bool:
+        """Whether both say the same, apart from when they arrived."""
+        return self._without_arrival() == other._without_arrival()
+
+    def _without_arrival(self) -> Judgement:
         return replace(self, at="", seq=0, seconds=None)
 
 
-def now() -> str:
-    """The time as the log writes it."""
+def utc_now() -> str:
+    """The present time in the format of the log."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-Speaker = tuple[str, str]
-"""A role and a name."""
-
 _VERDICT = {"accepted": Verdict.ACCEPTED, "rejected": Verdict.REJECTED}
-_when = attrgetter("at", "seq")
+_order = attrgetter("at", "seq")
 
 
-class Ledger:
-    """All judgements by bracket and speaker, in the order of time; withdrawn ones are kept, but do not hold.
+class JudgementLog:
+    """All judgements by bracket and person, in order; withdrawn judgements stay in the log but do not count.
 
-    >>> bracket = Bracket("hash", 0, 2, "NP", "gold")
-    >>> ledger = Ledger()
-    >>> ledger.add([Judgement("1", bracket, "SP", "accepted", "anna", at="1"),
-    ...             Judgement("2", bracket, "SP", "rejected", "anna", at="2")])
-    >>> ledger.standing(bracket, ("annotator", "anna")).verdict
+    >>> bracket = BracketId("hash", 0, 2, "NP", "gold")
+    >>> log = JudgementLog()
+    >>> log.add([Judgement("1", bracket, "SP", "accepted", "anna", at="1"),
+    ...          Judgement("2", bracket, "SP", "rejected", "anna", at="2")])
+    >>> log.current(bracket, Person("annotator", "anna")).verdict
     'rejected'
-    >>> ledger.add([Judgement("3", bracket, "SP", "withdrawn", "anna", undoes="2", at="3")])
-    >>> ledger.standing(bracket, ("annotator", "anna")).verdict
+    >>> log.add([Judgement("3", bracket, "SP", "withdrawn", "anna", undoes="2", at="3")])
+    >>> log.current(bracket, Person("annotator", "anna")).verdict
     'accepted'
     """
 
     def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
-        self._said: dict[Bracket, dict[Speaker, list[Judgement]]] = {}
-        self._versions: dict[tuple[str, int, int, str], set[Bracket]] = {}
-        self.withdrawn: set[str] = set()
+        self._entries: dict[BracketId, dict[Person, list[Judgement]]] = {}
+        self._versions: dict[tuple[str, int, int, str], set[BracketId]] = {}
+        self.withdrawn_ids: set[str] = set()
         self.by_id: dict[str, Judgement] = {}
         self.last_seq = 0
         self.add(judgements)
 
     def add(self, judgements: Iterable[Judgement]) -> None:
-        """Take up further entries of the log; one that is known already changes nothing."""
+        """Add further entries of the log; an entry that is known already changes nothing."""
         for judgement in judgements:
             self.last_seq = max(self.last_seq, judgement.seq)
             if judgement.id in self.by_id:
                 continue
             self.by_id[judgement.id] = judgement
             if judgement.verdict == "withdrawn":
-                self.withdrawn.add(judgement.undoes)
+                self.withdrawn_ids.add(judgement.undoes)
                 continue
-            of_bracket = self._said.setdefault(judgement.bracket, {})
-            insort(of_bracket.setdefault((judgement.role, judgement.annotator), []), judgement, key=_when)
+            of_bracket = self._entries.setdefault(judgement.bracket, {})
+            insort(of_bracket.setdefault(judgement.person, []), judgement, key=_order)
             self._versions.setdefault(judgement.bracket[:4], set()).add(judgement.bracket)
 
     @property
-    def brackets(self) -> Collection[Bracket]:
-        """All brackets of which something was ever said."""
-        return self._said.keys()
+    def brackets(self) -> Collection[BracketId]:
+        """All brackets that were ever judged."""
+        return self._entries.keys()
 
-    def speakers(self, role: str = "annotator") -> list[str]:
-        """The names of all who said something in a role."""
-        return sorted({name for said in self._said.values() for which, name in said if which == role})
+    def names(self, role: str = "annotator") -> list[str]:
+        """The names of all who judged in a role."""
+        return sorted({person.name for of_bracket in self._entries.values() for person in of_bracket if person.role == role})
 
-    def standing(self, bracket: Bracket, speaker: Speaker) -> Judgement | None:
-        """What a speaker says of a bracket: the last word that was not withdrawn."""
-        said = self._said.get(bracket, {}).get(speaker, ())
-        return next((judgement for judgement in reversed(said) if judgement.id not in self.withdrawn), None)
+    def current(self, bracket: BracketId, person: Person) -> Judgement | None:
+        """A person's latest judgement of a bracket that was not withdrawn."""
+        entries = self._entries.get(bracket, {}).get(person, ())
+        return next((judgement for judgement in reversed(entries) if judgement.id not in self.withdrawn_ids), None)
 
-    def was_shown(self, bracket: Bracket, speaker: Speaker) -> bool:
-        """Whether a speaker answered about a bracket before, even if it was withdrawn: then the reason is known to them."""
-        return any(judgement.verdict != "skipped" for judgement in self._said.get(bracket, {}).get(speaker, ()))
+    def has_answered(self, bracket: BracketId, person: Person) -> bool:
+        """Whether a person ever answered about a bracket, withdrawn answers included: then they know the reason."""
+        return any(judgement.verdict != "skipped" for judgement in self._entries.get(bracket, {}).get(person, ()))
 
-    def opinions(self, bracket: Bracket, role: str = "annotator") -> dict[str, Judgement]:
-        """What each speaker in a role says of a bracket."""
-        found = {name: self.standing(bracket, (which, name)) for which, name in self._said.get(bracket, {}) if which == role}
+    def opinions(self, bracket: BracketId, role: str = "annotator") -> dict[str, Judgement]:
+        """The current judgement of each person in a role, by name."""
+        found = {person.name: self.current(bracket, person) for person in self._entries.get(bracket, {}) if person.role == role}
         return {name: judgement for name, judgement in sorted(found.items()) if judgement is not None}
 
-    def is_disputed(self, bracket: Bracket) -> bool:
+    def is_disputed(self, bracket: BracketId) -> bool:
         """Whether one annotator accepts and another rejects a bracket."""
         verdicts = {judgement.verdict for judgement in self.opinions(bracket).values()}
         return {"accepted", "rejected"} <= verdicts
 
-    def ruling(self, bracket: Bracket) -> Judgement | None:
-        """The latest word of an adjudicator on a bracket, if it settles the matter."""
-        found = [said for said in self.opinions(bracket, "adjudicator").values() if said.verdict in _VERDICT]
-        return max(found, key=_when, default=None)
+    def ruling(self, bracket: BracketId) -> Judgement | None:
+        """The latest adjudicator's judgement that accepts or rejects a bracket."""
+        rulings = [judgement for judgement in self.opinions(bracket, "adjudicator").values() if judgement.verdict in _VERDICT]
+        return max(rulings, key=_order, default=None)
 
-    def elsewhere(self, bracket: Bracket) -> list[Judgement]:
-        """Verdicts on the same bracket of the same words when the gold tree was another."""
+    def under_other_gold(self, bracket: BracketId) -> list[Judgement]:
+        """Current verdicts on the same bracket of the same words under another gold tree."""
         others = sorted(self._versions.get(bracket[:4], set()) - {bracket})
-        return [said for other in others for said in self.opinions(other).values() if said.verdict in _VERDICT]
+        opinions = [judgement for other in others for judgement in self.opinions(other).values()]
+        return [judgement for judgement in opinions if judgement.verdict in _VERDICT]
 
 
 def _majority(opinions: Mapping[str, Judgement]) -> Verdict | None:
-    """What more than half of those say who accept or reject."""
-    verdicts = [_VERDICT[said.verdict] for said in opinions.values() if said.verdict in _VERDICT]
+    """The verdict of more than half of those who accept or reject."""
+    verdicts = [_VERDICT[judgement.verdict] for judgement in opinions.values() if judgement.verdict in _VERDICT]
     return next((verdict for verdict in Verdict if 2 * verdicts.count(verdict) > len(verdicts)), None)
 
 
 def _unanimous(opinions: Mapping[str, Judgement]) -> Verdict | None:
-    """What all say; nothing if somebody is unsure."""
-    verdicts = {_VERDICT.get(said.verdict) for said in opinions.values() if said.verdict != "skipped"}
+    """The verdict that all share; none if somebody is unsure."""
+    verdicts = {_VERDICT.get(judgement.verdict) for judgement in opinions.values() if judgement.verdict != "skipped"}
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
 RULES: Mapping[str, Callable[[Mapping[str, Judgement]], Verdict | None]] = {"majority": _majority, "unanimous": _unanimous}
-"""How several annotators' verdicts become one, where no adjudicator has spoken."""
+"""The rules that make one verdict of several annotators', where there is no adjudicator's."""
 
 
-def decided(
-    ledger: Ledger, rule: str = "majority", annotators: Collection[str] = (), *, across_gold: bool = False
-) -> Callable[[Bracket], Verdict | None]:
-    """The function from a bracket to the verdict on it, or None: the adjudicator's word, else the annotators' by a rule.
+def verdict_rule(
+    log: JudgementLog, rule: str = "majority", annotators: Collection[str] = (), *, across_gold: bool = False
+) -> Callable[[BracketId], Verdict | None]:
+    """The function from a bracket to its verdict, or None: the adjudicator's verdict, else the annotators' by a rule.
 
-    Only the named ``annotators`` count, if any are named; then an adjudicator does not. ``across_gold``: where a bracket was not
-    judged, take what was said when the gold tree was another.
+    If ``annotators`` are named, only theirs count, and no adjudicator's. ``across_gold``: for a bracket without judgements, take
+    those made when the gold tree was another.
     """
     if rule not in RULES:
         raise UnknownName("rule", rule, RULES)
 
-    def verdict(bracket: Bracket) -> Verdict | None:
-        ruling = None if annotators else ledger.ruling(bracket)
+    def verdict(bracket: BracketId) -> Verdict | None:
+        ruling = None if annotators else log.ruling(bracket)
         if ruling is not None:
             return _VERDICT[ruling.verdict]
-        opinions = ledger.opinions(bracket)
+        opinions = log.opinions(bracket)
         if not opinions and across_gold:
-            opinions = {said.annotator: said for said in sorted(ledger.elsewhere(bracket), key=_when)}
-        return RULES[rule]({name: said for name, said in opinions.items() if not annotators or name in annotators})
+            opinions = {judgement.annotator: judgement for judgement in sorted(log.under_other_gold(bracket), key=_order)}
+        return RULES[rule]({name: judgement for name, judgement in opinions.items() if not annotators or name in annotators})
 
     return verdict

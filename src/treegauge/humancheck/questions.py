@@ -1,12 +1,9 @@
-"""Which brackets are to be judged, and in which order.
+"""The questions of a check: which brackets are to be judged, and in which order.
 
 Crossing errors and spurious brackets are asked about, exact matches on request. A bracket that several parsers made, or that
-stands several times in the treebank, is one question. The order is random, the same for all annotators, and the same whatever else
-is asked (:meth:`Bracket.rank <treegauge.humancheck.questions.Bracket.rank>`).
-
-What a judgement is about: a bracket named by its content, so that it outlives files, parsers and runs.
-
-From spans over the words that count to spans over all words: what a person sees, and what the store keeps.
+occurs several times in the treebank, is one question. The order is random, the same for all annotators, and the same whatever else
+is asked (:meth:`BracketId.rank <treegauge.humancheck.questions.BracketId.rank>`). A bracket is identified by its content, so that
+judgements outlive files, parsers and runs; its span is over all words, punctuation included, whatever a preset leaves out.
 """
 
 from __future__ import annotations
@@ -35,14 +32,14 @@ from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = [
     "KINDS",
-    "Bracket",
+    "BracketId",
     "Check",
     "Occurrence",
-    "Place",
-    "Places",
     "Plan",
     "Question",
     "System",
+    "WordSpan",
+    "WordSpans",
     "build_check",
     "sentence_hash",
     "storable",
@@ -53,11 +50,11 @@ __all__ = [
 _UNSTORABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
-class Bracket(NamedTuple):
-    """The words of a sentence (by their hash), a span over them, a label, and the hash of the gold tree it was compared with.
+class BracketId(NamedTuple):
+    """A bracket by its content: the hash of its sentence, a span, a label, and the hash of the gold tree it was compared with.
 
     Words are those of the gold tree without traces, punctuation included, so a span does not depend on what a preset leaves out.
-    The same text can stand in a treebank twice with two analyses; the gold tree tells them apart.
+    The same text can occur in a treebank twice with two analyses; the gold tree distinguishes them.
     """
 
     sentence: str
@@ -68,13 +65,13 @@ class Bracket(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A short name for addresses."""
+        """A short name for URLs."""
         return hashlib.sha256(repr(tuple(self)).encode()).hexdigest()[:24]
 
     def rank(self, seed: int) -> bytes:
-        """The place in the random order of a seed.
+        """The rank in the random order of a seed.
 
-        It depends on the bracket alone: what stood first for one parser stands first for the next one, too, so the brackets judged
+        It depends on the bracket alone: what came first for one parser comes first for the next one, too, so the brackets judged
         so far stay a random sample of all, however often parsers are run again.
         """
         return hashlib.sha256(f"{seed} {tuple(self)!r}".encode()).digest()
@@ -90,12 +87,12 @@ def sentence_hash(words: Sequence[str]) -> str:
 
 
 def tree_hash(tree: Tree) -> str:
-    """A hash of a tree, whatever file or layout it was read from."""
+    """A hash of a tree, independent of the file and layout it was read from."""
     return hashlib.sha256(json.dumps(list(to_flat(tree))).encode()).hexdigest()
 
 
 def storable(text: str) -> str:
-    r"""Text as every database can hold it: control characters and halves of surrogate pairs are replaced.
+    r"""Text that every database can hold: control characters and halves of surrogate pairs are replaced.
 
     >>> storable("NP\x00")
     'NP\ufffd'
@@ -106,8 +103,8 @@ def storable(text: str) -> str:
 Mask = NDArray[np.bool_]
 
 
-class Place(NamedTuple):
-    """Words ``start:end`` of a sentence; ``by_gold`` unless an edge cuts a gold word, which only the test words can say."""
+class WordSpan(NamedTuple):
+    """Words ``start:end`` of a sentence: gold words (``by_gold``), or test words where an edge cuts a gold word."""
 
     words: tuple[str, ...]
     start: int
@@ -116,7 +113,7 @@ class Place(NamedTuple):
 
 
 class _Tokens(NamedTuple):
-    """The tokens that count, each as its gold word and its test word, and whether it begins and ends its gold word."""
+    """The counted tokens, each with its gold word and its test word, and whether it begins and ends its gold word."""
 
     gold: Int64
     test: Int64
@@ -124,8 +121,8 @@ class _Tokens(NamedTuple):
     ends: Mask
 
 
-class Places:
-    """Where the brackets of a comparison stand in the sentences; both treebanks are without traces."""
+class WordSpans:
+    """Spans over all words for the brackets of a comparison; both treebanks are without traces."""
 
     def __init__(self, gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset) -> None:
         self.gold, self.test, self.alignment = gold, test, alignment
@@ -133,25 +130,25 @@ class Places:
         self.tokens = lru_cache(maxsize=4096)(self._tokens)
         self.words = lru_cache(maxsize=4096)(self._words)
 
-    def of(self, sentence: int, start: int, end: int) -> Place:
-        """Where the tokens ``start:end`` that count stand in a gold sentence: from the first of them to the last.
+    def of(self, sentence: int, start: int, end: int) -> WordSpan:
+        """The span, over all words of a gold sentence, from the first to the last of the counted tokens ``start:end``.
 
         >>> from treegauge.alignment.pair import prepare
         >>> from treegauge.presets import load_preset
         >>> bank, preset = Treebank.parse("(S (NP (NN rain)) (, ,) (VP (V fell)))"), load_preset("default")
-        >>> places = Places(bank, bank, prepare(bank, bank, preset).alignment, preset)
-        >>> places.of(0, 0, 2)
-        Place(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True)
+        >>> spans = WordSpans(bank, bank, prepare(bank, bank, preset).alignment, preset)
+        >>> spans.of(0, 0, 2)
+        WordSpan(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True)
         """
         tokens = self.tokens(sentence)
         words = self.words(sentence)
         if start == end:
             at = int(tokens.gold[start]) if start < len(tokens.gold) else len(words)
-            return Place(words, at, at, True)
+            return WordSpan(words, at, at, True)
         if tokens.begins[start] and tokens.ends[end - 1]:
-            return Place(words, int(tokens.gold[start]), int(tokens.gold[end - 1]) + 1, True)
+            return WordSpan(words, int(tokens.gold[start]), int(tokens.gold[end - 1]) + 1, True)
         partner = int(self.alignment.test[sentence])
-        return Place(tuple(self.test.words(partner)), int(tokens.test[start]), int(tokens.test[end - 1]) + 1, False)
+        return WordSpan(tuple(self.test.words(partner)), int(tokens.test[start]), int(tokens.test[end - 1]) + 1, False)
 
     def _words(self, sentence: int) -> tuple[str, ...]:
         return tuple(self.gold.words(sentence))
@@ -181,20 +178,21 @@ def _not_aside(bank: Treebank, sentence: int, aside: Mask | None) -> Int64:
     return np.flatnonzero(~aside[first:last])
 
 
-def _edges(words: list[str], kept: Int64) -> Int64:
-    numbers: list[int] = kept.tolist()
+def _edges(words: list[str], positions: Int64) -> Int64:
+    """The borders between some words, counted in characters."""
+    numbers: list[int] = positions.tolist()
     return np.cumsum([0, *(len(plain_word(words[number])) for number in numbers)])
 
 
 KINDS = ("CE", "SP", "EM")
-"""What a parser's bracket can be: a crossing error, spurious, an exact match."""
+"""The kinds of a parser's brackets: crossing error, spurious, exact match."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked: brackets of which ``structure`` (labels; none: all), ``exact`` matches too, how many (``sample``, 0: all).
+    """Which brackets are asked about: those of the metric under a preset, with ``exact`` matches or without.
 
-    ``metric`` says which brackets there are at all; ``seed`` gives the order.
+    ``sample`` limits their number (0: all); ``seed`` gives the order.
     """
 
     metric: Hogenhout = field(default_factory=Hogenhout)
@@ -205,7 +203,7 @@ class Plan:
 
 
 class Occurrence(NamedTuple):
-    """One place where a bracket stands: the system, the gold sentence, the row among that system's brackets."""
+    """An occurrence of a bracket: the system, the gold sentence, the row among that system's brackets."""
 
     system: int
     sentence: int
@@ -214,41 +212,42 @@ class Occurrence(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """A bracket to be judged, why, and everywhere it stands."""
+    """A bracket to be judged, the reason (its kind), its span of words, and all its occurrences."""
 
-    bracket: Bracket
+    bracket: BracketId
     kind: str
-    place: Place
+    span: WordSpan
     occurrences: tuple[Occurrence, ...]
 
     @cached_property
     def key(self) -> str:
+        """The short name for URLs."""
         return self.bracket.key
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words inside the bracket."""
-        return self.place.words[self.place.start : self.place.end]
+        return self.span.words[self.span.start : self.span.end]
 
 
 @dataclass(frozen=True)
 class System:
-    """A parser's output against the treebank: ``question`` gives the number of each bracket's question (-1: other structure)."""
+    """A parser's output against the treebank; ``question`` is the number of each bracket's question (-1: another structure)."""
 
     name: str
     bank: Treebank
     pair: Pair
     items: Items
-    places: Places
+    spans: WordSpans
     counts: Mapping[str, int]
     question: Int64
     names: Sequence[BracketKey]
 
     def judgements(self, verdict: Callable[[int], Verdict | None]) -> Judgements:
         """The judgements of this system's brackets, given the verdict on each question."""
-        said = {number: verdict(number) for number in np.unique(self.question[self.question >= 0]).tolist()}
+        verdicts = {number: verdict(number) for number in np.unique(self.question[self.question >= 0]).tolist()}
         numbers: list[int] = self.question.tolist()
-        found = ((name, said.get(number)) for name, number in zip(self.names, numbers, strict=True))
+        found = ((name, verdicts.get(number)) for name, number in zip(self.names, numbers, strict=True))
         return Judgements({name: answer for name, answer in found if answer is not None})
 
 
@@ -256,8 +255,8 @@ class System:
 class Check:
     """A treebank, parsers' outputs, and all questions about them.
 
-    ``instances[system, kind, question]`` counts where a bracket stands; ``reproduced[system, question]`` the treebank brackets
-    of the wanted structure that it reproduces.
+    ``instances[system, kind, question]`` counts the occurrences of a bracket; ``reproduced[system, question]`` the treebank
+    brackets of the wanted structure that it reproduces.
     """
 
     gold: Treebank
@@ -268,7 +267,7 @@ class Check:
     reproduced: Int64
 
     @cached_property
-    def number(self) -> dict[Bracket, int]:
+    def number(self) -> dict[BracketId, int]:
         """The number of each bracket's question."""
         return {question.bracket: number for number, question in enumerate(self.questions)}
 
@@ -279,28 +278,28 @@ class Check:
 
     @cached_property
     def position(self) -> dict[int, int]:
-        """The place in the order of each question that is asked."""
-        return {number: place for place, number in enumerate(self.order)}
+        """The position in the order of each question that is asked."""
+        return {number: position for position, number in enumerate(self.order)}
 
     @cached_property
-    def asked(self) -> Int64:
+    def selection(self) -> Int64:
         """The questions that are asked, in their random order."""
-        return self.ranked[: self.plan.sample] if self.plan.sample else self.ranked
+        return self.ranking[: self.plan.sample] if self.plan.sample else self.ranking
 
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The questions that are asked, in their random order, as a tuple."""
-        numbers: list[int] = self.asked.tolist()
+        numbers: list[int] = self.selection.tolist()
         return tuple(numbers)
 
     @cached_property
-    def ranked(self) -> Int64:
+    def ranking(self) -> Int64:
         """All questions that could be asked, in their random order, whether or not the sample reaches them."""
         askable = [i for i, question in enumerate(self.questions) if question.kind != "EM" or self.plan.exact]
         return np.array(sorted(askable, key=lambda i: self.questions[i].bracket.rank(self.plan.seed)), dtype=np.int64)
 
-    def name_of(self, question: Question) -> list[str]:
-        """The systems that made a bracket."""
+    def systems_with(self, question: Question) -> list[str]:
+        """The names of the systems that made a bracket."""
         return [system.name for index, system in enumerate(self.systems) if any(o.system == index for o in question.occurrences)]
 
 
@@ -315,16 +314,16 @@ def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: Plan | No
     """
     plan = plan or Plan()
     if not systems:
-        raise UsageError("there is no parser's output to check")
-    found = _Finder(gold, plan)
-    prepared = [found.add(index, name, bank) for index, (name, bank) in enumerate(systems.items())]
-    questions = found.questions()
+        raise UsageError("a check needs the output of at least one parser")
+    finder = _Finder(gold, plan)
+    prepared = [finder.add(index, name, bank) for index, (name, bank) in enumerate(systems.items())]
+    questions = finder.questions()
     instances, reproduced = _instances(prepared, len(questions), plan.metric.structure)
     return Check(gold, tuple(prepared), plan, questions, instances, reproduced)
 
 
 class _Finder:
-    """Collects the brackets of one system after the other."""
+    """A collector of the brackets of one system after the other."""
 
     def __init__(self, gold: Treebank, plan: Plan) -> None:
         self.gold, self.plan = gold, plan
@@ -332,8 +331,8 @@ class _Finder:
         self.bare = without_traces(gold, self.preset)
         self._gold_hashes: dict[int, str] = {}
         self._sentence_hashes: dict[tuple[str, ...], str] = {}
-        self._numbers: dict[Bracket, int] = {}
-        self._places: list[Place] = []
+        self._numbers: dict[BracketId, int] = {}
+        self._spans: list[WordSpan] = []
         self._occurrences: list[list[Occurrence]] = []
         self._kinds: list[int] = []
 
@@ -345,28 +344,28 @@ class _Finder:
         metric = self.plan.metric
         rows = metric.rows(pair)
         counts = {name: int(count) for name, count in zip(metric.columns, total_of(rows), strict=True)}
-        places = Places(self.bare, bare, pair.alignment, self.preset)
+        spans = WordSpans(self.bare, bare, pair.alignment, self.preset)
         test = items.test.brackets
         chains = items.test.chains(range(test.n_brackets))
         wanted: list[bool] = items.test.labelled(metric.structure).tolist()
         kinds: list[int] = np.where(items.exact, 2, np.where(items.crosses, 0, 1)).tolist()
-        spans = zip(pair.index[test.sentence].tolist(), test.start.tolist(), test.end.tolist(), strict=True)
+        brackets = zip(pair.index[test.sentence].tolist(), test.start.tolist(), test.end.tolist(), strict=True)
         question = np.full(test.n_brackets, -1, dtype=np.int64)
         names: list[BracketKey] = []
-        for row, (sentence, start, end) in enumerate(spans):
+        for row, (sentence, start, end) in enumerate(brackets):
             names.append(BracketKey(sentence, start, end, chains[row]))
             if wanted[row]:
-                place = places.of(sentence, start, end)
-                question[row] = self._number(place, chains[row], Occurrence(index, sentence, row), kinds[row])
-        return System(name, bank, pair, items, places, counts, question, names)
+                span = spans.of(sentence, start, end)
+                question[row] = self._number(span, chains[row], Occurrence(index, sentence, row), kinds[row])
+        return System(name, bank, pair, items, spans, counts, question, names)
 
-    def _number(self, place: Place, label: str, occurrence: Occurrence, kind: int) -> int:
-        bracket = Bracket(
-            self._sentence_hash(place.words), place.start, place.end, storable(label), self._gold_hash(occurrence.sentence)
+    def _number(self, span: WordSpan, label: str, occurrence: Occurrence, kind: int) -> int:
+        bracket = BracketId(
+            self._sentence_hash(span.words), span.start, span.end, storable(label), self._gold_hash(occurrence.sentence)
         )
         number = self._numbers.setdefault(bracket, len(self._numbers))
-        if number == len(self._places):
-            self._places.append(place)
+        if number == len(self._spans):
+            self._spans.append(span)
             self._occurrences.append([])
             self._kinds.append(kind)
         self._occurrences[number].append(occurrence)
@@ -385,7 +384,7 @@ class _Finder:
 
     def questions(self) -> tuple[Question, ...]:
         return tuple(
-            Question(bracket, KINDS[self._kinds[number]], self._places[number], tuple(self._occurrences[number]))
+            Question(bracket, KINDS[self._kinds[number]], self._spans[number], tuple(self._occurrences[number]))
             for bracket, number in self._numbers.items()
         )
 

@@ -1,12 +1,10 @@
-"""The human check's results: EMA ... SPR and the twelve measures, as the paper's Tables 1 and 4; and the way into ``compare``.
+"""The human check's results: items and the twelve measures, as in the paper's Tables 1 and 4, also for ``compare``.
 
-The items and measures when only some brackets were judged: estimates, and how far off they may be.
-
-The judged brackets are taken for a random sample of all that are asked about, which they are as long as people go along the random
-order. Of the brackets not judged yet, each is accepted with the probability p of its kind, and the sample says of p what a Beta
-distribution with Jeffreys' prior says: Beta(accepted + 1/2, rejected + 1/2). Drawing p, then the unjudged brackets, many
-times gives the measures that judging everything might give; an interval is the middle of them. It shrinks to nothing as the last
-bracket is judged. It says nothing about other sentences: that is what ``treegauge compare`` is for.
+While some brackets are not judged, items and measures are estimates with intervals. The judged brackets are taken as a random
+sample of all that are asked about, which they are as long as people follow the random order. Each bracket that is not judged is
+accepted with the probability p of its kind, distributed as Beta(accepted + 1/2, rejected + 1/2) (Jeffreys' prior). Drawing p, then
+the unjudged brackets, many times gives the measures that judging everything might give; an interval is the middle of them. It
+shrinks to a point as the last bracket is judged. It says nothing about other sentences: that is the task of ``treegauge compare``.
 """
 
 from __future__ import annotations
@@ -19,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.judgements import Ledger, decided
-from treegauge.humancheck.questions import KINDS, Bracket, Check, Plan, build_check
+from treegauge.humancheck.judgements import JudgementLog, verdict_rule
+from treegauge.humancheck.questions import KINDS, BracketId, Check, Plan, build_check
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.metric import measures
 from treegauge.metrics.registry import find_metric
@@ -35,21 +33,21 @@ __all__ = [
     "SKIPPED",
     "STATES",
     "UNSURE",
-    "Checked",
+    "CheckedSystems",
     "Estimate",
     "Results",
-    "Standing",
-    "cautions",
+    "SystemMeasures",
     "checked_systems",
     "estimate",
     "find_results",
     "judgements_for",
     "plan_for",
+    "sample_notes",
 ]
 
 OPEN, ACCEPTED, REJECTED, UNSURE, SKIPPED = range(5)
 STATES = {"accepted": ACCEPTED, "rejected": REJECTED, "unsure": UNSURE, "skipped": SKIPPED}
-"""What a question can be: not answered (0), or the number of its answer."""
+"""The states of a question: not answered (0), or the number of its answer."""
 
 ITEMS = ("CEA", "CER", "SPA", "SPR", "EMA", "EMR")
 _DRAWS = 2000
@@ -59,7 +57,7 @@ States = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, and the interval in which judging everything would put it."""
+    """A number, and the interval in which it would be if everything were judged."""
 
     value: float
     low: float
@@ -67,10 +65,10 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where a system stands: ``counts`` as judged (and ``unjudged``), ``items`` and ``measures`` with their intervals.
+class SystemMeasures:
+    """A system's counts so far (``unjudged`` among them), and its items and measures with their intervals.
 
-    Once nothing is unjudged, every interval is a point and every item a count.
+    When everything is judged, every interval is a point and every item a count.
     """
 
     system: str
@@ -80,14 +78,15 @@ class Standing:
 
     @property
     def is_complete(self) -> bool:
+        """Whether every bracket is judged."""
         return not self.counts["unjudged"]
 
 
-def estimate(check: Check, system: int, states: States, *, level: float = 0.95, seed: int = 1) -> Standing:
+def estimate(check: Check, system: int, states: States, *, level: float = 0.95, seed: int = 1) -> SystemMeasures:
     """The items and measures of a system, given the state of every question.
 
-    Exact matches count as accepted until somebody says otherwise, as in the paper; if the check asks about them, they are a sample
-    like the others.
+    Exact matches count as accepted until somebody rejects them, as in the paper; if the check asks about them, the judged ones
+    are a sample like the others.
     """
     rng = np.random.default_rng(seed)
     regular = dict(check.systems[system].counts)
@@ -112,30 +111,30 @@ def estimate(check: Check, system: int, states: States, *, level: float = 0.95, 
     possible = measures(regular | drawn, with_emr=check.plan.metric.with_emr)
     items = {name: _interval(drawn[name], level) for name in ITEMS}
     rates = {name: _interval(values, level) for name, values in possible.items()}
-    return Standing(check.systems[system].name, regular | judged | {"unjudged": unjudged}, items, rates)
+    return SystemMeasures(check.systems[system].name, regular | judged | {"unjudged": unjudged}, items, rates)
 
 
 class _Group:
-    """The brackets of one kind: how many stand where, of those accepted, rejected and open; in the parse and in the treebank."""
+    """The brackets of one kind: occurrences of accepted, rejected and open ones, in the parse and in the treebank."""
 
     def __init__(self, instances: Int64, reproduced: Int64, states: States) -> None:
         here = np.flatnonzero(instances)
-        counts, said = np.stack([instances[here], reproduced[here]]), states[here]
-        self.accepted = counts[:, said == ACCEPTED].sum(axis=1)
-        self.rejected = counts[:, said == REJECTED].sum(axis=1)
-        self._waiting = counts[:, (said != ACCEPTED) & (said != REJECTED)]
+        counts, state = np.stack([instances[here], reproduced[here]]), states[here]
+        self.accepted = counts[:, state == ACCEPTED].sum(axis=1)
+        self.rejected = counts[:, state == REJECTED].sum(axis=1)
+        self._waiting = counts[:, (state != ACCEPTED) & (state != REJECTED)]
         self.open = self._waiting.sum(axis=1)
-        self.n_accepted, self.n_rejected = int((said == ACCEPTED).sum()), int((said == REJECTED).sum())
+        self.n_accepted, self.n_rejected = int((state == ACCEPTED).sum()), int((state == REJECTED).sum())
 
     def draw(self, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        """How many of the open brackets would be accepted: the estimate, then ``draws`` possible numbers; nan if none is known."""
+        """The number of open brackets that would be accepted: the estimate, then ``draws`` possible numbers; nan if unknown."""
         n = self.n_accepted + self.n_rejected
         if not self.open[0]:
             return np.zeros((2, draws + 1))
         if not n:
             return np.full((2, draws + 1), np.nan)
         p = rng.beta(self.n_accepted + 0.5, self.n_rejected + 0.5, size=draws)
-        # Brackets that stand equally often share one binomial draw.
+        # Brackets with equally many occurrences share one binomial draw.
         instances, reproduced = self._waiting
         codes, numbers = np.unique(instances * (int(reproduced.max()) + 1) + reproduced, return_counts=True)
         sizes = np.stack(np.divmod(codes, int(reproduced.max()) + 1))
@@ -156,14 +155,14 @@ def _interval(values: Any, level: float) -> Estimate:
     return Estimate(float(numbers[0]), min(float(low), float(numbers[0])), max(float(high), float(numbers[0])))
 
 
-Decision = Callable[[Bracket], Verdict | None]
+VerdictOf = Callable[[BracketId], Verdict | None]
 
 
 @dataclass(frozen=True)
 class Results:
-    """Where every system stands, what to be careful about, and how much was judged."""
+    """Every system's counts and measures, how much was judged, and warnings to the reader (``notes``)."""
 
-    standings: tuple[Standing, ...]
+    systems: tuple[SystemMeasures, ...]
     judged: int
     asked: int
     notes: tuple[str, ...]
@@ -173,29 +172,28 @@ class Results:
         return [self.items_table(), self.measures_table()]
 
     def items_table(self) -> Table:
-        """The items (Table 1): counts with their shares of TPB; while brackets are unjudged, what is counted so far and
-        what is to be expected of all."""
+        """The items (Table 1): counts with their shares of TPB; while brackets are unjudged, counts so far and expected counts."""
         names = ("TTB", "TPB", "EMA", "EMR", "CEA", "CER", "SPA", "SPR", "PINH", "PNINH", "TINH", "TNINH")
-        complete = all(standing.is_complete for standing in self.standings)
-        rows = [(name, *(cell for standing in self.standings for cell in _item(standing, name, complete))) for name in names]
+        complete = all(system.is_complete for system in self.systems)
+        rows = [(name, *(cell for system in self.systems for cell in _item(system, name, complete))) for name in names]
         if complete:
-            columns = [column for standing in self.standings for column in (standing.system, f"{standing.system} %TPB")]
+            columns = [column for system in self.systems for column in (system.system, f"{system.system} %TPB")]
             percent = tuple(column for column in columns if column.endswith(" %TPB"))
         else:
             heads = ("so far", "expected", "low", "high")
-            columns = [f"{standing.system} {head}" for standing in self.standings for head in heads]
+            columns = [f"{system.system} {head}" for system in self.systems for head in heads]
             percent = ()
         return Table("Items (Hogenhout & Matsumoto 1996, Table 1)", ("item", *columns), tuple(rows), self.notes, percent)
 
     def measures_table(self) -> Table:
         """The twelve measures (Table 4)."""
-        complete = all(standing.is_complete for standing in self.standings)
+        complete = all(system.is_complete for system in self.systems)
         heads = [""] if complete else ["", " low", " high"]
-        columns = tuple(standing.system + head for standing in self.standings for head in heads)
+        columns = tuple(system.system + head for system in self.systems for head in heads)
         rows: list[tuple[Cell, ...]] = []
         for name, title in MEASURES.items():
-            found = [standing.measures[name] for standing in self.standings]
-            cells = [cell for each in found for cell in ((each.value,) if complete else (each.value, each.low, each.high))]
+            found = [system.measures[name] for system in self.systems]
+            cells = [cell for one in found for cell in ((one.value,) if complete else (one.value, one.low, one.high))]
             rows.append((title, *cells))
         return Table("Measures (Table 4)", ("measure", *columns), tuple(rows), percent=columns)
 
@@ -205,25 +203,25 @@ class Results:
             "judged": self.judged,
             "asked": self.asked,
             "systems": {
-                standing.system: {
-                    "counts": dict(standing.counts),
-                    "items": {name: plain(asdict(value)) for name, value in standing.items.items()},
-                    "measures": {name: plain(asdict(value)) for name, value in standing.measures.items()},
+                system.system: {
+                    "counts": dict(system.counts),
+                    "items": {name: plain(asdict(value)) for name, value in system.items.items()},
+                    "measures": {name: plain(asdict(value)) for name, value in system.measures.items()},
                 }
-                for standing in self.standings
+                for system in self.systems
             },
             "notes": list(self.notes),
         }
 
 
-def _item(standing: Standing, name: str, complete: bool) -> tuple[Cell, ...]:
-    count = standing.counts[name]
+def _item(system: SystemMeasures, name: str, complete: bool) -> tuple[Cell, ...]:
+    count = system.counts[name]
     if complete:
-        share = count / standing.counts["TPB"] if name in ITEMS and standing.counts["TPB"] else None
+        share = count / system.counts["TPB"] if name in ITEMS and system.counts["TPB"] else None
         return count, share
     if name not in ITEMS:
         return count, None, None, None
-    found = standing.items[name]
+    found = system.items[name]
     return count, _whole(found.value), _whole(found.low), _whole(found.high)
 
 
@@ -231,24 +229,24 @@ def _whole(value: float) -> Cell:
     return None if value != value else round(value)
 
 
-def find_results(check: Check, verdict: Decision) -> Results:
+def find_results(check: Check, verdict: VerdictOf) -> Results:
     """The results, given the verdict on each bracket."""
     states = states_of(check, verdict)
-    standings = tuple(estimate(check, system, states) for system in range(len(check.systems)))
+    systems = tuple(estimate(check, system, states) for system in range(len(check.systems)))
     asked = np.array(check.order, dtype=np.int64)
-    judged = int((states[check.ranked] != OPEN).sum())
-    return Results(standings, judged, len(asked), tuple(cautions(check, states)))
+    judged = int((states[check.ranking] != OPEN).sum())
+    return Results(systems, judged, len(asked), tuple(sample_notes(check, states)))
 
 
-def states_of(check: Check, verdict: Decision) -> States:
-    """The state of each question as one decides on them all: accepted, rejected or open."""
+def states_of(check: Check, verdict: VerdictOf) -> States:
+    """The state of each question under the verdicts: accepted, rejected or open."""
     number = {None: OPEN, Verdict.ACCEPTED: ACCEPTED, Verdict.REJECTED: REJECTED}
     return np.array([number[verdict(question.bracket)] for question in check.questions], dtype=np.int8)
 
 
-def cautions(check: Check, states: States) -> list[str]:
-    """What a reader of the numbers must know: how much was judged, and whether that is a random sample."""
-    done = (states[check.ranked] == ACCEPTED) | (states[check.ranked] == REJECTED)
+def sample_notes(check: Check, states: States) -> list[str]:
+    """Notes for the reader of the numbers: how much was judged, and whether that is a random sample."""
+    done = (states[check.ranking] == ACCEPTED) | (states[check.ranking] == REJECTED)
     n, total = int(done.sum()), len(done)
     if n == total:
         return []
@@ -257,20 +255,20 @@ def cautions(check: Check, states: States) -> list[str]:
     left_out = reached - n
     if n and left_out > 0.05 * reached:
         notes.append(
-            f"without a verdict among the first {reached} in random order: {left_out} (skipped, unsure, in dispute, or judged "
-            "for other parsers or under another seed), so those judged are no random sample: the intervals may be too narrow"
+            f"{left_out} of the first {reached} in random order have no verdict (skipped, unsure, in dispute, or judged for other "
+            "parsers or under another seed): the judged ones are not a random sample, and the intervals may be too narrow"
         )
     return notes
 
 
-def judgements_for(check: Check, verdict: Decision) -> dict[str, Judgements]:
-    """What was decided, as the judgements of each system that :class:`~treegauge.metrics.hogenhout.Hogenhout` takes."""
+def judgements_for(check: Check, verdict: VerdictOf) -> dict[str, Judgements]:
+    """The verdicts as judgements of each system, for :class:`~treegauge.metrics.hogenhout.Hogenhout`."""
     brackets = [question.bracket for question in check.questions]
     return {system.name: system.judgements(lambda number: verdict(brackets[number])) for system in check.systems}
 
 
-class Checked(NamedTuple):
-    """What a store says of some systems: verdicts for the counts of ``compare``, and the results they make."""
+class CheckedSystems(NamedTuple):
+    """The judgements of a store on some systems, for the counts of ``compare``, and the results that follow from them."""
 
     judgements: dict[str, Judgements]
     results: Results
@@ -284,11 +282,11 @@ def checked_systems(
     *,
     rule: str = "majority",
     annotators: Sequence[str] = (),
-) -> Checked:
-    """The judgements that a store has of some parsers' brackets: what ``treegauge compare --store`` takes up.
+) -> CheckedSystems:
+    """The judgements in a store on some parsers' brackets, for ``treegauge compare --store``.
 
-    ``plan`` says which preset and preprocessing the comparison uses (:func:`plan_for`); all brackets that were judged are taken up,
-    whatever was asked.
+    ``plan`` gives the preset and the preprocessing of the comparison (:func:`plan_for`); all judged brackets count, whatever was
+    asked.
     """
     from treegauge.humancheck import require_web
 
@@ -296,13 +294,13 @@ def checked_systems(
     from treegauge.humancheck.store import Store
 
     with Store(store, create=False) as opened:
-        verdict = decided(Ledger(opened.since(0)), rule, annotators)
+        verdict = verdict_rule(JudgementLog(opened.since(0)), rule, annotators)
     check = build_check(gold, systems, plan)
-    return Checked(judgements_for(check, verdict), find_results(check, verdict))
+    return CheckedSystems(judgements_for(check, verdict), find_results(check, verdict))
 
 
 def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "default") -> Plan:
-    """The plan of a check that names brackets as a comparison by these metrics does.
+    """The plan of a check that identifies brackets as a comparison by these metrics does.
 
     >>> plan_for(["parseval", "hogenhout:keep-punctuation"]).metric.keep
     ('punctuation',)

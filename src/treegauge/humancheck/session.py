@@ -1,11 +1,7 @@
-"""The state behind the page: the questions, everybody's desk, and the two things that can happen, judging and undoing.
+"""The state of a running check: each person's worklist, and the two things that can happen, judging and undoing.
 
-A person's place at the check: what they have answered, what comes next, what can be taken back.
-
-Judgements on their way to the store: whatever waits is stored in one transaction.
-
-A commit costs a sync of the disk, some milliseconds, however much is in it; so ten annotators who answer at once wait for one
-sync, not for ten. Nobody is told that a judgement is stored before it is.
+Judgements on their way to the store are written in batches: a commit costs a sync of the disk, some milliseconds, however much is
+in it, so ten annotators who answer at once wait for one sync, not for ten. Nobody is told that a judgement is stored before it is.
 """
 
 from __future__ import annotations
@@ -17,24 +13,31 @@ import threading
 from abc import ABC, abstractmethod
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.errors import Refused, TreegaugeError, UsageError, WriteError
-from treegauge.humancheck.judgements import LONGEST_NAME, LONGEST_NOTE, VERDICTS, Judgement, Ledger, Speaker, decided
+from treegauge.humancheck.judgements import LONGEST_NAME, LONGEST_NOTE, VERDICTS, Judgement, JudgementLog, Person, verdict_rule
 from treegauge.humancheck.questions import Check, Question, storable
-from treegauge.humancheck.results import ACCEPTED, OPEN, REJECTED, SKIPPED, STATES, UNSURE, Decision, States
+from treegauge.humancheck.results import ACCEPTED, OPEN, REJECTED, SKIPPED, STATES, UNSURE, States, VerdictOf
 from treegauge.humancheck.store import CONFLICT, Store
-from treegauge.humancheck.web.security import Who
 from treegauge.trees.treebank import Int64
 
-__all__ = ["AdjudicatorDesk", "AnnotatorDesk", "Answer", "Desk", "Office", "Progress", "Writer", "people_of"]
+__all__ = [
+    "AdjudicatorWorklist",
+    "AnnotatorWorklist",
+    "Answer",
+    "BatchWriter",
+    "Progress",
+    "Session",
+    "Worklist",
+    "people_named",
+]
 
 
 class Progress(NamedTuple):
-    """How far one is: questions answered, of them accepted, rejected and unsure; put off; in all; seconds spent."""
+    """The progress of one person: numbers of questions by answer, of all questions, and seconds spent."""
 
     answered: int
     accepted: int
@@ -46,95 +49,100 @@ class Progress(NamedTuple):
 
     @property
     def left(self) -> int:
+        """The number of questions without an answer."""
         return self.total - self.answered
 
 
-class Desk(ABC):
-    """What somebody says of each question, kept up to date as the log grows."""
+class Worklist(ABC):
+    """One person's questions and answers, kept up to date as the log grows."""
 
     role = "annotator"
 
-    def __init__(self, name: str, check: Check, ledger: Ledger) -> None:
-        self.name, self.check, self.ledger = name, check, ledger
+    def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
+        self.name, self.check, self.log = name, check, log
         self.states: States = np.zeros(len(check.questions), dtype=np.int8)
         self._own: list[tuple[str, int, str]] = []
         self._seconds = 0.0
-        for bracket in ledger.brackets:
+        for bracket in log.brackets:
             if bracket in check.number:
                 self.refresh(check.number[bracket])
-        for judgement in ledger.by_id.values():
-            self._take(judgement)
+        for judgement in log.by_id.values():
+            self._add_own(judgement)
 
     @property
-    def speaker(self) -> Speaker:
-        return self.role, self.name
+    def person(self) -> Person:
+        """The person whose worklist this is."""
+        return Person(self.role, self.name)
 
-    def hear(self, judgements: Iterable[Judgement]) -> None:
-        """Take up new entries, which the ledger has already."""
+    def update(self, judgements: Iterable[Judgement]) -> None:
+        """Take new entries into account, which are in the log already."""
         for judgement in judgements:
             number = self.check.number.get(judgement.bracket)
-            if number is not None and self.minds(judgement):
+            if number is not None and self.affects(judgement):
                 self.refresh(number)
-                self._take(judgement)
+                self._add_own(judgement)
 
-    def minds(self, judgement: Judgement) -> bool:
-        """Whether an entry can change anything here."""
-        return (judgement.role, judgement.annotator) == self.speaker
+    def affects(self, judgement: Judgement) -> bool:
+        """Whether an entry can change this worklist."""
+        return judgement.person == self.person
 
-    def _take(self, judgement: Judgement) -> None:
-        if (judgement.role, judgement.annotator) == self.speaker and judgement.bracket in self.check.number:
+    def _add_own(self, judgement: Judgement) -> None:
+        if judgement.person == self.person and judgement.bracket in self.check.number:
             self._seconds += judgement.seconds or 0.0
             if judgement.verdict != "withdrawn":
                 insort(self._own, (judgement.at, judgement.seq, judgement.id))
 
     def refresh(self, number: int) -> None:
-        """Look again at what holds of a question."""
-        said = self.ledger.standing(self.check.questions[number].bracket, self.speaker)
-        self.states[number] = OPEN if said is None else STATES[said.verdict]
+        """Look up the current answer to a question."""
+        judgement = self.log.current(self.check.questions[number].bracket, self.person)
+        self.states[number] = OPEN if judgement is None else STATES[judgement.verdict]
 
-    def last(self) -> Judgement | None:
-        """The latest judgement of this person on this check that was not withdrawn."""
-        while self._own and self._own[-1][2] in self.ledger.withdrawn:
+    def last_judgement(self) -> Judgement | None:
+        """This person's latest judgement on this check that was not withdrawn."""
+        while self._own and self._own[-1][2] in self.log.withdrawn_ids:
             self._own.pop()
-        return self.ledger.by_id[self._own[-1][2]] if self._own else None
+        return self.log.by_id[self._own[-1][2]] if self._own else None
 
-    def own(self) -> Iterator[Judgement]:
-        """All judgements of this person that hold, the latest first."""
+    def own_judgements(self) -> Iterator[Judgement]:
+        """This person's current judgements, the latest first."""
         for _, _, name in reversed(self._own):
-            judgement = self.ledger.by_id[name]
-            if self.ledger.standing(judgement.bracket, self.speaker) is judgement:
+            judgement = self.log.by_id[name]
+            if self.log.current(judgement.bracket, self.person) is judgement:
                 yield judgement
 
-    def asked(self) -> Int64:
+    def questions(self) -> Int64:
         """The questions for this person, in order."""
-        return self.check.asked
+        return self.check.selection
 
     @abstractmethod
     def upcoming(self) -> Iterator[int]:
-        """What is still to answer: first what was never shown, then what was put off, longest ago first."""
+        """The questions without an answer: first those never answered, then skipped ones, skipped longest ago first."""
 
     def next(self, besides: int | None = None) -> int | None:
-        """The next question, other than one."""
+        """The next question other than ``besides``."""
         return next((number for number in self.upcoming() if number != besides), None)
 
     def progress(self) -> Progress:
-        asked = self.asked()
-        counts: list[int] = np.bincount(self.states[asked], minlength=len(STATES) + 1).tolist()
+        """How far this person is."""
+        questions = self.questions()
+        counts: list[int] = np.bincount(self.states[questions], minlength=len(STATES) + 1).tolist()
         answered = counts[ACCEPTED] + counts[REJECTED] + counts[UNSURE]
-        return Progress(answered, counts[ACCEPTED], counts[REJECTED], counts[UNSURE], counts[SKIPPED], len(asked), self._seconds)
+        return Progress(
+            answered, counts[ACCEPTED], counts[REJECTED], counts[UNSURE], counts[SKIPPED], len(questions), self._seconds
+        )
 
-    def _put_off(self) -> list[int]:
-        """The questions that were put off, longest ago first."""
-        numbers = (self.check.number[judgement.bracket] for judgement in self.own() if judgement.verdict == "skipped")
+    def _skipped(self) -> list[int]:
+        """The skipped questions, skipped longest ago first."""
+        numbers = (self.check.number[judgement.bracket] for judgement in self.own_judgements() if judgement.verdict == "skipped")
         return list(numbers)[::-1]
 
 
-class AnnotatorDesk(Desk):
-    """Somebody who judges all questions."""
+class AnnotatorWorklist(Worklist):
+    """The worklist of somebody who judges all questions."""
 
-    def __init__(self, name: str, check: Check, ledger: Ledger) -> None:
+    def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
         self._cursor = 0
-        super().__init__(name, check, ledger)
+        super().__init__(name, check, log)
 
     def refresh(self, number: int) -> None:
         super().refresh(number)
@@ -146,71 +154,71 @@ class AnnotatorDesk(Desk):
         while self._cursor < len(order) and self.states[order[self._cursor]] != OPEN:
             self._cursor += 1
         yield from (number for number in order[self._cursor :] if self.states[number] == OPEN)
-        yield from (number for number in self._put_off() if number in self.check.position)
+        yield from (number for number in self._skipped() if number in self.check.position)
 
 
-class AdjudicatorDesk(Desk):
-    """Somebody who settles what annotators disagree about."""
+class AdjudicatorWorklist(Worklist):
+    """The worklist of somebody who settles what annotators disagree about."""
 
     role = "adjudicator"
 
-    def __init__(self, name: str, check: Check, ledger: Ledger) -> None:
-        self._disputed: set[int] = set()
-        super().__init__(name, check, ledger)
+    def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
+        self._disputes: set[int] = set()
+        super().__init__(name, check, log)
 
     def refresh(self, number: int) -> None:
         super().refresh(number)
-        if self.ledger.is_disputed(self.check.questions[number].bracket):
-            self._disputed.add(number)
+        if self.log.is_disputed(self.check.questions[number].bracket):
+            self._disputes.add(number)
         else:
-            self._disputed.discard(number)
+            self._disputes.discard(number)
 
-    def minds(self, judgement: Judgement) -> bool:
+    def affects(self, judgement: Judgement) -> bool:
         return True
 
-    def asked(self) -> Int64:
-        ranked = self.check.ranked
-        return ranked[np.isin(ranked, list(self._disputed))]
+    def questions(self) -> Int64:
+        ranking = self.check.ranking
+        return ranking[np.isin(ranking, list(self._disputes))]
 
     def upcoming(self) -> Iterator[int]:
-        numbers: list[int] = self.asked().tolist()
+        numbers: list[int] = self.questions().tolist()
         yield from (number for number in numbers if self.states[number] == OPEN)
-        yield from (number for number in self._put_off() if number in self._disputed)
+        yield from (number for number in self._skipped() if number in self._disputes)
 
 
-_MOST_TOGETHER = 200
+_LARGEST_BATCH = 200
 
 
 class _Job(NamedTuple):
-    """A judgement and the words of its sentence, or None to read only; and whom to tell."""
+    """A judgement and the words of its sentence, or None to read only; ``outcome`` is set when it is done."""
 
     judgement: Judgement | None
     words: Sequence[str]
-    told: asyncio.Future[str]
+    outcome: asyncio.Future[str]
 
 
-class Writer:
-    """A thread that stores judgements; ``hear`` is called in the event loop with every new entry of the log, others' included."""
+class BatchWriter:
+    """A thread that stores judgements; ``publish`` is called in the event loop with every new entry of the log, others' too."""
 
-    def __init__(self, store: Store, seen: int, hear: Callable[[list[Judgement]], None]) -> None:
-        self._store, self._seen, self._hear = store, seen, hear
+    def __init__(self, store: Store, last_seq: int, publish: Callable[[list[Judgement]], None]) -> None:
+        self._store, self._last_seq, self._publish = store, last_seq, publish
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._run, name="judgements", daemon=True)
         self._thread.start()
 
     async def append(self, judgement: Judgement, words: Sequence[str]) -> str:
-        """Store a judgement; gives what became of it when it is safe on the disk."""
-        return await self._put(judgement, words)
+        """Store a judgement; returns the outcome once it is safe on the disk."""
+        return await self._submit(judgement, words)
 
     async def refresh(self) -> None:
-        """Hear what others have put into the store."""
-        await self._put(None, ())
+        """Publish what others have put into the store."""
+        await self._submit(None, ())
 
-    async def _put(self, judgement: Judgement | None, words: Sequence[str]) -> str:
-        told: asyncio.Future[str] = self._loop.create_future()
-        self._jobs.put(_Job(judgement, words, told))
-        return await told
+    async def _submit(self, judgement: Judgement | None, words: Sequence[str]) -> str:
+        outcome: asyncio.Future[str] = self._loop.create_future()
+        self._jobs.put(_Job(judgement, words, outcome))
+        return await outcome
 
     def close(self) -> None:
         """Store what waits, then stop."""
@@ -221,61 +229,61 @@ class Writer:
         while (job := self._jobs.get()) is not None:
             jobs = [job]
             stopping = False
-            while len(jobs) < _MOST_TOGETHER and not self._jobs.empty():
+            while len(jobs) < _LARGEST_BATCH and not self._jobs.empty():
                 further = self._jobs.get()
                 if further is None:
                     stopping = True
                     break
                 jobs.append(further)
-            self._do(jobs)
+            self._work_off(jobs)
             if stopping:
                 return
 
-    def _do(self, jobs: list[_Job]) -> None:
+    def _work_off(self, jobs: list[_Job]) -> None:
         try:
-            outcomes, news = self._stored(jobs)
+            outcomes, news = self._write(jobs)
         except Exception as error:
             if len(jobs) > 1:
                 # One of them may be the trouble: each on its own, so that no one else's is lost.
                 for job in jobs:
-                    self._do([job])
+                    self._work_off([job])
                 return
             trouble = error if isinstance(error, TreegaugeError) else WriteError(f"the judgement was not stored: {error}")
             self._loop.call_soon_threadsafe(self._fail, jobs[0], trouble)
             return
-        self._loop.call_soon_threadsafe(self._tell, jobs, outcomes, news)
+        self._loop.call_soon_threadsafe(self._resolve, jobs, outcomes, news)
 
-    def _stored(self, jobs: list[_Job]) -> tuple[list[str], list[Judgement]]:
+    def _write(self, jobs: list[_Job]) -> tuple[list[str], list[Judgement]]:
         judgements = [job.judgement for job in jobs if job.judgement is not None]
         words = {job.judgement.bracket.sentence: job.words for job in jobs if job.judgement is not None}
         if judgements:
-            outcomes, news = self._store.append_and_read(judgements, words, self._seen)
+            outcomes, news = self._store.append_and_read(judgements, words, self._last_seq)
         else:
-            outcomes, news = [], self._store.since(self._seen)
-        self._seen = max((judgement.seq for judgement in news), default=self._seen)
-        told = iter(outcomes)
-        return ["" if job.judgement is None else next(told) for job in jobs], news
+            outcomes, news = [], self._store.since(self._last_seq)
+        self._last_seq = max((judgement.seq for judgement in news), default=self._last_seq)
+        of_judgements = iter(outcomes)
+        return ["" if job.judgement is None else next(of_judgements) for job in jobs], news
 
-    def _tell(self, jobs: list[_Job], outcomes: list[str], news: list[Judgement]) -> None:
+    def _resolve(self, jobs: list[_Job], outcomes: list[str], news: list[Judgement]) -> None:
         try:
-            self._hear(news)
+            self._publish(news)
         finally:
             for job, outcome in zip(jobs, outcomes, strict=True):
-                if not job.told.done():
-                    job.told.set_result(outcome)
+                if not job.outcome.done():
+                    job.outcome.set_result(outcome)
 
     def _fail(self, job: _Job, error: Exception) -> None:
-        if not job.told.done():
-            job.told.set_exception(error)
+        if not job.outcome.done():
+            job.outcome.set_exception(error)
 
 
-ADJUDICATOR = Who("adjudicator", "adjudicator")
+ADJUDICATOR = Person("adjudicator", "adjudicator")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _MOST_SECONDS = 3600.0
 
 
 class Answer(NamedTuple):
-    """What a person sends: the id of this answer, the question's key, the verdict, and what goes with it."""
+    """An answer as it is sent: its own id, the question's key, the verdict, and what goes with it."""
 
     id: str
     question: str
@@ -285,23 +293,8 @@ class Answer(NamedTuple):
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class _Heard:
-    """What is told to all desks."""
-
-    ledger: Ledger
-    desks: dict[Who, Desk]
-
-    def __call__(self, news: list[Judgement]) -> None:
-        fresh = [judgement for judgement in news if judgement.id not in self.ledger.by_id]
-        self.ledger.add(news)
-        if fresh:
-            for desk in self.desks.values():
-                desk.hear(fresh)
-
-
-def people_of(annotators: Sequence[str]) -> list[Who]:
-    """The annotators and, where there are several, an adjudicator for what they disagree about."""
+def people_named(annotators: Sequence[str]) -> list[Person]:
+    """The annotators and, if there are several, an adjudicator for what they disagree about."""
     names = list(dict.fromkeys(storable(name).strip() for name in annotators))
     if not all(0 < len(name) <= LONGEST_NAME for name in names):
         raise UsageError(f"an annotator's name has between 1 and {LONGEST_NAME} characters")
@@ -309,42 +302,51 @@ def people_of(annotators: Sequence[str]) -> list[Who]:
         raise UsageError(
             f"an annotator cannot be called {ADJUDICATOR.name!r}: that is the name of the one who settles disagreements"
         )
-    people = [Who("annotator", name) for name in names]
+    people = [Person("annotator", name) for name in names]
     return [*people, ADJUDICATOR] if len(people) > 1 else people
 
 
-class Office:
-    """A check that is going on."""
+class Session:
+    """A check in progress: questions, store, people and their worklists."""
 
-    def __init__(self, check: Check, store: Store, people: Sequence[Who], *, blind: bool = False) -> None:
+    def __init__(self, check: Check, store: Store, people: Sequence[Person], *, blind: bool = False) -> None:
         self.check, self.store, self.people, self.blind = check, store, tuple(people), blind
-        self.ledger = Ledger(store.since(0))
-        kinds: dict[str, Callable[[str, Check, Ledger], Desk]] = {"annotator": AnnotatorDesk, "adjudicator": AdjudicatorDesk}
-        self.desks = {who: kinds[who.role](who.name, check, self.ledger) for who in people}
-        self._writer: Writer | None = None
+        self.log = JudgementLog(store.since(0))
+        kinds: dict[str, type[Worklist]] = {"annotator": AnnotatorWorklist, "adjudicator": AdjudicatorWorklist}
+        self.worklists = {person: kinds[person.role](person.name, check, self.log) for person in people}
+        self._writer: BatchWriter | None = None
 
     def open(self) -> None:
         """Begin to take answers, in the running event loop."""
-        self._writer = Writer(self.store, self.ledger.last_seq, _Heard(self.ledger, self.desks))
+        self._writer = BatchWriter(self.store, self.log.last_seq, self._publish)
 
     def close(self) -> None:
         """Store what is under way, and stop."""
         if self._writer is not None:
             self._writer.close()
 
+    def _publish(self, news: list[Judgement]) -> None:
+        """Pass new judgements to every worklist."""
+        unknown = [judgement for judgement in news if judgement.id not in self.log.by_id]
+        self.log.add(news)
+        if unknown:
+            for worklist in self.worklists.values():
+                worklist.update(unknown)
+
     @property
-    def writer(self) -> Writer:
-        assert self._writer is not None, "the office is not open"
+    def writer(self) -> BatchWriter:
+        """The writer of an open session."""
+        assert self._writer is not None, "the session is not open"
         return self._writer
 
     def question(self, key: str) -> Question:
-        """The question of that name."""
+        """The question with that key."""
         number = self.check.by_key.get(key)
         if number is None:
             raise Refused("There is no such question in this check.", 404)
         return self.check.questions[number]
 
-    async def judge(self, who: Who, answer: Answer) -> Judgement:
+    async def judge(self, person: Person, answer: Answer) -> Judgement:
         """Store an answer, once, however often it is sent."""
         _check_id(answer.id)
         question = self.question(answer.question)
@@ -352,50 +354,50 @@ class Office:
             raise Refused(f"A verdict is one of {', '.join(VERDICTS[:-1])}.")
         if len(answer.note) > LONGEST_NOTE:
             raise Refused(f"A note has at most {LONGEST_NOTE} characters.")
-        known = self.ledger.by_id.get(answer.id)
+        known = self.log.by_id.get(answer.id)
         judgement = Judgement(
             answer.id,
             question.bracket,
             question.kind,
             answer.verdict,
-            who.name,
-            who.role,
+            person.name,
+            person.role,
             "\n".join(storable(line) for line in answer.note.strip().splitlines()),
             answer.correction,
             # A repeated answer says what the first one said, though by now the reason was shown.
-            blind=known.blind if known else self.is_blind(who, question),
+            blind=known.blind if known else self.is_blind(person, question),
             seconds=None if answer.seconds is None else min(max(answer.seconds, 0.0), _MOST_SECONDS),
         )
         await self._append(judgement, question)
         return judgement
 
-    async def undo(self, who: Who, name: str, undoes: str) -> Judgement:
-        """Withdraw a judgement of one's own; gives the withdrawn one."""
+    async def undo(self, person: Person, name: str, undoes: str) -> Judgement:
+        """Withdraw one of the person's own judgements; returns the withdrawn one."""
         _check_id(name)
-        judgement = self.ledger.by_id.get(undoes)
-        if judgement is None or (judgement.role, judgement.annotator) != who or judgement.bracket not in self.check.number:
+        judgement = self.log.by_id.get(undoes)
+        if judgement is None or judgement.person != person or judgement.bracket not in self.check.number:
             raise Refused("There is no such judgement of yours to take back.", 404)
-        if undoes in self.ledger.withdrawn and name not in self.ledger.by_id:
+        if undoes in self.log.withdrawn_ids and name not in self.log.by_id:
             return judgement
         question = self.check.questions[self.check.number[judgement.bracket]]
-        withdrawal = Judgement(name, judgement.bracket, question.kind, "withdrawn", who.name, who.role, undoes=undoes)
+        withdrawal = Judgement(name, judgement.bracket, question.kind, "withdrawn", person.name, person.role, undoes=undoes)
         await self._append(withdrawal, question)
         return judgement
 
     async def _append(self, judgement: Judgement, question: Question) -> None:
-        outcome = await self.writer.append(judgement, question.place.words)
+        outcome = await self.writer.append(judgement, question.span.words)
         if outcome == CONFLICT:
             raise Refused("This answer's id belongs to another answer; reload the page.", 409)
 
-    def is_blind(self, who: Who, question: Question) -> bool:
-        """Whether somebody is to judge a question without knowing the reason: a blind check, and they did not see it before."""
-        return self.blind and who.role == "annotator" and not self.ledger.was_shown(question.bracket, who)
+    def is_blind(self, person: Person, question: Question) -> bool:
+        """Whether a person judges a question without its reason: in a blind check, until they have answered it once."""
+        return self.blind and person.role == "annotator" and not self.log.has_answered(question.bracket, person)
 
-    def decision(self, who: Who) -> Decision:
-        """The verdicts that somebody's numbers are made of: their own, or for the adjudicator what holds of all."""
-        if who.role == "adjudicator":
-            return decided(self.ledger)
-        return decided(self.ledger, annotators=(who.name,))
+    def verdicts_for(self, person: Person) -> VerdictOf:
+        """The verdicts behind a person's results: their own or, for the adjudicator, everybody's."""
+        if person.role == "adjudicator":
+            return verdict_rule(self.log)
+        return verdict_rule(self.log, annotators=(person.name,))
 
 
 def _check_id(name: str) -> None:

@@ -1,12 +1,8 @@
-"""Where judgements are kept: a log that only grows, in a SQLite file or a PostgreSQL database.
+"""The store of judgements: a log that only grows, in a SQLite file or a PostgreSQL database.
 
-SQLite runs in WAL mode with full sync: what was acknowledged survives the death of the process and, on a disk that keeps its
+SQLite runs in WAL mode with full sync: an acknowledged judgement survives the death of the process and, on a disk that keeps its
 promises, of the machine. Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq`` is the
-order of commits, and whoever reads on from the last ``seq`` misses nothing.
-
-The tables of the store.
-
-Bringing a store's tables up to date, whatever version of treegauge made them.
+order of commits, and reading on from the last ``seq`` misses nothing. Stores of older versions are migrated when they are opened.
 """
 
 from __future__ import annotations
@@ -30,8 +26,8 @@ from sqlalchemy.engine import Connection, Engine, Row
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
-from treegauge.humancheck.judgements import Judgement, now
-from treegauge.humancheck.questions import Bracket
+from treegauge.humancheck.judgements import Judgement, utc_now
+from treegauge.humancheck.questions import BracketId
 
 __all__ = [
     "CONFLICT",
@@ -101,7 +97,7 @@ def configuration(connection: Connection) -> Config:
 
 
 def migrate(connection: Connection, name: str) -> None:
-    """Make the tables, or change those of an older version, inside the connection's transaction."""
+    """Create the tables, or migrate those of an older version, inside the connection's transaction."""
     from alembic.runtime.migration import MigrationContext
 
     config = configuration(connection)
@@ -120,9 +116,9 @@ def migrate(connection: Connection, name: str) -> None:
 
 DEFAULT_STORE = "judgements.sqlite"
 STORED, KNOWN, CONFLICT = "stored", "known", "conflict"
-"""What became of a judgement: it is stored now; it was already; its id belongs to another one."""
+"""The outcomes for a judgement: stored now; known already; its id belongs to another one."""
 
-_PATIENCE = 30.0
+_LOCK_TIMEOUT = 30.0
 _ADVISORY_LOCK = 7_461_996
 
 
@@ -130,7 +126,7 @@ class Store:
     """A log of judgements.
 
     >>> import tempfile
-    >>> said = Judgement("1", Bracket("hash", 0, 2, "NP", "gold"), "SP", "accepted", "anna")
+    >>> said = Judgement("1", BracketId("hash", 0, 2, "NP", "gold"), "SP", "accepted", "anna")
     >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/judgements.sqlite") as store:
     ...     store.append([said, said], {"hash": ("the", "cat")})
     ...     [judgement.verdict for judgement in store.since(0)]
@@ -157,20 +153,20 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     def append(self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]]) -> list[str]:
         """Add judgements in one transaction, all or none; ``words`` are those of their sentences, by hash.
 
-        Gives :data:`STORED`, :data:`KNOWN` or :data:`CONFLICT` for each. When this returns, they are on the disk.
+        Returns :data:`STORED`, :data:`KNOWN` or :data:`CONFLICT` for each, when they are on the disk.
         """
         return self.append_and_read(judgements, words)[0]
 
     def append_and_read(
         self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]], seq: int | None = None
     ) -> tuple[list[str], list[Judgement]]:
-        """:meth:`append`, and in the same transaction all judgements :meth:`since` a place in the log, these and others'."""
+        """Append, and read in the same transaction all judgements :meth:`since` a position in the log, these and others'."""
         try:
             with self._writing() as connection:
                 outcomes = self._append(connection, judgements, words)
@@ -189,7 +185,7 @@ class Store:
                 known[judgement.id] = placed
                 outcomes.append(STORED)
             else:
-                outcomes.append(KNOWN if known[judgement.id].says_the_same(judgement) else CONFLICT)
+                outcomes.append(KNOWN if known[judgement.id].repeats(judgement) else CONFLICT)
         if fresh:
             self._add_sentences(connection, {judgement.bracket.sentence for judgement in fresh}, words)
             connection.execute(sql.insert(JUDGEMENT), [_to_row(judgement) for judgement in fresh])
@@ -197,26 +193,26 @@ class Store:
 
     def _with_ids(self, connection: Connection, ids: Sequence[str]) -> dict[str, Judgement]:
         found: dict[str, Judgement] = {}
-        for part in _parts(ids):
+        for part in _portions(ids):
             for row in connection.execute(sql.select(JUDGEMENT).where(JUDGEMENT.c.id.in_(part))):
                 found[row.id] = _from_row(row)
         return found
 
     def _add_sentences(self, connection: Connection, hashes: set[str], words: Mapping[str, Sequence[str]]) -> None:
         missing = set(hashes)
-        for part in _parts(sorted(hashes)):
+        for part in _portions(sorted(hashes)):
             missing -= set(connection.scalars(sql.select(SENTENCE.c.hash).where(SENTENCE.c.hash.in_(part))))
         if missing:
             rows = [{"hash": name, "words": json.dumps(list(words[name]))} for name in sorted(missing)]
             connection.execute(sql.insert(SENTENCE), rows)
 
     def _time(self) -> str:
-        """Now, but never before a time that this store gave already, should the clock be set back."""
-        self._latest = max(self._latest, now())
+        """The present time, but never before a time that this store gave already, should the clock be set back."""
+        self._latest = max(self._latest, utc_now())
         return self._latest
 
     def since(self, seq: int) -> list[Judgement]:
-        """The judgements after a place in the log, in its order."""
+        """The judgements after a position in the log, in its order."""
         with self._reporting("cannot be read"), self._engine.begin() as connection:
             return _since(connection, seq)
 
@@ -238,7 +234,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:
-        """A transaction that is the only one to write, from its beginning on."""
+        """A transaction that excludes other writers from its beginning on."""
         with self._engine.connect().execution_options(treegauge_writes=True) as connection, connection.begin():
             if self._engine.dialect.name == "postgresql":
                 connection.execute(sql.text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ADVISORY_LOCK})
@@ -259,7 +255,7 @@ def _engine(location: str, create: bool) -> Engine:
     try:
         url = sql.make_url(location)
     except (ArgumentError, ValueError):
-        raise UsageError("the address of the store cannot be read; write postgresql://user@host/database") from None
+        raise UsageError("the store's address is malformed; write postgresql://user@host/database") from None
     backend = url.get_backend_name()
     if backend == "sqlite":
         return _sqlite(url, create)
@@ -285,7 +281,7 @@ def _sqlite(url: sql.URL, create: bool) -> Engine:
         # The file holds the secret behind the links, so nobody else is to read it.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     # The driver's own idea of when a transaction begins is switched off: ours begins with the event below.
-    engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE, "isolation_level": None})
+    engine = sql.create_engine(url, connect_args={"timeout": _LOCK_TIMEOUT, "isolation_level": None})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -293,7 +289,7 @@ def _sqlite(url: sql.URL, create: bool) -> Engine:
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
     cursor = connection.cursor()
-    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={int(1000 * _PATIENCE)}"):
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={int(1000 * _LOCK_TIMEOUT)}"):
         cursor.execute(f"PRAGMA {setting}")
     cursor.close()
 
@@ -304,12 +300,12 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _cause(error: SQLAlchemyError) -> str:
-    """What went wrong, in one line, without the statement and its parameters."""
+    """The cause of an error in one line, without the statement and its parameters."""
     text = str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
     return text.strip().splitlines()[0] if text.strip() else type(error).__name__
 
 
-def _parts(values: Sequence[str]) -> Iterable[Sequence[str]]:
+def _portions(values: Sequence[str]) -> Iterable[Sequence[str]]:
     return (values[first : first + 500] for first in range(0, len(values), 500))
 
 
@@ -327,14 +323,14 @@ def _to_row(judgement: Judgement) -> dict[str, Any]:
         "end_word": bracket.end,
         "label": bracket.label,
         "gold": bracket.gold,
-        **{name: getattr(judgement, name) for name in _SAME_NAMES},
+        **{name: getattr(judgement, name) for name in _SHARED_NAMES},
     }
 
 
-_SAME_NAMES = ("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at")
+_SHARED_NAMES = ("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at")
 
 
 def _from_row(row: Row[Any]) -> Judgement:
     columns = cast("Mapping[str, Any]", row._mapping)  # pyright: ignore[reportPrivateUsage]
-    bracket = Bracket(columns["sentence"], columns["start_word"], columns["end_word"], columns["label"], columns["gold"])
-    return Judgement(columns["id"], bracket, **{name: columns[name] for name in _SAME_NAMES}, seq=columns["seq"])
+    bracket = BracketId(columns["sentence"], columns["start_word"], columns["end_word"], columns["label"], columns["gold"])
+    return Judgement(columns["id"], bracket, **{name: columns[name] for name in _SHARED_NAMES}, seq=columns["seq"])

@@ -1,4 +1,4 @@
-"""Nodes of a tree by their pre-order numbers, while the tree is rebuilt from below."""
+"""Edited trees, with the pre-order numbers of the nodes that remain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["post_order_numbers", "without_long_runs", "without_tagged"]
 
 
 def post_order_numbers(tree: Tree) -> Iterator[int]:
-    """The pre-order number of each node, in post-order: the order in which ``rebuild`` makes them.
+    """The pre-order number of each node, in post-order: the order in which ``rebuild`` visits them.
 
     >>> list(post_order_numbers(Tree.parse("(S (NP (D a)) (V b))")))
     [2, 1, 3, 0]
@@ -32,7 +32,7 @@ def post_order_numbers(tree: Tree) -> Iterator[int]:
 
 
 def without_tagged(tree: Tree, tags: Collection[str]) -> tuple[Tree, dict[int, int]]:
-    """The tree without words of some tags and nodes that are left empty, and the new number of each node that stays.
+    """The tree without words of some tags and nodes left empty, and the new number of each remaining node.
 
     >>> tree, new = without_tagged(Tree.parse("(S (NP (-NONE- *)) (VP (V go)))"), {"-NONE-"})
     >>> print(tree, new)
@@ -41,23 +41,23 @@ def without_tagged(tree: Tree, tags: Collection[str]) -> tuple[Tree, dict[int, i
     if not tags:
         return tree, {number: number for number in range(tree.size)}
     numbers = post_order_numbers(tree)
-    kept: list[int] = []
+    remaining: list[int] = []
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         number = next(numbers)
         if not children or (node.is_preterminal and node.label in tags):
             return []
-        kept.append(number)
+        remaining.append(number)
         return [node.replace(children=children)]
 
-    made = rebuild(tree, make)
-    return made or Tree(tree.label), {old: new for new, old in enumerate(sorted(kept))}
+    result = rebuild(tree, make)
+    return result or Tree(tree.label), {old: new for new, old in enumerate(sorted(remaining))}
 
 
 def without_long_runs(tree: Tree, longest: int = 60) -> tuple[Tree, list[int], list[int]]:
-    """The tree with a sign in place of words in the middle of runs of more than ``longest`` tagged words below one node.
+    """The tree with a placeholder for the middle of runs of more than ``longest`` tagged words below one node.
 
-    Gives the old numbers of the nodes and the words that stay; a sign has those of the first word it stands for.
+    Also returns the old numbers of the remaining nodes and words; a placeholder has those of the first word it replaces.
 
     >>> tree, nodes, words = without_long_runs(Tree("S", [Tree("N", [str(number)]) for number in range(9)]), longest=4)
     >>> print(tree.words, nodes, words)
@@ -65,29 +65,29 @@ def without_long_runs(tree: Tree, longest: int = 60) -> tuple[Tree, list[int], l
     """
     numbers = post_order_numbers(tree)
     nodes: list[int] = []
-    gone_nodes: set[int] = set()
-    gone_words: set[int] = set()
+    removed_nodes: set[int] = set()
+    removed_words: set[int] = set()
     starts = [start for _, start, _ in tree.nodes_with_spans()]
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         number = next(numbers)
         nodes.append(number)
-        shown: list[Child] = []
+        parts: list[Child] = []
         for first, last in _runs(node.children):
             keep = longest // 2
             if last - first <= longest:
-                shown.extend(children[first:last])
+                parts.extend(children[first:last])
                 continue
             inner = range(first + keep, last - keep)
-            shown.extend([*children[first : inner.start], Tree("…", [f"{len(inner)} words"]), *children[inner.stop : last]])
+            parts.extend([*children[first : inner.start], Tree("…", [f"{len(inner)} words"]), *children[inner.stop : last]])
             node_at, word_at = _offsets(node, number, starts[number])
-            gone_nodes.update(node_at[index] for index in inner[1:])
-            gone_words.update(word_at[index] for index in inner[1:])
-        return [node.replace(children=shown)]
+            removed_nodes.update(node_at[index] for index in inner[1:])
+            removed_words.update(word_at[index] for index in inner[1:])
+        return [node.replace(children=parts)]
 
-    made = rebuild(tree, make)
-    assert made is not None
-    return made, sorted(set(nodes) - gone_nodes), [word for word in range(tree.width) if word not in gone_words]
+    result = rebuild(tree, make)
+    assert result is not None
+    return result, sorted(set(nodes) - removed_nodes), [word for word in range(tree.width) if word not in removed_words]
 
 
 def _runs(children: tuple[Child, ...]) -> Iterator[tuple[int, int]]:

@@ -6,12 +6,12 @@ import time
 from typing import Any
 
 import pytest
-from humancheck_browser import Desk
+from humancheck_browser import BrowserPerson
 
 from treegauge.humancheck.questions import Check, build_check
-from treegauge.humancheck.session import Office, people_of
+from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.server import running
+from treegauge.humancheck.web.server import serve_in_thread
 from treegauge.trees import Tree, Treebank
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -28,16 +28,16 @@ DOUBLED_IDS = """() => {
 }"""
 
 
-def accessible(desk: Desk) -> list[dict[str, Any]]:
+def accessible(person: BrowserPerson) -> list[dict[str, Any]]:
     """What a screen reader is given, node by node."""
-    session = desk.context.new_cdp_session(desk.page)
+    session = person.context.new_cdp_session(person.page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     return [node for node in nodes if not node["ignored"]]
 
 
 def test_keyboard_alone_is_enough(chromium: Any, check: Check, store: Store) -> None:
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         seen: list[str] = []
         for _ in range(40):
             anna.page.keyboard.press("Tab")
@@ -68,8 +68,8 @@ def test_keyboard_alone_is_enough(chromium: Any, check: Check, store: Store) -> 
 
 
 def test_keys_that_write_other_letters_work_by_their_place(chromium: Any, check: Check, store: Store) -> None:
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         for key, code in (("ф", "KeyA"), ("ρ", "KeyR"), ("ü", "BracketLeft"), ("F1", "F1")):
             anna.page.evaluate(
                 "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true}))",
@@ -85,8 +85,8 @@ def test_time_away_from_the_page_does_not_count(chromium: Any, check: Check, sto
         Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
         document.dispatchEvent(new Event("visibilitychange"));
     }"""
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         begin = time.monotonic()
         anna.page.reload()
         anna.page.evaluate(hide, True)
@@ -102,16 +102,16 @@ def test_time_away_from_the_page_does_not_count(chromium: Any, check: Check, sto
 
 @pytest.mark.parametrize(("wish", "moves"), [("no-preference", True), ("reduce", False)])
 def test_nothing_moves_for_those_who_do_not_want_it(chromium: Any, check: Check, store: Store, wish: str, moves: bool) -> None:
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())), reduced_motion=wish)
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())), reduced_motion=wish)
         moving = "() => [...document.querySelectorAll('*')].some(e => parseFloat(getComputedStyle(e).transitionDuration) > 0)"
         assert anna.page.evaluate(moving) == moves
         anna.close()
 
 
 def test_screen_readers_hear_everything(chromium: Any, check: Check, store: Store) -> None:
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         assert anna.page.evaluate(NAMELESS) == []
         assert anna.page.evaluate("() => document.documentElement.lang") == "en"
         assert anna.page.evaluate("() => document.querySelectorAll('h1').length") == 1
@@ -147,8 +147,8 @@ def test_it_fits_every_width_and_both_schemes(chromium: Any, store: Store, width
     gold = Tree("S", [Tree("NP", tags[:40]), Tree("VP", tags[40:])])
     test = Tree("S", [*tags[:10], Tree("X", tags[10:60]), *tags[60:]])
     check = build_check(Treebank.from_trees([gold]), {"parser": Treebank.from_trees([test])})
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())), color_scheme=scheme)
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())), color_scheme=scheme)
         anna.page.set_viewport_size({"width": width, "height": 740})
         anna.page.wait_for_timeout(100)
         assert anna.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), (

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from humancheck_browser import Desk
+from humancheck_browser import BrowserPerson
 from humancheck_helpers import small_check
 
+from treegauge.humancheck.judgements import Person
 from treegauge.humancheck.questions import Check, Plan, build_check
-from treegauge.humancheck.session import Office, people_of
+from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.server import running
+from treegauge.humancheck.web.server import serve_in_thread
 from treegauge.trees import Tree, Treebank
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -20,10 +21,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 def test_the_whole_job(chromium: Any, store: Store) -> None:
     check = small_check(Plan(sample=6))
-    office = Office(check, store, people_of(["anna", "ben"]))
-    with running(office) as links:
-        by_name = {who.name: link for who, link in links.items()}
-        anna = Desk(chromium, by_name["anna"])
+    session = Session(check, store, people_named(["anna", "ben"]))
+    with serve_in_thread(session) as links:
+        by_name = {person.name: link for person, link in links.items()}
+        anna = BrowserPerson(chromium, by_name["anna"])
         assert anna.count == "0 of 6 judged, 6 left"
         keys = [check.questions[number].key for number in check.order]
         assert anna.key == keys[0]
@@ -59,30 +60,30 @@ def test_the_whole_job(chromium: Any, store: Store) -> None:
         anna.press("a")
         anna.page.wait_for_selector(".done")
 
-        ben = Desk(chromium, by_name["ben"])
+        ben = BrowserPerson(chromium, by_name["ben"])
         assert ben.key == keys[0]
         ben.page.click("button.reject")
         ben.page.wait_for_selector(f"article[data-key='{keys[1]}']")
-        adjudicator = Desk(chromium, by_name["adjudicator"])
+        adjudicator = BrowserPerson(chromium, by_name["adjudicator"])
         assert adjudicator.key == keys[0]
         assert "anna accepted" in adjudicator.page.inner_text("article")
         adjudicator.press("a")
         adjudicator.page.wait_for_selector(".done")
-        adjudicator.page.click("text=The results")
+        adjudicator.page.click("text=Results")
         assert "Krippendorff" in adjudicator.page.inner_text("main")
         assert anna.errors + ben.errors + adjudicator.errors == []
-        for desk in (anna, ben, adjudicator):
-            desk.close()
+        for person in (anna, ben, adjudicator):
+            person.close()
     log = store.since(0)
     noted = [judgement for judgement in log if judgement.note]
     assert [(one.note, one.correction, one.verdict) for one in noted] == [("ararat", True, "unsure")]
-    verdicts = [office.ledger.standing(check.questions[n].bracket, ("annotator", "anna")) for n in check.order]
+    verdicts = [session.log.current(check.questions[n].bracket, Person("annotator", "anna")) for n in check.order]
     assert [said.verdict for said in verdicts if said] == ["accepted", "rejected", "accepted", "accepted", "accepted", "rejected"]
 
 
 def test_answers_survive_a_bad_connection(chromium: Any, check: Check, store: Store) -> None:
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         fates = iter(["lost", "stored, answer lost", "broken", "well"])
 
         def fate(route: Any) -> None:
@@ -123,8 +124,8 @@ def test_hostile_text_runs_nothing(chromium: Any, store: Store) -> None:
     tags = [Tree("<b>", [word]) for word in words]
     gold, test = Tree("S", tags), Tree("S", [Tree("<i onclick=alert(4)>", tags[:2]), *tags[2:]])
     check = build_check(Treebank.from_trees([gold, gold.replace(label="T")]), {"<u>": Treebank.from_trees([test, test])})
-    with running(Office(check, store, people_of(["<h1>anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with serve_in_thread(Session(check, store, people_named(["<h1>anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         dialogs: list[str] = []
         anna.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
         anna.press("n")
@@ -142,17 +143,17 @@ def test_hostile_text_runs_nothing(chromium: Any, store: Store) -> None:
 
 
 def test_blind_and_the_other_parsers_tree(chromium: Any, check: Check, tmp_path: Path) -> None:
-    with Store(tmp_path / "b.sqlite") as store, running(Office(check, store, people_of(["anna"]), blind=True)) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with Store(tmp_path / "b.sqlite") as store, serve_in_thread(Session(check, store, people_named(["anna"]), blind=True)) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         captions = [caption.inner_text() for caption in anna.page.query_selector_all("figcaption")]
         assert captions == ["Tree 1", "Tree 2"]
         assert anna.page.query_selector(".reason, .matched, .crossing, .spurious, .missed, .focus") is None
         anna.answer("a")
         assert "It was " in anna.page.inner_text("#last")
         anna.close()
-    shared = next(question for question in check.questions if len(check.name_of(question)) == 2 and question.kind != "EM")
-    with Store(tmp_path / "c.sqlite") as store, running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    shared = next(question for question in check.questions if len(check.systems_with(question)) == 2 and question.kind != "EM")
+    with Store(tmp_path / "c.sqlite") as store, serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         anna.page.goto(anna.link + f"?question={shared.key}")
         shown = anna.page.get_attribute("article", "data-system")
         anna.press("t")
@@ -169,10 +170,10 @@ def test_long_sentences_scroll(chromium: Any, store: Store) -> None:
     test = Tree("S", [Tree("NP", tags[:4990]), Tree("X", tags[4990:5010]), *tags[5010:]])
     check = build_check(Treebank.from_trees([gold]), {"parser": Treebank.from_trees([test])})
     number = next(n for n in check.order if check.questions[n].bracket.label == "X")
-    with running(Office(check, store, people_of(["anna"]))) as links:
-        anna = Desk(chromium, next(iter(links.values())))
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
         anna.page.goto(anna.link + f"?question={check.questions[number].key}")
-        box, asked = anna.page.query_selector(".sentence").bounding_box(), anna.page.query_selector(".asked").bounding_box()
+        box, asked = anna.page.query_selector(".sentence").bounding_box(), anna.page.query_selector(".selection").bounding_box()
         assert box["y"] <= asked["y"] <= box["y"] + box["height"]
         assert box["height"] < 250
         anna.press("w")

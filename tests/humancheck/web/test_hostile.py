@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from humancheck_page import Person, Tags, open_page
+from humancheck_page import PageClient, Tags, open_page
 
 from treegauge.humancheck.questions import Check, Plan, build_check
 from treegauge.humancheck.store import Store
@@ -14,7 +14,7 @@ from treegauge.trees import Tree, Treebank
 
 
 @pytest.fixture(scope="module")
-def visitor(check: Check, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
+def visitor(check: Check, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageClient]:
     """Somebody whose answers are all refused, so that one page serves many tests."""
     with Store(tmp_path_factory.mktemp("visit") / "j.sqlite") as store:
         for clients in open_page(check, store, ["anna"]):
@@ -37,10 +37,10 @@ def visitor(check: Check, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         ({"note": "x" * 100_000}, 413),
     ],
 )
-def test_answers_that_make_no_sense(visitor: Person, fields: dict[str, object], status: int) -> None:
+def test_answers_that_make_no_sense(visitor: PageClient, fields: dict[str, object], status: int) -> None:
     good = {"id": "a" * 32, "question": visitor.shown(), "verdict": "accepted"}
     assert visitor.post("judge", good | fields)[0] == status
-    assert visitor.office.store.since(0) == []
+    assert visitor.session.store.since(0) == []
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_answers_that_make_no_sense(visitor: Person, fields: dict[str, object], 
         (b"&".join(b"a=b" for _ in range(30)), "application/x-www-form-urlencoded", 400),
     ],
 )
-def test_bodies_that_cannot_be_read(visitor: Person, body: bytes, kind: str, status: int) -> None:
+def test_bodies_that_cannot_be_read(visitor: PageClient, body: bytes, kind: str, status: int) -> None:
     assert visitor.request("POST", "judge", body, {"Content-Type": kind})[0] == status
 
 

@@ -11,27 +11,27 @@ from urllib.parse import urlencode
 
 import pytest
 from humancheck_helpers import Client, said, small_check, words_of
-from humancheck_page import Person, Tags, open_page
+from humancheck_page import PageClient, Tags, open_page
 
 from treegauge.errors import UsageError, WriteError
+from treegauge.humancheck.judgements import Person
 from treegauge.humancheck.questions import Check, Plan, build_check
-from treegauge.humancheck.session import Office, people_of
+from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.security import Who
-from treegauge.humancheck.web.server import running
+from treegauge.humancheck.web.server import serve_in_thread
 from treegauge.trees import Treebank
 
 
 @pytest.fixture
-def people(check: Check, store: Store) -> Iterator[dict[str, Person]]:
+def people(check: Check, store: Store) -> Iterator[dict[str, PageClient]]:
     """Anna, Ben and the adjudicator at a page."""
     yield from open_page(check, store, ["anna", "ben"])
 
 
 @pytest.mark.slow
-def test_the_whole_job(people: dict[str, Person], store: Store) -> None:
+def test_the_whole_job(people: dict[str, PageClient], store: Store) -> None:
     anna = people["anna"]
-    total = len(anna.office.check.order)
+    total = len(anna.session.check.order)
     assert f"of {total} judged" in anna.get()
     assert "whatever the treebank’s style" in anna.get()
     first = anna.shown()
@@ -52,9 +52,9 @@ def test_the_whole_job(people: dict[str, Person], store: Store) -> None:
     assert "95% intervals" in anna.get("results")  # the unsure one is left
 
 
-def test_every_part_of_the_page(people: dict[str, Person], store: Store) -> None:
+def test_every_part_of_the_page(people: dict[str, PageClient], store: Store) -> None:
     anna = people["anna"]
-    question = anna.office.check.questions[anna.office.check.by_key[anna.shown()]]
+    question = anna.session.check.questions[anna.session.check.by_key[anna.shown()]]
     page = Tags(anna.get())
     assert " ".join(question.words) in page.text
     assert sum(tag == "svg" for tag, _ in page.tags) == 2
@@ -85,7 +85,7 @@ def test_the_reason_is_said(store: Store, kind: str) -> None:
         assert words[kind] in text
 
 
-def test_an_answer_that_comes_twice_is_stored_once(people: dict[str, Person], store: Store) -> None:
+def test_an_answer_that_comes_twice_is_stored_once(people: dict[str, PageClient], store: Store) -> None:
     anna, key = people["anna"], people["anna"].shown()
     fields = {"id": "a" * 32, "question": key, "verdict": "accepted", "note": "x", "seconds": 1}
     (first, one), (second, two) = anna.post("judge", fields), anna.post("judge", fields | {"seconds": 9})
@@ -99,7 +99,7 @@ def test_an_answer_that_comes_twice_is_stored_once(people: dict[str, Person], st
     assert len(store.since(0)) == 2
 
 
-def test_a_page_without_its_script_works_by_forms(people: dict[str, Person], store: Store) -> None:
+def test_a_page_without_its_script_works_by_forms(people: dict[str, PageClient], store: Store) -> None:
     anna = people["anna"]
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{anna.host}"}
     for verdict in ("accepted", "rejected"):
@@ -120,7 +120,7 @@ def test_a_page_without_its_script_works_by_forms(people: dict[str, Person], sto
     assert store.since(0)[2].verdict == "withdrawn"
 
 
-def test_annotators_disagree_and_an_adjudicator_settles_it(people: dict[str, Person]) -> None:
+def test_annotators_disagree_and_an_adjudicator_settles_it(people: dict[str, PageClient]) -> None:
     anna, ben, adjudicator = people["anna"], people["ben"], people["adjudicator"]
     assert anna.shown() == ben.shown()
     assert "No disagreement is open" in adjudicator.get()
@@ -137,7 +137,7 @@ def test_annotators_disagree_and_an_adjudicator_settles_it(people: dict[str, Per
     assert "No disagreement is open" in adjudicator.get()
     results = adjudicator.get("results")
     assert "Krippendorff" in results
-    assert "1 of them settled" in results
+    assert "1 settled" in results
     assert "Krippendorff" not in anna.get("results")
 
 
@@ -148,10 +148,10 @@ def test_what_was_said_of_another_gold_tree_is_shown(check: Check, store: Store)
     for clients in open_page(check, store, ["anna"]):
         page = Tags(clients["anna"].get(f"?question={check.questions[number].key}")).text
         assert "When the treebank’s tree was another one, ben accepted this bracket" in page
-        assert clients["anna"].office.ledger.opinions(check.questions[number].bracket) == {}
+        assert clients["anna"].session.log.opinions(check.questions[number].bracket) == {}
 
 
-def test_one_person_cannot_take_back_what_another_said(people: dict[str, Person], store: Store) -> None:
+def test_one_person_cannot_take_back_what_another_said(people: dict[str, PageClient], store: Store) -> None:
     people["anna"].judge("accepted")
     fields = {"id": secrets.token_hex(8), "undoes": store.since(0)[0].id}
     assert people["ben"].post("undo", fields)[0] == 404
@@ -185,10 +185,10 @@ def test_a_blind_tree_does_not_tell_whose_it_is(store: Store) -> None:
 
 
 def test_blind_trees_stand_in_random_order(check: Check) -> None:
-    from treegauge.humancheck.web.pages import gold_stands_first
+    from treegauge.humancheck.web.pages import gold_is_first
 
-    first = [gold_stands_first(check.questions[n], "anna") for n in check.order]
-    other = [gold_stands_first(check.questions[n], "ben") for n in check.order]
+    first = [gold_is_first(check.questions[n], "anna") for n in check.order]
+    other = [gold_is_first(check.questions[n], "ben") for n in check.order]
     assert 0.3 < sum(first) / len(first) < 0.7
     assert first != other
 
@@ -204,7 +204,7 @@ def test_two_servers_on_one_store(check: Check, store: Store) -> None:
 
 
 def test_trouble_with_the_store_is_said_and_the_answer_can_be_sent_again(
-    people: dict[str, Person], store: Store, monkeypatch: pytest.MonkeyPatch
+    people: dict[str, PageClient], store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna = people["anna"]
     fields = {"id": "a" * 32, "question": anna.shown(), "verdict": "accepted"}
@@ -220,10 +220,10 @@ def test_trouble_with_the_store_is_said_and_the_answer_can_be_sent_again(
 
 def test_what_breaks_is_reported_in_one_line(check: Check, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    office = Office(check, store, people_of(["anna"]))
-    with running(office, report=told.append) as links:
+    session = Session(check, store, people_named(["anna"]))
+    with serve_in_thread(session, report=told.append) as links:
         client = Client(next(iter(links.values())))
-        monkeypatch.setattr(office, "question", lambda key: 1 / 0)
+        monkeypatch.setattr(session, "question", lambda key: 1 / 0)
         status, text, headers = client.request("GET", "question/x")
         client.close()
     assert (status, told) == (500, ["internal error: ZeroDivisionError: division by zero"])
@@ -232,15 +232,15 @@ def test_what_breaks_is_reported_in_one_line(check: Check, store: Store, monkeyp
 
 
 def test_names_of_people() -> None:
-    assert people_of(["anna"]) == [Who("annotator", "anna")]
-    assert people_of(["anna", "ben", "anna"]) == [
-        Who("annotator", "anna"),
-        Who("annotator", "ben"),
-        Who("adjudicator", "adjudicator"),
+    assert people_named(["anna"]) == [Person("annotator", "anna")]
+    assert people_named(["anna", "ben", "anna"]) == [
+        Person("annotator", "anna"),
+        Person("annotator", "ben"),
+        Person("adjudicator", "adjudicator"),
     ]
     for wrong in ("", "  ", "x" * 61, "adjudicator"):
         with pytest.raises(UsageError):
-            people_of([wrong])
+            people_named([wrong])
 
 
 def test_nothing_to_judge(store: Store, tmp_path: Path) -> None:

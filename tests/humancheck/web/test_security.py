@@ -10,18 +10,19 @@ import pytest
 from humancheck_helpers import Client
 
 from treegauge.errors import UsageError
+from treegauge.humancheck.judgements import Person
 from treegauge.humancheck.questions import Check
-from treegauge.humancheck.session import Office, people_of
+from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.security import HostRule, Links, Who, check_address
-from treegauge.humancheck.web.server import DEFAULT_PORT, Address, links_to, listen, running
+from treegauge.humancheck.web.security import HostRule, Links, check_address
+from treegauge.humancheck.web.server import DEFAULT_PORT, Address, links_to, listen, serve_in_thread
 
 
 @pytest.fixture(scope="module")
 def anna(check: Check, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """Somebody with a link; nothing in this file may get into the store."""
     with Store(tmp_path_factory.mktemp("door") / "j.sqlite") as store:
-        with running(Office(check, store, people_of(["anna"]))) as links:
+        with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
             client = Client(next(iter(links.values())))
             client.store = store
             yield client
@@ -119,20 +120,20 @@ def test_every_answer_has_the_headers(anna: Client) -> None:
 
 
 def test_tokens_are_long_differ_and_change_with_the_secret() -> None:
-    people = [Who("annotator", "anna"), Who("annotator", "ben"), Who("adjudicator", "anna")]
+    people = [Person("annotator", "anna"), Person("annotator", "ben"), Person("adjudicator", "anna")]
     links = Links(b"secret", people)
-    tokens = {links.token(who) for who in people}
+    tokens = {links.token(person) for person in people}
     assert len(tokens) == 3
     assert all(len(token) == 32 for token in tokens)
-    assert [links.who(links.token(who)) for who in people] == people
-    assert Links(b"other", people).who(links.token(people[0])) is None
-    assert links.who(links.token(Who("annotator", "cleo"))) is None
+    assert [links.person(links.token(person)) for person in people] == people
+    assert Links(b"other", people).person(links.token(people[0])) is None
+    assert links.person(links.token(Person("annotator", "cleo"))) is None
 
 
 def test_links_are_made_invalid_on_request(check: Check, store: Store) -> None:
-    office = Office(check, store, people_of(["anna"]))
+    session = Session(check, store, people_named(["anna"]))
     with listen(Address(port=0)) as listening:
-        first, second, third = (links_to(office, listening, Address(), renew=renew)[1] for renew in (False, False, True))
+        first, second, third = (links_to(session, listening, Address(), renew=renew)[1] for renew in (False, False, True))
     assert first == second != third
 
 
@@ -147,7 +148,7 @@ def test_other_machines_are_refused_unless_asked_for(host: str) -> None:
 
 def test_a_remote_page_keeps_its_tokens_and_its_names(check: Check, store: Store) -> None:
     address = Address("0.0.0.0", 0, allow_remote=True, names=("lab.example",))
-    with running(Office(check, store, people_of(["anna"])), address) as links:
+    with serve_in_thread(Session(check, store, people_named(["anna"])), address) as links:
         (link,) = links.values()
         assert link.startswith("http://lab.example:")
         client = Client(link.replace("lab.example", "127.0.0.1"))

@@ -1,1 +1,1 @@
-"""The page of ``treegauge check``: a web application over the check's session."""
+"""The page of the human check: an ASGI application, its templates and scripts, and the server."""

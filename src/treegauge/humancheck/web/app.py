@@ -1,13 +1,13 @@
-"""The page's addresses: HTML for people, a little JSON for its script, all below a link's token.
+"""The URLs of the page: HTML for people, JSON for its script, all below a link's token.
 
 =========================  ======================================================================================
 ``GET  /t/TOKEN/``         the page, with the next question or (``?question=KEY``) a certain one
-``GET  .../question/KEY``  the part of the page that belongs to a question
-``GET  .../measures``      the twelve measures as they stand
+``GET  .../question/KEY``  the part of the page for one question
+``GET  .../measures``      the twelve measures so far
 ``GET  .../judged``        one's own judgements; ``.../results``: the paper's tables
 ``POST .../judge``         store an answer (JSON from the script, a form without it)
 ``POST .../undo``          withdraw one
-``GET  /static/NAME``      the style sheet, the script, the icon
+``GET  /static/NAME``      the style sheet, the scripts, the icon
 =========================  ======================================================================================
 """
 
@@ -26,21 +26,22 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from treegauge.errors import Refused, TreegaugeError
-from treegauge.humancheck.session import Answer, Office
+from treegauge.humancheck.judgements import Person
+from treegauge.humancheck.session import Answer, Session
 from treegauge.humancheck.web.pages import Pages
-from treegauge.humancheck.web.security import Guard, HostRule, Links, Who
+from treegauge.humancheck.web.security import Guard, HostRule, Links
 
-__all__ = ["make_app"]
+__all__ = ["page_app"]
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _LARGEST_BODY = 64 * 1024
 
-Handler = Callable[[Request, Who], Awaitable[Response]]
+Handler = Callable[[Request, Person], Awaitable[Response]]
 
 
-class _Sent(NamedTuple):
-    """The fields of a request, and whether a form (a page without its script) sent them."""
+class _Submission(NamedTuple):
+    """The fields of a POST request, and whether a form sent them (a page without its script)."""
 
     fields: dict[str, Any]
     by_form: bool
@@ -53,135 +54,137 @@ class _Sent(NamedTuple):
         return value
 
 
-def make_app(office: Office, links: Links, hosts: HostRule, report: Callable[[str], None] = print) -> Guard:
-    """The page of a check as an ASGI application; ``report`` is told what breaks."""
-    return Guard(_App(office, links).starlette(), hosts, report)
+def page_app(session: Session, links: Links, hosts: HostRule, report: Callable[[str], None] = print) -> Guard:
+    """The page of a check as an ASGI application; ``report`` gets a line for each failure."""
+    return Guard(_App(session, links).starlette(), hosts, report)
 
 
 class _App:
-    def __init__(self, office: Office, links: Links) -> None:
-        self.office, self.links, self.pages = office, links, Pages(office)
+    def __init__(self, session: Session, links: Links) -> None:
+        self.session, self.links, self.pages = session, links, Pages(session)
         # Only these files are served, by their names: there is no path to climb out of.
         self.static = {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _TYPES}
 
     def starlette(self) -> Starlette:
         routes = [
             Route("/static/{name}", self.static_file),
-            Route("/t/{token}/", self.known(self.page)),
-            Route("/t/{token}/question/{key}", self.known(self.question)),
-            Route("/t/{token}/measures", self.known(self.measures)),
-            Route("/t/{token}/judged", self.known(self.judged)),
-            Route("/t/{token}/results", self.known(self.results)),
-            Route("/t/{token}/judge", self.known(self.judge), methods=["POST"]),
-            Route("/t/{token}/undo", self.known(self.undo), methods=["POST"]),
+            Route("/t/{token}/", self.for_person(self.page)),
+            Route("/t/{token}/question/{key}", self.for_person(self.question)),
+            Route("/t/{token}/measures", self.for_person(self.measures)),
+            Route("/t/{token}/judged", self.for_person(self.judged)),
+            Route("/t/{token}/results", self.for_person(self.results)),
+            Route("/t/{token}/judge", self.for_person(self.judge), methods=["POST"]),
+            Route("/t/{token}/undo", self.for_person(self.undo), methods=["POST"]),
         ]
-        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers={404: self.nothing, 405: self.nothing})
+        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers={404: self.not_found, 405: self.not_found})
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncGenerator[None]:
-        self.office.open()
+        self.session.open()
         yield
-        self.office.close()
+        self.session.close()
 
-    def known(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """A handler that only people with a link reach; what is refused is said in the form that was asked for."""
+    def for_person(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        """A handler for people with a valid link only; errors are answered as JSON or HTML, whichever was asked for."""
 
         async def handle(request: Request) -> Response:
-            who = self.links.who(request.path_params["token"])
-            if who is None:
+            person = self.links.person(request.path_params["token"])
+            if person is None:
                 text = "Ask for a new link: the terminal in which the check runs shows them all."
                 return HTMLResponse(self.pages.message("This link is not valid", text), 403)
             try:
-                return await handler(request, who)
+                return await handler(request, person)
             except TreegaugeError as error:
                 status = error.status if isinstance(error, Refused) else 503
                 if "application/json" in request.headers.get("accept", ""):
                     return JSONResponse({"message": str(error)}, status)
-                return HTMLResponse(self.pages.message("That did not work", str(error)), status)
+                return HTMLResponse(self.pages.message("Error", str(error)), status)
 
         return handle
 
-    async def nothing(self, request: Request, _: Exception) -> Response:
-        return HTMLResponse(self.pages.message("There is nothing here", "Use the link as it was printed in the terminal."), 404)
+    async def not_found(self, request: Request, _: Exception) -> Response:
+        return HTMLResponse(self.pages.message("Page not found", "Use the link as it was printed in the terminal."), 404)
 
     async def static_file(self, request: Request) -> Response:
         name: str = request.path_params["name"]
         if name not in self.static:
-            return Response("there is no such file", 404, media_type="text/plain")
+            return Response("no such file", 404, media_type="text/plain")
         return Response(self.static[name], media_type=_TYPES[Path(name).suffix], headers={"cache-control": "no-cache"})
 
-    async def page(self, request: Request, who: Who) -> Response:
-        await self.office.writer.refresh()
+    async def page(self, request: Request, person: Person) -> Response:
+        await self.session.writer.refresh()
         key = request.query_params.get("question", "")
         if key:
-            self.office.question(key)
-        return HTMLResponse(self.pages.page(who, key, **_shown(request)))
+            self.session.question(key)
+        return HTMLResponse(self.pages.page(person, key, **_view_options(request)))
 
-    async def question(self, request: Request, who: Who) -> Response:
-        question = self.office.question(request.path_params["key"])
-        return HTMLResponse(self.pages.question(who, question, **_shown(request)))
+    async def question(self, request: Request, person: Person) -> Response:
+        question = self.session.question(request.path_params["key"])
+        return HTMLResponse(self.pages.question(person, question, **_view_options(request)))
 
-    async def measures(self, request: Request, who: Who) -> Response:
-        return HTMLResponse(self.pages.measures(who))
+    async def measures(self, request: Request, person: Person) -> Response:
+        return HTMLResponse(self.pages.measures(person))
 
-    async def judged(self, request: Request, who: Who) -> Response:
-        await self.office.writer.refresh()
-        return HTMLResponse(self.pages.judged(who))
+    async def judged(self, request: Request, person: Person) -> Response:
+        await self.session.writer.refresh()
+        return HTMLResponse(self.pages.judged(person))
 
-    async def results(self, request: Request, who: Who) -> Response:
-        await self.office.writer.refresh()
-        return HTMLResponse(self.pages.results(who))
+    async def results(self, request: Request, person: Person) -> Response:
+        await self.session.writer.refresh()
+        return HTMLResponse(self.pages.results(person))
 
-    async def judge(self, request: Request, who: Who) -> Response:
-        sent = await _sent(request)
-        seconds = sent.fields.get("seconds")
+    async def judge(self, request: Request, person: Person) -> Response:
+        submission = await _read_submission(request)
+        seconds = submission.fields.get("seconds")
         answer = Answer(
-            sent.text("id"),
-            sent.text("question"),
-            sent.text("verdict"),
-            sent.text("note"),
-            sent.fields.get("correction") in (True, "yes"),
+            submission.text("id"),
+            submission.text("question"),
+            submission.text("verdict"),
+            submission.text("note"),
+            submission.fields.get("correction") in (True, "yes"),
             float(seconds) if isinstance(seconds, int | float) else None,
         )
-        await self.office.judge(who, answer)
-        return self.answered(who, sent)
+        await self.session.judge(person, answer)
+        return self.next_step(person, submission)
 
-    async def undo(self, request: Request, who: Who) -> Response:
-        sent = await _sent(request)
-        withdrawn = await self.office.undo(who, sent.text("id"), sent.text("undoes"))
-        return self.answered(who, sent, self.office.check.number[withdrawn.bracket])
+    async def undo(self, request: Request, person: Person) -> Response:
+        submission = await _read_submission(request)
+        withdrawn = await self.session.undo(person, submission.text("id"), submission.text("undoes"))
+        return self.next_step(person, submission, self.session.check.number[withdrawn.bracket])
 
-    def answered(self, who: Who, sent: _Sent, number: int | None = None) -> Response:
-        """What to do next, after an answer was stored: the question that was taken back, or the next one."""
-        desk = self.office.desks[who]
-        number = desk.next() if number is None else number
-        key = "" if number is None else self.office.check.questions[number].key
-        if sent.by_form:
+    def next_step(self, person: Person, submission: _Submission, number: int | None = None) -> Response:
+        """The response after an answer was stored: the withdrawn question, or the next one."""
+        worklist = self.session.worklists[person]
+        number = worklist.next() if number is None else number
+        key = "" if number is None else self.session.check.questions[number].key
+        if submission.by_form:
             return RedirectResponse(f"./?question={key}" if key else "./", 303)
-        progress = desk.progress()
-        return JSONResponse({"next": key, "last": self.pages.last(who), "progress": progress._asdict() | {"left": progress.left}})
+        progress = worklist.progress()
+        return JSONResponse(
+            {"next": key, "last": self.pages.last(person), "progress": progress._asdict() | {"left": progress.left}}
+        )
 
 
-def _shown(request: Request) -> dict[str, Any]:
-    """How a question is to be shown."""
+def _view_options(request: Request) -> dict[str, Any]:
+    """The options for the view of a question."""
     return {"whole": request.query_params.get("whole") == "yes", "system": request.query_params.get("system", "")}
 
 
-async def _sent(request: Request) -> _Sent:
+async def _read_submission(request: Request) -> _Submission:
     """The fields of a request: a JSON object, or a form."""
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > _LARGEST_BODY:
-            raise Refused("That is too much for an answer.", 413)
+            raise Refused("The answer is too large.", 413)
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     try:
         text = body.decode("utf-8")
         if kind == "application/x-www-form-urlencoded":
-            return _Sent(dict(parse_qsl(text, keep_blank_values=True, max_num_fields=20)), True)
+            return _Submission(dict(parse_qsl(text, keep_blank_values=True, max_num_fields=20)), True)
         fields = json.loads(text) if kind == "application/json" else None
     except (ValueError, RecursionError):
         raise Refused("The answer cannot be read.") from None
     if not isinstance(fields, dict):
         raise Refused("An answer is a JSON object or a form.", 415 if fields is None else 400)
-    return _Sent(cast("dict[str, Any]", fields), False)
+    return _Submission(cast("dict[str, Any]", fields), False)

@@ -1,7 +1,4 @@
-"""What the templates of the page are filled with.
-
-What the page shows of a question: the sentence with its bracket, the reason, the two trees.
-"""
+"""The pages of the check: views of questions (sentence, reason, two trees), and templates filled with them."""
 
 from __future__ import annotations
 
@@ -18,33 +15,32 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from treegauge.humancheck.agreement import find_agreement
-from treegauge.humancheck.judgements import LONGEST_NOTE, Judgement
+from treegauge.humancheck.judgements import LONGEST_NOTE, Judgement, Person
 from treegauge.humancheck.questions import Check, Occurrence, Question, System
-from treegauge.humancheck.results import Standing, States, cautions, estimate, find_results, states_of
-from treegauge.humancheck.session import Office, Progress
+from treegauge.humancheck.results import States, SystemMeasures, estimate, find_results, sample_notes, states_of
+from treegauge.humancheck.session import Progress, Session
 from treegauge.humancheck.web.pictures import (
     Picture,
-    anonymous,
-    around,
-    crossed,
+    anonymise,
+    crossed_brackets,
     draw,
+    enclosing_bracket,
     gold_label,
-    gold_side,
+    gold_marks,
     is_right_to_left,
-    parse_side,
+    parse_marks,
 )
-from treegauge.humancheck.web.security import Who
 from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import cell_text
 from treegauge.trees.tree import Tree
 
-__all__ = ["KINDS_IN_WORDS", "Pages", "Reason", "Segment", "View", "excerpt", "gold_stands_first", "question_view", "reason_of"]
+__all__ = ["KINDS_IN_WORDS", "Pages", "Reason", "Segment", "View", "excerpt", "gold_is_first", "question_view", "reason_of"]
 
 _MOST_WORDS = 12
 
 
 class Segment(NamedTuple):
-    """Some words of the sentence; which bracket they are in, and which bracket signs stand before and after them.
+    """Some words of the sentence, the brackets they are in, and the bracket signs before and after them.
 
     In the sentence ``[`` and ``]`` enclose the bracket in question, ``⟨`` and ``⟩`` the treebank bracket that it crosses.
     """
@@ -56,7 +52,7 @@ class Segment(NamedTuple):
     in_gold: bool
 
 
-class Gold(NamedTuple):
+class GoldBracket(NamedTuple):
     """A treebank bracket: its label, and its words ``start:end``."""
 
     label: str
@@ -66,20 +62,20 @@ class Gold(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a bracket is asked about: its kind, the treebank brackets that it crosses, smallest first, and the one around it."""
+    """The reason for a question: the bracket's kind, the treebank brackets it crosses (smallest first), the one around it."""
 
     kind: str
-    crosses: tuple[Gold, ...]
-    around: Gold | None
+    crosses: tuple[GoldBracket, ...]
+    around: GoldBracket | None
 
 
 @dataclass(frozen=True)
 class View:
-    """Everything about a question that is shown."""
+    """Everything that is shown about a question."""
 
     question: Question
     systems: tuple[str, ...]
-    shown_system: str
+    system: str
     segments: tuple[Segment, ...]
     reason: Reason
     pictures: tuple[Picture, ...]
@@ -91,45 +87,45 @@ class View:
 
 
 def question_view(check: Check, question: Question, reader: str, *, blind: bool, whole: bool = False, system: str = "") -> View:
-    """The view of a question; ``system`` says whose tree to show where several made the bracket.
+    """The view of a question; ``system`` chooses whose tree to show if several made the bracket.
 
-    Blind, the trees stand in an order that is random for each reader and question, and only the bracket in question is marked.
+    If ``blind``, the order of the trees is random for each reader and question, and only the bracket in question is marked.
     """
-    occurrence = _chosen(check, question, system)
-    made_by = check.systems[occurrence.system]
+    occurrence = _choose_occurrence(check, question, system)
+    shown_system = check.systems[occurrence.system]
     preset = check.plan.metric.adapted(check.plan.preset)
-    traces = preset.delete_tags & preset.delete_tags_for_length & {*check.gold.labels, *made_by.bank.labels}
-    gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(made_by, occurrence)
-    gold = gold_side(made_by, gold_tree, occurrence, traces)
-    test = parse_side(made_by, test_tree, occurrence, traces)
+    traces = preset.delete_tags & preset.delete_tags_for_length & {*check.gold.labels, *shown_system.bank.labels}
+    gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(shown_system, occurrence)
+    gold = gold_marks(shown_system, gold_tree, occurrence, traces)
+    test = parse_marks(shown_system, test_tree, occurrence, traces)
     if blind:
-        gold, test = anonymous(gold, preset), anonymous(test, preset)
-    turned = is_right_to_left(question.place.words)
-    gold_first = not blind or gold_stands_first(question, reader)
-    names = ("Tree 1", "Tree 2") if blind else ("Treebank", f"Parser {made_by.name}")
-    sides = (gold, test) if gold_first else (test, gold)
+        gold, test = anonymise(gold, preset), anonymise(test, preset)
+    right_to_left = is_right_to_left(question.span.words)
+    gold_first = not blind or gold_is_first(question, reader)
+    names = ("Tree 1", "Tree 2") if blind else ("Treebank", f"Parser {shown_system.name}")
+    trees = (gold, test) if gold_first else (test, gold)
     pictures = [
-        draw(side, name, prefix, whole=whole, right_to_left=turned)
-        for side, name, prefix in zip(sides, names, ("one-", "two-"), strict=True)
+        draw(tree, name, prefix, whole=whole, right_to_left=right_to_left)
+        for tree, name, prefix in zip(trees, names, ("one-", "two-"), strict=True)
     ]
     reason = reason_of(check, question, occurrence)
     return View(
         question,
-        tuple(check.name_of(question)),
-        made_by.name,
+        tuple(check.systems_with(question)),
+        shown_system.name,
         _segments(question, None if blind or not reason.crosses else reason.crosses[0]),
         reason,
         tuple(pictures),
-        turned,
+        right_to_left,
         os.path.basename(check.gold.place(occurrence.sentence)),
-        (_sentence(made_by, occurrence.sentence - 1), _sentence(made_by, occurrence.sentence + 1)),
+        (_sentence(shown_system, occurrence.sentence - 1), _sentence(shown_system, occurrence.sentence + 1)),
         gold_first,
         not whole and not all(picture.is_whole for picture in pictures),
     )
 
 
-def _chosen(check: Check, question: Question, system: str) -> Occurrence:
-    """The occurrence to show: of the wanted system, else of one that depends on the bracket, so that none is favoured."""
+def _choose_occurrence(check: Check, question: Question, system: str) -> Occurrence:
+    """The occurrence to show: the wanted system's, else one that depends on the bracket, so that no system is favoured."""
     wanted = [found for found in question.occurrences if check.systems[found.system].name == system]
     if wanted:
         return wanted[0]
@@ -142,25 +138,25 @@ def _test_tree(system: System, occurrence: Occurrence) -> Tree:
     return system.bank[int(system.pair.alignment.test[occurrence.sentence])]
 
 
-def gold_stands_first(question: Question, reader: str) -> bool:
-    """Whether a blind reader sees the treebank's tree as Tree 1: random, but always the same for a question and a reader."""
+def gold_is_first(question: Question, reader: str) -> bool:
+    """Whether a blind reader sees the treebank's tree as Tree 1: random, but fixed for a question and a reader."""
     return hashlib.sha256((question.key + reader).encode("utf-8", "replace")).digest()[0] % 2 == 0
 
 
 def reason_of(check: Check, question: Question, occurrence: Occurrence | None = None) -> Reason:
-    """Why a bracket is asked about."""
+    """The reason for a question."""
     occurrence = occurrence or question.occurrences[0]
     system = check.systems[occurrence.system]
-    found = [_gold(system, occurrence.sentence, row) for row in crossed(system, occurrence.row).tolist()]
+    found = [_gold_bracket(system, occurrence.sentence, row) for row in crossed_brackets(system, occurrence.row).tolist()]
     found.sort(key=lambda gold: gold.end - gold.start)
-    outer = around(system, occurrence.row)
-    return Reason(question.kind, tuple(found), _gold(system, occurrence.sentence, outer) if outer >= 0 else None)
+    outer = enclosing_bracket(system, occurrence.row)
+    return Reason(question.kind, tuple(found), _gold_bracket(system, occurrence.sentence, outer) if outer >= 0 else None)
 
 
-def _gold(system: System, sentence: int, row: int) -> Gold:
+def _gold_bracket(system: System, sentence: int, row: int) -> GoldBracket:
     brackets = system.items.gold.brackets
-    place = system.places.of(sentence, int(brackets.start[row]), int(brackets.end[row]))
-    return Gold(gold_label(system, row), excerpt(place.words[place.start : place.end]), place.start, place.end)
+    span = system.spans.of(sentence, int(brackets.start[row]), int(brackets.end[row]))
+    return GoldBracket(gold_label(system, row), excerpt(span.words[span.start : span.end]), span.start, span.end)
 
 
 def excerpt(words: tuple[str, ...], most: int = _MOST_WORDS) -> str:
@@ -174,11 +170,11 @@ def excerpt(words: tuple[str, ...], most: int = _MOST_WORDS) -> str:
     return " ".join([*words[: most // 2], "…", *words[-(most // 2) :]])
 
 
-def _segments(question: Question, gold: Gold | None) -> tuple[Segment, ...]:
+def _segments(question: Question, gold: GoldBracket | None) -> tuple[Segment, ...]:
     """The sentence, cut where the bracket, and the treebank bracket that it crosses, begin and end."""
-    words, start, end = question.place[:3]
-    if gold is None or not question.place.by_gold:
-        gold = Gold("", "", -1, -1)
+    words, start, end = question.span[:3]
+    if gold is None or not question.span.by_gold:
+        gold = GoldBracket("", "", -1, -1)
     edges = sorted({0, start, end, len(words)} | ({gold.start, gold.end} - {-1}))
     return tuple(
         Segment(
@@ -193,7 +189,7 @@ def _segments(question: Question, gold: Gold | None) -> tuple[Segment, ...]:
 
 
 def _sentence(system: System, index: int) -> str:
-    gold = system.places.gold
+    gold = system.spans.gold
     return excerpt(tuple(gold.words(index)), 60) if 0 <= index < len(gold) else ""
 
 
@@ -204,10 +200,10 @@ _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069
 
 
 class Pages:
-    """The templates, and what they show."""
+    """The templates and their data."""
 
-    def __init__(self, office: Office) -> None:
-        self.office = office
+    def __init__(self, session: Session) -> None:
+        self.session = session
         loader = FileSystemLoader(Path(__file__).parent / "templates")
         self._templates = Environment(
             loader=loader,
@@ -222,113 +218,113 @@ class Pages:
         """A template, filled."""
         return _UNSHOWABLE.sub("\ufffd", self._templates.get_template(template).render(values, percent=_percent))
 
-    def page(self, who: Who, key: str = "", *, whole: bool = False, system: str = "") -> str:
+    def page(self, person: Person, key: str = "", *, whole: bool = False, system: str = "") -> str:
         """The whole page with a question: the one asked for, or the next."""
-        desk = self.office.desks[who]
-        number = self.office.check.by_key.get(key, None) if key else desk.next()
-        question = None if number is None else self.office.check.questions[number]
+        worklist = self.session.worklists[person]
+        number = self.session.check.by_key.get(key, None) if key else worklist.next()
+        question = None if number is None else self.session.check.questions[number]
         return self.render(
             "page.html",
-            who=who,
-            desk=desk,
-            question=None if question is None else Markup(self.question(who, question, whole=whole, system=system)),
+            person=person,
+            worklist=worklist,
+            question=None if question is None else Markup(self.question(person, question, whole=whole, system=system)),
             key="" if question is None else question.key,
-            last=Markup(self.last(who)),
-            measures=Markup(self.measures(who)),
-            progress=desk.progress(),
+            last=Markup(self.last(person)),
+            measures=Markup(self.measures(person)),
+            progress=worklist.progress(),
             fresh_id=secrets.token_hex(16),
             longest_note=LONGEST_NOTE,
-            blind=self.office.blind,
-            several=len(self.office.people) > 1,
+            blind=self.session.blind,
+            several=len(self.session.people) > 1,
         )
 
-    def question(self, who: Who, question: Question, *, whole: bool = False, system: str = "") -> str:
-        """The part of the page that belongs to a question."""
-        office = self.office
-        desk = office.desks[who]
-        number = office.check.number[question.bracket]
-        upcoming = desk.next(besides=number)
-        blind = office.is_blind(who, question)
-        own = office.ledger.standing(question.bracket, who)
+    def question(self, person: Person, question: Question, *, whole: bool = False, system: str = "") -> str:
+        """The part of the page for one question."""
+        session = self.session
+        worklist = session.worklists[person]
+        number = session.check.number[question.bracket]
+        upcoming = worklist.next(besides=number)
+        blind = session.is_blind(person, question)
+        own = session.log.current(question.bracket, person)
         return self.render(
             "question.html",
-            view=question_view(office.check, question, who.name, blind=blind, whole=whole, system=system),
+            view=question_view(session.check, question, person.name, blind=blind, whole=whole, system=system),
             svg=Markup,
             blind=blind,
             whole=whole,
             kind=KINDS_IN_WORDS[question.kind],
-            after="" if upcoming is None else office.check.questions[upcoming].key,
+            after="" if upcoming is None else session.check.questions[upcoming].key,
             own=own if own is not None and own.verdict != "skipped" else None,
-            opinions=list(office.ledger.opinions(question.bracket).values()) if who.role == "adjudicator" else [],
-            elsewhere=office.ledger.elsewhere(question.bracket),
+            opinions=list(session.log.opinions(question.bracket).values()) if person.role == "adjudicator" else [],
+            elsewhere=session.log.under_other_gold(question.bracket),
         )
 
-    def last(self, who: Who) -> str:
-        """What one said last, and a way to take it back."""
-        judgement = self.office.desks[who].last()
+    def last(self, person: Person) -> str:
+        """The person's last answer, with the button that undoes it."""
+        judgement = self.session.worklists[person].last_judgement()
         if judgement is None:
             return ""
-        return self.render("last.html", fresh_id=secrets.token_hex(16), **self._said(judgement))
+        return self.render("last.html", fresh_id=secrets.token_hex(16), **self._describe(judgement))
 
-    def _said(self, judgement: Judgement) -> dict[str, Any]:
-        question = self.office.check.questions[self.office.check.number[judgement.bracket]]
+    def _describe(self, judgement: Judgement) -> dict[str, Any]:
+        question = self.session.check.questions[self.session.check.number[judgement.bracket]]
         return {
-            "said": judgement,
+            "judgement": judgement,
             "question": question,
             "words": excerpt(question.words),
             "kind": KINDS_IN_WORDS[question.kind],
-            "revealed": self.office.blind and judgement.verdict != "skipped",
-            "reason": reason_of(self.office.check, question),
-            "gold_first": gold_stands_first(question, judgement.annotator),
+            "revealed": self.session.blind and judgement.verdict != "skipped",
+            "reason": reason_of(self.session.check, question),
+            "gold_first": gold_is_first(question, judgement.annotator),
         }
 
-    def standings(self, who: Who) -> list[Standing]:
-        """Where each system stands by somebody's verdicts; for the adjudicator, by all."""
-        check = self.office.check
-        states = self.states(who)
+    def estimates(self, person: Person) -> list[SystemMeasures]:
+        """The measures of each system by a person's verdicts; for the adjudicator, by all."""
+        check = self.session.check
+        states = self.states(person)
         return [estimate(check, system, states) for system in range(len(check.systems))]
 
-    def states(self, who: Who) -> States:
-        """The state of each question by somebody's verdicts."""
-        if who.role == "annotator":
-            return self.office.desks[who].states
-        return states_of(self.office.check, self.office.decision(who))
+    def states(self, person: Person) -> States:
+        """The state of each question by a person's verdicts."""
+        if person.role == "annotator":
+            return self.session.worklists[person].states
+        return states_of(self.session.check, self.session.verdicts_for(person))
 
-    def measures(self, who: Who) -> str:
-        """The twelve measures as they stand."""
-        standings = self.standings(who)
+    def measures(self, person: Person) -> str:
+        """The twelve measures so far."""
+        systems = self.estimates(person)
         return self.render(
             "measures.html",
-            standings=standings,
+            systems=systems,
             titles=MEASURES,
-            notes=cautions(self.office.check, self.states(who)),
+            notes=sample_notes(self.session.check, self.states(person)),
         )
 
-    def judged(self, who: Who) -> str:
-        """The list of one's own judgements."""
-        desk = self.office.desks[who]
-        found = [self._said(judgement) for judgement, _ in zip(desk.own(), range(_MOST_LISTED), strict=False)]
-        return self.render("judged.html", who=who, judgements=found, progress=desk.progress(), most=_MOST_LISTED)
+    def judged(self, person: Person) -> str:
+        """The list of a person's own judgements."""
+        worklist = self.session.worklists[person]
+        found = [self._describe(judgement) for judgement, _ in zip(worklist.own_judgements(), range(_MOST_LISTED), strict=False)]
+        return self.render("judged.html", person=person, judgements=found, progress=worklist.progress(), most=_MOST_LISTED)
 
-    def results(self, who: Who) -> str:
-        """The paper's tables; for the adjudicator also how well annotators agree."""
-        office = self.office
-        tables = find_results(office.check, office.decision(who)).tables()
-        if who.role == "adjudicator":
-            tables.append(find_agreement(office.check, office.ledger))
-        people = [_how_far(person, office.desks[person].progress()) for person in office.people if who.role == "adjudicator"]
-        return self.render("results.html", who=who, tables=tables, people=people, people_columns=_HOW_FAR)
+    def results(self, person: Person) -> str:
+        """The paper's tables; for the adjudicator also the agreement of the annotators."""
+        session = self.session
+        tables = find_results(session.check, session.verdicts_for(person)).tables()
+        if person.role == "adjudicator":
+            tables.append(find_agreement(session.check, session.log))
+        people = [_progress_row(one, session.worklists[one].progress()) for one in session.people if person.role == "adjudicator"]
+        return self.render("results.html", person=person, tables=tables, people=people, people_columns=_PROGRESS_COLUMNS)
 
     def message(self, title: str, text: str) -> str:
-        """A page that only says something."""
+        """A page with a message only."""
         return self.render("message.html", title=title, text=text)
 
 
-_HOW_FAR = ("Who", "judged", "left", "accepted", "rejected", "unsure", "put off")
+_PROGRESS_COLUMNS = ("annotator", "judged", "left", "accepted", "rejected", "unsure", "skipped")
 
 
-def _how_far(who: Who, progress: Progress) -> tuple[str | int, ...]:
-    return (who.name, progress.answered, progress.left, progress.accepted, progress.rejected, progress.unsure, progress.skipped)
+def _progress_row(person: Person, progress: Progress) -> tuple[str | int, ...]:
+    return (person.name, progress.answered, progress.left, progress.accepted, progress.rejected, progress.unsure, progress.skipped)
 
 
 def _percent(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The two trees of a question as pictures: what matched, crosses, is missed or spurious; what is far away is drawn closed."""
+"""Pictures of the two trees of a question, with brackets marked and distant parts folded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,18 @@ from treegauge.trees.drawing import draw_svg, fold_to
 from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Picture", "Side", "anonymous", "around", "crossed", "draw", "gold_label", "gold_side", "is_right_to_left", "parse_side"]
+__all__ = [
+    "MarkedTree",
+    "Picture",
+    "anonymise",
+    "crossed_brackets",
+    "draw",
+    "enclosing_bracket",
+    "gold_label",
+    "gold_marks",
+    "is_right_to_left",
+    "parse_marks",
+]
 
 _SMALL = 14
 _CLOSE = 6
@@ -26,7 +37,7 @@ _LONG = 300
 
 
 class Picture(NamedTuple):
-    """A drawn tree: its ``name`` for the page, the SVG, where in it the asked words ``start:end`` stand, and whether it is all."""
+    """A drawn tree: its ``name`` for the page, the SVG, the span of the bracket in question, and whether nothing is left out."""
 
     name: str
     svg: str
@@ -35,8 +46,8 @@ class Picture(NamedTuple):
     is_whole: bool
 
 
-class Side(NamedTuple):
-    """A tree with its marks by node, the words ``asked`` about, and the words ``near`` them: the crossed brackets, too."""
+class MarkedTree(NamedTuple):
+    """A tree with its marks by node, the span in question (``asked``), and that span with the crossed brackets (``near``)."""
 
     tree: Tree
     marks: Mapping[int, str]
@@ -44,7 +55,7 @@ class Side(NamedTuple):
     near: tuple[int, int]
 
 
-def crossed(system: System, row: int) -> Int64:
+def crossed_brackets(system: System, row: int) -> Int64:
     """The treebank brackets that a parser's bracket crosses."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
     start, end = int(test.start[row]), int(test.end[row])
@@ -53,7 +64,7 @@ def crossed(system: System, row: int) -> Int64:
     return rows[((first < start) & (start < last) & (last < end)) | ((start < first) & (first < end) & (end < last))]
 
 
-def around(system: System, row: int) -> int:
+def enclosing_bracket(system: System, row: int) -> int:
     """The smallest treebank bracket around a parser's bracket, itself included; -1 if there is none."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
     rows = _rows_of(system, row)
@@ -81,32 +92,32 @@ def _nodes(prepared: Prepared, sentence: int) -> list[tuple[int, int, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def gold_side(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> Side:
-    """The treebank's tree: what the parser reproduced, what it missed, and what the bracket in question crosses."""
+def gold_marks(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> MarkedTree:
+    """The treebank's tree with marks: reproduced, missed, crossed by the bracket in question."""
     items, row = system.items, occurrence.row
-    across = set(crossed(system, row).tolist())
+    across = set(crossed_brackets(system, row).tolist())
     same = set(np.flatnonzero(items.partner == row).tolist())
 
     def mark(number: int) -> str:
         found = "crossing" if number in across else "matched" if items.reproduced[number] else "missed"
         return f"{found} focus" if number in same else found
 
-    return _side(system, tree, occurrence, traces, items.gold, mark, of_gold=True)
+    return _mark_tree(system, tree, occurrence, traces, items.gold, mark, of_gold=True)
 
 
-def parse_side(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> Side:
-    """The parser's tree: what is in the treebank, what crosses it, what is spurious, and the bracket in question."""
+def parse_marks(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> MarkedTree:
+    """The parser's tree with marks: matched, crossing, spurious, and the bracket in question."""
     items = system.items
 
     def mark(number: int) -> str:
         found = "matched" if items.exact[number] else "crossing" if items.crosses[number] else "spurious"
         return f"{found} focus" if number == occurrence.row else found
 
-    return _side(system, tree, occurrence, traces, items.test, mark, of_gold=False)
+    return _mark_tree(system, tree, occurrence, traces, items.test, mark, of_gold=False)
 
 
-def anonymous(side: Side, preset: Preset) -> Side:
-    """A tree that does not tell whose it is: no marks, no function tags, no root that only a treebank or a parser writes."""
+def anonymise(marked: MarkedTree, preset: Preset) -> MarkedTree:
+    """The tree without anything that reveals its origin: marks, function tags, a root that only one marked writes."""
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         label = preset.cut_label(node.label)
@@ -114,11 +125,11 @@ def anonymous(side: Side, preset: Preset) -> Side:
             return [node]
         return children if preset.deletes(label) else [node.replace(label=label, children=children)]
 
-    tree = rebuild(side.tree, make) or side.tree
-    return Side(tree.replace(label="") if preset.deletes(tree.label) else tree, {}, side.asked, side.near)
+    tree = rebuild(marked.tree, make) or marked.tree
+    return MarkedTree(tree.replace(label="") if preset.deletes(tree.label) else tree, {}, marked.asked, marked.near)
 
 
-def _side(
+def _mark_tree(
     system: System,
     tree: Tree,
     occurrence: Occurrence,
@@ -127,76 +138,76 @@ def _side(
     mark: Callable[[int], str],
     *,
     of_gold: bool,
-) -> Side:
+) -> MarkedTree:
     sentence = int(system.items.test.brackets.sentence[occurrence.row])
-    shown, new = without_tagged(tree, traces)
+    bare, new = without_tagged(tree, traces)
     nodes = [(new[node], mark(became)) for _, became, node in _nodes(prepared, sentence) if became >= 0 and node in new]
-    tokens = system.places.tokens(occurrence.sentence)
+    tokens = system.spans.tokens(occurrence.sentence)
     column = tokens.gold if of_gold else tokens.test
 
     def words(start: int, end: int) -> tuple[int, int]:
-        return (int(column[start]), int(column[end - 1]) + 1) if start < end else (0, shown.width)
+        return (int(column[start]), int(column[end - 1]) + 1) if start < end else (0, bare.width)
 
     test = system.items.test.brackets
     asked = words(int(test.start[occurrence.row]), int(test.end[occurrence.row]))
-    return Side(shown, dict(nodes), asked, words(*_near(system, occurrence.row)))
+    return MarkedTree(bare, dict(nodes), asked, words(*_nearby_tokens(system, occurrence.row)))
 
 
-def _near(system: System, row: int) -> tuple[int, int]:
-    """The tokens of a bracket and, on either side, of the smallest treebank bracket that it crosses there."""
+def _nearby_tokens(system: System, row: int) -> tuple[int, int]:
+    """The tokens of a bracket and, on each marked, of the smallest treebank bracket that it crosses there."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
-    across = crossed(system, row)
+    across = crossed_brackets(system, row)
     start, end = int(test.start[row]), int(test.end[row])
     first, last = gold.start[across], gold.end[across]
     return max(first[first < start].tolist(), default=start), min(last[last > end].tolist(), default=end)
 
 
-def draw(side: Side, name: str, prefix: str, *, whole: bool, right_to_left: bool) -> Picture:
-    """The tree drawn: the part around the bracket in question, with what is not near it closed, or the whole tree."""
-    short = _shortened(side)
-    shown = short if whole else _cropped(short)
-    folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole or shown.tree.width <= _SMALL else _far(shown)
+def draw(marked: MarkedTree, name: str, prefix: str, *, whole: bool, right_to_left: bool) -> Picture:
+    """A picture of the part around the bracket in question, with distant parts folded, or of the whole tree."""
+    short = _shorten(marked)
+    shown = short if whole else _crop(short)
+    folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole or shown.tree.width <= _SMALL else _nodes_to_fold(shown)
     direction: Literal["ltr", "rtl"] = "rtl" if right_to_left else "ltr"
     svg = draw_svg(
         shown.tree, shown.marks, id_prefix=prefix, title=name, direction=direction, folded=folded, legend=False, stylesheet=False
     )
-    return Picture(name, svg, *shown.asked, not folded and shown.tree.size == side.tree.size)
+    return Picture(name, svg, *shown.asked, not folded and shown.tree.size == marked.tree.size)
 
 
-def _shortened(side: Side) -> Side:
-    """A tree of thousands of words without those in the middle of a long run: nobody reads them in a picture."""
-    if side.tree.width <= _LONG:
-        return side
-    tree, nodes, words = without_long_runs(side.tree)
+def _shorten(marked: MarkedTree) -> MarkedTree:
+    """The tree without the middle of long runs of words, if it has hundreds of words: nobody reads them in a picture."""
+    if marked.tree.width <= _LONG:
+        return marked
+    tree, nodes, words = without_long_runs(marked.tree)
     new = {old: number for number, old in enumerate(nodes)}
-    asked, near = ((bisect_left(words, start), bisect_left(words, end)) for start, end in (side.asked, side.near))
-    return Side(tree, {new[node]: mark for node, mark in side.marks.items()}, asked, near)
+    asked, near = ((bisect_left(words, start), bisect_left(words, end)) for start, end in (marked.asked, marked.near))
+    return MarkedTree(tree, {new[node]: mark for node, mark in marked.marks.items()}, asked, near)
 
 
-def _cropped(side: Side) -> Side:
+def _crop(marked: MarkedTree) -> MarkedTree:
     """The smallest subtree that holds more than the words near the bracket, so that one sees what it hangs from."""
-    best, number, first = side.tree, 0, 0
-    for index, (node, start, end) in enumerate(side.tree.nodes_with_spans()):
-        if start <= side.near[0] and side.near[1] <= end and end - start > side.near[1] - side.near[0]:
+    best, number, first = marked.tree, 0, 0
+    for index, (node, start, end) in enumerate(marked.tree.nodes_with_spans()):
+        if start <= marked.near[0] and marked.near[1] <= end and end - start > marked.near[1] - marked.near[0]:
             best, number, first = node, index, start
-    if side.tree.width <= _SMALL or best is side.tree:
-        return side
-    marks = {node - number: mark for node, mark in side.marks.items() if number <= node < number + best.size}
-    asked, near = ((start - first, end - first) for start, end in (side.asked, side.near))
-    return Side(best, marks, asked, near)
+    if marked.tree.width <= _SMALL or best is marked.tree:
+        return marked
+    marks = {node - number: mark for node, mark in marked.marks.items() if number <= node < number + best.size}
+    asked, near = ((start - first, end - first) for start, end in (marked.asked, marked.near))
+    return MarkedTree(best, marks, asked, near)
 
 
-def _far(side: Side) -> frozenset[int]:
-    """The nodes to close: all that is apart from the words near the question and, among these, what is long and settled."""
-    nodes = list(side.tree.nodes_with_spans())
-    hot = {number for number, mark in side.marks.items() if "focus" in mark or "crossing" in mark}
-    spans = [side.asked, *((start, end) for number, (_, start, end) in enumerate(nodes) if number in hot)]
+def _nodes_to_fold(marked: MarkedTree) -> frozenset[int]:
+    """The nodes to fold: those apart from the words near the question and, among these, long ones without marks of interest."""
+    nodes = list(marked.tree.nodes_with_spans())
+    hot = {number for number, mark in marked.marks.items() if "focus" in mark or "crossing" in mark}
+    spans = [marked.asked, *((start, end) for number, (_, start, end) in enumerate(nodes) if number in hot)]
     folded: set[int] = set()
     number, drawn = 0, 0
     while number < len(nodes):
         node, start, end = nodes[number]
-        apart = end <= side.near[0] or start >= side.near[1]
-        inside = side.near[0] <= start and end <= side.near[1]
+        apart = end <= marked.near[0] or start >= marked.near[1]
+        inside = marked.near[0] <= start and end <= marked.near[1]
         settled = inside and node.width > _CLOSE and not any(start <= first and last <= end for first, last in spans)
         closes = number > 0 and not node.is_preterminal and node.width > 1 and (apart or settled or drawn > _MOST_NODES)
         if closes:

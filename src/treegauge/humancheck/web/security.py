@@ -1,6 +1,6 @@
-"""Who may talk to the page: those with a link, from the page itself, under a name that is ours.
+"""Access to the page: only with a link, only from the page itself, only under a name of this machine.
 
-A link holds a token that nobody can guess. The ``Host`` of every request must be a name of this machine, so that no website can
+A link holds a token that cannot be guessed. The ``Host`` of every request must be a name of this machine, so that no website can
 reach the page by letting its own name point here (DNS rebinding); a request that stores something must come from the page itself
 (``Origin``). The content policy lets the browser run our one script and nothing else.
 """
@@ -13,7 +13,6 @@ import hmac
 import ipaddress
 import socket
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,8 +20,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from treegauge.errors import UsageError
+from treegauge.humancheck.judgements import Person
 
-__all__ = ["Guard", "HostRule", "Links", "Who", "check_address"]
+__all__ = ["Guard", "HostRule", "Links", "check_address"]
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = {
@@ -37,27 +37,20 @@ _HEADERS = {
 }
 
 
-class Who(NamedTuple):
-    """The person behind a link."""
-
-    role: str
-    name: str
-
-
 class Links:
     """A token for each person, made from the store's secret: the same until the secret is renewed."""
 
-    def __init__(self, secret: bytes, people: Collection[Who]) -> None:
+    def __init__(self, secret: bytes, people: Collection[Person]) -> None:
         self._secret = secret
-        self._people = {_fingerprint(self.token(who)): who for who in people}
+        self._people = {_fingerprint(self.token(person)): person for person in people}
 
-    def token(self, who: Who) -> str:
-        """The token in somebody's link: 192 bits that only the secret can give."""
-        digest = hmac.digest(self._secret, f"{who.role}:{who.name}".encode(), hashlib.sha256)
+    def token(self, person: Person) -> str:
+        """The token in a person's link: 192 bits derived from the secret."""
+        digest = hmac.digest(self._secret, f"{person.role}:{person.name}".encode(), hashlib.sha256)
         return base64.urlsafe_b64encode(digest[:24]).decode()
 
-    def who(self, token: str) -> Who | None:
-        """The person with a token; looked up by its hash, so that the time it takes says nothing about the right ones."""
+    def person(self, token: str) -> Person | None:
+        """The person with a token; looked up by its hash, so that timing reveals nothing about valid tokens."""
         return self._people.get(_fingerprint(token))
 
 
@@ -66,7 +59,7 @@ def _fingerprint(token: str) -> bytes:
 
 
 class HostRule:
-    """Which names of this machine are accepted.
+    """The rule for the names under which this machine may be addressed.
 
     >>> rule = HostRule()
     >>> [rule.accepts(host) for host in ("localhost:8765", "[::1]:8765", "evil.example:8765", "127.0.0.1.evil.example", "")]
@@ -100,7 +93,7 @@ def _is_address(name: str) -> bool:
 
 
 def check_address(host: str, *, allow_remote: bool) -> None:
-    """Refuse to listen to other machines unless that was asked for."""
+    """Raise an error if the page would be reachable from other machines without permission."""
     local = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
     if not local and not allow_remote:
         raise UsageError(
@@ -111,7 +104,7 @@ def check_address(host: str, *, allow_remote: bool) -> None:
 
 
 class Guard:
-    """The outermost layer: refuses strangers, adds the security headers, and answers where something broke."""
+    """The outermost layer: checks host and origin, adds security headers, and turns failures into responses."""
 
     def __init__(self, app: ASGIApp, hosts: HostRule, report: Callable[[str], None]) -> None:
         self._app, self._hosts, self._report = app, hosts, report
@@ -140,12 +133,12 @@ class Guard:
         except Exception as error:
             self._report(f"internal error: {type(error).__name__}: {error}")
             if not started:
-                await PlainTextResponse("Something broke here; the terminal says what.", 500)(scope, receive, guarded)
+                await PlainTextResponse("Internal error; the terminal shows the cause.", 500)(scope, receive, guarded)
 
     def _refusal(self, method: str, headers: Mapping[str, str]) -> str:
         host = headers.get("host", "")
         if not self._hosts.accepts(host):
-            return "This name is not one of this machine's. Use the link as it was printed."
+            return "Unknown host name. Use the link as it was printed."
         if method in ("GET", "HEAD"):
             return ""
         origin = headers.get("origin")

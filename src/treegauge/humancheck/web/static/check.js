@@ -80,7 +80,7 @@ async function goOn(answer, said) {
 function showProgress({ answered, total, left, skipped }) {
   $("#bar").value = answered;
   $("#bar").max = total;
-  $("#count").textContent = `${answered} of ${total} judged, ${left} left${skipped ? ` (${skipped} put off)` : ""}`;
+  $("#count").textContent = `${answered} of ${total} judged, ${left} left${skipped ? ` (${skipped} skipped)` : ""}`;
 }
 
 async function change(said, system) {
