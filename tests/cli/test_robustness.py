@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import running_process
 
 from treegauge.cli import main
 
@@ -170,7 +171,7 @@ def test_an_interrupted_command_stops_at_once_and_leaves_nothing(line: str, fold
         (folder / name).write_text((folder / name).read_text() * 50)
     before = sorted(folder.iterdir())
     code = "import sys, treegauge.cli; print('!', flush=True); treegauge.cli.main(sys.argv[1:])"
-    with subprocess.Popen(
+    with running_process(
         [sys.executable, "-c", code, *line.split()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
         assert running.stdout is not None

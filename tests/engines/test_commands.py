@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import running_process
 
 from treegauge import read
 from treegauge.data import treebank_path
@@ -199,16 +200,16 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster: Any, dask: str, 
     command = [sys.executable, "-m", "treegauge", "parse", "own", str(tmp_path / "s.txt"), "--objective", "mbr:goodman"]
     command += ["--size", "10", "-o"]
     subprocess.run([*command, str(tmp_path / "here.mrg")], check=True, capture_output=True)
-    running = subprocess.Popen([*command, str(tmp_path / "there.mrg"), "--engine", dask], stderr=subprocess.DEVNULL)
-    killed = 0
-    until = time.monotonic() + 120
-    while running.poll() is None and time.monotonic() < until and killed < 2:
-        busy = [worker for worker in cluster.scheduler.workers.values() if worker.processing]
-        if busy:
-            os.kill(_process_of(cluster, busy[0].address), signal.SIGKILL)
-            killed += 1
-        time.sleep(0.5)
-    assert running.wait(timeout=240) == 0
+    with running_process([*command, str(tmp_path / "there.mrg"), "--engine", dask], stderr=subprocess.DEVNULL) as running:
+        killed = 0
+        until = time.monotonic() + 120
+        while running.poll() is None and time.monotonic() < until and killed < 2:
+            busy = [worker for worker in cluster.scheduler.workers.values() if worker.processing]
+            if busy:
+                os.kill(_process_of(cluster, busy[0].address), signal.SIGKILL)
+                killed += 1
+            time.sleep(0.5)
+        assert running.wait(timeout=240) == 0
     assert killed
     assert (tmp_path / "there.mrg").read_bytes() == (tmp_path / "here.mrg").read_bytes()
 

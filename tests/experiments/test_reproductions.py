@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import running_process
 
 from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UnknownName
@@ -65,11 +66,12 @@ def test_a_run_killed_by_the_system_goes_on_to_the_same_files(name: str, options
     treebank.write_text("\n".join(map(str, small_corpus().bank)), "utf-8")
     command = [sys.executable, "-m", "treegauge", "reproduce", name, str(treebank), "--rounds", "50", "--threads", "1", *options]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with subprocess.Popen([*command, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with running_process([*command, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         parsed = (line for line in process.stderr if " sentences" in line)
         assert len(list(itertools.islice(parsed, 2))) == 2
         process.send_signal(signal.SIGKILL)
+        process.wait()
     assert process.returncode == -signal.SIGKILL
     (kept,) = killed.iterdir()
     pieces = kept.read_text("utf-8").count("\n")

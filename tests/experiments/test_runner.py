@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 import pytest
+from processes import running_process
 
 from treegauge.cli.reproduce import command
 from treegauge.errors import FormatError, UnknownName, UsageError
@@ -130,14 +131,13 @@ def test_a_killed_experiment_goes_on_to_the_same_report(tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert treegauge("reproduce", "goodman-table1", *QUICK, "-o", str(whole)).returncode == 0
     arguments: Sequence[str] = ["reproduce", "goodman-table1", *QUICK, "-o", str(killed)]
-    process = subprocess.Popen([sys.executable, "-m", "treegauge", *arguments], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("run 2"):  # is done, so the third has begun
-            break
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    process.stderr.close()
+    with running_process([sys.executable, "-m", "treegauge", *arguments], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("run 2"):  # is done, so the third has begun
+                break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
     assert (killed / "goodman-table1.pieces.jsonl").exists()
     done = treegauge(*arguments, "--resume")
     assert done.returncode == 0, done.stderr

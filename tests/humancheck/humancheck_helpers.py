@@ -59,7 +59,7 @@ def judgement(name: str, **fields: object) -> Judgement:
 
 
 def writers_take_turns(first: Store, second: Store) -> None:
-    """Two stores at one place: person begins later waits and sees what the other wrote, so that reading on misses nothing."""
+    """Two stores at one place: the later writer waits and sees what the other wrote, so that reading on misses nothing."""
     news: list[Judgement] = []
 
     def write() -> None:

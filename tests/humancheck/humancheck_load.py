@@ -1,4 +1,4 @@
-"""People person answer as fast as they can, and person do not let go before each answer is acknowledged."""
+"""People who answer as fast as they can, and who send each answer until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from processes import running_process
+
 from treegauge.humancheck.judgements import Judgement
 from treegauge.humancheck.store import Store
 
@@ -23,7 +25,7 @@ IN_PROCESS = Path(__file__).parent
 
 
 class Served(NamedTuple):
-    """A server that starts again: its links, the questions' keys, and the process that prints person serves."""
+    """A server that starts again: its links, the questions' keys, and the process that prints which process serves."""
 
     links: list[str]
     keys: list[str]
@@ -37,15 +39,15 @@ class Served(NamedTuple):
 
 @contextmanager
 def served(location: str, annotators: int) -> Iterator[Served]:
-    command = [sys.executable, str(IN_PROCESS / "humancheck_server.py"), location, str(annotators)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=IN_PROCESS) as process:
+    command = [sys.executable, str(HERE / "humancheck_server.py"), location, str(annotators)]
+    with running_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=HERE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
             yield Served(json.loads(process.stdout.readline()), json.loads(process.stdout.readline()), process)
         finally:
             process.stdin.close()
-            process.wait()
+            process.wait(timeout=60)
 
 
 class Annotator(threading.Thread):

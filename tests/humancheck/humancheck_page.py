@@ -14,7 +14,7 @@ from treegauge.humancheck.web.server import serve_in_thread
 
 
 class PageClient(Client):
-    """A client person knows the session, too."""
+    """A client that knows the session, too."""
 
     session: Session
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from humancheck_helpers import Client, careless, said, small_check, words_of
+from processes import running_process
 
 from treegauge import io
 from treegauge.cli import main
@@ -208,7 +209,7 @@ def test_serving_until_it_is_stopped(folder: Path, tmp_path: Path) -> None:
     files = [str(folder / name) for name in FILES]
     people = ["--annotator", "anna", "--annotator", "ben"]
     command = [sys.executable, "-m", "treegauge", "check", *files, "--store", store, "--port", "0", "--sample", "5", *people]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as page:
+    with running_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as page:
         assert page.stdout is not None
         assert page.stderr is not None
         links = dict(page.stdout.readline().strip().split(": ", 1) for _ in range(3))

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import running_process
 
 from treegauge.cli import main
 from treegauge.io import read, write
@@ -178,15 +179,16 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
 def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     pipe, target = tmp_path / "pipe.mrg", tmp_path / "out.mrg"
     os.mkfifo(pipe)
-    process = subprocess.Popen([sys.executable, "-m", "treegauge", "convert", str(pipe), "-o", str(target)], stderr=subprocess.PIPE)
-    with pipe.open("wb") as stream:  # opens when the command does
-        stream.write(b"(A a)\n" * 400_000)
-        stream.flush()
-        while not list(tmp_path.glob(".out.mrg.*.part")):
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
+    command = [sys.executable, "-m", "treegauge", "convert", str(pipe), "-o", str(target)]
+    with running_process(command, stderr=subprocess.PIPE) as process:
+        with pipe.open("wb") as stream:  # opens when the command does
+            stream.write(b"(A a)\n" * 400_000)
+            stream.flush()
+            while not list(tmp_path.glob(".out.mrg.*.part")):
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
     assert process.returncode == 130
     assert err.strip() == b"treegauge: interrupted"
     assert list(tmp_path.iterdir()) == [pipe]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import running_process
 
 from treegauge.data import own_treebank, treebank_path
 from treegauge.errors import BracketError, MismatchError, ModelError, UsageError
@@ -174,15 +175,11 @@ def test_killed_at_random_it_resumes_to_the_identical_grammar(tmp_path: Path) ->
     chance = random.Random(5)
     kills, resume = 0, False
     while kills < 4:
-        process = subprocess.Popen(
-            learn_command(corpus, *options, "-o", str(killed), *(["--resume"] if resume else [])),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stderr is not None
-        if _kill_after(process, steps=chance.randint(1, 15), wait=chance.random() * 0.03):
-            kills += 1
-        process.stderr.close()
+        command = learn_command(corpus, *options, "-o", str(killed), *(["--resume"] if resume else []))
+        with running_process(command, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            if _kill_after(process, steps=chance.randint(1, 15), wait=chance.random() * 0.03):
+                kills += 1
         resume = Path(f"{killed}.checkpoint").exists()
         if killed.exists():
             break

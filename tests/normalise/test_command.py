@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from processes import running_process
 
 from treegauge.normalise import STEPS
 from treegauge.trees import Treebank
@@ -104,7 +105,7 @@ def test_the_list_has_every_step() -> None:
 
 def test_a_closed_pipe_is_no_error(bank: Path) -> None:
     bank.write_text("(S (A a) (B b))\n" * 20_000, encoding="utf-8")
-    with subprocess.Popen(
+    with running_process(
         [sys.executable, "-m", "treegauge", "normalise", "--steps", "xcont", str(bank)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -12,8 +12,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from processes import running_process
 
 from treegauge.parsing.output import RecordFile
 
@@ -49,12 +51,13 @@ def test_a_run_killed_by_the_system_resumes_to_the_same_file(
     whole: Path, tmp_path: Path, suffix: str, more: tuple[str, ...]
 ) -> None:
     killed = tmp_path / f"killed.mrg{suffix}"
-    process = subprocess.Popen(command(whole.parent, killed, *more), stderr=subprocess.DEVNULL, start_new_session=True)
-    until = time.monotonic() + 120
-    while not (killed.exists() and killed.stat().st_size > 4000) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL, "it was killed in the middle"
+    options: dict[str, Any] = {"stderr": subprocess.DEVNULL, "start_new_session": True}
+    with running_process(command(whole.parent, killed, *more), **options) as process:
+        until = time.monotonic() + 120
+        while not (killed.exists() and killed.stat().st_size > 4000) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL, "it was killed in the middle"
     left = killed.stat().st_size
     done = subprocess.run(command(whole.parent, killed, *more, "--resume"), check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from processes import running_process
 
 from treegauge import Result, Scores, Signature, metric_names
 from treegauge.cli import main
@@ -320,8 +321,8 @@ class TestFilesAndPipes:
             read, write = pty.openpty()
             command = [sys.executable, "-m", "treegauge", "score", "gold.mrg", "test.mrg"]
             environment = {**os.environ, "NO_COLOR": wish}
-            with subprocess.Popen(command, cwd=files, stdout=write, stderr=write, env=environment) as process:
-                process.wait()
+            with running_process(command, cwd=files, stdout=write, stderr=write, env=environment) as process:
+                process.wait(timeout=120)
             os.close(write)
             shown[wish] = os.read(read, 10_000).decode()
             os.close(read)

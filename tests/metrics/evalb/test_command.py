@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from evalb_helpers import TRAM, run
+from processes import running_process
 
 COMMAND = [sys.executable, "-m", "treegauge", "evalb"]
 
@@ -77,7 +78,7 @@ def test_standard_input(folder: Path):
 def test_a_reader_that_leaves_is_no_trouble(folder: Path):
     for name in ("gold", "test"):
         (folder / name).write_text((TRAM + "\n") * 20_000)
-    with subprocess.Popen([*COMMAND, "gold", "test"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with running_process([*COMMAND, "gold", "test"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
