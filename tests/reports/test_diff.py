@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -164,3 +165,60 @@ def test_the_command_says_when_nothing_differs(files: tuple[str, str]) -> None:
     done = run(*files, "--sentence", "9")
     assert done.returncode == 2
     assert b"there is no sentence 9: the treebank has 3" in done.stderr
+
+
+def test_the_layout_of_the_picture() -> None:
+    """Every place of the outer picture: headings, names, trees and the legend, and the room around them."""
+    first = diff("(S (NP (N rain)) (VP (V fell) (ADV hard)))", "(S (NP (N rain)) (V fell) (ADV hard))")
+    picture = ElementTree.fromstring(diff_svg([first, diff("(S (N a) (V b))", "(X (N a) (V b))")], fold=False))
+    svg = "{http://www.w3.org/2000/svg}"
+    (outer,) = (child for child in picture if child.tag == f"{svg}g")
+    texts = [(element.text, element.get("x"), element.get("y")) for element in outer if element.tag == f"{svg}text"]
+    boxes = [
+        tuple(int(child.get(name, "")) for name in ("x", "y", "width", "height")) for child in outer if child.tag == f"{svg}svg"
+    ]
+    assert texts == [
+        ("<string>:1: gold: 2 matched, 1 missed; test: 2 matched", "12", "26"),
+        ("gold", "12", "50"),
+        ("test", "12", "225"),
+        ("<string>:1: gold: 1 wrong-label; test: 1 wrong-label", "12", "412"),
+        ("gold", "12", "436"),
+        ("test", "12", "570"),
+    ]
+    assert boxes == [
+        (12, 60, 177, 151),
+        (12, 235, 174, 151),
+        (12, 446, 81, 110),
+        (12, 580, 82, 110),
+        (12, 702, 427, 42),
+    ]
+    assert (picture.get("width"), picture.get("height")) == ("462", "756")
+    assert picture.get("viewBox") == "0 0 462 756"
+
+
+def test_the_layout_of_a_tree_in_the_picture() -> None:
+    found = diff("(S (NP (N rain)) (VP (V fell) (ADV hard)))", "(S (NP (N rain)) (V fell) (ADV hard))")
+    places = dict(re.findall(r'id="s0t0-([nw]\d)"[^>]*(?:>.*?<text)? x="(\d+)" y="\d+"', diff_svg([found], fold=False)))
+    heights = dict(re.findall(r'id="s0t0-([nw]\d)"[^>]*(?:>.*?<text)? x="\d+" y="(\d+)"', diff_svg([found], fold=False)))
+    assert places == {
+        "n0": "87",
+        "n1": "47",
+        "n2": "47",
+        "n3": "128",
+        "n4": "108",
+        "n5": "148",
+        "w0": "47",
+        "w1": "108",
+        "w2": "148",
+    }
+    assert heights == {
+        "n0": "29",
+        "n1": "70",
+        "n2": "111",
+        "n3": "70",
+        "n4": "111",
+        "n5": "111",
+        "w0": "132",
+        "w1": "132",
+        "w2": "132",
+    }

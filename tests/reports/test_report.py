@@ -18,7 +18,8 @@ from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS, Page
 
 import treegauge
 from treegauge.metrics.hogenhout import Judgements, Verdict
-from treegauge.reports.charts import Scale, Series, column_chart, line_chart, point_chart
+from treegauge.reports.charts import Scale, figure_svg
+from treegauge.reports.figures import Figure, Kind, Series
 from treegauge.reports.report import Report, make_report
 from treegauge.reports.report_sentences import find_sentences
 from treegauge.significance import Settings
@@ -224,9 +225,11 @@ def test_a_preset_and_skipping() -> None:
 
 
 def test_charts_do_without_values() -> None:
-    for chart in (line_chart, point_chart, column_chart):
-        assert "<svg" in chart("nothing", [], [Series("a", [])])
-        drawn = chart("gaps", ["x", "y"], [Series("a", [math.nan, 0.5]), Series("b", [math.nan, math.nan])])
+    kinds: tuple[Kind, ...] = ("lines", "points", "columns")
+    for kind in kinds:
+        assert "<svg" in figure_svg(Figure("f", kind, "nothing", [], [Series("a", [])]))
+        gaps = [Series("a", [math.nan, 0.5]), Series("b", [math.nan, math.nan])]
+        drawn = figure_svg(Figure("f", kind, "gaps", ["x", "y"], gaps))
         assert "nan" not in re.sub(r'aria-label="[^"]*"', "", drawn)
 
 
@@ -287,7 +290,7 @@ def test_the_command_shows_a_human_check(files: list[str], tmp_path: Path) -> No
         if question.kind != "EM"
     ]
     with Store(store) as opened:
-        opened.append(judged, {question.bracket.sentence: question.place.words for question in check.questions})
+        opened.append(judged, {question.bracket.sentence: question.span.words for question in check.questions})
     target = tmp_path / "out.html"
     done = run(*files[:2], "--store", str(store), "-o", str(target), "--rounds", "20")
     assert done.returncode == 0, done.stderr

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
 
 from treegauge.reports.report import make_report
 from treegauge.significance import Settings
+from treegauge.trees import Tree, Treebank
+from treegauge.trees.drawing import draw_svg, fold_settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -157,8 +160,6 @@ def test_hostile_text_stays_text(chromium: Browser, tmp_path: Path) -> None:
 
 
 def test_a_deep_tree_is_folded_before_it_is_drawn(chromium: Browser, tmp_path: Path) -> None:
-    from treegauge.trees import Tree
-
     deep, flat = Tree("V", ["go"]), Tree("S", [Tree("V", ["go"])])
     for _ in range(3_000):
         deep = Tree("S", [deep])
@@ -168,3 +169,73 @@ def test_a_deep_tree_is_folded_before_it_is_drawn(chromium: Browser, tmp_path: P
     assert 10 < watched.page.locator(".item svg.treegauge").first.locator(".node").count() < 200
     assert watched.said == []
     watched.page.close()
+
+
+PYTHON_PLACES = """(root) => {
+  const at = (text) => [Number(text.getAttribute("x")), Number(text.getAttribute("y")), text.firstChild.textContent];
+  const places = {};
+  for (const node of root.querySelectorAll(".node")) places["n" + node.dataset.node] = at(node.querySelector("text"));
+  for (const word of root.querySelectorAll(".word")) places["w" + word.dataset.start] = at(word);
+  const paths = [...root.querySelectorAll("path:not(.shape)")].map((path) => path.getAttribute("d")).sort();
+  return { places, paths, size: [Number(root.getAttribute("width")), Number(root.getAttribute("height"))] };
+}"""
+
+
+def places_of_python(picture: str) -> dict[str, Any]:
+    root = ElementTree.fromstring(picture)
+    svg = "{http://www.w3.org/2000/svg}"
+    places: dict[str, list[Any]] = {}
+    for group in root.iter(f"{svg}g"):
+        if (name := group.get("id", "")).startswith("n"):
+            text = group.find(f"{svg}text")
+            assert text is not None
+            places[name] = [int(text.get("x", "")), int(text.get("y", "")), text.text]
+    for text in root.iter(f"{svg}text"):
+        if (name := text.get("id", "")).startswith("w"):
+            places[name] = [int(text.get("x", "")), int(text.get("y", "")), text.text]
+    paths = sorted(path.get("d", "") for path in root.iter(f"{svg}path") if path.get("class") != "shape")
+    return {"places": places, "paths": paths, "size": [int(root.get("width", "")), int(root.get("height", ""))]}
+
+
+WIDE = Treebank.from_trees(
+    [
+        Tree("S", [Tree("NP", [Tree("N", ["木構造"]), Tree("N", ["👩\u200d🚀"]), Tree("N", ["e\u0301t" * 30])]), Tree("VP", [])]),
+        Tree("S", [Tree("NP", [Tree("N", ["שלום"]), Tree("N", ["רב"])]), Tree("VP", [Tree("V", ["עולם"]), Tree("P", ["ב"])])]),
+        Tree("S", [Tree("NP", [Tree("D", [f"word{number}"]) for number in range(12)]), Tree("VP", [Tree("V", ["go"])])]),
+    ]
+)
+
+
+def without_first_phrase(tree: Tree) -> Tree:
+    first = tree.children[0]
+    assert isinstance(first, Tree)
+    return tree.replace(children=[*first.children, *tree.children[1:]])
+
+
+@pytest.mark.parametrize("fold", [True, False])
+def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fold: bool) -> None:
+    gold = Treebank.from_trees([*WIDE, *GOLD[:60]])
+    test = Treebank.from_trees([*map(without_first_phrase, WIDE), *SYSTEMS["right-branching"][:60]])
+    report = make_report(gold, {"A": test}, Settings(rounds=5, preset="none"))
+    path = tmp_path / "report.html"
+    report.write(str(path))
+    watched = Watched(chromium, path)
+    if not fold:
+        watched.page.locator("#fold").uncheck()
+    marks = report.marks["A"]
+    compared = 0
+    for row in report.sentences.rows[:20]:
+        sentence = int(marks.pair.index[row])
+        item = watched.page.locator(f"#s{sentence + 1}")
+        if "open" not in (item.get_attribute("class") or ""):
+            item.locator("button").first.click()
+        direction: Literal["ltr", "rtl"] = "rtl" if "שלום" in gold[sentence].words else "ltr"
+        sides = [(gold[sentence], marks.of_gold(row)), (test[sentence], marks.of_test(row))]
+        for number, (tree, found) in enumerate(sides):
+            folded = fold_settled(tree, found) if fold else ()
+            expected = places_of_python(draw_svg(tree, found, folded=folded, legend=False, direction=direction))
+            drawn = item.locator("svg.treegauge").nth(number).evaluate(PYTHON_PLACES)
+            assert drawn == expected
+            compared += len(drawn["places"])
+    watched.page.close()
+    assert compared > 200

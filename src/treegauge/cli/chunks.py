@@ -95,7 +95,10 @@ Examples:
     "--marginals", metavar="FILE", help="The same from an IOB tagger: lines `word mark=probability ...`; MODEL is then `-`."
 )
 @click.option(
-    "--blame-figure", type=click.Path(dir_okay=False, path_type=Path), help="Draw the blame as a bar chart (.svg, .pdf, .png)."
+    "--blame-figure",
+    "blame_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw the blame as a figure (.svg, .pdf, .png).",
 )
 @click.option("--format", "form", type=click.Choice([*TABLE_FORMATS]), default="table", show_default=True)
 @reading_options
@@ -106,7 +109,7 @@ def entropy(
     expected: str,
     candidates: str | None,
     marginals: str | None,
-    blame_figure: Path | None,
+    blame_file: Path | None,
     form: str,
     options: ReadOptions,
 ) -> None:
@@ -137,10 +140,12 @@ def entropy(
         tables = [blame, chunk_evaluation.coverage_table(result), chunk_evaluation.sensitivity_table(result)]
     for table in tables:
         click.echo("\n" + render(table, form))
-    if blame_figure is not None:
-        from treegauge.reports.figures import draw_blame
+    if blame_file is not None:
+        from treegauge.reports.figures import blame_figure
+        from treegauge.reports.plots import write_figure
 
-        click.echo(f"wrote {draw_blame(tables[0], blame_figure)}", err=True)
+        (path,) = write_figure(blame_figure(tables[0]), blame_file)
+        click.echo(f"wrote {path}", err=True)
 
 
 @command.command(

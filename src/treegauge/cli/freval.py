@@ -140,11 +140,14 @@ def _document(scores: Sequence[FrevalScores], metric: Freval) -> dict[str, Any]:
 
 
 def _write_figures(scores: Sequence[FrevalScores], folder: Path, baseline: str | None, suffix: str) -> None:
-    from treegauge.reports.figures import Curve, write_figures
+    from treegauge.reports.figures import fragment_figures
+    from treegauge.reports.plots import write_figure
 
-    curves = [Curve.of(score.system, score.sizes) for score in scores]
-    for path in write_figures(curves, folder, baseline=baseline or curves[0].system, suffix=f".{suffix}"):
-        click.echo(f"wrote {path}", err=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    f1 = {score.system: [size.f1 for size in score.sizes] for score in scores}
+    for figure in fragment_figures(f1, baseline=baseline or "", zoom=(6, 13)):
+        for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
+            click.echo(f"wrote {path}", err=True)
 
 
 def _print_as_program(gold: str, tests: Sequence[str], matching: str) -> None:

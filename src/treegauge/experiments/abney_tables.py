@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from treegauge.chunks.corpus import ChunkedSentence, categories_of
 from treegauge.chunks.evaluation import Evaluation, blame_table, coverage_table, evaluate, sensitivity_table
@@ -23,7 +22,8 @@ from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
 from treegauge.experiments.tables import beside
-from treegauge.reports.figures import draw_blame
+from treegauge.reports.figures import blame_figure
+from treegauge.reports.plots import write_figure
 from treegauge.tables import Cell, Table
 
 __all__ = ["EXPERIMENT", "Settings"]
@@ -57,13 +57,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class BlameFigure:
-    """The blame as a bar chart, and its data."""
+    """The blame as a figure, and its data."""
 
     table: Table
     name: str = "blame"
 
     def draw(self, path: str) -> None:
-        draw_blame(self.table, Path(path))
+        write_figure(blame_figure(self.table), path)
 
     def csv(self) -> str:
         text = io.StringIO()

@@ -10,7 +10,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from treegauge.reports.figures import LINE_STYLES, new_figure, save_figure
+from treegauge.reports.plots import LINE_STYLES, new_figure, save_figure
 
 __all__ = ["BarFigure", "Line", "LineFigure"]
 

@@ -1,3 +1,3 @@
-"""What people show and read: tables, plots, printouts."""
+"""Reports and pictures for people: pages, tables, figures, tree diffs, explanations."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _INK, _PALE = "#1b1b1b", "#8a8a8a"
 
 def diff_png(diffs: Sequence[TreeDiff], *, fold: bool = True, scale: float = 2.0) -> bytes:
     """The differences one below the other on white paper; needs the extra ``[plot]``."""
-    blocks = [_heading(diff) if part is None else _Drawn(*part, diff, fold) for diff in diffs for part in (None, *diff.sides)]
+    blocks = [_heading(diff) if part is None else _TreeBlock(*part, diff, fold) for diff in diffs for part in (None, *diff.sides)]
     blocks.append(_legend(diffs))
     width = max((block.width for block in blocks), default=0) + 2 * _MARGIN
     height = sum(block.height for block in blocks) + 2 * _MARGIN
@@ -91,7 +91,7 @@ def _legend(diffs: Sequence[TreeDiff]) -> _Line:
     return _Line([(f"{mark.symbol} {mark.name}", mark.colour) for mark in MARKS.values() if mark.name in used])
 
 
-class _Drawn:
+class _TreeBlock:
     """A tree with its name above it."""
 
     def __init__(self, name: str, tree: Tree, marks: Mapping[int, str], diff: TreeDiff, fold: bool) -> None:

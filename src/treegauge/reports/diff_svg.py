@@ -1,4 +1,4 @@
-"""Tree diffs as one SVG picture: for each sentence its heading and its trees, and at the end what the marks mean."""
+"""Tree diffs as one SVG picture: a heading and the trees of each sentence, and a legend."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)
 _LONGEST_HEADING = 160
 
 
-class _Placed(NamedTuple):
-    """Elements, and where they end."""
+class _Block(NamedTuple):
+    """Elements, and their right and bottom edge."""
 
     elements: list[str]
     right: int
@@ -37,19 +37,19 @@ def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "au
     elements: list[str] = []
     right, bottom = 0, _MARGIN
     for number, diff in enumerate(diffs):
-        placed = _one(diff, number, bottom, fold)
-        elements += placed.elements
-        right, bottom = max(right, placed.right), placed.bottom + _MARGIN
+        block = _sentence(diff, number, bottom, fold)
+        elements += block.elements
+        right, bottom = max(right, block.right), block.bottom + _MARGIN
     used = {mark for diff in diffs for _, _, marks in diff.sides for mark in marks.values()}
     if used:
-        placed = _nested(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
-        elements += placed.elements
-        right, bottom = max(right, placed.right), placed.bottom
+        block = _nested(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
+        elements += block.elements
+        right, bottom = max(right, block.right), block.bottom
     title = "; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference"
     return PictureFrame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _MARGIN, bottom + _MARGIN)
 
 
-def _one(diff: TreeDiff, number: int, top: int, fold: bool) -> _Placed:
+def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Block:
     heading = clean(f"{diff.place}: {diff.summary}", _LONGEST_HEADING)
     elements = [_text(heading, top + _FONT, bold=True)]
     right, bottom = _MARGIN + ems(heading) * _FONT * 108 // 10_000, top + _LINE
@@ -57,10 +57,10 @@ def _one(diff: TreeDiff, number: int, top: int, fold: bool) -> _Placed:
         folded = diff.folded(tree, marks) if fold else frozenset[int]()
         picture = draw_svg(tree, marks, id_prefix=f"s{number}t{side}-", title=name, folded=folded, legend=False, stylesheet=False)
         elements.append(_text(clean(name, 60), bottom + _FONT, bold=False))
-        placed = _nested(picture, bottom + _LINE)
-        elements += placed.elements
-        right, bottom = max(right, placed.right), placed.bottom
-    return _Placed(elements, right, bottom)
+        block = _nested(picture, bottom + _LINE)
+        elements += block.elements
+        right, bottom = max(right, block.right), block.bottom
+    return _Block(elements, right, bottom)
 
 
 def _text(text: str, baseline: int, *, bold: bool) -> str:
@@ -68,10 +68,10 @@ def _text(text: str, baseline: int, *, bold: bool) -> str:
     return f'<text x="{_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape(text)}</text>'
 
 
-def _nested(picture: str, top: int) -> _Placed:
+def _nested(picture: str, top: int) -> _Block:
     """A picture inside another, at its own size."""
     found = _SIZE.match(picture)
     assert found is not None, "a picture begins with its size"
     width, height = int(found[2]), int(found[3])
     inside = f'<svg x="{_MARGIN}" y="{top}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
-    return _Placed([inside.rstrip("\n")], _MARGIN + width, top + height)
+    return _Block([inside.rstrip("\n")], _MARGIN + width, top + height)

@@ -1,4 +1,4 @@
-"""A metric explained from its own description: definition, counts, rates, options, paper."""
+"""Explanations of metrics from their own descriptions: definition, counts, rates, options, papers."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,16 +19,19 @@ from treegauge import __version__
 from treegauge.metrics.breakdowns import Place
 from treegauge.metrics.breakdowns.repair_forest import KINDS
 from treegauge.metrics.registry import REFERENCES, Reference, find_metric, references_of
-from treegauge.reports import report_charts as charts
 from treegauge.reports import report_tables as tables
-from treegauge.reports.charts import marker, series_class
-from treegauge.reports.examples import kept_words
+from treegauge.reports.charts import figure_svg, marker, series_class
+from treegauge.reports.examples import counted_words
+from treegauge.reports.figures import Figure
 from treegauge.reports.report import Report
+from treegauge.reports.report_figures import report_figures
 from treegauge.reports.tree_diff import CODES, NAMES
 from treegauge.significance.comparison import PairOfSystems
-from treegauge.tables import Table
+from treegauge.tables import Table, terminal_width
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
+from treegauge.trees.drawing.marks import ems
+from treegauge.trees.drawing.svg import Metrics
 
 __all__ = ["report_page"]
 
@@ -35,6 +39,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _HEADLINE = ("parseval", "f1")
 _STATIC_SENTENCES, _LONGEST_STATIC = 3, 40
 _AROUND = 12
+_HALF = 540.0
 # Sentences of about so many words say enough and are read at a glance.
 _READABLE = 12
 _MOST_NOTES = 200
@@ -108,13 +113,27 @@ def _inert(document: str) -> str:
 
 
 def _data(report: Report) -> dict[str, Any]:
-    """What the script needs to know beside the sentences."""
+    """The data of the script beside the sentences."""
     found = report.sentences
     return {
         "systems": list(report.systems),
         "labels": list(found.labels),
         "kinds": list(found.kinds),
         "marks": {code: MARKS[name]._asdict() for code, name in zip(CODES, NAMES, strict=True)},
+        "metrics": Metrics.of(14)._asdict(),
+        **_character_sizes(report),
+    }
+
+
+def _character_sizes(report: Report) -> dict[str, dict[str, int]]:
+    """The sizes of all characters of the trees, so that the script places texts where :mod:`treegauge.trees.drawing` does."""
+    signs = "".join(mark.symbol for mark in MARKS.values()) + string.printable + "•…\ufffd"
+    characters = {*signs, *"".join(report.sentences.labels), *report.sentences.characters}
+    drawable = sorted(character for character in characters if not "\ud800" <= character <= "\udfff")
+    columns = {character: terminal_width(character) for character in drawable}
+    return {
+        "widths": {character: ems(character) for character in drawable},
+        "columns": {character: width for character, width in columns.items() if width != 1},
     }
 
 
@@ -139,7 +158,7 @@ def _cards(report: Report) -> Iterator[_Card]:
 
 
 class _Verdict(NamedTuple):
-    """Two systems in a sentence; ``sure`` if the difference is significant."""
+    """Two systems compared in a sentence; ``sure`` if the difference is significant."""
 
     sure: bool
     text: str
@@ -172,34 +191,42 @@ def _warnings(report: Report) -> list[str]:
     return list(dict.fromkeys([*report.comparison.warnings, *overall.warnings]))
 
 
+class _Chart(NamedTuple):
+    """A figure on the page: its caption and its picture."""
+
+    caption: str
+    picture: Markup
+
+
 @dataclass(frozen=True)
 class _Section:
-    """Charts and tables of a section; ``tables`` that are long stand behind a line that opens them."""
+    """The charts and tables of a section."""
 
-    charts: tuple[charts.Chart, ...]
+    charts: tuple[_Chart, ...]
     tables: tuple[Table, ...]
 
 
 def _sections(report: Report) -> Mapping[str, _Section]:
-    labels, lengths = tables.labels_table(report), tables.lengths_table(report)
-    crossings, errors = tables.crossings_table(report), tables.errors_table(report)
-    differences = tables.difference_tables(report)
-    drawn: dict[str, tuple[Sequence[charts.Chart], Sequence[Table]]] = {
-        "summary": ([charts.rates_chart(report)], [tables.rates_table(report)]),
-        "differences": ([], [*differences, *tables.matrix_tables(report)]),
-        "fragments": (charts.fragments_charts(report), [tables.fragments_table(report)]),
-        "labels": ([charts.labels_chart(report, labels)], [labels]),
-        "lengths": ([charts.lengths_chart(report, lengths)], [lengths]),
-        "crossings": ([charts.crossings_chart(report, crossings)], [crossings]),
-        "errors": ([charts.errors_chart(report, errors)] if errors.rows else [], [errors]),
-        "confusions": ([], tables.confusion_tables(report)),
-        "hogenhout": ([], tables.hogenhout_tables(report)),
-        "checked": ([], report.checked),
+    of_section: dict[str, Sequence[Table]] = {
+        "summary": [tables.rates_table(report)],
+        "differences": [*tables.difference_tables(report), *tables.matrix_tables(report)],
+        "fragments": [tables.fragments_table(report)],
+        "labels": [tables.labels_table(report)],
+        "lengths": [tables.lengths_table(report)],
+        "crossings": [tables.crossings_table(report)],
+        "errors": [tables.errors_table(report)],
+        "confusions": tables.confusion_tables(report),
+        "hogenhout": tables.hogenhout_tables(report),
+        "checked": report.checked,
     }
-    return {
-        name: _Section(tuple(chart._replace(picture=Markup(chart.picture)) for chart in pictures), tuple(shown))
-        for name, (pictures, shown) in drawn.items()
-    }
+    figures = report_figures(report)
+    return {name: _Section(tuple(_charts(figures.get(name, []))), tuple(shown)) for name, shown in of_section.items()}
+
+
+def _charts(figures: Sequence[Figure]) -> Iterator[_Chart]:
+    """The figures of a section; two of them share the width of the page."""
+    for figure in figures:
+        yield _Chart(figure.title, Markup(figure_svg(figure) if len(figures) == 1 else figure_svg(figure, _HALF)))
 
 
 class _Example(NamedTuple):
@@ -215,7 +242,7 @@ class _Example(NamedTuple):
 
 
 def _examples(report: Report) -> Mapping[str, list[_Example]]:
-    """For each kind of error the bracket of each system in a sentence that is easy to read, if it can be had."""
+    """An example of each kind of error and system, in a sentence of readable length if there is one."""
     listed = {report.marks[report.systems[0]].pair.index[row].item() for row in report.sentences.rows}
     found: dict[str, dict[Place, list[str]]] = {}
     for system, errors in report.breakdowns["errors"].items():
@@ -233,7 +260,7 @@ def _examples(report: Report) -> Mapping[str, list[_Example]]:
 
 
 def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Example:
-    words = kept_words(report.gold, report.preset, place.sentence)
+    words = counted_words(report.gold, report.preset, place.sentence)
     # A sentence whose tokens were cut to fit the test tree may have places behind its last word.
     start, end = (place.start, place.end) if place.end <= len(words) else (0, len(words))
     before, after = words[max(start - _AROUND, 0) : start], words[end : end + _AROUND]

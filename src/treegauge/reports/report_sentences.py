@@ -1,4 +1,4 @@
-"""The sentences that differ, as compact data that a page can draw trees from.
+"""The differing sentences of a report, as compact data from which the page draws trees.
 
 A tree is its columns, as in :class:`~treegauge.trees.treebank.Treebank`: labels and parents of its nodes in pre-order, the node
 above each word, the words. Marks are one character a node (:data:`~treegauge.reports.tree_diff.CODES`, a blank where a node does
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
@@ -31,7 +31,8 @@ _MOST_BYTES = 3_600_000
 class DifferingSentences:
     """Sentences with something wrong, those first on which the systems differ most.
 
-    ``documents`` are JSON; ``rows`` are the rows of the compared pairs behind them; ``differing`` counts all there are.
+    ``documents`` are JSON; ``rows`` are the rows of the compared pairs behind them; ``differing`` counts all there are;
+    ``characters`` are those of all words.
     """
 
     labels: tuple[str, ...]
@@ -40,6 +41,7 @@ class DifferingSentences:
     rows: tuple[int, ...]
     differing: int
     compared: int
+    characters: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 def find_sentences(
@@ -53,25 +55,27 @@ def find_sentences(
 ) -> DifferingSentences:
     """The sentences in which some system has a wrong bracket, at most so many and in so many bytes of JSON."""
     wrong = np.stack([found.wrong for found in marks.values()])
-    order = ranked(wrong)
-    writer = _Writer(gold, banks, marks, errors)
+    order = rank_sentences(wrong)
+    encoder = _SentenceEncoder(gold, banks, marks, errors)
     found: list[str] = []
     rows: list[int] = []
     room = most_bytes
     for row in order[:most]:
-        document = json.dumps(writer.sentence(row), ensure_ascii=False, separators=(",", ":"))
+        document = json.dumps(encoder.sentence(row), ensure_ascii=False, separators=(",", ":"))
         room -= len(document)
         if room < 0 and found:
             break
         found.append(document)
         rows.append(row)
-    return DifferingSentences(tuple(writer.labels), writer.kinds, tuple(found), tuple(rows), len(order), wrong.shape[1])
+    return DifferingSentences(
+        tuple(encoder.labels), encoder.kinds, tuple(found), tuple(rows), len(order), wrong.shape[1], frozenset(encoder.characters)
+    )
 
 
-def ranked(wrong: Int64) -> list[int]:
+def rank_sentences(wrong: Int64) -> list[int]:
     """The sentences with wrong brackets (systems by sentences): where the systems are furthest apart first, then the worst.
 
-    >>> ranked(np.array([[0, 2, 5, 1], [0, 6, 5, 0]]))
+    >>> rank_sentences(np.array([[0, 2, 5, 1], [0, 6, 5, 0]]))
     [1, 3, 2]
     """
     spread: Int64 = wrong.max(axis=0) - wrong.min(axis=0)
@@ -82,7 +86,7 @@ def ranked(wrong: Int64) -> list[int]:
 
 
 def short_place(place: str) -> str:
-    """Where a sentence was read, without folders.
+    """The place where a sentence was read, without folders.
 
     >>> short_place("data/gum/dev.mrg:12")
     'dev.mrg:12'
@@ -90,14 +94,15 @@ def short_place(place: str) -> str:
     return PurePath(place).name
 
 
-class _Writer:
-    """Makes the data of one sentence after the other; label strings are numbered as they turn up."""
+class _SentenceEncoder:
+    """An encoder of one sentence after the other; labels are numbered in the order of their first use."""
 
     def __init__(
         self, gold: Treebank, banks: Mapping[str, Treebank], marks: Mapping[str, BracketMarks], errors: Mapping[str, Breakdown]
     ) -> None:
         self.gold, self.banks, self.marks = gold, banks, marks
         self.labels: dict[str, int] = {}
+        self.characters: set[str] = set()
         self.kinds = tuple(dict.fromkeys(str(key[0]) for found in errors.values() for key in found.keys))
         self._of_gold = self._numbered(gold)
         self._of_system = {system: self._numbered(bank) for system, bank in banks.items()}
@@ -105,7 +110,7 @@ class _Writer:
         self._notes = {system: {note.sentence: note for note in found.pair.alignment.notes} for system, found in marks.items()}
 
     def _numbered(self, bank: Treebank) -> Int64:
-        """For each label number of a treebank its number here."""
+        """The number, in the report, of each label number of a treebank."""
         return np.array([self.labels.setdefault(label, len(self.labels)) for label in bank.labels] or [0], dtype=np.int64)
 
     def _kinds_of(self, errors: Breakdown) -> dict[int, list[int]]:
@@ -157,6 +162,7 @@ class _Writer:
             "a": bank.above[tokens].tolist(),
             "w": bank.words(index),
         }
+        self.characters.update(*tree["w"])
         empty = np.flatnonzero(bank.start[nodes] == bank.end[nodes])
         if len(empty):
             tree["e"] = dict(zip(empty.tolist(), bank.start[nodes][empty].tolist(), strict=True))

@@ -1,12 +1,9 @@
-"""TreeDiff: a gold tree and a test tree with every bracket marked, as a value that draws itself.
-
-What each bracket of a comparison is: matched, missed, spurious, crossing or wrongly labelled.
+"""Differences of trees: every bracket marked as matched, missed, spurious, crossing or wrongly labelled.
 
 The names are those of :data:`treegauge.trees.drawing.MARKS`. A gold bracket is *matched*, has the *wrong label* (its span is in the
 test tree under another label that matches nothing else) or is *missed*; a test bracket is *matched*, has the *wrong label*, is
-*crossing* a gold bracket or is *spurious*.
-
-A tree diff in a terminal: the trees side by side where they fit, else one below the other.
+*crossing* a gold bracket or is *spurious*. In a
+terminal, the trees are side by side where they fit, else one below the other.
 """
 
 from __future__ import annotations
@@ -105,10 +102,10 @@ def _of_sentence(brackets: Brackets, marks: NDArray[np.int8], row: int) -> dict[
 
 @dataclass(frozen=True)
 class TreeDiff:
-    """Two trees of a sentence; ``gold_marks`` and ``test_marks`` say what each node that counts is, by its place in pre-order.
+    """Two trees of a sentence, with the marks of all counted nodes by their pre-order numbers.
 
-    ``test`` is None where the sentence has no test tree, or one over other words (``note`` says so). It prints as text
-    (:mod:`treegauge.reports.tree_diff`) and shows itself in a notebook.
+    ``test`` is None where the sentence has no test tree, or one over other words (``note`` says so). It prints as text and
+    renders in notebooks.
     """
 
     sentence: int
@@ -127,8 +124,8 @@ class TreeDiff:
 
     @property
     def summary(self) -> str:
-        """How many brackets of each side are what, in a line."""
-        sides = [_counted(self.names[0], self.gold_marks), _counted(self.names[1], self.test_marks)]
+        """The numbers of brackets with each mark, in a line."""
+        sides = [_count_marks(self.names[0], self.gold_marks), _count_marks(self.names[1], self.test_marks)]
         return "; ".join(side for side in sides if side) + (f"; {self.note}" if self.note else "")
 
     @property
@@ -142,11 +139,10 @@ class TreeDiff:
         return fold_settled(tree, marks)
 
     def __str__(self) -> str:
-
         return diff_text(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the trees one below the other, each as wide as it is, and what the marks mean."""
+        """The trees one below the other with a legend, for notebooks."""
         content = repr([list(to_flat(tree)) for _, tree, _ in self.sides])
         key = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:8]
         parts = [f"<p><b>{escape(self.place)}</b>: {escape(self.summary)}</p>"]
@@ -157,7 +153,7 @@ class TreeDiff:
         return "".join(parts) + (legend_svg(used) if used else "")
 
 
-def _counted(name: str, marks: Mapping[int, str]) -> str:
+def _count_marks(name: str, marks: Mapping[int, str]) -> str:
     counts = Counter(marks.values())
     return f"{name}: " + ", ".join(f"{count} {mark}" for mark, count in counts.most_common()) if counts else ""
 
@@ -267,7 +263,7 @@ def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: C
     <BLANKLINE>
     ✓ matched   ∅ missed
     """
-    pictures = [_drawn(diff, name, tree, marks, width, fold, charset) for name, tree, marks in diff.sides]
+    pictures = [_lines(diff, name, tree, marks, width, fold, charset) for name, tree, marks in diff.sides]
     lines = [f"{diff.place}: {diff.summary}", ""]
     widths = [max(map(terminal_width, picture)) for picture in pictures]
     if len(pictures) == 2 and sum(widths) + _BETWEEN <= width:
@@ -280,7 +276,7 @@ def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: C
     return "\n".join(lines)
 
 
-def _drawn(diff: TreeDiff, name: str, tree: Tree, marks: Mapping[int, str], width: int, fold: bool, charset: Charset) -> list[str]:
+def _lines(diff: TreeDiff, name: str, tree: Tree, marks: Mapping[int, str], width: int, fold: bool, charset: Charset) -> list[str]:
     folded = diff.folded(tree, marks) if fold else frozenset[int]()
     return [name, *draw_text(tree, marks, width=width, charset=charset, folded=folded, legend=False).split("\n")]
 

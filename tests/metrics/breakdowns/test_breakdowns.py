@@ -15,7 +15,7 @@ from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown, breakdown
 from treegauge.metrics.breakdowns.base import Key, Place
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
-from treegauge.reports.examples import shown
+from treegauge.reports.examples import describe_place
 from treegauge.testing.definitions import constituents
 from treegauge.testing.pairs import treebank_pairs
 from treegauge.trees import Span, Tree, Treebank
@@ -184,11 +184,11 @@ def test_examples_are_shown_in_their_sentences() -> None:
     test = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (`` ``) (NP (NNS cats)) ('' '') (NP (RB here))) (. .))")
     preset = load_preset("default")
     places = breakdown("confusions", prepare(gold, test, preset)).examples(("ADVP", "NP"))
-    assert [shown(gold, preset, place) for place in places] == [
+    assert [describe_place(gold, preset, place) for place in places] == [
         "tree 1: gold: I saw cats [ADVP here]",
         "tree 1: test: I saw cats [NP here]",
     ]
-    assert shown(gold, preset, Place(0, "gold", 3, 9, "NP")) == "tree 1: gold: [NP] in: I saw cats here"
+    assert describe_place(gold, preset, Place(0, "gold", 3, 9, "NP")) == "tree 1: gold: [NP] in: I saw cats here"
 
 
 def test_unknown_breakdown_is_named() -> None:

@@ -6,8 +6,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const PAGE = 20;
   // The largest tree drawn open: what lies deeper, or beyond so many nodes, is folded until it is asked for.
-  const DEEPEST = 60, MOST_NODES = 4000, LONGEST_TEXT = 60;
-  const FONT = 14, MARGIN = 10, GAP = 13, LEVEL = 40, HALF = 11, WORD = 21, CORNER = 6;
+  const DEEPEST = 60, MOST_NODES = 4000, LONGEST_TEXT = 60, LONGEST_ROOF = 30, WORDS_OF_LONG_ROOF = 3;
+  const { font: FONT, margin: MARGIN, gap: GAP, level: LEVEL, half: HALF, word: WORD, snap: SNAP, corner: CORNER } = DATA.metrics;
   const byId = (id) => document.getElementById(id);
 
   function make(name, attributes = {}, text = "") {
@@ -86,8 +86,7 @@
       const me = items.length;
       items.push({ kind, node, text: DATA.labels[tree.l[node]], parent: above, depth, start: start[node], end: end[node] });
       if (kind === "folded") {
-        const own = words.slice(start[node], end[node]);
-        const text = own.join(" ").length > 30 ? [...own.slice(0, 3), "…", own[own.length - 1]].join(" ") : own.join(" ");
+        const text = roofText(words.slice(start[node], end[node]));
         items.push({ kind: "roof", text, parent: me, depth: depth + 1, start: start[node], end: end[node] });
       } else {
         for (let i = inside.length - 1; i >= 0; i--) stack.push({ ...inside[i], parent: me, depth: depth + 1 });
@@ -119,21 +118,58 @@
     return folded;
   }
 
-  const canvas = document.createElement("canvas").getContext("2d");
-  const family = getComputedStyle(document.body).fontFamily;
-  const widths = new Map();
-  function widthOf(text, bold) {
-    const key = (bold ? "b" : "n") + text;
-    if (!widths.has(key)) {
-      canvas.font = `${bold ? 600 : 400} ${FONT}px ${family}`;
-      widths.set(key, Math.ceil(canvas.measureText(text).width) + 2);
-    }
-    return widths.get(key);
+  // The estimated width of text in hundredths of the font size, and in columns: the numbers are those of trees.drawing.
+  function ems(text) {
+    let total = 0;
+    for (const character of text) total += DATA.widths[character] ?? DATA.widths["\ufffd"];
+    return total;
   }
-  const cut = (text) => (text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT - 1) + "…" : text)
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+  function columns(text) {
+    let total = 0, joined = false, last = 0;
+    for (const character of text) {
+      if (character === "\ufe0f") {
+        total += last === 1 ? 1 : 0;
+        continue;
+      }
+      last = DATA.columns[character] ?? 1;
+      total += joined && last === 2 ? 0 : last;
+      joined = character === "\u200d";
+    }
+    return total;
+  }
+  const UNDRAWABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]/g;
+  function cut(text) {
+    const clean = [...text].slice(0, 4 * LONGEST_TEXT).join("").replace(UNDRAWABLE, "\ufffd");
+    if (columns(clean) <= LONGEST_TEXT) return clean;
+    let kept = "", used = 0;
+    for (const character of clean) {
+      used += columns(character);
+      if (used > LONGEST_TEXT - 1) break;
+      kept += character;
+    }
+    return kept + "…";
+  }
+  // The words under a roof: all of them if they are few, else the first ones and the last.
+  function roofText(words) {
+    let room = LONGEST_ROOF;
+    for (let count = 0; count < words.length; count++) {
+      room -= columns(words[count]) + 1;
+      if (room < 0) {
+        const first = Math.max(Math.min(count - 1, WORDS_OF_LONG_ROOF), 1);
+        return [...words.slice(0, first), "…", words[words.length - 1]].join(" ");
+      }
+    }
+    return words.join(" ");
+  }
 
-  // Each node above the middle of its children, each subtree in a strip of its own; linear in the number of items.
+  // The place of the child nearest to the middle of its parent, if it is near enough.
+  function snapped(at, places) {
+    if (places.length < 3) return at;
+    const nearest = places.reduce((best, place) => (Math.abs(place - at) < Math.abs(best - at) ? place : best));
+    return Math.abs(nearest - at) <= SNAP ? nearest : at;
+  }
+
+  // Each node above the middle of its children, each subtree in a strip of its own: trees.drawing.layout.place, step by step.
   function place(items, mirrored) {
     const n = items.length;
     const strip = items.map((item) => item.size), middle = items.map((item) => item.size >> 1), offset = new Array(n).fill(0);
@@ -148,7 +184,7 @@
         total += GAP + strip[child];
       }
       const last = below[below.length - 1];
-      const at = (middle[below[0]] + offset[last] + middle[last]) >> 1;
+      const at = snapped((middle[below[0]] + offset[last] + middle[last]) >> 1, below.map((child) => offset[child] + middle[child]));
       const first = Math.min(0, at - (items[i].size >> 1));
       strip[i] = Math.max(total, at - (items[i].size >> 1) + items[i].size) - first;
       middle[i] = at - first;
@@ -162,12 +198,18 @@
       if (["phrase", "folded", "empty"].includes(item.kind)) levels = Math.max(levels, item.depth + 1);
     });
     for (const item of items) {
-      if (mirrored) item.x = strip[0] - item.x;
+      item.left = item.x - (item.size >> 1);
+      if (mirrored) {
+        item.left = strip[0] - item.left - item.size;
+        item.x = strip[0] - 1 - item.x;
+      }
       const row = item.kind === "word" || item.kind === "roof" ? levels + 1 : item.kind === "tag" ? levels : item.depth;
       item.x += MARGIN;
+      item.left += MARGIN;
       item.y = MARGIN + HALF + Math.min(row, levels) * LEVEL + (row > levels ? WORD : 0);
     }
-    return { width: strip[0] + 2 * MARGIN, height: MARGIN + HALF + levels * LEVEL + WORD + HALF + MARGIN };
+    const lowest = items.reduce((y, item) => Math.max(y, item.y), 0);
+    return { width: strip[0] + 2 * MARGIN, height: lowest + HALF + MARGIN };
   }
 
   function outline(kind, x, y, w) {
@@ -188,10 +230,11 @@
     const mirrored = (letters.match(/[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]/g) || []).length * 2 > letters.length;
     for (const item of items) {
       item.found = item.node === undefined ? null : marks(item.node);
-      item.shown = cut(item.text) || (item.node === undefined ? '""' : "•");
-      if (item.kind === "empty") item.shown += "()";
-      const bold = item.kind !== "tag" && item.node !== undefined;
-      item.size = widthOf(item.shown, bold) + (item.found ? widthOf(" " + item.found[1], true) + 20 : 0);
+      const text = cut(item.text);
+      item.shown = item.kind === "empty" ? text + "()" : text || (item.node === undefined ? '""' : "•");
+      const weight = item.kind !== "tag" && item.node !== undefined ? 108 : 100;
+      const behind = item.found ? " " + item.found[1] : "";
+      item.size = Math.floor(ems(item.shown + behind) * FONT * weight / 10000) + (item.found ? 2 * FONT : 0);
     }
     const { width, height } = place(items, mirrored);
     const svg = shape("svg", { class: "treegauge", role: "img", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}`,
@@ -201,13 +244,13 @@
     svg.append(lines, branches);
     for (const item of items) {
       const above = items[item.parent];
-      if (item.kind === "phrase") lines.append(shape("path", { d: `M${item.x} ${item.y + HALF}V${item.y + LEVEL / 2}` }));
+      if (item.kind === "phrase") lines.append(shape("path", { d: `M${item.x} ${item.y + HALF}V${item.y + (LEVEL >> 1)}` }));
       if (item.kind === "roof") {
-        const left = item.x - (item.size >> 1), right = left + item.size, bottom = item.y - HALF;
+        const left = item.left, right = left + item.size, bottom = item.y - HALF;
         lines.append(shape("path", { d: `M${above.x} ${above.y + HALF}L${right} ${bottom}H${left}z` }));
       }
       if (!above || above.kind !== "phrase") continue;
-      const bus = above.y + LEVEL / 2, y = item.y - HALF, corner = Math.min(CORNER, Math.abs(item.x - above.x), y - bus);
+      const bus = above.y + (LEVEL >> 1), y = item.y - HALF, corner = Math.min(CORNER, Math.abs(item.x - above.x), y - bus);
       const aside = item.x > above.x ? corner : -corner;
       const d = item.x === above.x ? `M${item.x} ${bus}V${y}`
         : `M${above.x} ${bus}H${item.x - aside}q${aside} 0 ${aside} ${corner}V${y}`;
@@ -223,7 +266,7 @@
         continue;
       }
       const mark = item.found && item.found[0];
-      const group = shape("g", { class: `node ${item.kind}${mark ? " " + mark.name : ""}`, "data-start": item.start, "data-end": item.end });
+      const group = shape("g", { class: `node ${item.kind}${mark ? " " + mark.name : ""}`, "data-node": item.node, "data-start": item.start, "data-end": item.end });
       const weight = item.kind === "tag" ? { "fill-opacity": 0.75 } : { "font-weight": 600 };
       if (mark) {
         const dash = mark.dash ? { "stroke-dasharray": mark.dash } : {};
@@ -262,7 +305,7 @@
   const signs = [...document.querySelectorAll(".cards .sign")];
   function sign(i) {
     const copy = signs[i].cloneNode(true);
-    copy.classList.add(`s${i % 8}`);
+    copy.classList.add(`s${i % 10}`);
     return copy;
   }
 

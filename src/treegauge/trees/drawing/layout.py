@@ -1,9 +1,8 @@
-"""The layout of a drawn tree: each node above the middle of its children, each subtree in a strip of its own, words in one row.
+"""The layout of trees: each node above the middle of its children, each subtree in a strip of its own, words in one row.
 
 A strip is as wide as its words or its labels need, whichever is wider, so nothing can overlap, and the work is linear in the
-number of nodes. Numbers are integers: columns for a terminal, pixels for a picture.
-
-Which nodes to draw closed, as a roof over their words, so that a large tree stays readable.
+number of nodes. Numbers are integers: columns for a terminal, pixels for a picture. A large tree stays readable if some nodes are
+folded: drawn closed, as a roof over their words.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Kind = Literal["phrase", "tag", "word", "empty", "folded", "roof"]
 
 
 class Item(NamedTuple):
-    """Something to be drawn, in pre-order.
+    """A node, a word or a roof to be drawn; items are in pre-order.
 
     ``number`` is the node's id in pre-order, or the position of a (first) word; ``parent`` is an index into the items, -1 at the
     root; ``start`` and ``end`` are the words it covers. A ``folded`` node is drawn with all its words in one ``roof`` below it;
@@ -84,7 +83,7 @@ def _kind(node: Tree, is_folded: bool) -> Kind:
 
 
 def _roof_text(words: Sequence[str]) -> str:
-    """The words under a roof: all of them if they are few, else the first ones and the last.
+    """The text under a roof: all words if they are few, else the first ones and the last.
 
     >>> _roof_text("the withdrawal of the company 's poison pill rights plan".split())
     'the withdrawal of … plan'
@@ -104,14 +103,14 @@ def _check_folded(tree: Tree, folded: Collection[int]) -> None:
 
 
 def check_choice(kind: str, name: str, valid: Collection[str]) -> None:
-    """Refuse a name that is not one of the valid ones."""
+    """Raise an error that lists the valid names, unless the name is one of them."""
     if name not in valid:
         raise UnknownName(kind, name, valid)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Items and their places.
+    """Items and their positions.
 
     ``centre`` and ``left`` are where an item's text has its middle and begins; ``size`` is how wide it is. Phrases stand in the
     rows ``0`` to ``levels - 1`` by their depth, tags in row ``levels``, words in row ``levels + 1``.
@@ -181,8 +180,8 @@ def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[li
     return strip, middle, offset
 
 
-def _snap(at: int, below: list[int], middle: list[int], offset: list[int], snap: int) -> int:
-    """The place of the child nearest to ``at`` if it is near enough, else ``at``."""
+def _snapped(at: int, below: list[int], middle: list[int], offset: list[int], snap: int) -> int:
+    """The position of the child nearest to ``at`` if it is near enough, else ``at``."""
     if len(below) < 3 or not snap:
         return at
     nearest = min((offset[child] + middle[child] for child in below), key=lambda place: abs(place - at))

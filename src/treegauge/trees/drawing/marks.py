@@ -1,4 +1,4 @@
-"""Marks: what a comparison found out about a node, and the signs that show it.
+"""Marks: the findings of a comparison about a node, and the signs that show them.
 
 No sign rests on colour alone: each mark has a symbol behind the label and, in pictures, a shape and a line of its own.
 The colours keep a contrast of at least 3.7 to 1 on white and on black paper.

@@ -1,11 +1,8 @@
-"""Trees as SVG: the same bytes for the same tree, nothing fetched from elsewhere, follows the page's colours.
+"""Trees as SVG: the same bytes for the same tree, no external resources, in the page's own colours.
 
 Text and lines take the page's own colour (``currentColor``). Everything looks right without the style sheet, so a page whose
-policy forbids inline styles can leave it out; with it, custom properties such as ``--tree-crossing`` change the colours.
-
-Also what all pictures share (the frame, the style sheet, escaped text, the shapes around marked labels) and the legend.
-
-A picture in words: its title and, for those who hear it, the tree as bracketed text with the marks named.
+policy forbids inline styles can leave it out; with it, custom properties such as ``--tree-crossing`` change the colours. Every
+picture has a title and, for screen readers, a description: the tree as bracketed text with the names of the marks.
 """
 
 from __future__ import annotations
@@ -24,15 +21,15 @@ from treegauge.trees.tree import Tree
 __all__ = [
     "STYLESHEET",
     "Legend",
-    "PictureFrame",
+    "Metrics",
     "Theme",
     "draw_svg",
     "escape",
     "legend_at",
     "legend_svg",
+    "picture_description",
+    "picture_title",
     "shapes",
-    "svg_description",
-    "svg_title",
 ]
 
 Theme = Literal["inherit", "light", "dark", "auto"]
@@ -142,7 +139,7 @@ def legend_svg(
     stylesheet: bool = True,
     font_size: int = 14,
 ) -> str:
-    """A picture that says what the marks mean, for a page with many trees; in lines of at most ``width`` pixels."""
+    """A legend of the marks as a picture of its own, in lines of at most ``width`` pixels."""
     wanted = list(marks)
     for name in wanted:
         check_choice("mark", name, MARKS)
@@ -177,10 +174,10 @@ _LONGEST_TITLE = 200
 _LONGEST_DESCRIPTION = 1000
 
 
-def svg_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
-    """The sentence, behind a title if there is one, and how many nodes have which mark.
+def picture_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
+    """The title of a picture: its name, the sentence, and the number of nodes with each mark.
 
-    >>> svg_title(Tree.parse("(S (V go))"), "Gold", {})
+    >>> picture_title(Tree.parse("(S (V go))"), "Gold", {})
     'Gold: go'
     """
     sentence = clean(" ".join(tree.words), _LONGEST_TITLE) or "no words"
@@ -189,7 +186,7 @@ def svg_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
     return f"{clean(title, _LONGEST_TITLE) or 'Tree'}: {sentence}" + (f" ({found})" if found else "")
 
 
-def svg_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
+def picture_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
     """The tree as bracketed text with the names of marks, cut where it becomes long."""
     parts: list[str] = []
     length = open_brackets = 0
@@ -249,12 +246,12 @@ def draw_svg(
         raise UsageError(f"a font size of {font_size} pixels: between 4 and 200")
     marked = node_marks(tree, marks)
     items = tree_items(tree, folded)
-    frame = PictureFrame(svg_title(tree, title, marked), svg_description(items, marked), id_prefix, theme, stylesheet, font_size)
-    drawing = _TreeDrawing(items, marked, _Metrics.of(font_size), id_prefix, branches, direction == "rtl")
+    frame = Frame(picture_title(tree, title, marked), picture_description(items, marked), id_prefix, theme, stylesheet, font_size)
+    drawing = _Drawing(items, marked, Metrics.of(font_size), id_prefix, branches, direction == "rtl")
     return drawing.inside(frame, legend)
 
 
-class _Metrics(NamedTuple):
+class Metrics(NamedTuple):
     """The distances of a picture in pixels, all from the font size.
 
     ``half`` is half the height of a line of text, ``level`` the distance of two levels, ``word`` that of tags and words.
@@ -270,19 +267,19 @@ class _Metrics(NamedTuple):
     corner: int
 
     @classmethod
-    def of(cls, font: int) -> _Metrics:
+    def of(cls, font: int) -> Metrics:
         parts = (0.9, 0.9, 2.9, 0.8, 1.5, 0.5, 0.45)
         return cls(font, *(round(part * font) for part in parts))
 
 
-class _TreeDrawing:
-    """A placed tree, element by element."""
+class _Drawing:
+    """A tree with its layout, drawn element by element."""
 
     def __init__(
         self,
         items: list[Item],
         marks: Mapping[int, NodeMark],
-        metrics: _Metrics,
+        metrics: Metrics,
         prefix: str,
         branches: Branches,
         mirrored: bool,
@@ -344,7 +341,7 @@ class _TreeDrawing:
         return self.y[parent] + self.metrics.level // 2
 
     def _stem(self, index: int) -> list[str]:
-        """The short line down from a node that has square branches, or the roof of a folded one."""
+        """The short line down from a node with square branches, or the roof of a folded node."""
         if self.items[index].kind == "folded":
             return [self._roof(index)]
         if self.items[index].kind != "phrase" or self.branches != "square":
