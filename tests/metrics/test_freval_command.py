@@ -47,7 +47,7 @@ def test_figures_and_their_data(folder: Path) -> None:
     arguments = ("gold.mrg", "good.mrg", "bad.mrg", "--figures", "plots", "--baseline", "good")
     assert run(*arguments, folder=folder).returncode == 0
     first = (folder / "plots" / "f1_difference.svg").read_bytes()
-    assert (folder / "plots" / "f1_difference.csv").read_text().splitlines()[:2] == ["size,bad", "1,-0.25"]
+    assert (folder / "plots" / "f1_difference.csv").read_text().splitlines()[:2] == ["size,good,bad", "1,0.0,-0.25"]
     assert run(*arguments, folder=folder).returncode == 0
     assert (folder / "plots" / "f1_difference.svg").read_bytes() == first
 
