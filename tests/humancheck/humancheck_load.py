@@ -21,7 +21,7 @@ from processes import running_process
 from treegauge.humancheck.judgements import Judgement
 from treegauge.humancheck.store import Store
 
-IN_PROCESS = Path(__file__).parent
+HERE = Path(__file__).parent
 
 
 class Served(NamedTuple):

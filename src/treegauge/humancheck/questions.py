@@ -190,7 +190,7 @@ KINDS = ("CE", "SP", "EM")
 
 @dataclass(frozen=True)
 class Plan:
-    """Which brackets are asked about: those of the metric under a preset, with ``exact`` matches or without.
+    """The choice of brackets: those of the metric under a preset, with ``exact`` matches or without.
 
     ``sample`` limits their number (0: all); ``seed`` gives the order.
     """

@@ -123,7 +123,7 @@ class Worklist(ABC):
         return next((number for number in self.upcoming() if number != besides), None)
 
     def progress(self) -> Progress:
-        """How far this person is."""
+        """This person's progress."""
         questions = self.questions()
         counts: list[int] = np.bincount(self.states[questions], minlength=len(STATES) + 1).tolist()
         answered = counts[ACCEPTED] + counts[REJECTED] + counts[UNSURE]

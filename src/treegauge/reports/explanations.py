@@ -18,7 +18,7 @@ _TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN m
 
 
 def explained(name: str) -> str:
-    """What a metric measures, in plain text, with an example computed on the spot."""
+    """A metric in plain text: its definition, an example computed on the spot, its counts, options and papers."""
     metric = find_metric(name)
     return "\n".join(_lines(name, metric))
 

@@ -45,7 +45,7 @@ class Fragments:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found: the comparison, breakdowns and fragments by system, the sentences that differ.
+    """The findings: the comparison, breakdowns and fragments by system, the sentences that differ.
 
     ``title`` heads the page, ``gold_name`` names the treebank; ``checked`` are tables of a human check, if there was one.
     """
@@ -68,7 +68,7 @@ class Report:
 
     @property
     def notes(self) -> list[tuple[str, Note]]:
-        """What there is to say of single sentences, by system."""
+        """The notes on single sentences, by system."""
         return [(system, note) for system, found in self.marks.items() for note in found.pair.alignment.notes]
 
     def tables(self) -> list[Table]:

@@ -94,7 +94,7 @@ def rate_text(value: float, interval: Interval) -> str:
 
 
 def matrix_tables(report: Report) -> list[Table]:
-    """Who beats whom on the rates that people quote; nothing for a single system."""
+    """The winners between systems, on the rates that people quote; nothing for a single system."""
     group = report.comparison.overall
     names = [name for name in _MATRIX_RATES if name in group.names]
     if len(report.systems) < 2:
@@ -107,7 +107,7 @@ def matrix_tables(report: Report) -> list[Table]:
 
 
 def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
-    """Who beats whom between two systems, all rates in one table."""
+    """The winner between two systems, for all rates in one table."""
     (pair,) = report.comparison.overall.pairs
     rates = report.comparison.overall.rates
     rows = tuple(

@@ -180,7 +180,7 @@ def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[li
     return strip, middle, offset
 
 
-def _snapped(at: int, below: list[int], middle: list[int], offset: list[int], snap: int) -> int:
+def _snap(at: int, below: list[int], middle: list[int], offset: list[int], snap: int) -> int:
     """The position of the child nearest to ``at`` if it is near enough, else ``at``."""
     if len(below) < 3 or not snap:
         return at

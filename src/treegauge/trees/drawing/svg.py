@@ -27,9 +27,9 @@ __all__ = [
     "escape",
     "legend_at",
     "legend_svg",
-    "picture_description",
-    "picture_title",
     "shapes",
+    "svg_description",
+    "svg_title",
 ]
 
 Theme = Literal["inherit", "light", "dark", "auto"]
@@ -174,10 +174,10 @@ _LONGEST_TITLE = 200
 _LONGEST_DESCRIPTION = 1000
 
 
-def picture_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
+def svg_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
     """The title of a picture: its name, the sentence, and the number of nodes with each mark.
 
-    >>> picture_title(Tree.parse("(S (V go))"), "Gold", {})
+    >>> svg_title(Tree.parse("(S (V go))"), "Gold", {})
     'Gold: go'
     """
     sentence = clean(" ".join(tree.words), _LONGEST_TITLE) or "no words"
@@ -186,7 +186,7 @@ def picture_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
     return f"{clean(title, _LONGEST_TITLE) or 'Tree'}: {sentence}" + (f" ({found})" if found else "")
 
 
-def picture_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
+def svg_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
     """The tree as bracketed text with the names of marks, cut where it becomes long."""
     parts: list[str] = []
     length = open_brackets = 0
@@ -246,8 +246,8 @@ def draw_svg(
         raise UsageError(f"a font size of {font_size} pixels: between 4 and 200")
     marked = node_marks(tree, marks)
     items = tree_items(tree, folded)
-    frame = Frame(picture_title(tree, title, marked), picture_description(items, marked), id_prefix, theme, stylesheet, font_size)
-    drawing = _Drawing(items, marked, Metrics.of(font_size), id_prefix, branches, direction == "rtl")
+    frame = PictureFrame(svg_title(tree, title, marked), svg_description(items, marked), id_prefix, theme, stylesheet, font_size)
+    drawing = _TreeDrawing(items, marked, Metrics.of(font_size), id_prefix, branches, direction == "rtl")
     return drawing.inside(frame, legend)
 
 
@@ -272,7 +272,7 @@ class Metrics(NamedTuple):
         return cls(font, *(round(part * font) for part in parts))
 
 
-class _Drawing:
+class _TreeDrawing:
     """A tree with its layout, drawn element by element."""
 
     def __init__(
