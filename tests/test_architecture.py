@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
-    {"errors"},
+    {"_lazy", "errors"},
     {"tables"},
     {"trees", "presets"},
     {"io", "alignment"},

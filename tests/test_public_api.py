@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.metadata
+import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +16,14 @@ import pytest
 import treegauge
 
 SOURCE = Path(treegauge.__file__)
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "api.md").read_text("utf-8")
+LISTED = re.findall(r"^\.\. auto(?:class|function|data):: (treegauge\S*)$", PAGE, re.MULTILINE)
+FOLDERS = [
+    package.name
+    for package in pkgutil.walk_packages([str(SOURCE.parent)], "treegauge.")
+    if package.ispkg and hasattr(importlib.import_module(package.name), "__all__")
+]
+"""The packages below treegauge that have public names; the others are internal altogether."""
 
 
 @pytest.mark.parametrize("name", treegauge.__all__)
@@ -60,3 +71,20 @@ def test_errors_have_one_root() -> None:
     ]
     assert all(issubclass(error, treegauge.TreegaugeError) for error in errors)
     assert len(errors) == 12
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_exports_what_the_reference_lists(folder: str) -> None:
+    module = importlib.import_module(folder)
+    assert {name for name in LISTED if name.rpartition(".")[0] == folder} == {f"{folder}.{name}" for name in module.__all__}
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_the_reference_lists_the_public_names_and_no_others() -> None:
+    errors = set(importlib.import_module("treegauge.errors").__all__)
+    assert {name for name in LISTED if name.count(".") == 1} == {
+        f"treegauge.{name}" for name in set(treegauge.__all__) - errors - {"__version__"}
+    }
+    assert {name.rpartition(".")[0] for name in LISTED} - {"treegauge"} == set(FOLDERS)
+    assert len(LISTED) == len(set(LISTED))
+    assert "automodule:: treegauge.errors" in PAGE

@@ -1,1 +1,15 @@
-"""Alignment: two treebanks become a Pair, whose brackets are over the same tokens."""
+"""Alignment: two treebanks become a :class:`Pair`, brackets over the same tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.alignment.brackets import Brackets
+    from treegauge.alignment.pair import Pair, prepare
+
+__all__ = ["Brackets", "Pair", "prepare"]
+
+__getattr__ = lazy_names(__name__, {"brackets": ("Brackets",), "pair": ("Pair", "prepare")})

@@ -14,8 +14,6 @@ from typing import NoReturn
 
 from treegauge.errors import TreegaugeError
 
-__all__ = ["COMMANDS", "main"]
-
 COMMANDS: dict[str, str] = {
     "demo": "Take a tour of treegauge on the treebank that comes with it.",
     "score": "Score parses against a treebank by any metric, without losing a sentence.",

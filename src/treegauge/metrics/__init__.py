@@ -1,3 +1,52 @@
-"""Metrics: gold and test trees in, rows of counts out."""
+"""Metrics, one module a paper or tool: gold and test trees in, rows of counts out.
+
+Names are imported when they are first used, so that ``treegauge evalb`` starts without NumPy.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.metrics.base import Metric, Rates, Rows, Total, f1, ratio, total_of
+    from treegauge.metrics.freval import Freval
+    from treegauge.metrics.goodman import Goodman
+    from treegauge.metrics.leaf_ancestor import LeafAncestor
+    from treegauge.metrics.parseval import Parseval
+    from treegauge.metrics.registry import Reference, find_metric, metric_names, references_of
+    from treegauge.metrics.simaan import Frames, ParentChild
+
+__all__ = [
+    "Frames",
+    "Freval",
+    "Goodman",
+    "LeafAncestor",
+    "Metric",
+    "ParentChild",
+    "Parseval",
+    "Rates",
+    "Reference",
+    "Rows",
+    "Total",
+    "f1",
+    "find_metric",
+    "metric_names",
+    "ratio",
+    "references_of",
+    "total_of",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "base": ("Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"),
+        "freval": ("Freval",),
+        "goodman": ("Goodman",),
+        "leaf_ancestor": ("LeafAncestor",),
+        "parseval": ("Parseval",),
+        "registry": ("Reference", "find_metric", "metric_names", "references_of"),
+        "simaan": ("Frames", "ParentChild"),
+    },
+)

@@ -1,3 +1,15 @@
 """Reports and pictures for people: pages, tables, figures, tree diffs, explanations."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.reports.report import Report
+    from treegauge.reports.tree_diff import TreeDiff
+
+__all__ = ["Report", "TreeDiff"]
+
+__getattr__ = lazy_names(__name__, {"report": ("Report",), "tree_diff": ("TreeDiff",)})

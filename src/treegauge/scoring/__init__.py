@@ -1,1 +1,18 @@
-"""Scoring: a metric's rows of counts become a Result, for trees in memory, files, streams and workers."""
+"""Scoring: rows of counts become a :class:`Result` with its rates and its signature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.scoring.baselines import BASELINES, baseline_for
+    from treegauge.scoring.result import Result, Scores
+    from treegauge.scoring.signature import Signature
+
+__all__ = ["BASELINES", "Result", "Scores", "Signature", "baseline_for"]
+
+__getattr__ = lazy_names(
+    __name__, {"baselines": ("BASELINES", "baseline_for"), "result": ("Result", "Scores"), "signature": ("Signature",)}
+)

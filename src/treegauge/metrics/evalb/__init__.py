@@ -7,7 +7,16 @@ says so.
 
 from __future__ import annotations
 
-from treegauge.metrics.evalb.program import evalb
-from treegauge.metrics.evalb.scoring import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.metrics.evalb.program import evalb
+    from treegauge.metrics.evalb.scoring import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
 
 __all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "evalb", "score_lines"]
+
+__getattr__ = lazy_names(
+    __name__, {"program": ("evalb",), "scoring": ("ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "score_lines")}
+)

@@ -17,7 +17,6 @@ from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.counting import Comparison, compare, count_crossing, side_of
 from treegauge.metrics.evalb.fast import Bracket, FastReader, FastSentence
 from treegauge.metrics.evalb.reading import UNCLOSED, Log, Quote, Rules, Sentence, read_sentence
-from treegauge.metrics.evalb.trace import dump, trace_brackets
 from treegauge.presets.prm import Parameters
 
 __all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "repair_quotes", "score_lines"]
@@ -197,6 +196,8 @@ class _Scorer:
 
     def _compare(self, number: int, gold: Sentence, test: Sentence, log: Log) -> Comparison:
         if log.tracing:
+            from treegauge.metrics.evalb.trace import trace_brackets
+
             if max(len(gold.labels), len(test.labels)) <= limits.BRACKETS:
                 sides = side_of(gold, self._rules), side_of(test, self._rules)
                 for text in trace_brackets(gold, sides[0], test, sides[1], self._rules):
@@ -233,8 +234,15 @@ class _Scorer:
             endless=gold.endless or (test is not None and test.endless),
             remarks=(*remarks, *log.remarks),
             trace=log.pieces() if log.tracing else (),
-            dump=dump(gold, test, comparison) if self._debug > 0 and test is not None else b"",
+            dump=_dump(gold, test, comparison) if self._debug > 0 and test is not None else b"",
         )
+
+
+def _dump(gold: Sentence, test: Sentence, comparison: Comparison | None) -> bytes:
+    """The DEBUG 1 dump, whose module few runs need."""
+    from treegauge.metrics.evalb.trace import dump
+
+    return dump(gold, test, comparison)
 
 
 def _mismatch(gold: list[bytes], test: list[bytes], rules: Rules) -> bytes | None:
