@@ -86,3 +86,10 @@ def test_recipe(title: str, root: Path) -> None:
             assert done.returncode == 0, done.stderr
             printed = done.stdout
     assert all(expected in printed for expected in EXPECTED[title]), printed
+
+
+def test_every_module_that_the_page_names_is_there() -> None:
+    source, project = Path(treegauge.__file__).parent, Path(__file__).resolve().parents[2]
+    named = set(re.findall(r"`([\w/]+\.py)`", PAGE))
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not (source / name).is_file() and not (project / name).is_file()] == []
