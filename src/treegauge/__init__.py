@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from treegauge.reports.report import Report, make_report
     from treegauge.reports.tree_diff import TreeDiff, diff
     from treegauge.scoring.result import Result, Scores
-    from treegauge.scoring.score import Gauge, load, score
+    from treegauge.scoring.score import Evaluator, evaluator, score
     from treegauge.scoring.signature import Signature
-    from treegauge.significance import Comparison, Settings, compare
+    from treegauge.significance import CompareOptions, Comparison, compare
     from treegauge.trees import Tree, Treebank
 
 __version__ = "0.1.0"
@@ -49,12 +49,12 @@ _HOME = {
     "treegauge.io": ("ReadOptions", "as_treebank", "read", "stream", "write"),
     "treegauge.metrics.registry": ("find_metric", "metric_names"),
     "treegauge.scoring.result": ("Result", "Scores"),
-    "treegauge.scoring.score": ("Gauge", "load", "score"),
+    "treegauge.scoring.score": ("Evaluator", "evaluator", "score"),
     "treegauge.scoring.signature": ("Signature",),
     "treegauge.presets": ("Preset", "load_preset", "preset_names"),
     "treegauge.reports.report": ("Report", "make_report"),
     "treegauge.reports.tree_diff": ("TreeDiff", "diff"),
-    "treegauge.significance": ("Comparison", "Settings", "compare"),
+    "treegauge.significance": ("CompareOptions", "Comparison", "compare"),
     "treegauge.trees": ("Tree", "Treebank"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -62,11 +62,12 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = [
     "BracketError",
     "CheckFailed",
+    "CompareOptions",
     "Comparison",
     "Discontinuous",
     "EncodingError",
+    "Evaluator",
     "FormatError",
-    "Gauge",
     "InputError",
     "MismatchError",
     "MissingExtra",
@@ -75,7 +76,6 @@ __all__ = [
     "Report",
     "Result",
     "Scores",
-    "Settings",
     "Signature",
     "Tree",
     "TreeDiff",
@@ -88,8 +88,8 @@ __all__ = [
     "as_treebank",
     "compare",
     "diff",
+    "evaluator",
     "find_metric",
-    "load",
     "load_preset",
     "make_report",
     "metric_names",

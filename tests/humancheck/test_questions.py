@@ -134,7 +134,7 @@ def test_verdicts_go_through_the_metrics_own_items(structure: tuple[str, ...]) -
     rng = np.random.default_rng(3)
     verdicts = {question.bracket: list(Verdict)[int(rng.integers(2))] for question in check.questions}
     for index, system in enumerate(check.systems):
-        metric = Hogenhout(structure=structure, judgements=judgements_for(check, verdicts.get)[system.name])
+        metric = Hogenhout(structure=structure).with_judgements(judgements_for(check, verdicts.get)[system.name])
         counts = dict(zip(metric.columns, metric.rows(system.pair).sum(axis=0).tolist(), strict=True))
         accepted = np.array([verdicts[question.bracket] is Verdict.ACCEPTED for question in check.questions])
         for kind, name in enumerate(("CE", "SP", "EM")):
@@ -151,7 +151,7 @@ def test_a_label_that_no_database_could_hold() -> None:
     check = build_check(gold, {"A": test})
     assert check.questions[check.order[0]].bracket.label == "X\ufffd\ufffd"
     verdicts = judgements_for(check, lambda _: Verdict.ACCEPTED)["A"]
-    metric = Hogenhout(judgements=verdicts)
+    metric = Hogenhout().with_judgements(verdicts)
     assert dict(zip(metric.columns, metric.rows(check.systems[0].pair).sum(axis=0).tolist(), strict=True))["SPA"] == 1
 
 

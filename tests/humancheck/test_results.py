@@ -25,7 +25,7 @@ from treegauge.humancheck.results import (
 )
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Verdict
-from treegauge.significance.compare import Settings, compare
+from treegauge.significance.compare import CompareOptions, compare
 from treegauge.tables import render
 
 NEEDS_ALL = ("recall_soft", "precision_soft", "spurious_reject", "false_error", "test_noise", "problem_rate")
@@ -48,7 +48,7 @@ def test_a_finished_check_gives_what_the_metric_gives(plan: Plan, judged_exact: 
     assert results.notes == ()
     for found, system in zip(results.systems, check.systems, strict=True):
         judged = judgements_for(check, verdicts.get)[system.name]
-        metric = Hogenhout(plan.metric.structure, judgements=judged, with_emr=plan.metric.with_emr)
+        metric = Hogenhout(plan.metric.structure, with_emr=plan.metric.with_emr).with_judgements(judged)
         total = metric.rows(system.pair).sum(axis=0).tolist()
         counts = dict(zip(metric.columns, total, strict=True))
         assert found.is_complete
@@ -143,7 +143,7 @@ def test_compare_takes_a_stores_judgements(check: Check, tmp_path: Path) -> None
         store.append([said(check, n, "accepted" if n % 2 else "rejected") for n in numbers], words_of(check))
     banks = {system.name: system.bank for system in check.systems}
     judgements, of_store = checked_systems(check.gold, banks, path)
-    settings = Settings(metrics=("hogenhout",), rates=("recall_soft",), rounds=50)
+    settings = CompareOptions(metrics=("hogenhout",), rates=("recall_soft",), rounds=50)
     comparison = compare(check.gold, banks, settings, judgements=judgements)
     verdicts = {check.questions[n].bracket: Verdict.ACCEPTED if n % 2 else Verdict.REJECTED for n in numbers}
     results = find_results(check, verdicts.get)

@@ -80,7 +80,7 @@ def test_bad_requests_get_a_message_and_a_code(folder: Path, arguments: tuple[st
 def test_published_says_what_the_program_drops_without_a_word(folder: Path, gold: str, test: str, left_out: int) -> None:
     (folder / "a.mrg").write_text(gold)
     (folder / "b.mrg").write_text(test)
-    done = run("a.mrg", "b.mrg", "--matching", "published", folder=folder)
+    done = run("a.mrg", "b.mrg", "--matching", "published", "--format", "program", folder=folder)
     assert f"b: {left_out} sentence{'s' * (left_out > 1)} left out, as the published program does" in done.stderr
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
+import json
 import math
 import pkgutil
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treegauge
 import treegauge.metrics
 from treegauge.alignment.pair import Pair, prepare
-from treegauge.metrics.base import Metric, adapted, total_of
+from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.base import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.testing.pairs import treebank_pairs
@@ -34,11 +40,17 @@ Banks = tuple[Treebank, Treebank]
 
 def pair_for(metric: Metric, gold: Treebank, test: Treebank) -> Pair:
     """Trees as they stand; a metric may have preprocessing of its own that the preset must leave to it."""
-    return prepare(gold, test, adapted(metric, load_preset("none")))
+    return prepare(gold, test, metric.preset_for(load_preset("none")))
 
 
 def rates_of(metric: Metric, gold: Treebank, test: Treebank) -> dict[str, float]:
     return metric.rates(total_of(metric.rows(pair_for(metric, gold, test))))
+
+
+def counterparts(metric: Metric) -> dict[str, str]:
+    """The rates that turn into each other when gold and test change places."""
+    found = {rate: metric.counterpart(rate) for rate in metric.rate_names}
+    return {rate: other for rate, other in found.items() if other is not None}
 
 
 def same_rates(a: dict[str, float], b: dict[str, float]) -> None:
@@ -59,7 +71,7 @@ def test_is_described(name: str) -> None:
     rates = rates_of(metric, bank, bank)
     assert metric.headline in rates
     assert all(isinstance(rate, float) for rate in rates.values())
-    assert set(metric.mirrored) | set(metric.mirrored.values()) <= set(rates)
+    assert {metric.counterpart(rate) for rate in rates} <= {*rates, None}
     assert all(isinstance(option, str) for option in metric.options)
 
 
@@ -81,7 +93,7 @@ def test_a_tree_matches_itself(name: str, banks: Banks) -> None:
         has_phrases = not banks[0].is_preterminal.all()
         assert rates[metric.headline] == pytest.approx(1 if has_phrases else 0)
         return
-    for rate in {metric.headline, *metric.mirrored}:
+    for rate in {metric.headline, *counterparts(metric)}:
         assert rates[rate] == 1 or math.isnan(rates[rate]), rate
 
 
@@ -91,7 +103,7 @@ def test_a_tree_matches_itself(name: str, banks: Banks) -> None:
 def test_declared_symmetries_hold(name: str, banks: Banks) -> None:
     metric = find_metric(name)
     there, back = rates_of(metric, *banks), rates_of(metric, *reversed(banks))
-    for rate, mirror in metric.mirrored.items():
+    for rate, mirror in counterparts(metric).items():
         assert there[rate] == pytest.approx(back[mirror], nan_ok=True), rate
 
 
@@ -168,9 +180,7 @@ def modules() -> Iterator[str]:
 
 
 def looks_like_a_metric(found: object, module: str) -> bool:
-    if not inspect.isclass(found) or found.__module__ != module or found is Metric:
-        return False
-    return all(hasattr(found, attribute) for attribute in ("rows", "rates", "options", "mirrored"))
+    return inspect.isclass(found) and found.__module__ == module and Metric in found.__bases__
 
 
 def test_no_metric_is_forgotten() -> None:
@@ -189,3 +199,71 @@ def test_no_metric_is_forgotten() -> None:
 
     assert set(map(home, found)) == set(map(home, registered))
     assert metric_names() == list(METRICS)
+
+
+@every_metric
+def test_options_are_the_fields_and_survive_json(name: str) -> None:
+    metric = find_metric(name)
+    assert type(metric).from_options(json.loads(json.dumps(metric.options))) == metric
+    assert set(metric.options) <= {field.name for field in dataclasses.fields(metric)}
+    for words in metric.option_words().values():
+        assert words.meaning
+        assert all(words.read(word) is not None for word in words.examples)
+
+
+@every_metric
+def test_an_unknown_option_names_the_valid_ones(name: str) -> None:
+    metric = find_metric(name)
+    with pytest.raises(UsageError if not metric.option_words() else UnknownName, match=metric.name):
+        find_metric(f"{metric.name}:no-such-option")
+
+
+@pytest.mark.parametrize("name", ["goodman:pre:nopre", "frames:bin:all", "freval:edges:published", "leaf-ancestor:plain:letters"])
+def test_contradicting_options_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="contradicts"):
+        find_metric(name)
+
+
+@every_metric
+def test_has_a_preset_of_its_own(name: str) -> None:
+    metric = find_metric(name)
+    result = treegauge.score("(S (NP (D the) (N cat)) (VP (V sat)))", "(S (NP (D the) (N cat)) (V sat))", name)
+    assert result.signature.preset.name == metric.preset
+    assert f"|preset:{metric.preset}@" in str(result.signature)
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs())
+def test_a_total_may_be_plain_numbers_and_lists(name: str, banks: Banks) -> None:
+    evaluator = treegauge.evaluator(name, "none")
+    result = evaluator.score(*banks)
+    same_rates(evaluator.rates(result.counts.values()), dict(result.rates))
+    same_rates(evaluator.rates(json.loads(json.dumps(list(result.counts.values())))), dict(result.rates))
+
+
+@every_metric
+def test_nothing_counted_is_undefined_but_0_in_freval(name: str) -> None:
+    metric = find_metric(name)
+    nothing = metric.rates([0] * len(metric.columns))
+    assert all(rate == 0 if metric.name == "freval" else math.isnan(rate) for rate in nothing.values())
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs())
+def test_many_sums_have_the_rates_of_each(name: str, banks: Banks) -> None:
+    metric = find_metric(name)
+    rows = metric.rows(pair_for(metric, *banks))
+    (columns,), _ = metric.float_columns([rows])
+    sums = np.stack([columns.sum(axis=0), columns[:1].sum(axis=0)])
+    expected = [list(metric.rates(total_of(part)).values()) for part in (rows, rows[:1])]
+    np.testing.assert_allclose(metric.rates_of_sums(sums), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_nobody_but_the_metrics_asks_which_metric_it_is() -> None:
+    package = Path(treegauge.__file__).parent
+    asking = re.compile(r"isinstance\((\w+\.)*metric, (?!str\b|Sequence\b)")
+    for path in package.rglob("*.py"):
+        if "metrics" not in path.relative_to(package).parts:
+            assert not asking.search(path.read_text("utf-8")), path

@@ -22,10 +22,10 @@ from treegauge.reports.charts import Scale, figure_svg
 from treegauge.reports.figures import Figure, Kind, Series
 from treegauge.reports.report import Report, make_report
 from treegauge.reports.report_sentences import find_sentences
-from treegauge.significance import Settings
+from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 
-QUICK = Settings(rounds=50)
+QUICK = CompareOptions(rounds=50)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -219,7 +219,7 @@ def test_judgements_and_the_tables_of_a_check() -> None:
 
 def test_a_preset_and_skipping() -> None:
     gold, test = Treebank.parse("(S (A a) (B b)) (S (NP (A c) (B d)) (C e))"), ["(S (A a) (B b))", "()"]
-    report = make_report(gold, {"a": test}, Settings(rounds=10, preset="none", on_mismatch="skip"))
+    report = make_report(gold, {"a": test}, CompareOptions(rounds=10, preset="none", on_mismatch="skip"))
     assert report.comparison.overall.sentences == 1
     assert report.sentences.differing == 0
 

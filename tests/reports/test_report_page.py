@@ -11,7 +11,7 @@ import pytest
 from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
 
 from treegauge.reports.report import make_report
-from treegauge.significance import Settings
+from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.drawing import draw_svg, fold_settled
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
-QUICK = Settings(rounds=20)
+QUICK = CompareOptions(rounds=20)
 
 
 class Watched:
@@ -164,7 +164,8 @@ def test_a_deep_tree_is_folded_before_it_is_drawn(chromium: Browser, tmp_path: P
     for _ in range(3_000):
         deep = Tree("S", [deep])
     path = tmp_path / "deep.html"
-    make_report([deep], {"flat": [flat]}, Settings(rounds=5, preset="none", metrics=("parseval", "hogenhout"))).write(str(path))
+    options = CompareOptions(rounds=5, preset="none", metrics=("parseval", "hogenhout"))
+    make_report([deep], {"flat": [flat]}, options).write(str(path))
     watched = Watched(chromium, path)
     assert 10 < watched.page.locator(".item svg.treegauge").first.locator(".node").count() < 200
     assert watched.said == []
@@ -216,7 +217,7 @@ def without_first_phrase(tree: Tree) -> Tree:
 def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fold: bool) -> None:
     gold = Treebank.from_trees([*WIDE, *GOLD[:60]])
     test = Treebank.from_trees([*map(without_first_phrase, WIDE), *SYSTEMS["right-branching"][:60]])
-    report = make_report(gold, {"A": test}, Settings(rounds=5, preset="none"))
+    report = make_report(gold, {"A": test}, CompareOptions(rounds=5, preset="none"))
     path = tmp_path / "report.html"
     report.write(str(path))
     watched = Watched(chromium, path)

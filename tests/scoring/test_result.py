@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import treegauge
-from treegauge import Result, Scores, Tree, Treebank, load, metric_names
+from treegauge import Result, Scores, Tree, Treebank, evaluator, metric_names
 from treegauge.metrics.base import ExactSum, total_of
 from treegauge.testing.pairs import treebank_pairs
 
@@ -189,35 +189,35 @@ def test_arrow() -> None:
         assert table.num_rows == 3
 
 
-class TestGauge:
+class TestEvaluator:
     def test_compute_as_hugging_face_does(self) -> None:
         expected = treegauge.score(GOLD, TEST).rates["f1"]
-        assert load("parseval").compute(predictions=TEST, references=GOLD)["f1"] == expected
+        assert evaluator("parseval").compute(predictions=TEST, references=GOLD)["f1"] == expected
 
     def test_batches(self) -> None:
-        gauge = load("parseval")
-        gauge.add_batch(predictions=TEST[:1], references=GOLD[:1])
-        gauge.add(prediction=TEST[1], reference=GOLD[1])
-        assert gauge.compute(predictions=TEST[2:], references=GOLD[2:]) == dict(treegauge.score(GOLD, TEST).rates)
+        parseval = evaluator("parseval")
+        parseval.add_batch(predictions=TEST[:1], references=GOLD[:1])
+        parseval.add(prediction=TEST[1], reference=GOLD[1])
+        assert parseval.compute(predictions=TEST[2:], references=GOLD[2:]) == dict(treegauge.score(GOLD, TEST).rates)
         with pytest.raises(treegauge.UsageError, match="nothing"):
-            gauge.compute()
+            parseval.compute()
 
     def test_other_numbers_of_trees(self) -> None:
         with pytest.raises(treegauge.MismatchError, match="1 predictions for 2 references"):
-            load().compute(predictions=TEST[:1], references=GOLD[:2])
+            evaluator().compute(predictions=TEST[:1], references=GOLD[:2])
         with pytest.raises(treegauge.UsageError, match="both"):
-            load().compute(predictions=TEST)
+            evaluator().compute(predictions=TEST)
 
     def test_rows_and_rates(self) -> None:
-        gauge = load("goodman:pre", "collins", on_mismatch="skip")
-        rows = gauge.rows(GOLD, TEST)
-        assert rows.shape == (3, len(gauge.columns))
-        assert gauge.rates(total_of(rows)) == gauge.compute(predictions=TEST, references=GOLD)
-        assert gauge.score(GOLD, TEST).signature.on_mismatch == "skip"
-        assert gauge.name == "goodman"
+        goodman = evaluator("goodman:pre", "collins", on_mismatch="skip")
+        rows = goodman.rows(GOLD, TEST)
+        assert rows.shape == (3, len(goodman.columns))
+        assert goodman.rates(total_of(rows)) == goodman.compute(predictions=TEST, references=GOLD)
+        assert goodman.score(GOLD, TEST).signature.on_mismatch == "skip"
+        assert goodman.name == "goodman"
 
     def test_a_failed_parse_is_an_empty_string(self) -> None:
-        rates = load().compute(predictions=["", TEST[1]], references=GOLD[:2])
+        rates = evaluator().compute(predictions=["", TEST[1]], references=GOLD[:2])
         assert rates["recall"] == pytest.approx(1 / 6)
 
 

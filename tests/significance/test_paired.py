@@ -9,12 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from treegauge.alignment.pair import prepare
-from treegauge.metrics.base import Metric, total_of
+from treegauge.metrics.base import Metric, on_a_grid, total_of
 from treegauge.metrics.freval import BySize, Freval
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation
-from treegauge.significance.resampling import on_a_grid
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
 

@@ -41,8 +41,6 @@ PART_CLASSES = (
     "treegauge.scoring.evalb_view:EvalbOutcome",
     "treegauge.metrics.base:ExactSum",
     "treegauge.metrics.freval:BySize",
-    "treegauge.scoring.freval:FrevalScores",
-    "treegauge.metrics.freval:SizeScore",
     "treegauge.scoring.shards:Hash",
     "treegauge.scoring.shards:Plan",
     "treegauge.scoring.shards:Stretch",

@@ -1,8 +1,10 @@
-"""``treegauge compare``: which parser is better, by how much, and how sure one may be."""
+"""``treegauge compare``: test whether the difference between parsers is significant."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +15,11 @@ from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 
+if TYPE_CHECKING:
+    from treegauge.humancheck.results import CheckedSystems
+    from treegauge.significance.compare import CompareOptions
+    from treegauge.significance.comparison import Comparison
+
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
@@ -21,15 +28,20 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 Examples:
   treegauge compare gold.mrg A.mrg B.mrg
   treegauge compare gold.mrg mine=out1.mrg theirs=out2.mrg --structure PP,NP --by-length
-  treegauge compare gold.mrg runs/*.mrg -m parseval --rates f1 --format latex"""
+  treegauge compare gold.mrg runs/*.mrg -m parseval --rates f1 --format latex
+  treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
+  treegauge compare --scores A.scores B.scores"""
 )
-@click.argument("gold")
-@click.argument("tests", nargs=-1, required=True, metavar="A B...")
+@click.argument("gold", required=False)
+@click.argument("tests", nargs=-1, metavar="A B...")
+@click.option("--scores", "scored", is_flag=True,
+              help="The arguments are not trees but files of scores that `treegauge score --save` wrote.")  # fmt: skip
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
-              help="A metric to compare by; may be given several times. Default: every metric.")  # fmt: skip
+              help="A metric to compare by; may be given several times. Default: every metric, or all in the scores.")  # fmt: skip
 @click.option("--rates", default="", metavar="NAME,...",
               help="Rates to compare: names as `f1` or `parseval.f1`, or `all`. Default: each metric's main one.")  # fmt: skip
-@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@click.option("-p", "--preset", default=None, metavar="NAME|FILE",
+              help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error"]), default="align", show_default=True,
               help="Sentences that do not fit the treebank: count as missed, leave out for all systems, or stop.")  # fmt: skip
 @click.option(
@@ -46,81 +58,94 @@ Examples:
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "
-              "comparative, measures, crossing, brackets, tidy.")  # fmt: skip
+              "comparative, measures, crossing, brackets, signatures, tidy.")  # fmt: skip
 @click.option("--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @reading_options
 @engine_options(no_shards="a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
-def command(
-    gold: str,
-    tests: tuple[str, ...],
-    metrics: tuple[str, ...],
-    rates: str,
-    preset: str,
-    on_mismatch: str,
-    structure: str,
-    by_length: bool,
-    lengths: str,
-    rounds: int,
-    seed: int,
-    level: float,
-    interval: str,
-    tables: tuple[str, ...],
-    store: str | None,
-    form: str,
-    options: ReadOptions,
-    engine: Engine,
-) -> None:
+def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Compare parsers: difference, confidence interval and p for every metric and pair.
 
-    GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. Every p is of a paired
-    randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout & Matsumoto (1996) stand
-    beside it.
+    GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. With --scores all of them are files
+    of scores. Every p is of a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout &
+    Matsumoto (1996) stand beside it.
     """
-    from treegauge.significance.compare import Settings, compare
+    from treegauge.significance.compare import CompareOptions
     from treegauge.significance.tables import TABLES
-    from treegauge.tables import render
 
-    for name in tables:
+    for name in chosen["tables"]:
         if name not in TABLES:
             raise UnknownName("table", name, TABLES)
-    systems = named_systems(tests)
+    if gold is None or not tests:
+        raise click.UsageError("Missing argument 'GOLD' or 'A B...'.")
+    how = CompareOptions(
+        metrics=chosen["metrics"],
+        rates=_words(chosen["rates"]),
+        preset=chosen["preset"],
+        on_mismatch=chosen["on_mismatch"],
+        rounds=chosen["rounds"],
+        seed=chosen["seed"],
+        level=chosen["level"],
+        interval=chosen["interval"],
+        lengths=_lengths(chosen["lengths"]) if chosen["by_length"] else (),
+        structure=_words(chosen["structure"]),
+    )
+    if chosen["scored"]:
+        if chosen["store"] is not None or chosen["preset"] is not None:
+            raise UsageError("--scores are made already: --store and --preset go with trees")
+        comparison, checked = _of_scores([gold, *tests], how, engine), None
+    else:
+        comparison, checked = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
+    _print(comparison, checked, chosen["form"], chosen["tables"], chosen["on_mismatch"])
+
+
+def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Comparison:
+    from treegauge.scoring.score_files import load_systems
+    from treegauge.significance.compare import compare_scores
+
+    scores = load_systems(paths)
+    systems = {result.system for result in scores}
+    if len(systems) < 2:
+        raise UsageError("compare needs scores of at least two systems: treegauge compare --scores A.scores B.scores")
+    with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
+        return compare_scores(scores, how, progress=advance, engine=engine)
+
+
+def _of_trees(
+    gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, engine: Engine, store: str | None
+) -> tuple[Comparison, CheckedSystems | None]:
+    from treegauge.significance.compare import compare
+
     if len(systems) < 2:
         raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")
-    settings = Settings(
-        metrics=metrics,
-        rates=_words(rates),
-        preset=preset,
-        on_mismatch=on_mismatch,
-        rounds=rounds,
-        seed=seed,
-        level=level,
-        interval=interval,
-        lengths=_lengths(lengths) if by_length else (),
-        structure=_words(structure),
-    )
-    gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
-    parses = dict(zip(systems, banks, strict=True))
     checked = None
     if store is not None:
         from treegauge.humancheck.results import checked_systems, plan_for
 
-        checked = checked_systems(gold_bank, parses, store, plan_for(metrics, preset))
-    with progress("Resampling", settings.all_rounds(len(systems)), unit="rounds") as advance:
-        comparison = compare(
-            gold_bank, parses, settings, judgements=checked and checked.judgements, progress=advance, engine=engine
+        bank, banks = gold_and_tests(gold, list(systems.values()), options)
+        checked = checked_systems(
+            bank, dict(zip(systems, banks, strict=True)), store, plan_for(how.metrics, how.preset or "default")
         )
+    with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
+        judgements = checked.judgements if checked else None
+        comparison = compare(gold, systems, how, reading=options, judgements=judgements, progress=advance, engine=engine)
+    return comparison, checked
+
+
+def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, tables: tuple[str, ...], on_mismatch: str) -> None:
+    from treegauge.tables import render
+
     if form == "json":
         human_check = {"human_check": checked.results.to_dict()} if checked else {}
         click.echo(json.dumps(comparison.to_dict() | human_check, ensure_ascii=False, indent=1))
         return
     # A program that reads CSV wants one table: all differences, unless another is asked for.
-    shown = comparison.tables(*(tables or (("tidy",) if form == "csv" else ())))
+    found = comparison.tables(*(tables or (("tidy",) if form == "csv" else ())))
     if checked and on_mismatch != "skip":
         # The check's own tables of these names also estimate what nobody has judged yet; they are of all sentences.
         estimated = {table.title: table for table in checked.results.tables()}
-        shown = [estimated.get(table.title, table) for table in shown]
-    click.echo("\n\n".join(render(table, form) for table in shown))
+        found = [estimated.get(table.title, table) for table in found]
+    click.echo("\n\n".join(render(table, form) for table in found))
     if form == "csv" or (tables and "differences" not in tables):
         for warning in comparison.warnings:
             click.echo(f"warning: {warning}", err=True)

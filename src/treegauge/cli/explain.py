@@ -9,6 +9,6 @@ import click
 @click.argument("metric", metavar="METRIC")
 def command(metric: str) -> None:
     """Say what METRIC measures: its definition, an example, its counts, rates, options and paper."""
-    from treegauge.reports.explanations import explained
+    from treegauge.reports.explanations import explanation
 
-    click.echo(explained(metric))
+    click.echo(explanation(metric))

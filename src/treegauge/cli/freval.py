@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,9 +14,11 @@ from treegauge.cli._options import named_systems, reading_options
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.metrics.freval import MATCHINGS, MEANS, Freval
-from treegauge.scoring.freval import FrevalScores, score_all_published, score_fragments
-from treegauge.tables import Table, render
+from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
+from treegauge.reports.scores import note_lines
+from treegauge.scoring.result import Result
+from treegauge.scoring.score import score
+from treegauge.tables import Table, number_of, render
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
 
@@ -32,21 +34,21 @@ Examples:
 @click.argument("gold")
 @click.argument("tests", nargs=-1, required=True, metavar="TEST...")
 @click.option("--matching", type=click.Choice(MATCHINGS), default="edges", show_default=True,
-              help="When two fragments match: edges of both trees agree, or as the authors' published program counts.")  # fmt: skip
+              help="Edges that must agree for fragments to match: of both trees, or, as published, of the gold tree.")  # fmt: skip
 @click.option(
     "--sizes", default="1,15,25,all", show_default=True, metavar="K,...", help="Largest sizes to sum up to; `all`: every size."
 )
 @click.option("--alpha", default="uniform", show_default=True, metavar="WEIGHTS",
               help="Weights of the sizes: uniform, halving, or numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
-@click.option("-p", "--preset", default="freval", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@click.option("-p", "--preset", default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]")
 @click.option("--by-size", is_flag=True, help="Also counts, recall, precision and F1 of every size.")
 @click.option("--baseline", metavar="SYSTEM", help="For the figure of differences; the first system unless given.")
 @click.option("--figures", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Write the paper's figures, F1 by size, difference, zoom, and their data as CSV.")  # fmt: skip
 @click.option("--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
-              help="program: the printout of the authors' program (with --matching published).")  # fmt: skip
+              help="program: the printout of the authors' program, byte by byte (with --matching published).")  # fmt: skip
 @reading_options
 @engine_options()
 def command(
@@ -68,9 +70,10 @@ def command(
     """Score connected fragments of every size (FREVAL, Bastings & Sima'an 2014).
 
     Size 1 is PARSEVAL; larger sizes ask whether brackets that belong together are right together. GOLD and TEST are treebank files,
-    directories or globs; several TESTs are shown side by side, and NAME=FILE gives one a name.
+    directories or globs; several TESTs are shown side by side, and NAME=FILE gives one a name. The scores are those of
+    `treegauge score -m freval`, with the sentences and the preset of that command.
     """
-    metric = Freval(matching, _sizes(sizes), _alpha(alpha), mean)
+    name = _metric_name(matching, sizes, alpha, mean)
     systems = named_systems(tests)
     if baseline is not None and baseline not in systems:
         raise UnknownName("baseline system", baseline, systems)
@@ -79,23 +82,59 @@ def command(
             raise UsageError("--format program goes through the files from their first line: leave out --engine and --shard")
         _print_as_program(gold, tests, matching)
         return
-    if matching == "published":
-        scores = score_all_published(gold, systems, metric, engine)
-    else:
-        scores = score_fragments(gold, systems, metric, preset, options, engine)
-    for score in scores:
-        for note in score.notes:
-            click.echo(note, err=True)
+    scores = [
+        FragmentScore.of(result) for result in score(gold, systems, [name], preset, reading=options, engine=engine, sentences=False)
+    ]
+    for line in note_lines([each.result for each in scores]):
+        click.echo(line, err=True)
     if figures is not None:
         _write_figures(scores, figures, baseline, figure_format)
     if form == "json":
-        click.echo(json.dumps(_document(scores, metric), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(_document(scores), ensure_ascii=False, indent=1))
         return
-    tables = [
-        _summary(scores, metric, sparklines=form == "table"),
-        *([score.by_size_table() for score in scores] if by_size else []),
-    ]
+    tables = [_summary(scores, sparklines=form == "table"), *([each.by_size_table() for each in scores] if by_size else [])]
     click.echo("\n\n".join(render(table, form) for table in tables))
+
+
+class FragmentScore(NamedTuple):
+    """A system's score by FREVAL, and the scores of each size of fragment."""
+
+    result: Result
+    metric: Freval
+    sizes: tuple[SizeScore, ...]
+
+    @classmethod
+    def of(cls, result: Result) -> FragmentScore:
+        """The sizes behind a result."""
+        metric = Freval.from_options(result.signature.options)
+        return cls(result, metric, tuple(metric.by_size(result.counts.values())))
+
+    def by_size_table(self) -> Table:
+        """Counts, recall, precision and F1 of each size."""
+        rows = tuple((s.size, s.gold, s.test, s.matched, s.recall, s.precision, s.f1) for s in self.sizes)
+        columns = ("size", "gold", "test", "matched", "LR", "LP", "F1")
+        return Table(self.result.system, columns, rows, percent=("LR", "LP", "F1"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        names = ("size", "gold", "test", "matched", "recall", "precision", "f1")
+        return {
+            "system": self.result.system,
+            "sentences": self.result.total.sentences,
+            "rates": dict(self.result.rates),
+            "by_size": [{name: getattr(size, name) for name in names} for size in self.sizes],
+            "signature": str(self.result.signature),
+        }
+
+
+def _metric_name(matching: str, sizes: str, alpha: str, mean: str) -> str:
+    """The metric with its options after colons, as `treegauge score -m` takes it."""
+    given = {"matching": matching, "alpha": alpha, "mean": mean}
+    unset = Freval()
+    words = [value for name, value in given.items() if value != getattr(unset, name)]
+    if _sizes(sizes) != unset.ranges:
+        words += ["all" if size == 0 else f"1-{size}" for size in _sizes(sizes)]
+    return ":".join(["freval", *words])
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -105,57 +144,54 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(0 if word == "all" else int(word) for word in words)
 
 
-def _alpha(text: str) -> str | tuple[float, ...]:
-    if "," not in text and not text.replace(".", "").isdigit():
-        return text
-    try:
-        return tuple(float(word) for word in text.split(","))
-    except ValueError:
-        raise UsageError(f"--alpha {text!r}: weights are numbers with commas between, as in 0.5,0.3,0.2") from None
-
-
-def _summary(scores: Sequence[FrevalScores], metric: Freval, *, sparklines: bool) -> Table:
+def _summary(scores: Sequence[FragmentScore], *, sparklines: bool) -> Table:
     from treegauge.reports.figures import sparkline
 
+    metric = scores[0].metric
     ranges = ["all" if largest == 0 else "1" if largest == 1 else f"1-{largest}" for largest in metric.ranges]
     columns = [f"{name} {span}" for span in ranges for name in ("FLR", "FLP", "F1")]
-    rows = [(score.system, *(score.rates[name] for name in metric.rate_names)) for score in scores]
+    rows = [(each.result.system, *(each.result.rates[name] for name in metric.range_rates)) for each in scores]
     if sparklines:
-        rows = [(*row, sparkline([size.f1 for size in score.sizes[:25]])) for row, score in zip(rows, scores, strict=True)]
+        rows = [(*row, sparkline([size.f1 for size in each.sizes[:25]])) for row, each in zip(rows, scores, strict=True)]
     return Table(
         "",
         ("system", *columns, *(["F1 by size"] if sparklines else [])),
         tuple(rows),
-        notes=(scores[0].signature,),
+        notes=tuple(str(each.result.signature) for each in scores),
         percent=tuple(columns),
     )
 
 
-def _document(scores: Sequence[FrevalScores], metric: Freval) -> dict[str, Any]:
+def _document(scores: Sequence[FragmentScore]) -> dict[str, Any]:
     return {
         "schema": "treegauge.freval/1",
-        "options": dict(metric.options),
-        "systems": [score.to_dict() for score in scores],
+        "options": dict(scores[0].metric.options),
+        "systems": [each.to_dict() for each in scores],
     }
 
 
-def _write_figures(scores: Sequence[FrevalScores], folder: Path, baseline: str | None, suffix: str) -> None:
+def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str | None, suffix: str) -> None:
     from treegauge.reports.figures import fragment_figures
     from treegauge.reports.plots import write_figure
 
     folder.mkdir(parents=True, exist_ok=True)
-    f1 = {score.system: [size.f1 for size in score.sizes] for score in scores}
+    f1 = {each.result.system: [size.f1 for size in each.sizes] for each in scores}
     for figure in fragment_figures(f1, baseline=baseline or "", zoom=(6, 13)):
         for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
             click.echo(f"wrote {path}", err=True)
 
 
 def _print_as_program(gold: str, tests: Sequence[str], matching: str) -> None:
-    from treegauge.metrics.freval_published import published_printout, published_sentences
-    from treegauge.scoring.freval import lines_of
+    from treegauge.metrics.freval_published import lines_of, published_printout, published_sentences
 
     if matching != "published" or len(tests) != 1:
         raise UsageError("--format program prints what the authors' program would: one TEST and --matching published")
-    sentences = list(published_sentences(lines_of(gold), lines_of(tests[0])))
+    gold_lines = list(lines_of(gold))
+    sentences = list(published_sentences(gold_lines, lines_of(tests[0])))
     for line in published_printout(sentences):
         click.echo(line)
+    # Also those that the program drops without a word: behind a line that is no tree, or behind a blank one.
+    left_out = sum(map(bool, map(bytes.strip, gold_lines))) - sum(sentence.status == "OK" for sentence in sentences)
+    if left_out:
+        (system,) = named_systems(tests)
+        click.echo(f"{system}: {number_of(left_out, 'sentence')} left out, as the published program does", err=True)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from treegauge.cli._options import named_systems, reading_options, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
+from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
+
+if TYPE_CHECKING:
+    from treegauge.reports.report import Report
+    from treegauge.significance.compare import CompareOptions
 
 FORMATS = ("html", "markdown", "latex")
 
@@ -20,11 +27,15 @@ Examples:
   treegauge report gold.mrg mine=A.mrg theirs=B.mrg -o report.html
   treegauge report gold.mrg A.mrg B.mrg --format latex > tables.tex"""
 )
-@click.argument("gold")
-@click.argument("tests", nargs=-1, required=True, metavar="A [B...]")
+@click.argument("gold", required=False)
+@click.argument("tests", nargs=-1, metavar="A [B...]")
+@click.option("--scores", "scored", is_flag=True,
+              help="The arguments are not trees but files of scores that `treegauge score --save` wrote; the trees are read "
+              "again from the files that were scored.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Where to write; - is standard output. Default: report.html, tables to -.")
-@click.option("--title", default="Parser report", show_default=True, help="What stands at the top of the page.")
-@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@click.option("--title", default="Parser report", show_default=True, help="Heading of the page.")
+@click.option("-p", "--preset", default=None, metavar="NAME|FILE",
+              help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error"]), default="align", show_default=True,
               help="Sentences that do not fit the treebank: count as missed, leave out for all systems, or stop.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
@@ -40,58 +51,70 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="html", show_default=True,
               help="html: the page; markdown, latex: its tables.")  # fmt: skip
 @reading_options
-def command(
-    gold: str,
-    tests: tuple[str, ...],
-    output: str | None,
-    title: str,
-    preset: str,
-    on_mismatch: str,
-    rounds: int,
-    seed: int,
-    level: float,
-    most: int,
-    store: str | None,
-    form: str,
-    options: ReadOptions,
-) -> None:
+def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> None:
     """Write one page about parsers A, B ...: scores with intervals, tests, fragments, labels, lengths, errors, trees.
 
     The page is one file that needs nothing else, not even a network. GOLD and A, B ... are treebank files, directories or globs;
-    NAME=FILE gives a system a name.
+    NAME=FILE gives a system a name. With --scores all of them are files of scores.
     """
     from treegauge.io.writing import write_chunks
-    from treegauge.reports.report import make_report
-    from treegauge.significance.compare import Settings
+    from treegauge.significance.compare import CompareOptions
     from treegauge.tables import render
 
-    systems = named_systems(tests)
-    spare_inputs(output, gold, *systems.values())
-    bank, parsed = gold_and_tests(gold, list(systems.values()), options)
-    banks = dict(zip(systems, parsed, strict=True))
-    settings = Settings(preset=preset, on_mismatch=on_mismatch, rounds=rounds, seed=seed, level=level)
-    checked = None
-    if store:
-        from treegauge.humancheck.results import checked_systems, plan_for
-
-        checked = checked_systems(bank, banks, store, plan_for((), preset))
-    with progress("Resampling", settings.all_rounds(len(systems)), unit="rounds") as advance:
-        report = make_report(
-            bank,
-            banks,
-            settings,
-            title=title,
-            gold_name=Path(gold).name or gold,
-            judgements=checked.judgements if checked else None,
-            checked=checked.results.tables() if checked else (),
-            most=most,
-            progress=advance,
-        )
-    if form == "html":
-        path = output or "report.html"
+    if gold is None or (not tests and not chosen["scored"]):
+        raise click.UsageError("Missing argument 'GOLD' or 'A [B...]'.")
+    names = ("preset", "on_mismatch", "rounds", "seed", "level")
+    how = CompareOptions(**{name: chosen[name] for name in names})
+    if chosen["scored"]:
+        spare_inputs(chosen["output"], gold, *tests)
+        report = _of_scores([gold, *tests], how, chosen)
+    else:
+        systems = named_systems(tests)
+        spare_inputs(chosen["output"], gold, *systems.values())
+        report = _of_trees(gold, systems, how, options, chosen)
+    if chosen["form"] == "html":
+        path = chosen["output"] or "report.html"
         report.write(path)
         if path != "-":
             click.echo(f"wrote {path}", err=True)
     else:
-        text = "\n\n".join(render(table, form) for table in report.tables()) + "\n"
-        write_chunks([text.encode("utf-8", "replace")], output or "-")
+        text = "\n\n".join(render(table, chosen["form"]) for table in report.tables()) + "\n"
+        write_chunks([text.encode("utf-8", "replace")], chosen["output"] or "-")
+
+
+def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, Any]) -> Report:
+    from treegauge.reports.report import report_of_scores
+    from treegauge.scoring.score_files import load_systems
+
+    if chosen["store"] is not None or chosen["preset"] is not None:
+        raise UsageError("--scores are made already: --store and --preset go with trees")
+    scores = load_systems(paths)
+    inputs = scores[0].inputs if scores else None
+    gold_name = Path(inputs.gold[0]).name if inputs else "gold"
+    with progress("Resampling", how.all_rounds(len({result.system for result in scores})), unit="rounds") as advance:
+        return report_of_scores(scores, how, title=chosen["title"], gold_name=gold_name, most=chosen["most"], progress=advance)
+
+
+def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, chosen: Mapping[str, Any]) -> Report:
+    from treegauge.reports.report import make_report
+
+    checked = None
+    if chosen["store"]:
+        from treegauge.humancheck.results import checked_systems, plan_for
+
+        bank, banks = gold_and_tests(gold, list(systems.values()), options)
+        plan = plan_for((), how.preset or "default")
+        checked = checked_systems(bank, dict(zip(systems, banks, strict=True)), chosen["store"], plan)
+    with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
+        return make_report(
+            gold,
+            systems,
+            how,
+            reading=options,
+            title=chosen["title"],
+            gold_name=Path(gold).name or gold,
+            judgements=checked.judgements if checked else None,
+            checked=checked.results.tables() if checked else (),
+            most=chosen["most"],
+            progress=advance,
+        )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import named_systems, reading_options, stream_option
+from treegauge.cli._options import named_systems, reading_options, spare_inputs, stream_option
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 
@@ -28,9 +27,10 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
     if value:
         from treegauge.metrics.registry import find_metric, metric_names
 
-        width = max(map(len, metric_names()))
-        for name in metric_names():
-            click.echo(f"{name:{width}}  {find_metric(name).summary}")
+        metrics = {name: find_metric(name) for name in metric_names()}
+        width, wide = max(map(len, metrics)), max(len(metric.preset) for metric in metrics.values())
+        for name, metric in metrics.items():
+            click.echo(f"{name:{width}}  preset {metric.preset:{wide}}  {metric.summary}")
         ctx.exit()
 
 
@@ -41,6 +41,7 @@ Examples:
   treegauge score gold.mrg parser.mrg
   treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman
   treegauge score gold/ parsed/ -p COLLINS.prm --breakdown labels,errors --examples 3
+  treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
   treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json > score.json
   treegauge score gold/ parsed/ --engine dask:tcp://host:8786""",
 )
@@ -51,15 +52,17 @@ Examples:
 @click.option("--structure", metavar="LABEL,...", help="Metric hogenhout: only the brackets with these labels, as in PP,NP.")
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
-@click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE",
-              help="Which brackets and words count: a name, or a .prm or .toml file.")  # fmt: skip
+@click.option("-p", "--preset", default=None, metavar="NAME|FILE",
+              help="What counts: name of a preset, a .prm or .toml file. Default: that of the metric (--list).")  # fmt: skip
 @click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (without a name: the one that -p gives) and stop.")  # fmt: skip
 @click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "evalb"]), default="align", show_default=True,
               help="A sentence whose words differ, or without a parse: count its gold brackets as missed, stop, leave it out, or "
               "do whatever EVALB does.")  # fmt: skip
-@click.option("--ignore-words", is_flag=True, help="Let sentences of equally many words fit, whatever the words are.")
-@click.option("--cutoff", type=click.IntRange(0), metavar="N", help="Longest sentence of the second column. Default: the preset's.")
+@click.option("--ignore-words", is_flag=True, help="Ignore word forms; compare lengths only.")
+@click.option(
+    "--cutoff", type=click.IntRange(0), metavar="N", help="Also report sentences up to N words. Default: the preset's length."
+)
 @click.option("--by-length", is_flag=True, help="The same as --breakdown lengths.")
 @click.option(
     "--breakdown", "breakdowns", multiple=True, metavar="NAME,...", help=f"Where the score comes from: {BREAKDOWN_NAMES}."
@@ -68,6 +71,9 @@ Examples:
 @click.option("--baselines", is_flag=True, help="Score trivial parsers, too: right and left branching, balanced, random, oracle.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random baseline.")
 @click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
+@click.option(
+    "--save", metavar="FILE", help="Keep the scores with a row a sentence in FILE, for `compare --scores` and `report --scores`."
+)
 @click.option(
     "--fail-under",
     multiple=True,
@@ -88,9 +94,11 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
     Sentences whose words differ are listed on stderr. Exit code 4 if sentences are missing or too many, 1 if --fail-under failed.
     """
-    preset = _preset(chosen["preset"], chosen["cutoff"])
+    from treegauge.presets import load_preset
+
+    preset = None if chosen["preset"] is None else load_preset(chosen["preset"])
     if chosen["show_preset"] is not None:
-        click.echo(_preset_shown(chosen["show_preset"] or chosen["preset"]), nl=False)
+        click.echo(_preset_description(chosen["show_preset"] or chosen["preset"] or "default"), nl=False)
         return
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
@@ -103,6 +111,11 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     _remark(gold, list(systems.values()), preset, chosen)
     results = _results(gold, systems, preset, options, engine, chosen)
     failed = failed_checks(results, checks)
+    if chosen["save"] is not None:
+        from treegauge.scoring.result import Scores
+
+        spare_inputs(chosen["save"], gold, *systems.values())
+        Scores(results).save(chosen["save"])
     _print(results, chosen)
     sys.stdout.flush()
     for line in note_lines(results):
@@ -120,14 +133,7 @@ def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:
     return [f"{metric}:structure={labels}" if metric.partition(":")[0] == "hogenhout" else metric for metric in metrics]
 
 
-def _preset(name: str, cutoff: int | None) -> Preset:
-    from treegauge.presets import load_preset
-
-    preset = load_preset(name)
-    return preset if cutoff is None else replace(preset, cutoff_length=cutoff)
-
-
-def _preset_shown(name: str) -> str:
+def _preset_description(name: str) -> str:
     """The preset's file; one that builds on another is followed by all its settings."""
     from treegauge.presets import load_preset, preset_text
 
@@ -138,13 +144,15 @@ def _preset_shown(name: str) -> str:
     return f"{text}\n# Together with what it builds on, that is:\n{settings}"
 
 
-def _remark(gold: str, tests: Sequence[str], preset: Preset, chosen: dict[str, Any]) -> None:
-    """Say on stderr what looks like a slip, and what of a parameter file does not matter here."""
+def _remark(gold: str, tests: Sequence[str], preset: Preset | None, chosen: dict[str, Any]) -> None:
+    """Warn on stderr of what looks like a mistake, and of settings in a parameter file that have no effect here."""
     for test in tests:
         if gold == test == "-":
             raise UsageError("gold and test cannot both be standard input")
         if os.path.exists(gold) and os.path.exists(test) and os.path.samefile(gold, test):
             click.echo(f"treegauge: warning: gold and test are the same: {test}", err=True)
+    if preset is None:
+        return
     heeded = {"QUOTE_LABEL"} if chosen["on_mismatch"] == "evalb" else set[str]()
     keywords = [said for said in preset.ignored if " " not in said and said not in heeded]
     if keywords:
@@ -155,13 +163,16 @@ def _remark(gold: str, tests: Sequence[str], preset: Preset, chosen: dict[str, A
 
 
 def _results(
-    gold: str, systems: dict[str, str], preset: Preset, options: ReadOptions, engine: Engine, chosen: dict[str, Any]
+    gold: str, systems: dict[str, str], preset: Preset | None, options: ReadOptions, engine: Engine, chosen: dict[str, Any]
 ) -> list[Result]:
     from treegauge.cli._progress import progress
     from treegauge.scoring.score import score_files
 
-    if chosen["stream"] and (chosen["per_sentence"] or chosen["baselines"] or chosen["form"] in ("jsonl", "evalb")):
-        raise UsageError("--stream keeps no sentences: leave out --per-sentence, --baselines and the formats jsonl and evalb")
+    sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
+    if chosen["stream"] and (sentences or chosen["baselines"]):
+        raise UsageError(
+            "--stream keeps no sentences: leave out --per-sentence, --save, --baselines and the formats jsonl and evalb"
+        )
     breakdowns = _breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])])
     with progress("scoring", None) as advance:
         return score_files(
@@ -171,6 +182,7 @@ def _results(
             preset,
             on_mismatch=chosen["on_mismatch"],
             ignore_words=chosen["ignore_words"],
+            cutoff=chosen["cutoff"],
             breakdowns=breakdowns,
             stream=chosen["stream"],
             reading=options,
@@ -178,12 +190,12 @@ def _results(
             baselines=chosen["baselines"],
             seed=chosen["seed"],
             engine=engine,
-            sentences=chosen["per_sentence"] or chosen["examples"] > 0 or chosen["form"] in ("jsonl", "evalb"),
+            sentences=sentences or chosen["examples"] > 0,
         )
 
 
 def _breakdown_names(given: Sequence[str]) -> list[str]:
-    """Names of breakdowns; `label` will do for `labels`."""
+    """Names of breakdowns; the singular `label` stands for `labels`."""
     if not given:
         return []
     from treegauge.errors import UnknownName

@@ -103,7 +103,7 @@ def _frame_rule(preset: Preset) -> Callable[[str], bool]:
 
 
 def _tags_left_out(check: Check, *, traces: bool) -> frozenset[str]:
-    preset = check.plan.metric.adapted(check.plan.preset)
+    preset = check.plan.metric.preset_for(check.plan.preset)
     return preset.delete_tags & preset.delete_tags_for_length if traces else preset.delete_tags
 
 

@@ -327,7 +327,7 @@ class _Finder:
 
     def __init__(self, gold: Treebank, plan: Plan) -> None:
         self.gold, self.plan = gold, plan
-        self.preset = plan.metric.adapted(plan.preset)
+        self.preset = plan.metric.preset_for(plan.preset)
         self.bare = without_traces(gold, self.preset)
         self._gold_hashes: dict[int, str] = {}
         self._sentence_hashes: dict[tuple[str, ...], str] = {}

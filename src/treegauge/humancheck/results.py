@@ -305,5 +305,5 @@ def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "
     >>> plan_for(["parseval", "hogenhout:keep-punctuation"]).metric.keep
     ('punctuation',)
     """
-    found = [metric for metric in map(find_metric, metrics) if isinstance(metric, Hogenhout)]
-    return Plan(Hogenhout(keep=found[0].keep if found else ()), load_preset(preset))
+    found = [find_metric(name).options for name in metrics if name.partition(":")[0] == Hogenhout.name]
+    return Plan(Hogenhout(keep=found[0]["keep"] if found else ()), load_preset(preset))

@@ -34,13 +34,14 @@ from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from itertools import count
 from operator import add
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.alignment.pair import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import Rates, Rows, Total
+from treegauge.metrics.base import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
 from treegauge.metrics.matching import partners
 
 __all__ = ["BySize", "Freval", "SizeScore", "count_fragments", "product", "times"]
@@ -110,6 +111,20 @@ class BySize:
     """
 
     counts: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, counts: Any) -> BySize:
+        """Counts in whatever form a sum of them has: BySize, a sequence for the sizes 1, 2, ..., or a number for size 1.
+
+        >>> BySize.of([3, 1]), BySize.of(0), BySize.of(4)
+        (BySize(counts=(3, 1)), BySize(counts=()), BySize(counts=(4,)))
+        """
+        if isinstance(counts, BySize):
+            return counts
+        values = list(cast("Iterable[int]", counts)) if isinstance(counts, Iterable) else [counts]
+        while values and not values[-1]:
+            values.pop()
+        return cls(tuple(values))
 
     def __add__(self, other: BySize) -> BySize:
         shorter, longer = sorted((self.counts, other.counts), key=len)
@@ -208,6 +223,30 @@ def _add_chain(totals: list[int], lowest: Sequence[int], length: int) -> None:
 
 MATCHINGS = ("edges", "published")
 MEANS = ("linear", "geometric")
+ALPHAS = ("uniform", "halving")
+_SIDES = (1, 2, 3)
+"""Where gold, test and matched fragments stand in the rows."""
+_EXACT_BITS = 53
+_RANGE_BITS = 1000
+"""Integers of 53 bits are exact in float64; up to about 1000 bits they fit, with room below for the counts of small sentences."""
+
+
+def _range(word: str) -> tuple[int, ...] | None:
+    """The largest size that a word such as ``1-15`` or ``all`` names."""
+    if word == "all":
+        return (0,)
+    size = word.removeprefix("1-")
+    return (int(size),) if size.isdigit() and int(size) else None
+
+
+def _alpha(word: str) -> str | tuple[float, ...] | None:
+    """The weights that a word such as ``halving`` or ``0.5,0.3,0.2`` names."""
+    if word in ALPHAS:
+        return word
+    try:
+        return tuple(map(float, word.split(","))) if "," in word or "." in word else None
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -238,7 +277,7 @@ def _harmonic(recall: float, precision: float) -> float:
 
 
 @dataclass(frozen=True)
-class Freval:
+class Freval(Metric):
     """Recall, precision and F1 over connected fragments of all sizes: FLR, FLP and their F1 for ranges of sizes.
 
     ``ranges`` are the largest sizes to look at (0: all there are); ``alpha`` is ``uniform``, ``halving`` (each size half the
@@ -252,54 +291,48 @@ class Freval:
     [0.75, 0.271]
     """
 
-    matching: str = "edges"
-    ranges: tuple[int, ...] = (1, 15, 25, 0)
-    alpha: str | tuple[float, ...] = "uniform"
-    mean: str = "linear"
-    name: str = field(default="freval", init=False)
-    summary: str = field(default="recall, precision and F1 over connected fragments of every size", init=False)
-    reference: str = field(default="bastings2014", init=False)
-    headline: str = field(default="f1", init=False)
-    columns: tuple[str, ...] = field(default=("sentences", "gold", "test", "matched"), init=False)
+    matching: str = choice(
+        "edges", MATCHINGS, "edges (the default) wants the edges of both trees to agree, published only those of the gold tree"
+    )
+    ranges: tuple[int, ...] = repeatable(
+        (1, 15, 25, 0), ("1-15", "all"), _range, "1-15 interpolates the sizes 1 to 15, all every size"
+    )
+    alpha: str | tuple[float, ...] = field(
+        default="uniform",
+        metadata={
+            "words": OptionWords(
+                (*ALPHAS, "0.5,0.3,0.2"),
+                _alpha,
+                "uniform (the default) weighs all sizes alike, halving each half as much as the one before, numbers as they say",
+            )
+        },
+    )
+    mean: str = choice("linear", MEANS, "linear (the default) and geometric are the means over sizes")
+
+    name = "freval"
+    summary = "recall, precision and F1 over connected fragments of every size"
+    reference = "bastings2014"
+    headline = "f1"
+    columns = ("sentences", "gold", "test", "matched")
+    symmetries: ClassVar[Mapping[str, str]] = {"flr": "flp", "flp": "flr", "f1": "f1"}
+    preset = "freval"
 
     def __post_init__(self) -> None:
         if self.matching not in MATCHINGS:
             raise UnknownName("FREVAL matching", self.matching, MATCHINGS)
         if self.mean not in MEANS:
             raise UnknownName("FREVAL mean", self.mean, MEANS)
-        if isinstance(self.alpha, str) and self.alpha not in ("uniform", "halving"):
-            raise UnknownName("FREVAL alpha", self.alpha, ("uniform", "halving", "or numbers"))
+        if isinstance(self.alpha, str) and self.alpha not in ALPHAS:
+            raise UnknownName("FREVAL alpha", self.alpha, (*ALPHAS, "or numbers"))
         if not isinstance(self.alpha, str) and abs(math.fsum(self.alpha) - 1) > 1e-9:
             raise UsageError(f"the weights alpha must sum to 1, but sum to {math.fsum(self.alpha):g}")
 
-    @classmethod
-    def with_options(cls, *words: str) -> Freval:
-        """``freval:published``, ``freval:geometric``, ``freval:halving``, ``freval:1-10`` and any combination."""
-        settings: dict[str, Any] = {}
-        for word in words:
-            if word in MATCHINGS:
-                settings["matching"] = word
-            elif word in MEANS:
-                settings["mean"] = word
-            elif word in ("uniform", "halving"):
-                settings["alpha"] = word
-            elif word.removeprefix("1-").isdigit():
-                settings["ranges"] = (*settings.get("ranges", ()), int(word.removeprefix("1-")))
-            else:
-                raise UnknownName("FREVAL option", word, (*MATCHINGS, *MEANS, "uniform", "halving", "1-15"))
-        return cls(**settings)
-
-    @property
-    def mirrored(self) -> Mapping[str, str]:
-        if self.matching == "published":
-            return {}
-        swaps = {self._named("flr", k): self._named("flp", k) for k in self.ranges if k}
-        same = [self._named("f1", k) for k in self.ranges if k]
-        return {**swaps, **{b: a for a, b in swaps.items()}, **{name: name for name in same}}
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return {"matching": self.matching, "ranges": self.ranges, "alpha": self.alpha, "mean": self.mean}
+    def counterpart(self, rate: str) -> str | None:
+        """See the base class; the interpolation over all sizes goes by the largest gold tree, so its rates have no partner."""
+        name, _, sizes = rate.partition("_")
+        if self.matching == "published" or not sizes or name not in self.symmetries:
+            return None
+        return f"{self.symmetries[name]}_{sizes}"
 
     def rows(self, pair: Pair) -> Rows:
         rows = np.empty((len(pair), len(self.columns)), dtype=object)
@@ -341,8 +374,8 @@ class Freval:
         return rates
 
     @property
-    def rate_names(self) -> tuple[str, ...]:
-        """The rates of each range of sizes, in order."""
+    def range_rates(self) -> tuple[str, ...]:
+        """The rates FLR, FLP and F1 of each range of sizes, in order."""
         return tuple(self._named(name, largest) for largest in self.ranges for name in ("flr", "flp", "f1"))
 
     @staticmethod
@@ -351,7 +384,7 @@ class Freval:
 
     def by_size(self, total: Total) -> list[SizeScore]:
         """The scores of the sizes 1 ... M: the largest gold tree's size (``published``: of either side)."""
-        _, gold, test, matched = (value if isinstance(value, BySize) else BySize() for value in total)
+        _, gold, test, matched = map(BySize.of, total)
         largest = max(gold.largest, test.largest) if self.matching == "published" else gold.largest
         return [SizeScore(size, gold.at(size), test.at(size), matched.at(size)) for size in range(1, largest + 1)]
 
@@ -382,3 +415,86 @@ class Freval:
         if not values or any(weight and not value for weight, value in zip(weights, values, strict=True)):
             return 0.0
         return math.exp(math.fsum(weight * math.log(value) for weight, value in zip(weights, values, strict=True) if weight))
+
+    def float_columns(self, rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
+        return _fragment_columns(rows)
+
+    def rates_of_sums(self, sums: Floats) -> Floats:
+        rates = _fragment_rates(self, sums)
+        return np.stack([rates[name] for name in self.rate_names], axis=1)
+
+
+def _fragment_columns(rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
+    """Counts per fragment size as plain columns, so that they can be resampled like any other counts.
+
+    The counts are Python integers without bound. A size whose counts float64 cannot hold is divided by one power of two, the same
+    for gold, test and matched fragments and for all systems; the rates are ratios within a size, so the factor cancels. For each
+    system there is a matrix (sentences, 3 x sizes), gold then test then matched; the flag says whether all sums are exact.
+
+    >>> rows = np.empty((1, 4), dtype=object)
+    >>> rows[0] = (1, BySize((2, 1)), BySize((2,)), BySize((1,)))
+    >>> _fragment_columns([rows])[0][0].tolist()
+    [[2.0, 1.0, 2.0, 0.0, 1.0, 0.0]]
+    """
+    counts = [[[BySize.of(row[side]).counts for row in of_system] for side in _SIDES] for of_system in rows]
+    n_sizes = max((len(of_row) for of_system in counts for side in of_system for of_row in side), default=0)
+    largest = [0] * n_sizes
+    for of_system in counts:
+        for side in of_system:
+            for of_row in side:
+                for size, value in enumerate(of_row):
+                    largest[size] = max(largest[size], value)
+    n_sentences = max(len(of_system) for of_system in rows)
+    bits = [(value * n_sentences).bit_length() for value in largest]
+    divisors = [1 << max(0, needed - _RANGE_BITS) for needed in bits]
+    columns: list[Floats] = []
+    for of_system in counts:
+        matrix = np.zeros((len(of_system[0]), 3 * n_sizes))
+        for side, of_rows in enumerate(of_system):
+            for index, of_row in enumerate(of_rows):
+                matrix[index, side * n_sizes : side * n_sizes + len(of_row)] = [
+                    value / divisor for value, divisor in zip(of_row, divisors, strict=False)
+                ]
+        columns.append(matrix)
+    return tuple(columns), max(bits, default=0) <= _EXACT_BITS
+
+
+def _fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
+    """What ``metric.rates`` gives, for many sums at once."""
+    n_sizes = totals.shape[1] // 3
+    gold, test, matched = (totals[:, side * n_sizes : (side + 1) * n_sizes] for side in range(3))
+    both = (gold > 0) & (test > 0)
+    recall = np.divide(matched, gold, out=np.zeros_like(gold), where=both)
+    precision = np.divide(matched, test, out=np.zeros_like(gold), where=both)
+    seen = ((gold > 0) | (test > 0)) if metric.matching == "published" else gold > 0
+    largest = seen.sum(axis=1)
+    rates: dict[str, Floats] = {}
+    for index, limit in enumerate(metric.ranges):
+        upto = np.full(len(totals), limit) if limit else largest
+        if metric.matching == "published":
+            upto = np.minimum(upto, largest)
+        flr, flp = _weighted_means(metric, recall, upto), _weighted_means(metric, precision, upto)
+        both_sum = flr + flp
+        f1 = np.divide(2 * flr * flp, both_sum, out=np.zeros_like(flr), where=both_sum > 0)
+        rates |= dict(zip(metric.range_rates[3 * index : 3 * index + 3], (flr, flp, f1), strict=True))
+    if 0 not in metric.ranges:
+        rates["f1"] = rates[metric.range_rates[-1]]
+    return rates
+
+
+def _weighted_means(metric: Freval, values: Floats, upto: NDArray[np.int64]) -> Floats:
+    """The weighted mean of each row over its sizes 1 ... ``upto``; sizes beyond the columns count as 0."""
+    result = np.zeros(len(values))
+    for n_sizes in np.unique(upto).tolist():
+        rows = np.flatnonzero(upto == n_sizes)
+        weights = np.array(metric.weights(n_sizes), dtype=np.float64)
+        used = np.zeros((len(rows), n_sizes))
+        used[:, : values.shape[1]] = values[rows][:, :n_sizes]
+        if metric.mean == "linear":
+            result[rows] = used @ weights
+        else:
+            weighted = weights > 0
+            possible = (used[:, weighted] > 0).all(axis=1) & bool(n_sizes)
+            logs = np.log(used[possible][:, weighted])
+            result[rows[possible]] = np.exp(logs @ weights[weighted])
+    return result

@@ -15,13 +15,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from treegauge.io.sources import find_sources
 from treegauge.metrics.evalb.counting import count_crossing
 from treegauge.metrics.evalb.reading import Log, Rules, Sentence, read_sentence
 from treegauge.metrics.evalb.scoring import repair_quotes
 from treegauge.metrics.freval import BySize, Freval, SizeScore, count_fragments
 from treegauge.presets.prm import Parameters, cut_label
 
-__all__ = ["PUBLISHED", "PublishedSentence", "published_printout", "published_sentences"]
+__all__ = ["PUBLISHED", "PublishedSentence", "lines_of", "published_printout", "published_sentences"]
 
 _DELETED = (b"TOP", b"S1", b"-NONE-", b",", b":", b"``", b"''", b".", b"?", b"!", b"ROOT")
 
@@ -220,3 +221,10 @@ def _f1(recall: float, precision: float) -> str:
     both = recall + precision
     value = 100 * 2 * recall * precision / both if both else math.nan
     return f"{value:10.2f}" if both else f"{'NaN':>10}"
+
+
+def lines_of(path: str) -> Iterator[bytes]:
+    """The lines of a file, with their newlines."""
+    for source in find_sources(path):
+        with source.open() as stream:
+            yield from stream

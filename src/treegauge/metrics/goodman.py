@@ -11,7 +11,6 @@ once (PARSEVAL counts it twice).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,8 +19,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, token_positions
 from treegauge.alignment.pair import Pair
-from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import Rates, Rows, Total, ratio
+from treegauge.metrics.base import Metric, Rates, Rows, Total, flag, ratio
 from treegauge.metrics.matching import codes, crossing, is_in
 from treegauge.trees.treebank import Int32, Int64
 
@@ -36,7 +34,7 @@ class _Triples(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Goodman:
+class Goodman(Metric):
     """Labelled Recall L/N_C, Bracketed Recall B/N_C, Consistent Brackets Recall C/N_G; and the shares of trees where they are 1.
 
     Rates of constituents are pooled; ``mean_...`` are means over the sentences that have constituents (N_C or N_G > 0).
@@ -51,34 +49,17 @@ class Goodman:
     (0.667, 0.0, 1.0)
     """
 
-    preterminals: bool = False
-    name: str = "goodman"
-    summary: str = "Labelled, Bracketed and Consistent Brackets Recall and Tree rates, on sets of constituents"
-    reference: str = "goodman1996"
-    headline: str = "labelled_recall"
+    preterminals: bool = flag(False, "pre", "nopre", "pre counts preterminals as constituents, nopre (the default) does not")
 
-    columns: tuple[str, ...] = (
+    name = "goodman"
+    summary = "Labelled, Bracketed and Consistent Brackets Recall and Tree rates, on sets of constituents"
+    reference = "goodman1996"
+    headline = "labelled_recall"
+    columns = (
         *("sentences", "N_C", "N_G", "L", "B", "C", "labelled_tree", "bracketed_tree", "consistent_brackets_tree"),
         *("labelled_recall_sum", "bracketed_recall_sum", "recall_defined"),
         *("consistent_brackets_recall_sum", "consistent_brackets_defined"),
     )
-
-    @classmethod
-    def with_options(cls, *words: str) -> Goodman:
-        """``goodman:pre`` counts preterminals as constituents, ``goodman:nopre`` (the default) does not."""
-        if len(words) != 1:
-            raise UsageError(f"goodman takes one option, pre or nopre, not {':'.join(words)!r}")
-        if words[0] not in ("pre", "nopre"):
-            raise UnknownName("option of goodman", words[0], ["pre", "nopre"])
-        return cls(preterminals=words[0] == "pre")
-
-    @property
-    def mirrored(self) -> Mapping[str, str]:
-        return {}
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return {"preterminals": self.preterminals}
 
     def rows(self, pair: Pair) -> Rows:
         n = len(pair)

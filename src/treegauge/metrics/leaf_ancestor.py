@@ -15,15 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, depths, sum_within
 from treegauge.alignment.pair import Pair
-from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import Rates, Rows, Total, ratio
+from treegauge.metrics.base import Metric, Rates, Rows, Total, flag, ratio
 from treegauge.metrics.matching import codes
 from treegauge.trees.treebank import Int32, Int64
 
@@ -172,7 +171,7 @@ def chunks(a_length: Int64, b_length: Int64) -> list[Int64]:
 
 
 @dataclass(frozen=True)
-class LeafAncestor:
+class LeafAncestor(Metric):
     """The mean similarity of the words' lineages, over all words and as a mean of sentence means.
 
     ``leaf-ancestor:plain`` leaves out the cost 0.5 for labels that share their first letter: all unlike labels cost 2. A word
@@ -196,29 +195,16 @@ class LeafAncestor:
     0.8333
     """
 
-    first_letter: bool = True
-    name: str = "leaf-ancestor"
-    summary: str = "how alike the labels between each word and the root are, by edit distance"
-    reference: str = "sampson2003"
-    headline: str = "leaf_ancestor"
-    columns: tuple[str, ...] = ("sentences", "words", "similarity", "sentence_similarity", "sentences_defined")
+    first_letter: bool = flag(
+        True, "letters", "plain", "plain gives no credit for a shared first letter; letters, the default, does"
+    )
 
-    @classmethod
-    def with_options(cls, *words: str) -> LeafAncestor:
-        """``leaf-ancestor:plain``: no credit for a shared first letter; ``leaf-ancestor:letters`` is the default."""
-        if len(words) != 1:
-            raise UsageError(f"leaf-ancestor takes one option, letters or plain, not {':'.join(words)!r}")
-        if words[0] not in ("letters", "plain"):
-            raise UnknownName("option of leaf-ancestor", words[0], ["letters", "plain"])
-        return cls(first_letter=words[0] == "letters")
-
-    @property
-    def mirrored(self) -> Mapping[str, str]:
-        return {"leaf_ancestor": "leaf_ancestor", "mean_leaf_ancestor": "mean_leaf_ancestor"}
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return {"first_letter": self.first_letter}
+    name = "leaf-ancestor"
+    summary = "how alike the labels between each word and the root are, by edit distance"
+    reference = "sampson2003"
+    headline = "leaf_ancestor"
+    columns = ("sentences", "words", "similarity", "sentence_similarity", "sentences_defined")
+    symmetries: ClassVar[Mapping[str, str]] = {"leaf_ancestor": "leaf_ancestor", "mean_leaf_ancestor": "mean_leaf_ancestor"}
 
     def rows(self, pair: Pair) -> Rows:
         similarity = self.similarities(pair)

@@ -24,7 +24,7 @@ from treegauge.trees.treebank import Int32, Int64
 
 __all__ = [
     "OVERLAP_COLUMNS",
-    "OVERLAP_MIRRORED",
+    "OVERLAP_SYMMETRIES",
     "Parts",
     "codes",
     "crossing",
@@ -316,7 +316,7 @@ OVERLAP_COLUMNS = (
     *("sentences", "matched", "gold", "test"),
     *("recall_sum", "recall_defined", "precision_sum", "precision_defined", "f1_sum", "f1_defined"),
 )
-OVERLAP_MIRRORED = {
+OVERLAP_SYMMETRIES = {
     "recall": "precision",
     "precision": "recall",
     "f1": "f1",

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import sum_within
 from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import Rates, Rows, Total, f1, ratio
+from treegauge.metrics.base import Metric, Rates, Rows, Total, f1, ratio
 from treegauge.metrics.matching import crossing, matched_counts, partners_by_order
 from treegauge.trees.treebank import Int64
 
@@ -23,7 +23,7 @@ __all__ = ["Parseval"]
 
 
 @dataclass(frozen=True)
-class Parseval:
+class Parseval(Metric):
     """Labelled recall m/g, precision m/t and F1 = 2m/(g+t) over the brackets of a corpus, and what EVALB prints beside them.
 
     >>> import treegauge
@@ -36,26 +36,22 @@ class Parseval:
     0.8
     """
 
-    name: str = "parseval"
-    summary: str = "labelled and unlabelled bracket recall, precision and F1, exact match, crossing brackets, tagging accuracy"
-    reference: str = "black1991"
-    headline: str = "f1"
-
-    columns: tuple[str, ...] = (
+    name = "parseval"
+    summary = "labelled and unlabelled bracket recall, precision and F1, exact match, crossing brackets, tagging accuracy"
+    reference = "black1991"
+    headline = "f1"
+    columns = (
         *("sentences", "matched", "gold", "test", "unlabelled_matched"),
         *("crossing", "no_crossing", "two_or_less_crossing", "exact", "words", "tags"),
         *("recall_sum", "recall_defined", "precision_sum", "precision_defined", "f1_sum", "f1_defined"),
     )
 
-    @property
-    def mirrored(self) -> Mapping[str, str]:
-        swaps = {f"{kind}recall": f"{kind}precision" for kind in ("", "unlabelled_", "mean_")}
-        same = ("f1", "unlabelled_f1", "mean_f1", "exact_match", "tagging_accuracy")
-        return {**swaps, **{b: a for a, b in swaps.items()}, **{name: name for name in same}}
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return {}
+    symmetries: ClassVar[Mapping[str, str]] = {
+        **{f"{kind}recall": f"{kind}precision" for kind in ("", "unlabelled_", "mean_")},
+        **{f"{kind}precision": f"{kind}recall" for kind in ("", "unlabelled_", "mean_")},
+        **{rate: rate for rate in ("f1", "unlabelled_f1", "mean_f1", "exact_match", "tagging_accuracy")},
+    }
+    compared_with_evalb = True
 
     def rows(self, pair: Pair) -> Rows:
         gold, test = pair.gold, pair.test

@@ -1,10 +1,7 @@
-"""All metrics by name: what ``--metric``, ``--list``, ``explain``, ``cite``, the docs and the property tests iterate.
+"""All metrics by name, for ``--metric``, ``--list``, ``explain``, ``cite``, the docs and the property tests; and their references.
 
-A name may carry options after colons: ``goodman:pre``, ``freval:published``.
-
-The papers and programs behind the metrics, as facts that can be printed as BibTeX.
-
-Pages stand only where a second source confirmed them.
+A name may carry options after colons: ``goodman:pre``, ``freval:published``. The papers and programs behind the metrics are facts
+that can be printed as BibTeX; pages are given only where a second source confirmed them.
 """
 
 from __future__ import annotations
@@ -13,10 +10,10 @@ import importlib
 from dataclasses import dataclass
 from typing import cast
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UnknownName
 from treegauge.metrics.base import Metric
 
-__all__ = ["METRICS", "REFERENCES", "Reference", "find_metric", "metric_names", "references_of"]
+__all__ = ["METRICS", "REFERENCES", "Reference", "find_metric", "metric_class", "metric_names", "references_of"]
 
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
@@ -27,8 +24,7 @@ METRICS: dict[str, str] = {
     "hogenhout": "treegauge.metrics.hogenhout:Hogenhout",
     "freval": "treegauge.metrics.freval:Freval",
 }
-"""Name -> ``module:class``. The class, called with no arguments, is the metric with its defaults; if it takes options after
-colons it has a class method ``with_options(*words)``."""
+"""Name -> ``module:class``. The class, called with no arguments, is the metric with its defaults."""
 
 
 def metric_names() -> list[str]:
@@ -43,15 +39,15 @@ def find_metric(name: str) -> Metric:
     'f1'
     """
     base, *words = name.split(":")
-    if base not in METRICS:
-        raise UnknownName("metric", base, METRICS)
-    module, _, attribute = METRICS[base].partition(":")
-    kind = getattr(importlib.import_module(module), attribute)
-    if not words:
-        return cast(Metric, kind())
-    if not hasattr(kind, "with_options"):
-        raise UsageError(f"the metric {base!r} takes no options, but {name!r} gives some")
-    return cast(Metric, kind.with_options(*words))
+    return metric_class(base).with_options(*words)
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of the metric of that name, without options."""
+    if name not in METRICS:
+        raise UnknownName("metric", name, METRICS)
+    module, _, attribute = METRICS[name].partition(":")
+    return cast("type[Metric]", getattr(importlib.import_module(module), attribute))
 
 
 @dataclass(frozen=True)

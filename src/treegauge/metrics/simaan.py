@@ -6,17 +6,22 @@ are widened to any: the side of a child is its place among its siblings, and an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from treegauge.alignment.brackets import Brackets, Children, children_of, symbols, token_positions
 from treegauge.alignment.pair import Pair
-from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import Rates, Rows, Total
-from treegauge.metrics.matching import OVERLAP_COLUMNS, OVERLAP_MIRRORED, Column, Parts, overlap_rates, overlap_rows, sequence_codes
+from treegauge.metrics.base import Metric, Rates, Rows, Total, choice
+from treegauge.metrics.matching import (
+    OVERLAP_COLUMNS,
+    OVERLAP_SYMMETRIES,
+    Column,
+    Parts,
+    overlap_rates,
+    overlap_rows,
+    sequence_codes,
+)
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = ["Frames", "ParentChild"]
@@ -25,7 +30,7 @@ _ONLY = -1
 
 
 @dataclass(frozen=True)
-class ParentChild:
+class ParentChild(Metric):
     """PC: recall, precision and F1 of links (parent's span, parent's label, side, child's label).
 
     The child's span does not matter. Preterminals are children, words are not.
@@ -38,19 +43,12 @@ class ParentChild:
     (5, 7, 7)
     """
 
-    name: str = "parent-child"
-    summary: str = "PC: links of a parent (span and label) to the label of its child at a side"
-    reference: str = "simaan2003"
-    headline: str = "f1"
-    columns: tuple[str, ...] = OVERLAP_COLUMNS
-
-    @property
-    def mirrored(self) -> Mapping[str, str]:
-        return OVERLAP_MIRRORED
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return {}
+    name = "parent-child"
+    summary = "PC: links of a parent (span and label) to the label of its child at a side"
+    reference = "simaan2003"
+    headline = "f1"
+    columns = OVERLAP_COLUMNS
+    symmetries = OVERLAP_SYMMETRIES
 
     def rows(self, pair: Pair) -> Rows:
         classes = pair.matching_classes
@@ -74,7 +72,7 @@ def _links(brackets: Brackets, classes: Int32 | None) -> list[Column]:
 
 
 @dataclass(frozen=True)
-class Frames:
+class Frames(Metric):
     """CF: recall, precision and F1 of frames (span of a node, its production), wherever the production's splits are.
 
     ``bin`` (the default): productions with two children or more, words among them or not. ``strict``: only those without words
@@ -87,29 +85,18 @@ class Frames:
     2
     """
 
-    productions: str = "bin"
-    name: str = "frames"
-    summary: str = "CF: productions with the span of their node, splits left open"
-    reference: str = "simaan2003"
-    headline: str = "f1"
-    columns: tuple[str, ...] = OVERLAP_COLUMNS
+    productions: str = choice(
+        "bin",
+        ("strict", "bin", "all"),
+        "bin (the default) counts productions with two children or more, strict only those without words, all every production",
+    )
 
-    @classmethod
-    def with_options(cls, *words: str) -> Frames:
-        """``frames:strict``, ``frames:bin``, ``frames:all``."""
-        if len(words) != 1:
-            raise UsageError(f"frames takes one option, strict, bin or all, not {':'.join(words)!r}")
-        if words[0] not in ("strict", "bin", "all"):
-            raise UnknownName("option of frames", words[0], ["strict", "bin", "all"])
-        return cls(productions=words[0])
-
-    @property
-    def mirrored(self) -> Mapping[str, str]:
-        return OVERLAP_MIRRORED
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        return {"productions": self.productions}
+    name = "frames"
+    summary = "CF: productions with the span of their node, splits left open"
+    reference = "simaan2003"
+    headline = "f1"
+    columns = OVERLAP_COLUMNS
+    symmetries = OVERLAP_SYMMETRIES
 
     def rows(self, pair: Pair) -> Rows:
         sides = (pair.gold, pair.test)

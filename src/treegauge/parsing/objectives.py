@@ -61,12 +61,11 @@ class Metric:
 
     def __init__(self, name: str, preset: str = "collins") -> None:
         # Metrics are loaded here and not above: who parses for another objective need not wait for them.
-        from treegauge.metrics.base import adapted
         from treegauge.metrics.registry import find_metric
         from treegauge.presets import load_preset
 
         self.metric = find_metric(name)
-        self.preset = adapted(self.metric, load_preset(preset))
+        self.preset = self.metric.preset_for(load_preset(preset))
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
         """The score of each tree (column) if each (row) is the right one; nan for 0/0."""

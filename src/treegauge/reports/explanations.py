@@ -1,4 +1,4 @@
-"""Explanations of metrics from their own descriptions: definition, counts, rates, options, papers."""
+"""Explanations of metrics, from their own descriptions: definition, counts, rates, options, preset, paper."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from treegauge.metrics.base import Metric
 from treegauge.metrics.registry import find_metric, references_of
 from treegauge.scoring.score import score
 
-__all__ = ["explained"]
+__all__ = ["explanation"]
 
 _GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))"
 _TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN mat))))"
 
 
-def explained(name: str) -> str:
-    """A metric in plain text: its definition, an example computed on the spot, its counts, options and papers."""
+def explanation(name: str) -> str:
+    """The definition of a metric in plain text, with an example computed on the spot."""
     metric = find_metric(name)
     return "\n".join(_lines(name, metric))
 
@@ -38,11 +38,11 @@ def _lines(name: str, metric: Metric) -> Iterator[str]:
         yield f"  {rate:{width}}  {shown}{_symmetry(metric, rate)}"
     yield ""
     yield f"Counts a sentence: {', '.join(metric.columns)}"
+    yield f"Preset, unless another is given: {metric.preset}"
     if metric.options:
         yield f"Options: {', '.join(f'{key}={value}' for key, value in metric.options.items())}"
-    how = inspect.getdoc(getattr(type(metric), "with_options", None))
-    if how:
-        yield "How to set them: " + _plain(" ".join(how.split()))
+        yield f"How to set them, after colons, as in {metric.name}:{next(iter(metric.option_words().values())).examples[0]}:"
+        yield from (f"  {words.meaning}" for words in metric.option_words().values())
     yield f"Papers: {'; '.join(map(str, references_of(name)))}"
 
 
@@ -58,7 +58,7 @@ def _plain(text: str) -> str:
 
 
 def _symmetry(metric: Metric, rate: str) -> str:
-    other = metric.mirrored.get(rate)
+    other = metric.counterpart(rate)
     if other is None:
         return ""
     return "  (the same with gold and test exchanged)" if other == rate else f"  ({other} with gold and test exchanged)"

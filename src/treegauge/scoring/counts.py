@@ -1,10 +1,8 @@
-"""What was counted of one system so far: sums of rows that add, block by block, and what there is to say about sentences.
+"""Running totals of one system: sums of rows that add block by block, and notes about single sentences.
 
-Gold and test compared from beginning to end, file by file.
-
-As long as sentence i belongs to sentence i, both sides are worked through in step, block by block. Where they are out of step, a
-file with blank lines for failed parses is read again line by line; and if that does not help, because sentences are missing or
-doubled, the whole of both files is paired by text, which a stream cannot do.
+As long as sentence i belongs to sentence i, gold and test files are counted in parallel, block by block. Where they are not
+parallel, a file with blank lines for failed parses is read again line by line; and if that does not help, because sentences are
+missing or doubled, the whole of both files is paired by text, which a stream cannot do.
 """
 
 from __future__ import annotations
@@ -23,10 +21,9 @@ from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.pair import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import InputError, MismatchError, UnknownName, UsageError, WriteError
-from treegauge.metrics.base import ExactSum, Metric, Rows, adapted
-from treegauge.metrics.parseval import Parseval
-from treegauge.presets import EvalbFile, Preset
-from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_outcome, evalb_parameters, evalb_rows
+from treegauge.metrics.base import ExactSum, Metric, Rows
+from treegauge.presets import Preset, load_preset
+from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Trees
 from treegauge.tables import number_of
 from treegauge.trees.columns import HashState, TreebankHash
@@ -53,20 +50,22 @@ ON_MISMATCH = ("align", "error", "skip", "evalb")
 
 
 def no_progress(sentences: int) -> None:
-    """Nobody watches."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be measured, and how.
+    """Everything that decides what is counted, and how.
 
-    ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names of
-    :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
-    whether anybody will look at single sentences: where not, workers send sums only.
+    ``preset`` is None where each metric has its own; ``cutoff`` is the longest sentence of the part with short sentences (None: the
+    preset's). ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names
+    of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
+    whether single sentences will be looked at: where not, workers send sums only.
     """
 
     metrics: tuple[Metric, ...]
-    preset: Preset
+    preset: Preset | None = None
+    cutoff: int | None = None
     on_mismatch: str = "align"
     ignore_words: bool = False
     keep: bool = True
@@ -76,13 +75,19 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.on_mismatch not in ON_MISMATCH:
-            raise UnknownName("way to meet a mismatch", self.on_mismatch, ON_MISMATCH)
+            raise UnknownName("on_mismatch policy", self.on_mismatch, ON_MISMATCH)
         if self.on_mismatch == "evalb":
-            evalb_parameters(self.preset)
-            if others := [metric.name for metric in self.metrics if not isinstance(metric, Parseval)]:
+            for metric in self.metrics:
+                evalb_parameters(self.preset_of(metric))
+            if others := [metric.name for metric in self.metrics if not metric.compared_with_evalb]:
                 raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
             if self.breakdowns:
                 raise UsageError("EVALB's decisions leave nothing to break down; choose another --on-mismatch")
+
+    def preset_of(self, metric: Metric) -> Preset:
+        """The preset of a metric's score: the one that was asked for, or the metric's own, with the cutoff that was asked for."""
+        preset = load_preset(metric.preset) if self.preset is None else self.preset
+        return preset if self.cutoff is None else replace(preset, cutoff_length=self.cutoff)
 
 
 class OutOfStep(Exception):
@@ -90,29 +95,43 @@ class OutOfStep(Exception):
 
 
 class Tally:
-    """The rows of one metric: their sum, the sum over short sentences, and, if they are kept, themselves."""
+    """The rows of one metric: their sum, the sum over short sentences, and, if they are kept, themselves.
 
-    def __init__(self, metric: Metric, cutoff_length: int) -> None:
-        self.metric, self.cutoff_length = metric, cutoff_length
+    ``preset`` is the one of the signature, ``prepared_by`` the one that trees are prepared with for the metric. If rows are kept:
+    ``length`` and ``status`` (0 scored, 1 does not fit, 2 no parse) of each gold sentence, and ``reproduced``, what the metric
+    keeps beside its rows.
+    """
+
+    def __init__(self, metric: Metric, preset: Preset) -> None:
+        self.metric, self.preset, self.prepared_by = metric, preset, metric.preset_for(preset)
         self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
         self.n_total = self.n_short = 0
         self.rows: list[Rows] = []
         self.index: list[Int64] = []
+        self.length: list[Int64] = []
+        self.status: list[Int64] = []
+        self.reproduced: list[Rows] = []
 
-    def add(self, rows: Rows, index: Int64, length: Int64, *, keep: bool) -> None:
+    def add(self, rows: Rows, index: Int64, length: Int64) -> None:
         """Add rows of the sentences ``index``, which are of that length."""
-        is_short = length <= self.cutoff_length
+        is_short = length <= self.preset.cutoff_length
         self.total.add(rows)
         self.short.add(rows[is_short])
         self.n_total += len(rows)
         self.n_short += int(is_short.sum())
-        if keep:
-            self.rows.append(rows)
-            self.index.append(index)
+
+    def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: Rows | None) -> None:
+        """Keep rows; ``length`` and ``status`` are of all gold sentences of the block."""
+        self.rows.append(rows)
+        self.index.append(index)
+        self.length.append(length)
+        self.status.append(status)
+        if reproduced is not None:
+            self.reproduced.append(reproduced)
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels between processes: whoever adds this to another tally knows the metric."""
-        return {name: value for name, value in self.__dict__.items() if name != "metric"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("metric", "preset", "prepared_by")}
 
     def merge(self, other: Tally) -> None:
         self.total.merge(other.total)
@@ -121,29 +140,35 @@ class Tally:
         self.n_short += other.n_short
         self.rows += other.rows
         self.index += other.index
+        self.length += other.length
+        self.status += other.status
+        self.reproduced += other.reproduced
 
 
 class SystemTally:
-    """What was counted of one system, from gold sentence ``first`` on.
+    """The counts of one system, from gold sentence ``first`` on.
 
-    ``texts`` are those of sentences that stand against another text. If things are kept: ``length`` and ``status`` (0 scored, 1
-    does not fit, 2 no parse) of each gold sentence, and the gold blocks themselves.
+    ``preset`` is that of the first metric: notes and breakdowns go by it. ``texts`` are those of sentences that stand against
+    another text. ``evalb`` is what EVALB would print. If things are kept: EVALB's verdict on each gold sentence, and the trees with
+    the number of each gold sentence's partner (-1: none).
     """
 
     def __init__(self, request: Request, first: int = 0) -> None:
         self.request, self.first = request, first
         self.n_gold = self.n_test = 0
-        cutoff = request.preset.cutoff_length
-        self.tallies = [Tally(metric, cutoff) for metric in request.metrics]
-        self._words = WordNumbers(request.preset)
+        self.tallies = [Tally(metric, request.preset_of(metric)) for metric in request.metrics]
+        self.preset = self.tallies[0].preset
+        self._words = {tally.prepared_by.equal_words: WordNumbers(tally.prepared_by) for tally in self.tallies}
         self.notes: list[Note] = []
         self.texts: list[tuple[str, str]] = []
-        self.length: list[Int64] = []
-        self.status: list[Int64] = []
         self.gold: list[Treebank] = []
+        self.test: list[Treebank] = []
+        self.partner: list[Int64] = []
         self.breakdowns: dict[str, Breakdown] = {}
         file = _evalb_file(request)
-        self.evalb = None if file is None else EvalbOutcome(file.name)
+        self.evalb = None if file is None else EvalbOutcome(file)
+        self.evalb_status: list[Int64] = []
+        self._like_evalb = next((tally for tally in self.tallies if tally.metric.compared_with_evalb), None)
 
     def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
         """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none.
@@ -152,60 +177,67 @@ class SystemTally:
         """
         first = self.first + self.n_gold
         if self.request.on_mismatch == "evalb":
-            self._add_as_evalb(evalb_rows(gold, test, self.request.preset), first)
+            self._add_as_evalb(evalb_rows(gold, test, self.preset), first)
         else:
             self._add_aligned(gold, test, pairs, first, in_step)
-        self.n_gold += len(gold)
-        self.n_test += len(test)
         if self.request.keep:
             self.gold.append(gold)
+            self.test.append(test)
+            self.partner.append(np.where(pairs < 0, -1, pairs + self.n_test))
+        self.n_gold += len(gold)
+        self.n_test += len(test)
         self.request.progress(len(gold))
 
     def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int, in_step: bool) -> None:
-        request = self.request
-        prepared = {request.preset: self._prepared(gold, test, pairs, request.preset, in_step=in_step)}
-        main = prepared[request.preset]
-        rows: Rows | None = None
+        main = self._prepared(gold, test, pairs, self.preset, in_step=in_step)
+        prepared = {self.preset: main}
         for tally in self.tallies:
-            preset = adapted(tally.metric, request.preset)
-            if preset not in prepared:
-                prepared[preset] = self._prepared(gold, test, pairs, preset)
-            pair = prepared[preset].pair
-            counted = tally.metric.rows(pair)
-            tally.add(counted, pair.index + first, pair.gold.length, keep=request.keep)
-            rows = counted if isinstance(tally.metric, Parseval) else rows
+            if tally.prepared_by not in prepared:
+                prepared[tally.prepared_by] = self._prepared(gold, test, pairs, tally.prepared_by)
+            block = prepared[tally.prepared_by]
+            rows, index = tally.metric.rows(block.pair), block.pair.index + first
+            tally.add(rows, index, block.pair.gold.length)
+            if self.request.keep:
+                length = sentence_lengths(block.gold_words, tally.prepared_by)
+                tally.keep(rows, index, length, _status(block.pair), tally.metric.reproduced(block.pair))
+            if self.evalb is not None and tally is self._like_evalb:
+                self._add_verdicts(block, rows, self.evalb)
         self._break_down(main.pair)
         self._note(main.pair.alignment.notes, first)
-        if request.keep:
-            self.length.append(sentence_lengths(main.gold_words, request.preset))
-            self.status.append(_status(main.pair))
-        if self.evalb is not None and request.preset.parameters is not None:
-            try:
-                self.evalb += evalb_outcome(main, rows, request.preset.parameters)
-            except WriteError:
-                # Trees of a format whose words may hold blanks: there is no file that EVALB could read.
-                self.evalb = None
+
+    def _add_verdicts(self, block: Prepared, rows: Rows, so_far: EvalbOutcome) -> None:
+        file = block.pair.preset.parameters
+        assert file is not None
+        try:
+            outcome, status = evalb_verdicts(block, rows, file)
+        except WriteError:
+            # Trees of a format whose words may hold blanks: there is no file that EVALB could read.
+            self.evalb = None
+            return
+        self.evalb = so_far + outcome
+        if self.request.keep:
+            self.evalb_status.append(status)
 
     def _prepared(self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, in_step: bool = False) -> Prepared:
         request = self.request
         gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
-        alignment = align_pairs(gold_words, test_words, pairs, preset, self._words, ignore_words=request.ignore_words)
+        words = self._words[preset.equal_words]
+        alignment = align_pairs(gold_words, test_words, pairs, preset, words, ignore_words=request.ignore_words)
         if in_step and (texts := differing_texts(gold_words, test_words, alignment)):
             self.texts += texts
             if is_displaced(self.texts):
                 raise OutOfStep
         # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
         on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
-        pair = pair_of(gold_words, test_words, alignment, preset, self._words, on_mismatch=on_mismatch)
-        return Prepared(gold, test, gold_words, test_words, pair, self._words)
+        pair = pair_of(gold_words, test_words, alignment, preset, words, on_mismatch=on_mismatch)
+        return Prepared(gold, test, gold_words, test_words, pair, words)
 
     def _add_as_evalb(self, scored: EvalbRows, first: int) -> None:
         for tally in self.tallies:
-            tally.add(scored.rows, scored.index + first, scored.length[scored.index], keep=self.request.keep)
+            tally.add(scored.rows, scored.index + first, scored.length[scored.index])
+            if self.request.keep:
+                tally.keep(scored.rows, scored.index + first, scored.length, scored.status, None)
         self._note(scored.notes, first)
-        if self.request.keep:
-            self.status.append(scored.status)
-            self.length.append(scored.length)
 
     def _break_down(self, pair: Pair) -> None:
         if self.request.breakdowns:
@@ -220,7 +252,7 @@ class SystemTally:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels between processes: whoever adds this to another tally knows the request, and how breakdowns are shown."""
-        state = {name: value for name, value in self.__dict__.items() if name not in ("request", "_words")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("request", "preset", "_words", "_like_evalb")}
         return state | {"breakdowns": {name: (b.counts, b.places, b.sentences) for name, b in self.breakdowns.items()}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -241,26 +273,28 @@ class SystemTally:
         """Add what was counted of the sentences that follow."""
         for ours, theirs in zip(self.tallies, other.tallies, strict=True):
             ours.merge(theirs)
+        self.partner += [np.where(partner < 0, -1, partner + self.n_test) for partner in other.partner]
         self.n_gold += other.n_gold
         self.n_test += other.n_test
         self.notes += other.notes
-        self.length += other.length
-        self.status += other.status
         self.gold += other.gold
+        self.test += other.test
+        self.evalb_status += other.evalb_status
         for name, counted in other.breakdowns.items():
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
         self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
 
 
-def _evalb_file(request: Request) -> EvalbFile | None:
-    """The parameters for saying what EVALB would do, where PARSEVAL is asked for and EVALB's way is not ours already."""
-    file, preset = request.preset.parameters, request.preset
-    if file is None or request.on_mismatch == "evalb" or request.ignore_words:
+def _evalb_file(request: Request) -> str | None:
+    """The name of the parameter file for saying what EVALB would do, where EVALB's way is not ours already."""
+    metric = next((metric for metric in request.metrics if metric.compared_with_evalb), None)
+    if metric is None or request.on_mismatch == "evalb" or request.ignore_words:
         return None
-    deleted = {label.decode("utf-8", "replace") for label in file.parameters.delete_labels}
-    if not preset.delete_tags & preset.delete_tags_for_length <= deleted:
+    preset = request.preset_of(metric)
+    if preset.parameters is None:
         return None
-    return file if any(isinstance(metric, Parseval) for metric in request.metrics) else None
+    deleted = {label.decode("utf-8", "replace") for label in preset.parameters.parameters.delete_labels}
+    return preset.parameters.name if preset.delete_tags & preset.delete_tags_for_length <= deleted else None
 
 
 def _status(pair: Pair) -> Int64:

@@ -1,9 +1,10 @@
-"""What EVALB would have made of the same trees: the sentences it would drop, and the F-measure of the rest.
+"""EVALB's view of the same trees: the sentences it would drop, and the F-measure of the rest.
 
 EVALB pairs sentences by line and decides by each tree's own tags what it deletes. On most sentences that changes nothing, which a
 comparison of columns shows; only the others are given to :mod:`treegauge.metrics.evalb`, as the lines EVALB would read.
 
-PARSEVAL's rows by EVALB's own decisions: pairs by line, each tree's own tags, sentences dropped (``--on-mismatch evalb``).
+:func:`evalb_rows` gives PARSEVAL's rows by EVALB's own decisions: pairs by line, each tree's own tags, sentences dropped
+(``--on-mismatch evalb``).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from treegauge.tables import plain
 from treegauge.trees.bracketed import one_line
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["EvalbOutcome", "EvalbRows", "Prepared", "bracketed_lines", "evalb_outcome", "evalb_parameters", "evalb_rows"]
+__all__ = ["EvalbOutcome", "EvalbRows", "Prepared", "bracketed_lines", "evalb_parameters", "evalb_rows", "evalb_verdicts"]
 
 Mask = NDArray[np.bool_]
 
@@ -93,8 +94,8 @@ class Prepared(NamedTuple):
     words: WordNumbers
 
 
-def evalb_outcome(block: Prepared, rows: Rows | None, file: EvalbFile) -> EvalbOutcome:
-    """What EVALB does with these trees, one a line; ``rows`` are PARSEVAL's of the pair, if they were made already."""
+def evalb_verdicts(block: Prepared, rows: Rows, file: EvalbFile) -> tuple[EvalbOutcome, Int64]:
+    """What EVALB makes of these trees, one a line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
     preset = from_parameters(file.parameters, file.name)
     status = _sure_status(block, preset, may_repair=bool(file.parameters.quote_labels))
     outcome = EvalbOutcome(file.name, 0, int((status == ERROR).sum()), int((status == SKIP).sum()))
@@ -102,19 +103,22 @@ def evalb_outcome(block: Prepared, rows: Rows | None, file: EvalbFile) -> EvalbO
     plain = np.flatnonzero(status == VALID)
     if len(plain):
         pair = block.pair
-        if rows is None or not _counts_alike(pair.preset, preset, block.gold, block.test):
+        if not _counts_alike(pair.preset, preset, block.gold, block.test):
             pair = pair_of(block.gold_words, block.test_words, pair.alignment, preset, block.words)
             rows = Parseval().rows(pair)
         of_sentence = np.full(len(block.gold), -1, dtype=np.int64)
         of_sentence[pair.index] = np.arange(len(pair))
-        columns = [Parseval().columns.index(name) for name in ("matched", "gold", "test")]
+        columns = [Parseval.columns.index(name) for name in ("matched", "gold", "test")]
         counts: list[int] = rows[of_sentence[plain]][:, columns].sum(axis=0).astype(int).tolist()
         outcome += EvalbOutcome(file.name, len(plain), 0, 0, *counts)
-    others = np.flatnonzero(status == _UNSURE).tolist()
-    for result in score_lines(bracketed_lines(block.gold, others), bracketed_lines(block.test, others), file.parameters):
+    others = np.flatnonzero(status == _UNSURE)
+    gold_lines, test_lines = (bracketed_lines(bank, others.tolist()) for bank in (block.gold, block.test))
+    for sentence, result in zip(others, score_lines(gold_lines, test_lines, file.parameters), strict=False):
         counts = [result.matched, result.gold, result.test] if result.status == VALID else [0, 0, 0]
         outcome += EvalbOutcome(file.name, 1, int(result.status == ERROR), int(result.status == SKIP), *counts)
-    return outcome
+        status[sentence] = result.status
+    without_partner = np.full(len(block.gold) - len(status), UNPAIRED, dtype=np.int64)
+    return outcome, np.concatenate([status, without_partner])
 
 
 def _sure_status(block: Prepared, preset: Preset, *, may_repair: bool) -> Int64:

@@ -1,28 +1,24 @@
-"""Result: what a metric says of one system, with everything needed to say it again.
-
-Results as plain data and back.
-
-Results as tables: a row a rate, a column a system.
-"""
+"""Results: scores of systems by metrics, with everything needed to compute them again; as JSON and back, and as tables."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 import numpy as np
 
 from treegauge.alignment.alignment import Note
 from treegauge.errors import FormatError, UsageError
 from treegauge.metrics.base import Metric, Rows
-from treegauge.metrics.hogenhout.metric import Hogenhout
+from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
-from treegauge.tables import Cell, Table, plain
-from treegauge.trees.treebank import Int64
+from treegauge.tables import Cell, Table, number_of, plain
+from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
@@ -33,10 +29,12 @@ __all__ = [
     "Inputs",
     "Part",
     "Result",
+    "ScoredTrees",
     "Scores",
     "Sentences",
     "arrow_table",
     "plain_count",
+    "result_from_dict",
     "result_to_dict",
     "results_from_json",
     "shown_rate",
@@ -75,7 +73,8 @@ class Sentences:
     """The rows behind a result: one for each sentence that was scored.
 
     ``index`` names the gold sentence of each row (from 0). For every gold sentence, scored or not: ``length``, ``status`` (0
-    scored, 1 does not fit, 2 no parse) and ``places``.
+    scored, 1 does not fit, 2 no parse), ``places``, and ``evalb``, EVALB's verdict (0 scored, 1 error, 2 no parse, -1 no line), if
+    it was asked for. ``reproduced`` is what the metric keeps beside each row, see :meth:`treegauge.metrics.base.Metric.reproduced`.
     """
 
     rows: Rows
@@ -83,18 +82,28 @@ class Sentences:
     length: Int64
     status: Int64
     places: Sequence[str]
+    evalb: Int64 | None = None
+    reproduced: Rows | None = None
+
+
+class ScoredTrees(NamedTuple):
+    """The trees behind a result, as blocks, and for each gold sentence the number of its test sentence (-1: none)."""
+
+    gold: Sequence[Treebank]
+    test: Sequence[Treebank]
+    partner: Int64
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a metric says of one system.
+    """The score of one system by one metric.
 
     ``rates`` are fractions (nan: 0/0), ``counts`` the sums they are made of, ``rows`` one row of counts (``columns``) a sentence,
-    ``signature`` everything that could change the score, ``skipped`` the number of sentences left out, ``notes`` what there is to
-    say about single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would have said,
-    ``breakdowns`` where the score comes from.
+    ``signature`` everything that could change the score, ``skipped`` the number of sentences left out, ``notes`` remarks about
+    single sentences. ``short`` is the part with sentences up to the cutoff length, ``evalb`` what EVALB would have printed,
+    ``breakdowns`` where the score comes from. Each rate is an attribute, too: ``result.f1``.
 
-    It prints as a table, and :meth:`to_json` and :meth:`from_json` keep it for later.
+    It prints as a table; :meth:`to_json` and :meth:`from_json`, or :meth:`Scores.save` and :meth:`Scores.load`, keep it for later.
     """
 
     system: str
@@ -109,7 +118,25 @@ class Result:
     inputs: Inputs | None = field(default=None, repr=False)
     definition: Metric | None = field(default=None, repr=False)
     sentences: Sentences | None = field(default=None, repr=False)
+    trees: ScoredTrees | None = field(default=None, repr=False)
     breakdowns: Mapping[str, Breakdown] = field(default_factory=dict[str, "Breakdown"], repr=False)
+
+    def __repr__(self) -> str:
+        rate = self.rates[self.headline]
+        value = "undefined" if math.isnan(rate) else f"{shown_rate(self.headline, rate):.2f}"
+        sentences = number_of(self.total.sentences, "sentence")
+        return f"<Result {self.system} by {self.metric}: {self.headline} {value}, {sentences}>"
+
+    def __getattr__(self, name: str) -> float:
+        """A rate: ``result.f1``."""
+        # A result that is being copied has no fields yet.
+        rates: Mapping[str, float] = self.__dict__["total"].rates if "total" in self.__dict__ else {}
+        if name in rates:
+            return rates[name]
+        raise AttributeError(f"a result by {self.__dict__.get('metric')} has no rate {name!r}; there are: {', '.join(rates)}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.rates]
 
     @property
     def rates(self) -> Mapping[str, float]:
@@ -124,6 +151,12 @@ class Result:
         return self.signature.skipped
 
     @property
+    def dropped_by_evalb(self) -> list[int]:
+        """The numbers (from 0) of the gold sentences that EVALB would read but not score; empty where EVALB was not asked."""
+        verdicts = None if self.sentences is None else self.sentences.evalb
+        return [] if verdicts is None else np.flatnonzero(verdicts > 0).tolist()
+
+    @property
     def rows(self) -> Rows:
         return self.scored_sentences.rows
 
@@ -131,8 +164,17 @@ class Result:
     def scored_sentences(self) -> Sentences:
         """The rows with their sentences; a UsageError where they were not kept."""
         if self.sentences is None:
-            raise UsageError("this result has no rows of single sentences: it was streamed, or stored without --per-sentence")
+            raise UsageError(
+                "this result has no rows of single sentences: it was streamed, or stored without them (score --save keeps them)"
+            )
         return self.sentences
+
+    @property
+    def scored_trees(self) -> ScoredTrees:
+        """The trees behind the result; a UsageError where they were not kept."""
+        if self.trees is None:
+            raise UsageError("this result has no trees: it was streamed, scored by workers, or read back from a file")
+        return self.trees
 
     def per_sentence(self) -> Iterator[dict[str, Any]]:
         """For each sentence that was scored its number (from 0), place, length, counts and rates, as plain data."""
@@ -175,6 +217,10 @@ class Result:
         if len(results) != 1:
             raise UsageError(f"expected one result, found {len(results)}: Scores.from_json reads several")
         return results[0]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result with its rows to a file that :meth:`Scores.load` reads."""
+        Scores([self]).save(path)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as an Arrow stream, for any library that reads one; needs pyarrow."""
@@ -225,6 +271,19 @@ class Scores(Sequence[Result]):
 
         results = [result.to_dict(per_sentence=per_sentence) for result in self]
         return json.dumps({"schema": SCORES_SCHEMA, "results": results}, ensure_ascii=False, indent=indent, allow_nan=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the results with their rows to a file, compact and without pickle; :meth:`load` reads it."""
+        from treegauge.scoring.score_files import save_scores
+
+        save_scores(self._results, os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Scores:
+        """The results that :meth:`save` or ``treegauge score --save`` wrote."""
+        from treegauge.scoring.score_files import load_scores
+
+        return cls(load_scores(os.fspath(path)))
 
     @classmethod
     def from_json(cls, text: str) -> Scores:
@@ -291,14 +350,15 @@ def results_from_json(text: str) -> list[Result]:
         raise FormatError(f"not a result of treegauge score: the schema is {schema!r}, not {RESULT_SCHEMA!r}", path="<result>")
     try:
         items: list[dict[str, Any]] = data["results"] if schema == SCORES_SCHEMA else [data]
-        return [_from_dict(item) for item in items]
+        return [result_from_dict(item) for item in items]
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise FormatError(
             f"a result of treegauge score in which something is missing or wrong: {error!r}", path="<result>"
         ) from None
 
 
-def _from_dict(data: Mapping[str, Any]) -> Result:
+def result_from_dict(data: Mapping[str, Any]) -> Result:
+    """The result that :func:`result_to_dict` gave as plain data."""
     cutoff, inputs, evalb = data["cutoff"], data["inputs"], data["evalb"]
     names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
     columns = tuple(data["counts"])
@@ -313,8 +373,17 @@ def _from_dict(data: Mapping[str, Any]) -> Result:
         notes=tuple(Note(**note) for note in data["notes"]),
         evalb=None if evalb is None else EvalbOutcome(**{name: evalb[name] for name in names}),
         inputs=None if inputs is None else Inputs(tuple(inputs["gold"]), tuple(inputs["test"]), inputs["reading"]),
+        definition=_definition(data["metric"], data["signature"]["options"]),
         sentences=_sentences_from(data, columns) if "per_sentence" in data else None,
     )
+
+
+def _definition(name: str, options: Mapping[str, Any]) -> Metric | None:
+    """The metric of that name with these options; None where it is not one of ours, or a person's verdicts were part of it."""
+    if name.partition(":")[0] not in METRICS or "judgements" in options:
+        return None
+    kind = metric_class(name.partition(":")[0])
+    return kind.from_options({key: value for key, value in options.items() if key in kind.option_words()})
 
 
 def _part_from(data: Mapping[str, Any], length: int | None = None) -> Part:
@@ -369,18 +438,18 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
         names = [result.system for result in group]
         if len(group) == 1:
             named = [("all", totals[0]), *([(limit, shorts[0])] if has_short else [])]
-            tables.append(_table("", metric, [name for name, _ in named], [part for _, part in named], group))
+            tables.append(_table("", metric, [name for name, _ in named], [part for _, part in named], group, group[0]))
         elif has_short:
-            tables.append(_table("All sentences", metric, names, totals, []))
-            tables.append(_table(f"Sentences of {limit}", metric, names, shorts, group))
+            tables.append(_table("All sentences", metric, names, totals, [], group[0]))
+            tables.append(_table(f"Sentences of {limit}", metric, names, shorts, group, group[0]))
         else:
-            tables.append(_table("", metric, names, totals, group))
+            tables.append(_table("", metric, names, totals, group, group[0]))
     return tables
 
 
-def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result]) -> Table:
+def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result], like: Result) -> Table:
     # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics are only on the way to their rates.
-    items = parts[0].counts if metric.partition(":")[0] == Hogenhout.name else ()
+    items = parts[0].counts if like.definition is not None and like.definition.counts_are_results else ()
     rows: list[tuple[Cell, ...]] = [(item, *(part.counts.get(item) for part in parts)) for item in items]
     rows += [
         (name.replace("_", " "), *(shown_rate(name, part.rates.get(name, math.nan)) for part in parts)) for name in parts[0].rates

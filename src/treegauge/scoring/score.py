@@ -1,9 +1,9 @@
 """``treegauge.score``: gold and test in, a result out, whatever form the trees have.
 
-A metric with a preset, ready to use, in the manner of Hugging Face's ``evaluate``.
+:class:`Evaluator` is a metric with a preset, ready to use, in the manner of Hugging Face's ``evaluate``.
 
->>> gauge = load("parseval")
->>> rates = gauge.compute(predictions=["(S (NP (NN rain)) (V fell))"], references=["(S (NP (NN rain)) (VP (V fell)))"])
+>>> parseval = evaluator("parseval")
+>>> rates = parseval.compute(predictions=["(S (NP (NN rain)) (V fell))"], references=["(S (NP (NN rain)) (VP (V fell)))"])
 >>> round(rates["f1"], 2)
 0.8
 """
@@ -23,17 +23,16 @@ from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.base import Metric, Rates, Rows, Total
-from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Hasher, Request, SystemTally, Tallied, Tally, compare, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import FileTrees, MemoryTrees, Places, TreebankLike, Trees, paired_files, path_of, trees_of
-from treegauge.scoring.result import Inputs, Part, Result, Scores, Sentences
+from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, Sentences
 from treegauge.scoring.signature import Signature
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["Gauge", "ScoreOptions", "load", "score", "score_files", "score_systems", "tally_systems"]
+__all__ = ["Evaluator", "ScoreOptions", "evaluator", "score", "score_files", "score_systems", "tally_systems"]
 
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset
@@ -58,7 +57,7 @@ def score(
     gold: TreebankLike,
     test: Mapping[str, TreebankLike],
     metric: MetricLike | Sequence[MetricLike] = ...,
-    preset: PresetLike = ...,
+    preset: PresetLike | None = ...,
     **options: Unpack[ScoreOptions],
 ) -> Scores: ...
 @overload
@@ -66,7 +65,7 @@ def score(
     gold: TreebankLike,
     test: TreebankLike,
     metric: MetricLike = ...,
-    preset: PresetLike = ...,
+    preset: PresetLike | None = ...,
     **options: Unpack[ScoreOptions],
 ) -> Result: ...
 @overload
@@ -74,14 +73,14 @@ def score(
     gold: TreebankLike,
     test: TreebankLike,
     metric: Sequence[MetricLike],
-    preset: PresetLike = ...,
+    preset: PresetLike | None = ...,
     **options: Unpack[ScoreOptions],
 ) -> Scores: ...
 def score(
     gold: TreebankLike,
     test: TreebankLike | Mapping[str, TreebankLike],
     metric: MetricLike | Sequence[MetricLike] = "parseval",
-    preset: PresetLike = "default",
+    preset: PresetLike | None = None,
     *,
     on_mismatch: str = "align",
     ignore_words: bool = False,
@@ -93,13 +92,17 @@ def score(
     engine: Engine = IN_PROCESS,
     sentences: bool = True,
 ) -> Result | Scores:
-    """How well test trees match gold trees.
+    """Score test trees against gold trees.
 
     ``gold`` and ``test`` are paths (files, directories, globs), Treebanks, bracketed text, or iterables of Tree, of nltk trees
     or of strings. A mapping of names to test trees compares several systems, a list of metrics several metrics: either gives
     :class:`~treegauge.scoring.result.Scores` instead of one :class:`~treegauge.scoring.result.Result`.
 
-    * ``preset``: the name of a preset, a ``.prm`` or ``.toml`` file, or a Preset.
+    Options:
+
+    * ``metric``: a name, with options after colons (``goodman:pre``), or a Metric; several in a list.
+    * ``preset``: the name of a preset, a ``.prm`` or ``.toml`` file, or a Preset. None: each metric's own, which is ``freval`` for
+      FREVAL and ``default`` for all others.
     * ``on_mismatch``: what becomes of a sentence whose words differ or that has no parse: its gold brackets count as missed
       (``align``), it is left out (``skip``), or whatever EVALB does (``evalb``). ``error`` scores nothing if any sentence does
       not fit token by token.
@@ -107,22 +110,44 @@ def score(
     * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
     * ``breakdowns``: names of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`, for ``result.breakdowns``.
     * ``stream``: files are worked through block by block, and rows are not kept.
-    * ``engine``: where files are scored, see :mod:`treegauge.engines`; there, ``sentences=False`` keeps no rows either.
+    * ``reading``: how files are read: format, encoding, comments, see :class:`~treegauge.io.sources.ReadOptions`.
+    * ``progress``: a function that is told how many more sentences have been scored.
+    * ``engine``: where files are scored, see :mod:`treegauge.engines`.
+    * ``sentences``: whether rows are kept when an engine other than this process scores.
+
+    The rates, each a fraction that is nan for 0/0 (0 in FREVAL), are in ``result.rates`` and attributes of the result:
+
+    * ``parseval``: recall, precision, f1, each also unlabelled_ and mean_ (of the sentences); exact_match, average_crossing,
+      no_crossing, two_or_less_crossing, tagging_accuracy.
+    * ``goodman``: labelled_recall, labelled_tree, bracketed_recall, bracketed_tree, consistent_brackets_recall,
+      consistent_brackets_tree, and mean_ of the three recalls.
+    * ``parent-child``, ``frames``: recall, precision, f1, mean_recall, mean_precision, mean_f1.
+    * ``leaf-ancestor``: leaf_ancestor, mean_leaf_ancestor.
+    * ``hogenhout``: generation_rate, recall_hard, precision_hard, spuriousness, p_inheritance, t_inheritance.
+    * ``freval``: flr, flp, f1 over fragments of all sizes, and of the sizes 1, 1-15 and 1-25 (``f1_1-15``).
 
     >>> result = score("(S (NP (NN a)) (VP (V b) (NP (NN c))))", "(S (NP (NN a)) (VP (V b)) (NP (NN c)))")
     >>> result.counts["matched"], round(result.rates["f1"], 3)
     (3, 0.75)
+    >>> result.f1
+    0.75
     """
     wanted = list(metric) if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
     several = isinstance(test, Mapping) or len(wanted) > 1 or wanted[0] is not metric
     systems = test if isinstance(test, Mapping) else {_name_of(test): test}
-    chosen = load_preset(preset)
-    if cutoff is not None:
-        chosen = replace(chosen, cutoff_length=cutoff)
+    chosen = None if preset is None else load_preset(preset)
     metrics = [(name, find_metric(name)) if isinstance(name, str) else (name.name, name) for name in wanted]
-    request = Request(tuple(found for _, found in metrics), chosen, on_mismatch, ignore_words, not stream, tuple(breakdowns))
-    request = request if progress is None else replace(request, progress=progress)
-    request = replace(request, sentences=sentences)
+    request = Request(
+        metrics=tuple(found for _, found in metrics),
+        preset=chosen,
+        cutoff=cutoff,
+        on_mismatch=on_mismatch,
+        ignore_words=ignore_words,
+        keep=not stream,
+        breakdowns=tuple(breakdowns),
+        progress=progress or no_progress,
+        sentences=sentences,
+    )
     results = score_systems(gold, systems, request, [name for name, _ in metrics], reading, engine)
     return Scores(results) if several else results[0]
 
@@ -131,7 +156,7 @@ def score_files(
     gold: str,
     systems: Mapping[str, str],
     metrics: Sequence[str],
-    preset: Preset,
+    preset: Preset | None,
     *,
     baselines: bool = False,
     seed: int = 0,
@@ -143,8 +168,9 @@ def score_files(
         from treegauge.scoring.baselines import BASELINES, baseline_for
 
         bank = io.read(gold, options.get("reading", ReadOptions()))
+        main = load_preset(find_metric(metrics[0]).preset) if preset is None else preset
         for name in BASELINES:
-            trees = {name: baseline_for(name, bank, preset, seed=seed)}
+            trees = {name: baseline_for(name, bank, main, seed=seed)}
             scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": (), "engine": IN_PROCESS})
             used = seed if name == "random" else None
             results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
@@ -239,43 +265,54 @@ def _inputs(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Input
 def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests: tuple[str, str], inputs: Inputs | None) -> Result:
     metric, request = tally.metric, counted.request
     options = dict(metric.options)
-    if request.on_mismatch == "evalb" and (quotes := evalb_parameters(request.preset).quote_labels):
+    if request.on_mismatch == "evalb" and (quotes := evalb_parameters(tally.preset).quote_labels):
         # EVALB's quote repair is no part of a preset, but of EVALB's decisions.
         options["quote_labels"] = [label.decode("utf-8", "replace") for label in quotes]
     signature = Signature(
         metric=name,
         options=options,
-        preset=request.preset,
+        preset=tally.preset,
         on_mismatch=request.on_mismatch,
         ignore_words=request.ignore_words,
         sentences=tally.n_total,
         skipped=counted.n_gold - tally.n_total,
         gold=digests[0][:12],
         test=digests[1][:12],
-        seed=metric.options.get("seed"),
         version=__version__,
     )
-    sentences = None
-    if request.keep:
-        rows = np.concatenate(tally.rows) if tally.rows else np.zeros((0, len(metric.columns)))
-        nothing = [np.zeros(0, dtype=np.int64)]
-        index, length, status = (np.concatenate(parts or nothing) for parts in (tally.index, counted.length, counted.status))
-        sentences = Sentences(rows, index, length, status, Places(counted.gold))
+    like_evalb = counted.evalb is not None and metric.compared_with_evalb
     return Result(
         system=system,
         metric=name,
         headline=metric.headline,
         columns=metric.columns,
         total=Part.of(metric, tally.total.values(), tally.n_total),
-        short=Part.of(metric, tally.short.values(), tally.n_short, request.preset.cutoff_length),
+        short=Part.of(metric, tally.short.values(), tally.n_short, tally.preset.cutoff_length),
         signature=signature,
         notes=tuple(counted.notes),
-        evalb=counted.evalb if isinstance(metric, Parseval) else None,
+        evalb=counted.evalb if like_evalb else None,
         inputs=inputs,
         definition=metric,
-        sentences=sentences,
+        sentences=_sentences(tally, counted, counted.evalb_status if like_evalb else []) if request.keep else None,
+        trees=ScoredTrees(counted.gold, counted.test, _joined(counted.partner)) if request.keep else None,
         breakdowns=counted.breakdowns,
     )
+
+
+def _sentences(tally: Tally, counted: SystemTally, verdicts: Sequence[Int64]) -> Sentences:
+    return Sentences(
+        rows=np.concatenate(tally.rows) if tally.rows else np.zeros((0, len(tally.metric.columns))),
+        index=_joined(tally.index),
+        length=_joined(tally.length),
+        status=_joined(tally.status),
+        places=Places(counted.gold),
+        evalb=_joined(verdicts) if verdicts else None,
+        reproduced=np.concatenate(tally.reproduced) if tally.reproduced else None,
+    )
+
+
+def _joined(blocks: Sequence[Int64]) -> Int64:
+    return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64)
 
 
 def _name_of(test: TreebankLike) -> str:
@@ -283,26 +320,24 @@ def _name_of(test: TreebankLike) -> str:
     return "test" if path is None else Path(path).name
 
 
-def load(
-    metric: str | Metric = "parseval", preset: str | os.PathLike[str] | Preset = "default", **options: Unpack[ScoreOptions]
-) -> Gauge:
-    """The metric of that name with a preset; ``options`` are those of :func:`treegauge.score`."""
-    return Gauge(metric, preset, **options)
+def evaluator(metric: str | Metric = "parseval", preset: PresetLike | None = None, **options: Unpack[ScoreOptions]) -> Evaluator:
+    """The metric of that name with a preset (None: its own); ``options`` are those of :func:`treegauge.score`."""
+    return Evaluator(metric, preset, **options)
 
 
-class Gauge:
+class Evaluator:
     """A metric, a preset and the options of :func:`treegauge.score`; it can collect predictions batch by batch.
 
-    >>> gauge = load("parseval", "collins")
-    >>> gauge.add(prediction="(S (NP (NN rain)) (VP (V fell)))", reference="(S (NP (NN rain)) (VP (V fell)))")
-    >>> gauge.add_batch(predictions=["(S (NN a))"], references=["(S (NP (NN a)))"])
-    >>> gauge.compute()["exact_match"]
+    >>> parseval = evaluator("parseval", "collins")
+    >>> parseval.add(prediction="(S (NP (NN rain)) (VP (V fell)))", reference="(S (NP (NN rain)) (VP (V fell)))")
+    >>> parseval.add_batch(predictions=["(S (NN a))"], references=["(S (NP (NN a)))"])
+    >>> parseval.compute()["exact_match"]
     0.5
     """
 
-    def __init__(self, metric: str | Metric, preset: str | os.PathLike[str] | Preset, **options: Unpack[ScoreOptions]) -> None:
+    def __init__(self, metric: str | Metric, preset: PresetLike | None = None, **options: Unpack[ScoreOptions]) -> None:
         self.metric = find_metric(metric) if isinstance(metric, str) else metric
-        self.preset = load_preset(preset)
+        self.preset = load_preset(self.metric.preset if preset is None else preset)
         self._asked, self._options = metric, options
         self._predictions: list[Treebank] = []
         self._references: list[Treebank] = []
@@ -316,7 +351,7 @@ class Gauge:
         return self.metric.columns
 
     def score(self, gold: TreebankLike, test: TreebankLike) -> Result:
-        """What :func:`treegauge.score` says, with signature, notes and rows."""
+        """The result of :func:`treegauge.score`, with signature, notes and rows."""
         return score(gold, test, self._asked, self.preset, **self._options)
 
     def rows(self, gold: TreebankLike, test: TreebankLike) -> Rows:
@@ -324,7 +359,12 @@ class Gauge:
         return self.score(gold, test).rows
 
     def rates(self, total: Total) -> Rates:
-        """The rates that a sum of rows stands for; nan is 0/0."""
+        """The rates of a sum of rows; nan is 0/0.
+
+        >>> result = evaluator("freval").score("(S (NP (N a)) (V b))", "(S (NP (N a)) (V b))")
+        >>> evaluator("freval").rates(result.counts.values())["f1"]
+        1.0
+        """
         return self.metric.rates(total)
 
     def add(self, *, prediction: Any, reference: Any) -> None:

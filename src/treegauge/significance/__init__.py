@@ -1,4 +1,4 @@
-"""Telling two parsers apart: tests and intervals on rows of counts.
+"""Significance: tests and confidence intervals for the difference between parsers, computed from rows of counts.
 
 All of it works on the rows that a metric makes, so every metric has every test.
 
@@ -25,7 +25,7 @@ from treegauge.significance.classical import (
     real_test_m1,
     sign_test,
 )
-from treegauge.significance.compare import Settings, compare
+from treegauge.significance.compare import CompareOptions, compare, compare_scores
 from treegauge.significance.comparison import Comparison
 from treegauge.significance.randomisation import Randomised, randomisation
 from treegauge.significance.resampling import Paired
@@ -34,6 +34,7 @@ __all__ = [
     "Binomial",
     "Bootstrap",
     "Cells",
+    "CompareOptions",
     "Comparison",
     "Interval",
     "McNemar",
@@ -41,12 +42,12 @@ __all__ = [
     "PairedT",
     "Randomised",
     "RealTest",
-    "Settings",
     "SignTest",
     "bca_interval",
     "binomial",
     "bootstrap",
     "compare",
+    "compare_scores",
     "holm",
     "mcnemar",
     "paired_t",

@@ -1,8 +1,7 @@
-"""Comparing systems: every metric, every pair, on all sentences, by length and by structure.
+"""Comparison of systems: every metric, every pair, on all sentences, by length and by structure.
 
-What a reader of a comparison has to be warned of.
-
-Systems: a treebank and several parsers' trees of it, brought to the sentences that all of them share.
+:func:`compare_scores` works on scores alone, made now or read back: their rows are brought to the sentences that all systems have,
+and tested. :func:`compare` scores first.
 """
 
 from __future__ import annotations
@@ -12,45 +11,42 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from treegauge import __version__, io
-from treegauge.alignment.alignment import Fit
-from treegauge.alignment.brackets import sum_within
-from treegauge.alignment.pair import Pair, prepare
-from treegauge.alignment.words import has_tag
+from treegauge.alignment.alignment import MISSED
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.base import Metric, Rows, adapted, total_of
-from treegauge.metrics.hogenhout import Hogenhout, Judgements, comparative_rows, crossing_histogram
+from treegauge.io.sources import ReadOptions
+from treegauge.metrics.base import Metric, Rates, Rows, total_of
+from treegauge.metrics.hogenhout import Judgements, crossing_histogram, rows_of_bits
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import Preset, load_preset
-from treegauge.scoring.evalb_view import evalb_parameters, evalb_rows
+from treegauge.scoring.counts import Request
 from treegauge.scoring.inputs import TreebankLike
-from treegauge.scoring.signature import Signature
+from treegauge.scoring.result import Result, Scores
+from treegauge.scoring.score import score_systems
 from treegauge.significance.bootstrap import Bootstrap, bootstrap
 from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomial, holm, mcnemar, real_test, sign_test
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
 from treegauge.significance.randomisation import Randomised, randomisation
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress, no_progress
 from treegauge.tables import number_of
-from treegauge.trees.columns import rows_of
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.trees.treebank import Int64
 
 __all__ = [
     "FEW_SENTENCES",
     "LENGTHS",
     "SMALL_REAL_TEST",
-    "Settings",
-    "Systems",
-    "bracket_cautions",
+    "CompareOptions",
+    "bracket_warnings",
+    "common_sentences",
+    "comparable_scores",
     "compare",
-    "compare_prepared",
-    "evalb_cautions",
-    "sample_cautions",
-    "unpaired_cautions",
+    "compare_scores",
+    "sample_warnings",
 ]
 
 FEW_SENTENCES = 30
@@ -59,205 +55,53 @@ COMPLEMENTING = 0.05
 """Systems complement each other when each alone reproduces at least this share of the treebank's brackets."""
 
 
-def sample_cautions(sentences: int) -> list[str]:
-    """Cautions about a test of so many sentences."""
+def sample_warnings(sentences: int) -> list[str]:
+    """Warnings about a test of so many sentences."""
     if sentences >= FEW_SENTENCES:
         return []
     return [f"small test: {number_of(sentences, 'sentence')}; intervals are unreliable and only large differences can be seen"]
 
 
-def bracket_cautions(cells: Cells, real: RealTest) -> list[str]:
-    """Cautions beside McNemar's test and the real test.
+def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:
+    """Warnings beside McNemar's test and the real test.
 
     >>> from treegauge.significance.classical import real_test
     >>> cells = Cells(60, 20, 15, 30)
-    >>> [caution.partition(":")[0] for caution in bracket_cautions(cells, real_test(cells))[1:]]
+    >>> [warning.partition(":")[0] for warning in bracket_warnings(cells, real_test(cells))[1:]]
     ['the systems complement each other', 'small real test']
     """
-    cautions = [DEPENDENCE]
+    warnings = [DEPENDENCE]
     if real.reason:
-        cautions.append(real.reason)
+        warnings.append(real.reason)
     if cells.total and min(cells.YN, cells.NY) >= COMPLEMENTING * cells.total:
         shares = f"YN {100 * cells.YN / cells.total:.1f}%, NY {100 * cells.NY / cells.total:.1f}%"
-        cautions.append(f"the systems complement each other: {shares}; test on specific structures (--structure)")
+        warnings.append(f"the systems complement each other: {shares}; test on specific structures (--structure)")
     if not math.isnan(real.size) and real.size < SMALL_REAL_TEST:
-        cautions.append(f"small real test: {real.size:.0f} of {cells.total} brackets tell the systems apart")
-    return cautions
-
-
-def unpaired_cautions(pairs: Mapping[str, Pair], kept: Int64, n_gold: int) -> list[str]:
-    """Cautions about sentences that do not fit the treebank, or were left out for one system and not for another."""
-    cautions: list[str] = []
-    for system, pair in pairs.items():
-        misfit = int((pair.alignment.fit >= Fit.TEXT_DIFFERS).sum())
-        missed = misfit - (n_gold - len(pair.index)) if len(pair.index) < n_gold else misfit
-        if missed > 0:
-            cautions.append(f"{system}: {missed} of {n_gold} sentences do not fit the treebank; their brackets count as missed")
-        if pair.alignment.extra:
-            cautions.append(f"{system}: {len(pair.alignment.extra)} sentences belong to no sentence of the treebank")
-    left_out = {system: n_gold - len(pair.index) for system, pair in pairs.items()}
-    if any(not np.array_equal(pair.index, kept) for pair in pairs.values()):
-        counts = ", ".join(f"{system} {count}" for system, count in left_out.items())
-        cautions.append(
-            f"differently skipped sentences ({counts}): only the {len(kept)} sentences that all systems have are compared. Scores "
-            "of each system on its own sentences, as EVALB gives them, favour the one that skips the harder ones"
-        )
-    elif len(kept) < n_gold:
-        cautions.append(f"{n_gold - len(kept)} of {n_gold} sentences are left out for every system")
-    return cautions
-
-
-def evalb_cautions(gold: Treebank, systems: Mapping[str, Treebank], pairs: Mapping[str, Pair], preset: Preset) -> list[str]:
-    """A caution where EVALB would drop other sentences of one system than of another, so that its scores are not paired."""
-    try:
-        evalb_parameters(preset)
-    except UsageError:
-        return []
-    dropped = {
-        system: dropped_by_evalb(gold, bank, pairs[system], preset) for system, bank in systems.items() if len(bank) == len(gold)
-    }
-    union = set[int]().union(*dropped.values())
-    uneven = sum(any(sentence not in of_system for of_system in dropped.values()) for sentence in union)
-    if not uneven:
-        return []
-    counts = ", ".join(f"{system} {len(of_system)}" for system, of_system in dropped.items())
-    return [
-        f"EVALB would drop sentences ({counts}), {uneven} of them not for every system: its scores of these "
-        "systems are on different sentences, those here on the same"
-    ]
-
-
-def dropped_by_evalb(gold: Treebank, test: Treebank, pair: Pair, preset: Preset) -> set[int]:
-    """The sentences that EVALB would not score: only where words or deleted words differ has it to be asked."""
-    alignment = pair.alignment
-    plain = (alignment.fit == Fit.TOKENS) & (alignment.test == np.arange(len(gold)))
-    plain &= np.diff(gold.token_offset) == np.diff(test.token_offset)
-    sentences = np.flatnonzero(plain)
-    rows, offset = rows_of(gold.token_offset, sentences)
-    test_rows, _ = rows_of(test.token_offset, sentences)
-    differs = has_tag(gold, preset.delete_tags)[rows] != has_tag(test, preset.delete_tags)[test_rows]
-    plain[sentences[sum_within(differs, offset) > 0]] = False
-    asked = np.flatnonzero(~plain)
-    scored = evalb_rows(gold.take(asked), test.take(asked), preset).index
-    return set(np.delete(asked, scored).tolist())
-
-
-class Systems:
-    """Gold and test trees, prepared once for every preset that a metric asks for.
-
-    ``kept`` are the gold sentences on which all systems are compared: all of them, unless ``on_mismatch`` is ``skip``.
-    """
-
-    def __init__(
-        self,
-        gold: Treebank,
-        banks: Mapping[str, Treebank],
-        preset: Preset,
-        on_mismatch: str,
-        judgements: Mapping[str, Judgements],
-    ) -> None:
-        self.gold, self.banks, self.preset, self.on_mismatch, self.judgements = gold, banks, preset, on_mismatch, judgements
-        self._prepared: dict[Preset, dict[str, Pair]] = {}
-        self._rows: dict[Metric, list[Rows]] = {}
-        pairs = list(self._pairs(preset).values())
-        self.kept: Int64 = reduce(np.intersect1d, [pair.index for pair in pairs])
-        if not len(self.kept):
-            raise MismatchError("there is no sentence of the treebank on which all systems can be compared")
-        self.length = pairs[0].gold.length[np.isin(pairs[0].index, self.kept)]
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.banks)
-
-    def __len__(self) -> int:
-        return len(self.banks)
-
-    def _pairs(self, preset: Preset) -> dict[str, Pair]:
-        if preset not in self._prepared:
-            banks = self.banks.items()
-            self._prepared[preset] = {name: prepare(self.gold, bank, preset, on_mismatch=self.on_mismatch) for name, bank in banks}
-        return self._prepared[preset]
-
-    def pairs(self, metric: Metric) -> dict[str, Pair]:
-        """Each system against the treebank, as the metric wants it, on the sentences that all systems have."""
-        pairs = self._pairs(adapted(metric, self.preset))
-        return {name: _restricted(pair, self.kept) for name, pair in pairs.items()}
-
-    def judged(self, metric: Hogenhout, system: str) -> Hogenhout:
-        """The metric with the judgements of a system, if any were given."""
-        return replace(metric, judgements=self.judgements.get(system, Judgements())) if self.judgements else metric
-
-    def paired(self, metric: Metric) -> Paired:
-        """The rows of all systems."""
-        if not isinstance(metric, Hogenhout):
-            return Paired.of(metric, self.rows(metric))
-        pairs = self.pairs(metric)
-        judged = {system: self.judged(metric, system) for system in pairs}
-        # Verdicts decide what is counted; the rates of the counts are the same for all.
-        return Paired.of(judged[self.names[0]], [judged[system].rows(pair) for system, pair in pairs.items()])
-
-    def rows(self, metric: Metric) -> list[Rows]:
-        """The rows of each system, counted once."""
-        if metric not in self._rows:
-            self._rows[metric] = [metric.rows(pair) for pair in self.pairs(metric).values()]
-        return self._rows[metric]
-
-    def cautions(self) -> list[str]:
-        """What to know about sentences that do not fit or would be dropped."""
-        pairs = self._pairs(self.preset)
-        return [
-            *unpaired_cautions(pairs, self.kept, len(self.gold)),
-            *evalb_cautions(self.gold, self.banks, pairs, self.preset),
-        ]
-
-    def digests(self) -> dict[str, str]:
-        """The first digits of the trees' hashes: of gold, and of each system under its name."""
-        return {"": self.gold.sha256()[:12], **{name: bank.sha256()[:12] for name, bank in self.banks.items()}}
-
-    def signature(self, metric: Metric, system: str, digests: Mapping[str, str], seed: int) -> str:
-        """The signature of a system's score by a metric."""
-        signature = Signature(
-            metric=metric.name,
-            options=metric.options,
-            preset=adapted(metric, self.preset),
-            on_mismatch=self.on_mismatch,
-            sentences=len(self.kept),
-            skipped=len(self.gold) - len(self.kept),
-            gold=digests[""],
-            test=digests[system],
-            seed=seed,
-            version=__version__,
-        )
-        return str(signature)
-
-
-def _restricted(pair: Pair, kept: Int64) -> Pair:
-    """The pair reduced to some gold sentences."""
-    if len(pair.index) == len(kept):
-        return pair
-    rows = np.flatnonzero(np.isin(pair.index, kept))
-    return replace(pair, gold=pair.gold.take(rows), test=pair.test.take(rows), index=pair.index[rows])
+        warnings.append(f"small real test: {real.size:.0f} of {cells.total} brackets tell the systems apart")
+    return warnings
 
 
 LENGTHS = (10, 20, 30, 40)
 """The upper ends of the usual buckets of sentence lengths; what is longer is one more."""
 
 USUAL_RATES = {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
-BY_STRUCTURE: tuple[Name, ...] = (("hogenhout", "recall_hard"), ("hogenhout", "precision_hard"))
+BY_STRUCTURE = ("recall_hard", "precision_hard")
+_BRACKETS = "hogenhout"
+"""The metric behind items, measures and tests on brackets."""
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to compare: what is counted, how often is resampled, which groups are looked at.
+class CompareOptions:
+    """How to compare: which metrics, how many rounds of resampling, which groups.
 
-    ``metrics`` are names (none: every metric there is). ``rates`` are names of rates (none: each metric's headline, and PARSEVAL's
-    recall, precision, F1 and exact match; ``all``: all of them). ``lengths`` are the upper ends of buckets of sentence lengths;
-    ``structure`` are labels, each looked at alone.
+    ``metrics`` are names (none: every metric there is, or that the scores have). ``rates`` are names of rates (none: each metric's
+    headline, and PARSEVAL's recall, precision, F1 and exact match; ``all``: all of them). ``preset`` is None for each metric's own.
+    ``lengths`` are the upper ends of buckets of sentence lengths; ``structure`` are labels, each looked at alone.
     """
 
     metrics: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
-    preset: str | Preset = "default"
+    preset: str | Preset | None = None
     on_mismatch: str = "align"
     rounds: int = DEFAULT_ROUNDS
     seed: int = DEFAULT_SEED
@@ -271,101 +115,304 @@ class Settings:
         groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
         return self.rounds * groups * (1 + math.comb(systems, 2))
 
+    def scored_metrics(self) -> list[str]:
+        """The names of all metrics that the comparison needs scores by."""
+        compared = list(self.metrics or metric_names())
+        brackets = _brackets_metric(compared) or _BRACKETS
+        return list(dict.fromkeys([*compared, brackets, *(_of_structure(brackets, label) for label in self.structure)]))
+
+
+def _brackets_metric(names: Sequence[str]) -> str | None:
+    return next((name for name in names if name.partition(":")[0] == _BRACKETS), None)
+
+
+def _of_structure(name: str, label: str) -> str:
+    """The metric for brackets of one label only."""
+    words = [word for word in name.split(":") if not word.startswith("structure=")]
+    return ":".join([*words, f"structure={label}"])
+
 
 def compare(
     gold: TreebankLike,
     systems: Mapping[str, TreebankLike],
-    settings: Settings | None = None,
+    options: CompareOptions | None = None,
     *,
+    reading: ReadOptions = ReadOptions(),
     judgements: Mapping[str, Judgements] | None = None,
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
-    Trees come in any form: paths, Treebanks, bracketed text, iterables of trees. ``judgements`` are a person's, by system: with
-    them Hogenhout & Matsumoto's measures are all there, and a rejected exact match is not reproduced. ``progress`` is told how
-    many rounds have been done, of :meth:`Settings.all_rounds`. ``engine`` says where the rounds run; it changes nothing else.
+    Trees come in any form: paths, Treebanks, bracketed text, iterables of trees; ``reading`` says how files are read.
+    ``judgements`` are a person's, by system: with them Hogenhout & Matsumoto's measures are all there, and a rejected exact match
+    is not reproduced. ``progress`` is told how many rounds have been done, of :meth:`CompareOptions.all_rounds`. ``engine`` says
+    where the rounds run; it changes nothing else.
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
     >>> flat = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5
-    >>> comparison = compare(gold, {"flat": flat, "perfect": gold}, Settings(metrics=("parseval",), rounds=100))
+    >>> comparison = compare(gold, {"flat": flat, "perfect": gold}, CompareOptions(metrics=("parseval",), rounds=100))
     >>> recall = comparison.overall.pair("flat", "perfect").of(("parseval", "recall"))
     >>> round(recall.value, 2), recall.p
     (0.25, 0.0625)
     """
-    settings = settings or Settings()
+    options = options or CompareOptions()
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
-    banks = {system: io.as_treebank(trees) for system, trees in systems.items()}
-    prepared = Systems(io.as_treebank(gold), banks, load_preset(settings.preset), settings.on_mismatch, judgements or {})
-    return compare_prepared(prepared, settings, progress=progress, engine=engine)
+    scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements)
+    return compare_scores(scores, options, progress=progress, engine=engine)
 
 
-def compare_prepared(
-    prepared: Systems, settings: Settings, *, progress: Progress = no_progress, engine: Engine = IN_PROCESS
+def comparable_scores(
+    gold: TreebankLike,
+    systems: Mapping[str, TreebankLike],
+    options: CompareOptions,
+    *,
+    reading: ReadOptions = ReadOptions(),
+    judgements: Mapping[str, Judgements] | None = None,
+) -> Scores:
+    """The scores that a comparison with these options needs: of each system by each metric, with rows."""
+    names = options.scored_metrics()
+    metrics = [find_metric(name) for name in names]
+    preset = None if options.preset is None else load_preset(options.preset)
+    request = Request(tuple(metrics), preset, on_mismatch=options.on_mismatch)
+    if not judgements:
+        return Scores(score_systems(gold, systems, request, names, reading))
+    bank = io.as_treebank(gold, reading)
+    results: list[Result] = []
+    for system, trees in systems.items():
+        of_system = judgements.get(system, Judgements())
+        judged = replace(request, metrics=tuple(metric.with_judgements(of_system) for metric in metrics))
+        results += score_systems(bank, {system: trees}, judged, names, reading)
+    return Scores(results)
+
+
+def compare_scores(
+    scores: Sequence[Result],
+    options: CompareOptions | None = None,
+    *,
+    progress: Progress = no_progress,
+    engine: Engine = IN_PROCESS,
 ) -> Comparison:
-    """The comparison of systems that are prepared already; of a single one there are rates and intervals, but no pairs."""
-    metrics = [find_metric(name) for name in settings.metrics or metric_names()]
-    groups = tuple(_groups(prepared, metrics, _Tests(prepared, settings, progress, engine)))
-    digests = prepared.digests()
+    """The comparison of systems whose scores are given, with rows; of a single one there are rates and intervals, but no pairs.
+
+    Scores that cannot be compared, because gold trees, options of a metric, presets or sentences are not the same, are a
+    :class:`~treegauge.errors.MismatchError`. With ``on_mismatch="skip"`` in the options, the sentences that all have are compared.
+    """
+    options = options or CompareOptions()
+    table = _Table(scores, options)
+    groups = tuple(_groups(table, _Tests(table, options, progress, engine)))
+    first = table.results(table.compared[0])
     return Comparison(
-        tuple(prepared.names),
-        groups,
-        settings.rounds,
-        settings.seed,
-        settings.level,
-        _signature(prepared, settings, digests),
-        {
-            system: {metric.name: prepared.signature(metric, system, digests, settings.seed) for metric in metrics}
-            for system in prepared.names
-        },
-        tuple(prepared.cautions()),
+        systems=tuple(table.systems),
+        groups=groups,
+        rounds=options.rounds,
+        seed=options.seed,
+        level=options.level,
+        signature=_signature(table, options),
+        signatures={system: {name: table.signature(name, system) for name in table.compared} for system in table.systems},
+        warnings=(*_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
+        dropped_by_evalb={result.system: result.dropped_by_evalb for result in scores if result.evalb is not None},
     )
 
 
-def _signature(systems: Systems, settings: Settings, digests: Mapping[str, str]) -> str:
+class _Table:
+    """Scores by metric and system, checked and brought to the sentences that all of them have."""
+
+    def __init__(self, scores: Sequence[Result], options: CompareOptions) -> None:
+        self._results: dict[str, dict[str, Result]] = {}
+        for result in scores:
+            of_metric = self._results.setdefault(result.metric, {})
+            if result.system in of_metric:
+                raise UsageError(f"there are two scores of {result.system} by {result.metric}")
+            of_metric[result.system] = result
+        self.systems = list(dict.fromkeys(result.system for result in scores))
+        if not self.systems:
+            raise UsageError("there are no scores to compare")
+        brackets = _brackets_metric([*options.metrics, *self._results])
+        self.structure = {label: _of_structure(brackets or _BRACKETS, label) for label in options.structure}
+        self.compared = list(options.metrics) or [name for name in self._results if name not in self.structure.values()]
+        self.brackets = brackets if brackets in self._results else None
+        named = [*self.compared, *([self.brackets] if self.brackets else []), *self.structure.values()]
+        used: dict[str, None] = dict.fromkeys(named)
+        for name in used:
+            _check_comparable(name, self.results(name))
+        self.sentences = common_sentences([result for name in used for result in self.results(name)], options.on_mismatch)
+        self.length = self.results(self.compared[0])[0].scored_sentences.length[self.sentences]
+
+    def results(self, metric: str) -> list[Result]:
+        """The scores of all systems by a metric."""
+        found = self._results.get(metric, {})
+        if missing := [system for system in self.systems if system not in found]:
+            raise MismatchError(f"there is no score by {metric} of {', '.join(missing)}; score with -m {metric}")
+        return [found[system] for system in self.systems]
+
+    def metric(self, name: str) -> Metric:
+        """The metric of that name, as it was used for the first system: the rates are the same for all."""
+        metric = self.results(name)[0].definition
+        if metric is None:
+            raise UsageError(f"the metric {name} is not known here, so its scores cannot be compared")
+        return metric
+
+    def rows(self, metric: str) -> list[Rows]:
+        """The rows of all systems on the common sentences."""
+        return [result.rows[self._places(result)] for result in self.results(metric)]
+
+    def reproduced(self, metric: str) -> list[Rows] | None:
+        """What each system reproduced of the common sentences; None if it was not kept."""
+        found: list[Rows] = []
+        for result in self.results(metric):
+            bits = result.scored_sentences.reproduced
+            if bits is None:
+                return None
+            found.append(bits[self._places(result)])
+        return found
+
+    def _places(self, result: Result) -> Int64:
+        """Where the rows of the common sentences are."""
+        index = result.scored_sentences.index
+        return np.arange(len(index)) if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index, self.sentences))
+
+    def signature(self, metric: str, system: str) -> str:
+        """The signature of a score on the common sentences: the score's own if these are all it has."""
+        signature = self._results[metric][system].signature
+        n = len(self.sentences)
+        return str(replace(signature, sentences=n, skipped=signature.skipped + signature.sentences - n))
+
+
+def _check_comparable(metric: str, results: Sequence[Result]) -> None:
+    """Refuse scores by one metric that were not made in the same way, and say what differs."""
+    first, *others = results
+    ours = _conditions(first)
+    for other in others:
+        theirs = _conditions(other)
+        for what, value in ours.items():
+            if theirs[what] != value:
+                raise MismatchError(
+                    f"scores by {metric} that cannot be compared: {what} is {value} for {first.system}, "
+                    f"but {theirs[what]} for {other.system}"
+                )
+
+
+def _conditions(result: Result) -> dict[str, Any]:
+    """Everything that must be the same for two scores to be compared, by what a message calls it."""
+    signature = result.signature
+    options = {key: value for key, value in signature.options.items() if key != "judgements"}
+    settings = {key: value for key, value in signature.preset.options().items() if key != "name"}
+    return {
+        "the hash of the gold trees": signature.gold,
+        "the number of gold sentences": signature.sentences + signature.skipped,
+        **{f"the option {key} of the metric": value for key, value in options.items()},
+        "the set of options of the metric": sorted(options),
+        "the preset": signature.preset.name,
+        **{f"the preset's {key}": value for key, value in settings.items()},
+        "on_mismatch": signature.on_mismatch,
+        "ignore_words": signature.ignore_words,
+        "the version of treegauge": signature.version,
+    }
+
+
+def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
+    """The numbers of the gold sentences that all results have a row of; unless some may be skipped, they must all have the same."""
+    indices = [result.scored_sentences.index for result in results]
+    common: Int64 = reduce(np.intersect1d, indices)
+    for result, index in zip(results, indices, strict=True):
+        if len(index) > len(common) and on_mismatch != "skip":
+            lacking = next(other for other in results if len(np.setdiff1d(index, other.scored_sentences.index)))
+            missing = np.setdiff1d(index, lacking.scored_sentences.index)
+            raise MismatchError(
+                f"{lacking.system} by {lacking.metric} and {result.system} by {result.metric} are scores of different sentences: "
+                f"the first lacks {len(missing)} that the second has, such as sentence {int(missing[0]) + 1}; "
+                "--on-mismatch skip leaves them out"
+            )
+    if not len(common):
+        raise MismatchError("there is no sentence of the treebank on which all systems can be compared")
+    return common
+
+
+def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
+    """Warnings about sentences that do not fit the treebank, or were left out for one system and not for another."""
+    warnings: list[str] = []
+    n_gold = results[0].signature.sentences + results[0].signature.skipped
+    for result in results:
+        missed = len({note.sentence for note in result.notes if note.consequence == MISSED})
+        extra = sum(note.kind == "extra" for note in result.notes)
+        if missed:
+            of_all = f"{missed} of {n_gold} sentences"
+            warnings.append(f"{result.system}: {of_all} do not fit the treebank; their brackets count as missed")
+        if extra:
+            warnings.append(f"{result.system}: {extra} sentences belong to no sentence of the treebank")
+    left_out = {result.system: result.skipped for result in results}
+    if any(result.signature.sentences != len(common) for result in results):
+        counts = ", ".join(f"{system} {count}" for system, count in left_out.items())
+        warnings.append(
+            f"differently skipped sentences ({counts}): only the {len(common)} sentences that all systems have are compared. "
+            "Scores of each system on its own sentences, as EVALB gives them, favour the one that skips the harder ones"
+        )
+    elif len(common) < n_gold:
+        warnings.append(f"{n_gold - len(common)} of {n_gold} sentences are left out for every system")
+    return warnings
+
+
+def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
+    """A warning where EVALB would drop sentences, above all if they are not the same for every system."""
+    dropped = {result.system: set(result.dropped_by_evalb) for result in scores if result.evalb is not None}
+    union = set[int]().union(*dropped.values())
+    if not union:
+        return []
+    n_gold = max(result.signature.sentences + result.signature.skipped for result in scores)
+    counts = ", ".join(f"{system} {len(of_system)}" for system, of_system in dropped.items())
+    if all(of_system == union for of_system in dropped.values()):
+        return [f"EVALB would drop {len(union)} of these {n_gold} sentences for every system; they are compared here"]
+    return [f"EVALB would score the systems on different sentences (dropped: {counts}); treegauge uses all {n_gold}"]
+
+
+def _signature(table: _Table, options: CompareOptions) -> str:
     """What was compared and how, in a line."""
-    parts = [
-        ("metrics", ",".join(settings.metrics or metric_names())),
-        ("preset", systems.preset.name),
-        ("on_mismatch", systems.on_mismatch),
-        ("sentences", len(systems.kept)),
-        ("rounds", settings.rounds),
-        ("seed", settings.seed),
-        ("level", f"{settings.level:g}"),
-        ("interval", settings.interval),
-        *((name or "gold", digest) for name, digest in digests.items()),
+    first = {name: table.results(name)[0].signature for name in table.compared}
+    signature = first[table.compared[0]]
+    parts: list[tuple[str, Any]] = [
+        ("metrics", ",".join(table.compared)),
+        ("preset", ",".join(dict.fromkeys(of_metric.preset.name for of_metric in first.values()))),
+        ("on_mismatch", signature.on_mismatch),
+        ("sentences", len(table.sentences)),
+        ("rounds", options.rounds),
+        ("seed", options.seed),
+        ("level", f"{options.level:g}"),
+        ("interval", options.interval),
+        ("gold", signature.gold),
+        *((result.system, result.signature.test) for result in table.results(table.compared[0])),
         ("version", __version__),
     ]
     return "|".join(["compare", *(f"{key}:{value}" for key, value in parts)])
 
 
-def _groups(systems: Systems, metrics: Sequence[Metric], tests: _Tests) -> Iterator[Group]:
+def _groups(table: _Table, tests: _Tests) -> Iterator[Group]:
     """All sentences, then those of each length, then the brackets of each structure."""
-    settings = tests.settings
-    hogenhout = next((metric for metric in metrics if isinstance(metric, Hogenhout)), Hogenhout())
-    everything = np.arange(len(systems.kept))
-    paired = Paired.stack([systems.paired(metric) for metric in metrics])
-    names = _chosen(paired.names, metrics, settings.rates)
-    yield tests.group("all", "all sentences", paired, names, hogenhout, everything)
-    edges = [0, *sorted(set(settings.lengths)), math.inf] if settings.lengths else []
+    options = tests.options
+    everything = np.arange(len(table.sentences))
+    paired = Paired.stack([Paired.of(table.metric(name), table.rows(name), name=name) for name in table.compared])
+    names = _chosen(paired.names, {name: table.metric(name) for name in table.compared}, options.rates)
+    yield tests.group("all", "all sentences", paired, names, table.brackets, everything)
+    edges = [0, *sorted(set(options.lengths)), math.inf] if options.lengths else []
     for low, high in itertools.pairwise(edges):
-        where = np.flatnonzero((systems.length > low) & (systems.length <= high))
+        where = np.flatnonzero((table.length > low) & (table.length <= high))
         title = f"{int(low) + 1}-{int(high)} words" if high < math.inf else f"more than {int(low)} words"
         if len(where):
-            yield tests.group("length", title, paired.take(where), names, hogenhout, where)
-    for label in settings.structure:
-        metric = replace(hogenhout, structure=(label,))
-        yield tests.group("structure", label, systems.paired(metric), BY_STRUCTURE, metric, everything)
+            yield tests.group("length", title, paired.take(where), names, table.brackets, where)
+    for label, name in table.structure.items():
+        shown = name.partition(":")[0]
+        of_label = Paired.of(table.metric(name), table.rows(name), name=shown)
+        names = [(shown, rate) for rate in BY_STRUCTURE]
+        yield tests.group("structure", label, of_label, names, name, everything, scored_as={shown: name})
 
 
-def _chosen(names: Sequence[Name], metrics: Sequence[Metric], wanted: Sequence[str]) -> list[Name]:
+def _chosen(names: Sequence[Name], metrics: Mapping[str, Metric], wanted: Sequence[str]) -> list[Name]:
     """The rates to compare."""
     if tuple(wanted) == ("all",):
         return list(names)
     if not wanted:
-        usual = USUAL_RATES | {(metric.name, metric.headline) for metric in metrics}
+        usual = USUAL_RATES | {(name, metric.headline) for name, metric in metrics.items()}
         return [name for name in names if name in usual]
     valid = {rate for _, rate in names} | {".".join(name) for name in names}
     for rate in wanted:
@@ -386,15 +433,28 @@ class _How(TypedDict):
 class _Tests:
     """All tests on one group of sentences after the other."""
 
-    def __init__(self, systems: Systems, settings: Settings, progress: Progress, engine: Engine) -> None:
-        self.systems, self.settings, self.progress, self.engine = systems, settings, progress, engine
+    def __init__(self, table: _Table, options: CompareOptions, progress: Progress, engine: Engine) -> None:
+        self.table, self.options, self.progress, self.engine = table, options, progress, engine
 
-    def group(self, kind: str, title: str, paired: Paired, names: Sequence[Name], hogenhout: Hogenhout, sentences: Int64) -> Group:
-        """The comparison on some sentences, of which ``paired`` has the rows."""
-        settings, systems = self.settings, self.systems.names
-        how = _How(rounds=settings.rounds, seed=settings.seed, progress=self.progress, engine=self.engine)
+    def group(
+        self,
+        kind: str,
+        title: str,
+        paired: Paired,
+        names: Sequence[Name],
+        brackets: str | None,
+        sentences: Int64,
+        scored_as: Mapping[str, str] | None = None,
+    ) -> Group:
+        """The comparison on some of the common sentences, of which ``paired`` has the rows.
+
+        ``scored_as`` gives the name of a metric in the scores where it is shown under another.
+        """
+        options, systems = self.options, self.table.systems
+        how = _How(rounds=options.rounds, seed=options.seed, progress=self.progress, engine=self.engine)
         drawn = bootstrap(paired, **how)
         values = [paired.rates_of(columns) for columns in paired.columns]
+        exact = self._exact_rates(names, sentences, scored_as or {})
         numbers = list(itertools.combinations(range(len(systems)), 2))
         tested = [randomisation(paired, a, b, **how) for a, b in numbers]
         corrected = {name: holm([float(test.p[paired.names.index(name)]) for test in tested]) for name in names}
@@ -402,56 +462,81 @@ class _Tests:
             PairOfSystems(
                 systems[a],
                 systems[b],
-                tuple(self._difference(name, a, b, drawn, test, values, corrected[name][number]) for name in names),
-                self._bracket_tests(systems[a], systems[b], hogenhout, sentences),
+                tuple(self._difference(name, a, b, exact, drawn, test, values, corrected[name][number]) for name in names),
+                None if brackets is None else self._bracket_tests(a, b, brackets, sentences),
                 test.rounds,
                 test.exact,
             )
             for number, ((a, b), test) in enumerate(zip(numbers, tested, strict=True))
         )
-        rates = {system: {name: self._rate(name, index, drawn) for name in names} for index, system in enumerate(systems)}
-        counted = self._hogenhout(hogenhout, sentences)
-        cautions = tuple(sample_cautions(len(paired)))
-        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, cautions)
+        rates = {system: {name: self._rate(name, index, exact, drawn) for name in names} for index, system in enumerate(systems)}
+        counted = self._brackets(brackets, sentences)
+        warnings = tuple(sample_warnings(len(paired)))
+        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings)
 
-    def _rate(self, name: Name, system: int, drawn: Bootstrap) -> Rate:
-        interval = drawn.of_rate(system, name, level=self.settings.level, method=self.settings.interval)
-        return Rate(float(drawn.observed[system][drawn.paired.names.index(name)]), interval)
+    def _exact_rates(self, names: Sequence[Name], sentences: Int64, scored_as: Mapping[str, str]) -> dict[str, list[Rates]]:
+        """The rates of each metric and system, to the last bit those of a score on these sentences."""
+        exact: dict[str, list[Rates]] = {}
+        for shown in dict.fromkeys(metric for metric, _ in names):
+            metric = scored_as.get(shown, shown)
+            exact[shown] = [self.table.metric(metric).rates(total_of(rows[sentences])) for rows in self.table.rows(metric)]
+        return exact
+
+    def _rate(self, name: Name, system: int, exact: Mapping[str, Sequence[Rates]], drawn: Bootstrap) -> Rate:
+        interval = drawn.of_rate(system, name, level=self.options.level, method=self.options.interval)
+        return Rate(float(exact[name[0]][system][name[1]]), interval)
 
     def _difference(
-        self, name: Name, a: int, b: int, drawn: Bootstrap, test: Randomised, values: Sequence[Floats], p_holm: float
+        self,
+        name: Name,
+        a: int,
+        b: int,
+        exact: Mapping[str, Sequence[Rates]],
+        drawn: Bootstrap,
+        test: Randomised,
+        values: Sequence[Floats],
+        p_holm: float,
     ) -> Difference:
         column = drawn.paired.names.index(name)
+        metric, rate = name
         return Difference(
             name,
-            float(drawn.observed[a][column]),
-            float(drawn.observed[b][column]),
-            drawn.of_difference(a, b, name, level=self.settings.level, method=self.settings.interval),
+            float(exact[metric][a][rate]),
+            float(exact[metric][b][rate]),
+            drawn.of_difference(a, b, name, level=self.options.level, method=self.options.interval),
             float(test.p[column]),
             p_holm,
             drawn.effect_size(a, b, name),
             sign_test(values[a][:, column], values[b][:, column]),
         )
 
-    def _bracket_tests(self, a: str, b: str, metric: Hogenhout, sentences: Int64) -> BracketTests:
-        pairs = self.systems.pairs(metric)
-        rows = comparative_rows(pairs[a], pairs[b], *(self.systems.judged(metric, system) for system in (a, b)))
-        cells = Cells(*rows[sentences].sum(axis=0).tolist())
+    def _bracket_tests(self, a: int, b: int, metric: str, sentences: Int64) -> BracketTests | None:
+        reproduced = self.table.reproduced(metric)
+        if reproduced is None:
+            return None
+        rows = self.table.rows(metric)
+        total = self.table.metric(metric).columns.index("TTB")
+        brackets = [of_system[sentences, total].tolist() for of_system in (rows[a], rows[b])]
+        if brackets[0] != brackets[1]:
+            raise MismatchError("the two systems were not scored against the same treebank brackets")
+        cells = Cells(*rows_of_bits(reproduced[a][sentences], reproduced[b][sentences], brackets[0]).sum(axis=0).tolist())
         real = real_test(cells)
-        return BracketTests(cells, binomial(cells), mcnemar(cells), real, tuple(bracket_cautions(cells, real)))
+        return BracketTests(cells, binomial(cells), mcnemar(cells), real, tuple(bracket_warnings(cells, real)))
 
-    def _hogenhout(
-        self, metric: Hogenhout, sentences: Int64
+    def _brackets(
+        self, name: str | None, sentences: Int64
     ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]], dict[str, list[int]]]:
         """Items, measures and the histogram of crossing errors of each system."""
         items: dict[str, dict[str, int]] = {}
         measures: dict[str, dict[str, float]] = {}
         crossing_errors: dict[str, list[int]] = {}
-        for system, pair in self.systems.pairs(metric).items():
-            judged = self.systems.judged(metric, system)
-            rows = judged.rows(pair)[sentences]
-            total = total_of(rows)
-            items[system] = dict(zip(judged.columns, total, strict=True))
-            measures[system] = judged.rates(total)
-            crossing_errors[system] = crossing_histogram(rows[:, judged.columns.index("CE")]).tolist()
+        if name is None:
+            return items, measures, crossing_errors
+        metric = self.table.metric(name)
+        for system, all_rows in zip(self.table.systems, self.table.rows(name), strict=True):
+            rows = all_rows[sentences]
+            total = [int(count) for count in total_of(rows)]
+            items[system] = dict(zip(metric.columns, total, strict=True))
+            measures[system] = metric.rates(total)
+            crossing_errors[system] = crossing_histogram(rows[:, metric.columns.index("CE")]).tolist()
         return items, measures, crossing_errors

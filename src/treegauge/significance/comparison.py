@@ -1,4 +1,4 @@
-"""What a comparison of systems says, as values: differences with interval and p, tests on brackets, matrices, groups.
+"""The values of a comparison of systems: differences with interval and p, tests on brackets, matrices, groups.
 
 They are made in :mod:`treegauge.significance.compare` and shown by :mod:`treegauge.significance.tables`.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from treegauge.significance.bootstrap import Interval
@@ -82,12 +82,12 @@ class BracketTests:
 
 @dataclass(frozen=True)
 class PairOfSystems:
-    """Two systems: the differences of their rates, and the tests on their brackets."""
+    """Two systems: the differences of their rates, and the tests on their brackets, if the scores allow them."""
 
     a: str
     b: str
     differences: tuple[Difference, ...]
-    brackets: BracketTests
+    brackets: BracketTests | None
     rounds: int
     exact: bool
 
@@ -122,7 +122,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several systems against one treebank: the group of all sentences first, then those by length and by structure."""
+    """Several systems against one treebank: the group of all sentences first, then those by length and by structure.
+
+    ``signatures`` are those of the scores, by system and metric; ``dropped_by_evalb`` are the gold sentences (from 0) that EVALB
+    would not score, by system, where PARSEVAL is among the metrics.
+    """
 
     systems: tuple[str, ...]
     groups: tuple[Group, ...]
@@ -132,6 +136,7 @@ class Comparison:
     signature: str
     signatures: Mapping[str, Mapping[str, str]]
     warnings: tuple[str, ...] = ()
+    dropped_by_evalb: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
     def tables(self, *names: str) -> list[Table]:
         """The tables of that name (see :data:`treegauge.significance.tables.TABLES`), or all that say something."""
@@ -164,6 +169,7 @@ class Comparison:
             "signature": self.signature,
             "signatures": {system: dict(of_system) for system, of_system in self.signatures.items()},
             "warnings": list(self.warnings),
+            "dropped_by_evalb": {system: list(sentences) for system, sentences in self.dropped_by_evalb.items()},
             "groups": [_group_dict(group) for group in self.groups],
         }
 
@@ -176,9 +182,9 @@ def _group_dict(group: Group) -> dict[str, Any]:
         "systems": {
             system: {
                 "rates": _nested((name, {"value": rate.value, **_interval(rate.interval)}) for name, rate in rates.items()),
-                "items": dict(group.items[system]),
-                "measures": {name: plain(value) for name, value in group.measures[system].items()},
-                "crossing_errors": list(group.crossing_errors[system]),
+                "items": dict(group.items.get(system, {})),
+                "measures": {name: plain(value) for name, value in group.measures.get(system, {}).items()},
+                "crossing_errors": list(group.crossing_errors.get(system, [])),
             }
             for system, rates in group.rates.items()
         },
@@ -206,20 +212,23 @@ def _pair_dict(pair: PairOfSystems) -> dict[str, Any]:
         for difference in pair.differences
     )
     tests = pair.brackets
+    brackets = (
+        None
+        if tests is None
+        else {
+            **tests.cells._asdict(),
+            "binomial": tests.binomial._asdict(),
+            "mcnemar": tests.mcnemar._asdict(),
+            "real_test": tests.real_test._asdict(),
+            "warnings": list(tests.warnings),
+        }
+    )
     return {
         "a": pair.a,
         "b": pair.b,
         "randomisation": {"rounds": pair.rounds, "exact": pair.exact},
         "differences": _nested(differences),
-        "brackets": plain(
-            {
-                **tests.cells._asdict(),
-                "binomial": tests.binomial._asdict(),
-                "mcnemar": tests.mcnemar._asdict(),
-                "real_test": tests.real_test._asdict(),
-                "warnings": list(tests.warnings),
-            }
-        ),
+        "brackets": plain(brackets),
     }
 
 

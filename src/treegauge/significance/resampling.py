@@ -3,11 +3,6 @@
 A block's numbers depend on the seed and the block's number only, so that any order, any number of threads and any set of metrics
 sees the same permutations and the same bootstrap samples.
 
-FREVAL's counts per fragment size as plain columns, so that they can be resampled like any other counts.
-
-The counts are Python integers without bound. A size whose counts float64 cannot hold is divided by one power of two, the same for
-gold, test and matched fragments and for all systems; the rates are ratios within a size, so the factor cancels.
-
 Paired: the count rows of several systems on the same sentences, as columns whose sums can be rated many at a time.
 
 Everything in this package that resamples works on these columns: a permutation or a bootstrap sample is a row of weights, and
@@ -19,14 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.metrics.base import Metric, Rows
-from treegauge.metrics.freval import BySize, Freval
+from treegauge.metrics.base import Floats, Metric, Rows
 
 __all__ = [
     "DEFAULT_ROUNDS",
@@ -37,14 +30,11 @@ __all__ = [
     "Progress",
     "all_swaps",
     "bootstrap_weights",
-    "fragment_columns",
-    "fragment_rates",
     "groups_of_blocks",
     "no_progress",
     "random_swaps",
 ]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int], None]
 """What is told how many rounds have been done."""
 
@@ -56,7 +46,7 @@ _SWAPS, _BOOTSTRAP = 1, 2
 
 
 def no_progress(rounds: int) -> None:
-    """Nobody watches."""
+    """Ignore progress."""
 
 
 def groups_of_blocks(rounds: int) -> list[range]:
@@ -113,91 +103,6 @@ def bootstrap_weights(n: int, rounds: int, seed: int, only: range | None = None)
         yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
-Floats = NDArray[np.float64]
-_SIDES = (1, 2, 3)
-"""Where gold, test and matched fragments stand in FREVAL's rows."""
-_EXACT_BITS = 53
-_RANGE_BITS = 1000
-"""Integers of 53 bits are exact in float64; up to about 1000 bits they fit, with room below for the counts of small sentences."""
-
-
-def fragment_columns(rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
-    """For each system a matrix (sentences, 3 x sizes), gold then test then matched, and whether all its sums are exact.
-
-    >>> rows = np.empty((1, 4), dtype=object)
-    >>> rows[0] = (1, BySize((2, 1)), BySize((2,)), BySize((1,)))
-    >>> fragment_columns([rows])[0][0].tolist()
-    [[2.0, 1.0, 2.0, 0.0, 1.0, 0.0]]
-    """
-    counts = [[[_counts(row[side]) for row in of_system] for side in _SIDES] for of_system in rows]
-    n_sizes = max((len(of_row) for of_system in counts for side in of_system for of_row in side), default=0)
-    largest = [0] * n_sizes
-    for of_system in counts:
-        for side in of_system:
-            for of_row in side:
-                for size, count in enumerate(of_row):
-                    largest[size] = max(largest[size], count)
-    n_sentences = max(len(of_system) for of_system in rows)
-    bits = [(count * n_sentences).bit_length() for count in largest]
-    divisors = [1 << max(0, needed - _RANGE_BITS) for needed in bits]
-    columns: list[Floats] = []
-    for of_system in counts:
-        matrix = np.zeros((len(of_system[0]), 3 * n_sizes))
-        for side, of_rows in enumerate(of_system):
-            for index, of_row in enumerate(of_rows):
-                matrix[index, side * n_sizes : side * n_sizes + len(of_row)] = [
-                    count / divisor for count, divisor in zip(of_row, divisors, strict=False)
-                ]
-        columns.append(matrix)
-    return tuple(columns), max(bits, default=0) <= _EXACT_BITS
-
-
-def _counts(cell: Any) -> tuple[int, ...]:
-    return cell.counts if isinstance(cell, BySize) else ()
-
-
-def fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
-    """What ``metric.rates`` gives, for many sums at once."""
-    n_sizes = totals.shape[1] // 3
-    gold, test, matched = (totals[:, side * n_sizes : (side + 1) * n_sizes] for side in range(3))
-    both = (gold > 0) & (test > 0)
-    recall = np.divide(matched, gold, out=np.zeros_like(gold), where=both)
-    precision = np.divide(matched, test, out=np.zeros_like(gold), where=both)
-    seen = ((gold > 0) | (test > 0)) if metric.matching == "published" else gold > 0
-    largest = seen.sum(axis=1)
-    rates: dict[str, Floats] = {}
-    for index, limit in enumerate(metric.ranges):
-        upto = np.full(len(totals), limit) if limit else largest
-        if metric.matching == "published":
-            upto = np.minimum(upto, largest)
-        flr, flp = _interpolated(metric, recall, upto), _interpolated(metric, precision, upto)
-        both_sum = flr + flp
-        f1 = np.divide(2 * flr * flp, both_sum, out=np.zeros_like(flr), where=both_sum > 0)
-        rates |= dict(zip(metric.rate_names[3 * index : 3 * index + 3], (flr, flp, f1), strict=True))
-    if 0 not in metric.ranges:
-        rates["f1"] = rates[metric.rate_names[-1]]
-    return rates
-
-
-def _interpolated(metric: Freval, values: Floats, upto: NDArray[np.int64]) -> Floats:
-    """The weighted mean of each row over its sizes 1 ... ``upto``; sizes beyond the columns count as 0."""
-    result = np.zeros(len(values))
-    for n_sizes in np.unique(upto).tolist():
-        rows = np.flatnonzero(upto == n_sizes)
-        weights = np.array(metric.weights(n_sizes), dtype=np.float64)
-        used = np.zeros((len(rows), n_sizes))
-        used[:, : values.shape[1]] = values[rows][:, :n_sizes]
-        if metric.mean == "linear":
-            result[rows] = used @ weights
-        else:
-            weighted = weights > 0
-            possible = (used[:, weighted] > 0).all(axis=1) & bool(n_sizes)
-            logs = np.log(used[possible][:, weighted])
-            result[rows[possible]] = np.exp(logs @ weights[weighted])
-    return result
-
-
-Floats = NDArray[np.float64]
 Name = tuple[str, str]
 """A metric and one of its rates: ``("parseval", "f1")``."""
 
@@ -229,16 +134,8 @@ class Paired:
         if len({len(of_system) for of_system in rows}) > 1:
             lengths = ", ".join(str(len(of_system)) for of_system in rows)
             raise MismatchError(f"paired tests need the same sentences for every system, but there are {lengths} rows")
-        if isinstance(metric, Freval):
-            columns, exact = fragment_columns(rows)
-            rate_names = list(metric.rates([0] * len(metric.columns)))
-            rates_of = _FrevalRates(metric, tuple(rate_names))
-        else:
-            columns = tuple(on_a_grid(np.asarray(of_system, dtype=np.float64)) for of_system in rows)
-            exact = True
-            rate_names = list(metric.rates([0] * len(metric.columns)))
-            rates_of = _ColumnRates(metric, tuple(rate_names))
-        return cls(tuple((name or metric.name, rate) for rate in rate_names), columns, rates_of, exact)
+        columns, exact = metric.float_columns(rows)
+        return cls(tuple((name or metric.name, rate) for rate in metric.rate_names), columns, metric.rates_of_sums, exact)
 
     @classmethod
     def stack(cls, parts: Sequence[Paired]) -> Paired:
@@ -284,50 +181,7 @@ class Paired:
         return self.rates_of(before[:-1] + after[::-1][1:])
 
 
-def on_a_grid(rows: Floats) -> Floats:
-    """The rows with each column rounded to multiples of a power of two such that any sum of as many rows is exact.
-
-    Counts are left as they are; a mean of sentences over 2,400 of them moves by less than one part in 10^11.
-
-    >>> rows = on_a_grid(np.array([[1 / 3, 7.0], [0.1, 2.0]]))
-    >>> bool(abs(rows[0, 0] - 1 / 3) < 1e-14), rows[:, 1].tolist()
-    (True, [7.0, 2.0])
-    """
-    largest = np.abs(rows).max(axis=0, initial=0.0) * max(len(rows), 1)
-    exponent = np.frexp(largest)[1] - _EXACT_BITS
-    is_count = (rows == np.rint(rows)).all(axis=0) & (exponent <= 0)
-    scale = np.ldexp(1.0, np.where(is_count, 0, -exponent))
-    return np.rint(rows * scale) / scale
-
-
-# Classes, not closures: they travel to workers.
-
-
-@dataclass(frozen=True)
-class _ColumnRates:
-    """``metric.rates`` for many totals: at once where it is made of ratios, which take arrays, else one by one."""
-
-    metric: Metric
-    names: tuple[str, ...]
-
-    def __call__(self, totals: Floats) -> Floats:
-        try:
-            rates = cast("dict[str, Any]", self.metric.rates(list(totals.T)))
-            columns = [np.broadcast_to(np.asarray(rates[name], dtype=np.float64), len(totals)) for name in self.names]
-        except (TypeError, ValueError):
-            one_by_one = [self.metric.rates(total) for total in totals.tolist()]
-            return np.array([[rates[name] for name in self.names] for rates in one_by_one]).reshape(len(totals), len(self.names))
-        return np.stack(columns, axis=1)
-
-
-@dataclass(frozen=True)
-class _FrevalRates:
-    metric: Freval
-    names: tuple[str, ...]
-
-    def __call__(self, totals: Floats) -> Floats:
-        rates = fragment_rates(self.metric, totals)
-        return np.stack([rates[name] for name in self.names], axis=1)
+# A class, not a closure: it travels to workers.
 
 
 @dataclass(frozen=True)

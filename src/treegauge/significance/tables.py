@@ -29,6 +29,7 @@ __all__ = [
     "pairs",
     "paper_tables",
     "rounds",
+    "signature_table",
     "tidy_table",
 ]
 
@@ -74,10 +75,12 @@ class P(float):
 
 
 TABLES = (
-    *("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets", "tidy"),
+    *("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets"),
+    *("signatures", "tidy"),
 )
 """What can be shown: rates with intervals, differences, who beats whom, differences by length and by structure, the paper's Tables
-1, 2 and 4, sentences by crossing errors, tests on brackets, and all differences of all groups in one table for other programs."""
+1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all differences of all groups in one
+table for other programs."""
 
 
 def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
@@ -86,7 +89,7 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
         if name not in TABLES:
             raise UnknownName("table", name, TABLES)
     overall = comparison.overall
-    items, comparative, measures = paper_tables(overall)
+    items, comparative, measures = ([table] if overall.items else [] for table in paper_tables(overall))
     several = len(comparison.systems) > 2
     tables: dict[str, list[Table]] = {
         "rates": [_rates(comparison, overall)] if several or "rates" in names else [],
@@ -94,11 +97,12 @@ def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list
         "matrix": _matrices(comparison, overall) if several or "matrix" in names else [],
         "length": _by_group(comparison, "length", "By sentence length"),
         "structure": _by_group(comparison, "structure", "By structure"),
-        "items": [items],
-        "comparative": [comparative],
-        "measures": [measures],
-        "crossing": [crossing_table(overall)],
-        "brackets": [bracket_test_table([overall, *comparison.of_kind("structure")])],
+        "items": items,
+        "comparative": comparative,
+        "measures": measures,
+        "crossing": [crossing_table(overall)] if overall.items else [],
+        "brackets": [bracket_test_table([overall, *comparison.of_kind("structure")])] if overall.items else [],
+        "signatures": [signature_table(comparison)] if "signatures" in names else [],
         "tidy": [tidy_table(comparison)] if "tidy" in names else [],
     }
     return [table for name in TABLES if not names or name in names for table in tables[name]]
@@ -224,6 +228,12 @@ def tidy_table(comparison: Comparison) -> Table:
     return Table("All differences", columns, rows)
 
 
+def signature_table(comparison: Comparison) -> Table:
+    """The signature of each score that was compared."""
+    rows = tuple((system, *one) for system, of_system in comparison.signatures.items() for one in of_system.items())
+    return Table("Signatures", ("system", "metric", "signature"), rows)
+
+
 def paper_tables(group: Group) -> list[Table]:
     """Hogenhout & Matsumoto's Table 1 (items), Table 2 (comparative items) and Table 4 (measures), for these systems."""
     systems = list(group.items)
@@ -244,8 +254,10 @@ def paper_tables(group: Group) -> list[Table]:
         "Comparative items (Table 2)",
         ("first", "second", *(column for cell in COMPARATIVE for column in (cell, f"%{cell}"))),
         tuple(
-            (pair.a, pair.b, *(part for count in pair.brackets.cells for part in (count, _share(count, pair.brackets.cells.total))))
+            (pair.a, pair.b, *(part for count in cells for part in (count, _share(count, cells.total))))
             for pair in group.pairs
+            if pair.brackets is not None
+            for cells in [pair.brackets.cells]
         ),
         ("treebank brackets that both systems (YY), only the first (YN), only the second (NY), neither (NN) reproduced",),
         percent=tuple(f"%{cell}" for cell in COMPARATIVE),
@@ -301,6 +313,8 @@ def bracket_test_table(groups: Sequence[Group]) -> Table:
     for group in groups:
         for pair in group.pairs:
             tests = pair.brackets
+            if tests is None:
+                continue
             real, mcnemar = tests.real_test, tests.mcnemar
             rows.append(
                 (

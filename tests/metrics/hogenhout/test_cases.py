@@ -78,7 +78,7 @@ def test_items_in_four_readings(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("with_emr", [False, True])
 def test_human_check_and_measures(case: dict[str, Any], with_emr: bool) -> None:
     for pair, system in zip(pairs(case), "AB", strict=True):
-        metric = Hogenhout(judgements=judgements(case[f"human_{system}"]), with_emr=with_emr, reading="literal")
+        metric = Hogenhout(with_emr=with_emr, reading="literal").with_judgements(judgements(case[f"human_{system}"]))
         total = metric.rows(pair).sum(axis=0).tolist()
         items = dict(zip(metric.columns, total, strict=True))
         expected = case["expected"][system]

@@ -19,7 +19,7 @@ from treegauge.trees.treebank import Treebank
 
 
 def pair(gold: str, test: str, metric: Hogenhout, preset: str = "default") -> Pair:
-    return prepare(Treebank.parse(gold), Treebank.parse(test), metric.adapted(load_preset(preset)))
+    return prepare(Treebank.parse(gold), Treebank.parse(test), metric.preset_for(load_preset(preset)))
 
 
 def items(gold: str, test: str, metric: Hogenhout, preset: str = "default") -> dict[str, int]:
@@ -109,13 +109,13 @@ def test_questions_are_the_crossing_and_spurious_brackets() -> None:
 
 def test_verdicts_by_label_come_before_verdicts_on_any_label() -> None:
     judged = Judgements({BracketKey(0, 3, 8, "NP"): Verdict.ACCEPTED, BracketKey(0, 3, 8): Verdict.REJECTED})
-    metric = Hogenhout(judgements=judged)
+    metric = Hogenhout().with_judgements(judged)
     found = items(GOLD, TEST, metric)
     assert (found["EMA"], found["SPA"], found["SPR"], found["unjudged"]) == (6, 1, 0, 0)
 
 
 def test_measures_that_need_every_verdict_wait_for_it() -> None:
-    metric = Hogenhout(judgements=Judgements({}))
+    metric = Hogenhout().with_judgements(Judgements({}))
     rows = metric.rows(pair(GOLD, TEST, metric))
     rates = metric.rates(rows.sum(axis=0).tolist())
     waiting = {name for name, rate in rates.items() if math.isnan(rate)}
@@ -126,7 +126,7 @@ def test_measures_that_need_every_verdict_wait_for_it() -> None:
 def test_rejected_exact_matches_leave_recall_and_the_comparison() -> None:
     metric = Hogenhout()
     prepared = pair(GOLD, GOLD, metric)
-    rejecting = Hogenhout(judgements=Judgements({BracketKey(0, 0, 2): Verdict.REJECTED}))
+    rejecting = Hogenhout().with_judgements(Judgements({BracketKey(0, 0, 2): Verdict.REJECTED}))
     assert comparative_rows(prepared, prepared, rejecting, metric).tolist() == [[5, 0, 1, 0]]
     assert rejecting.rates(rejecting.rows(prepared).sum(axis=0).tolist())["recall_hard"] == 5 / 6
 
@@ -145,10 +145,10 @@ def test_signature_changes_with_every_option() -> None:
         Hogenhout(structure=("NP",)),
         Hogenhout(reading="both"),
         Hogenhout(keep=("double",)),
-        Hogenhout(judgements=judged),
-        Hogenhout(judgements=judged, with_emr=True),
-        Hogenhout(judgements=Judgements({BracketKey(0, 1, 2): Verdict.REJECTED})),
-        Hogenhout(judgements=Judgements({BracketKey(0, 1, 2): Verdict.ACCEPTED}, otherwise=Verdict.REJECTED)),
+        Hogenhout().with_judgements(judged),
+        Hogenhout(with_emr=True).with_judgements(judged),
+        Hogenhout().with_judgements(Judgements({BracketKey(0, 1, 2): Verdict.REJECTED})),
+        Hogenhout().with_judgements(Judgements({BracketKey(0, 1, 2): Verdict.ACCEPTED}, otherwise=Verdict.REJECTED)),
     ]
     assert len({repr(dict(metric.options)) for metric in options}) == len(options)
 

@@ -26,11 +26,13 @@ from treegauge.metrics.hogenhout.metric import (
     COMPARATIVE,
     MEASURES,
     Hogenhout,
+    JudgedHogenhout,
     ParseBase,
     comparative_rows,
     measures,
     parse_base,
     questions,
+    rows_of_bits,
 )
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "MEASURES",
     "BracketKey",
     "Hogenhout",
+    "JudgedHogenhout",
     "Judgements",
     "ParseBase",
     "Question",
@@ -47,4 +50,5 @@ __all__ = [
     "measures",
     "parse_base",
     "questions",
+    "rows_of_bits",
 ]

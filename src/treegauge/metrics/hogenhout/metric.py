@@ -37,16 +37,16 @@ p parses.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.pair import Pair
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.base import Rates, Rows, Total, ratio
+from treegauge.metrics.base import Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
 from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
@@ -67,11 +67,13 @@ __all__ = [
     "COMPARATIVE",
     "MEASURES",
     "Hogenhout",
+    "JudgedHogenhout",
     "ParseBase",
     "comparative_rows",
     "measures",
     "parse_base",
     "questions",
+    "rows_of_bits",
     "verdicts_on",
 ]
 
@@ -141,87 +143,80 @@ def _checked(items: Mapping[str, Any], with_emr: bool) -> Rates:
 
 Mask = NDArray[np.bool_]
 
-_REGULAR = ("TTB", "TPB", "EM", "CE", "SP", "PINH", "PNINH", "TINH", "TNINH")
-_CHECKED = ("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "EMA_treebank", "unjudged")
+
+def _labels(word: str) -> tuple[str, ...] | None:
+    """The labels of a word such as ``structure=PP,NP``."""
+    name, equals, labels = word.partition("=")
+    return tuple(label for label in labels.split(",") if label) if equals and name == "structure" else None
+
+
+def _kept_step(word: str) -> tuple[str, ...] | None:
+    """The preprocessing step that a word such as ``keep-double`` leaves out."""
+    step = word.removeprefix("keep-")
+    return (step,) if step in STEPS and step != word else None
 
 
 @dataclass(frozen=True)
-class Hogenhout:
+class Hogenhout(Metric):
     """Unlabelled brackets as exact match, crossing error or spurious, their inheritance, and the measures made of them.
 
     * ``structure``: only brackets with one of these labels. TTB, TINH and TNINH go by the treebank's label, all others by the
       parser's; so Recall-hard is the share of the treebank's PPs (say) that were reproduced, whatever label they got.
     * ``reading``: what TINH counts, one of :data:`~treegauge.metrics.hogenhout.items.READINGS`.
     * ``keep``: preprocessing steps to leave out, of ``punctuation``, ``empty``, ``double``, ``one-word``.
-    * ``judgements``: a person's verdicts; with them the items EMA ... SPR and all twelve measures.
-    * ``with_emr``: whether Test Noise and Problem Rate count rejected exact matches.
+    * ``with_emr``: whether Test Noise and Problem Rate count rejected exact matches, once there are a person's verdicts.
 
-    >>> find = Hogenhout.with_options
-    >>> find("structure=PP,NP", "literal", "keep-double").options["structure"]
+    :meth:`with_judgements` takes up a person's verdicts: with them there are the items EMA ... SPR and all twelve measures.
+
+    >>> Hogenhout.with_options("structure=PP,NP", "literal", "keep-double").options["structure"]
     ('PP', 'NP')
     """
 
-    structure: tuple[str, ...] = ()
-    reading: str = "nontop"
-    keep: tuple[str, ...] = ()
-    judgements: Judgements | None = None
-    with_emr: bool = False
-    name: str = field(default="hogenhout", init=False)
-    summary: str = field(
-        default="exact, crossing and spurious brackets, their inheritance, recall and precision, hard and soft", init=False
+    structure: tuple[str, ...] = repeatable(
+        (), ("structure=PP,NP",), _labels, "structure=PP,NP counts only brackets with these labels"
     )
-    reference: str = field(default="hogenhout1996", init=False)
-    headline: str = field(default="recall_hard", init=False)
+    reading: str = choice("nontop", READINGS, "nontop (the default), literal, parse and both are readings of TINH")
+    keep: tuple[str, ...] = repeatable(
+        (), [f"keep-{step}" for step in STEPS], _kept_step, "keep-double leaves out the preprocessing step of that name"
+    )
+    with_emr: bool = flag(False, "with-emr", "", "with-emr counts rejected exact matches in Test Noise and Problem Rate")
+
+    name = "hogenhout"
+    summary = "exact, crossing and spurious brackets, their inheritance, recall and precision, hard and soft"
+    reference = "hogenhout1996"
+    headline = "recall_hard"
+    columns = ("TTB", "TPB", "EM", "CE", "SP", "PINH", "PNINH", "TINH", "TNINH")
+    symmetries: ClassVar[Mapping[str, str]] = {"recall_hard": "precision_hard", "precision_hard": "recall_hard"}
+    counts_are_results = True
 
     def __post_init__(self) -> None:
         check_steps(self.keep)
         if self.reading not in READINGS:
             raise UnknownName("reading of TINH", self.reading, READINGS)
 
-    @classmethod
-    def with_options(cls, *words: str) -> Hogenhout:
-        """``hogenhout:structure=PP,NP``, ``hogenhout:literal``, ``hogenhout:keep-double``, ``hogenhout:with-emr``, or several."""
-        settings: dict[str, Any] = {"keep": ()}
-        for word in words:
-            if word.startswith("structure="):
-                settings["structure"] = tuple(label for label in word.removeprefix("structure=").split(",") if label)
-            elif word in READINGS:
-                settings["reading"] = word
-            elif word.removeprefix("keep-") in STEPS and word.startswith("keep-"):
-                settings["keep"] = (*settings["keep"], word.removeprefix("keep-"))
-            elif word == "with-emr":
-                settings["with_emr"] = True
-            else:
-                valid = ("structure=PP,NP", *READINGS, *(f"keep-{step}" for step in STEPS), "with-emr")
-                raise UnknownName("Hogenhout option", word, valid)
-        return cls(**settings)
-
     @property
-    def columns(self) -> tuple[str, ...]:
-        return _REGULAR if self.judgements is None else (*_REGULAR, *_CHECKED)
+    def options(self) -> dict[str, Any]:
+        """Every setting that could change the score; ``with_emr`` cannot without verdicts."""
+        return {name: value for name, value in super().options.items() if name != "with_emr"}
 
-    @property
-    def mirrored(self) -> Mapping[str, str]:
-        if self.judgements is not None:
-            return {}
-        return {"recall_hard": "precision_hard", "precision_hard": "recall_hard"}
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        options: dict[str, Any] = {"structure": self.structure, "reading": self.reading, "keep": self.keep}
-        if self.judgements is not None:
-            options |= {"with_emr": self.with_emr, "judgements": self.judgements.sha256()[:12]}
-        return options
-
-    def adapted(self, preset: Preset) -> Preset:
+    def preset_for(self, preset: Preset | None) -> Preset:
         """The preset to prepare trees with: the first two preprocessing steps are its business."""
-        return preset_keeping(preset, self.keep)
+        return preset_keeping(super().preset_for(preset), self.keep)
+
+    def with_judgements(self, judgements: Judgements) -> JudgedHogenhout:
+        """The metric that takes up a person's verdicts."""
+        return JudgedHogenhout(self.structure, self.reading, self.keep, self.with_emr, judgements)
 
     def rows(self, pair: Pair) -> Rows:
-        if self.adapted(pair.preset) != pair.preset:
+        return np.stack(self._columns(pair, self._items(pair)), axis=1)
+
+    def _items(self, pair: Pair) -> Items:
+        if self.preset_for(pair.preset) != pair.preset:
             kept = ", ".join(step for step in self.keep if step in ("punctuation", "empty"))
-            raise UsageError(f"to keep {kept}, prepare the trees with the preset that Hogenhout.adapted gives")
-        items = find_items(pair, self.keep)
+            raise UsageError(f"to keep {kept}, prepare the trees with the preset that Hogenhout.preset_for gives")
+        return find_items(pair, self.keep)
+
+    def _columns(self, pair: Pair, items: Items) -> list[Int64]:
         gold, test = items.gold.brackets, items.test.brackets
         in_gold, in_test = items.gold.labelled(self.structure), items.test.labelled(self.structure)
         passed_on = inherited(items, self.reading)
@@ -230,17 +225,71 @@ class Hogenhout:
         of_gold = [passed_on, items.reproduced & ~passed_on]
         columns = [gold.per_sentence(in_gold)]
         columns += [test.per_sentence(mask & in_test) for mask in of_test]
-        columns += [gold.per_sentence(mask & in_gold) for mask in of_gold]
-        if self.judgements is not None:
-            accepted, rejected = verdicts_on(items, pair, self.judgements)
-            checked = [mask & said for mask in (items.exact, items.crosses, items.spurious) for said in (accepted, rejected)]
-            columns += [test.per_sentence(mask & in_test) for mask in checked]
-            columns.append(gold.per_sentence(in_gold & np.append(accepted & items.exact, False)[items.partner]))
-            columns.append(test.per_sentence(in_test & ~accepted & ~rejected))
-        return np.stack(columns, axis=1)
+        return columns + [gold.per_sentence(mask & in_gold) for mask in of_gold]
+
+    def reproduced(self, pair: Pair) -> Rows:
+        """The treebank brackets that count (TTB of them, in the tree's order) and were reproduced, as bits."""
+        items = self._items(pair)
+        counted = items.gold.labelled(self.structure)
+        sentence = items.gold.brackets.sentence[counted]
+        return _bit_sets(self._is_reproduced(pair, items)[counted], np.bincount(sentence, minlength=len(pair)))
+
+    def _is_reproduced(self, pair: Pair, items: Items) -> Mask:
+        return items.reproduced
 
     def rates(self, total: Total) -> Rates:
         return measures(dict(zip(self.columns, total, strict=True)), with_emr=self.with_emr)
+
+
+@dataclass(frozen=True)
+class JudgedHogenhout(Hogenhout):
+    """Hogenhout & Matsumoto's measures with a person's verdicts: the items EMA ... SPR, and all twelve measures.
+
+    A rejected exact match is not reproduced.
+    """
+
+    judgements: Judgements = field(default_factory=Judgements)
+
+    columns = (
+        *("TTB", "TPB", "EM", "CE", "SP", "PINH", "PNINH", "TINH", "TNINH"),
+        *("EMA", "EMR", "CEA", "CER", "SPA", "SPR", "EMA_treebank", "unjudged"),
+    )
+    symmetries: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {**super().options, "with_emr": self.with_emr, "judgements": self.judgements.sha256()[:12]}
+
+    def rows(self, pair: Pair) -> Rows:
+        items = self._items(pair)
+        gold, test = items.gold.brackets, items.test.brackets
+        in_gold, in_test = items.gold.labelled(self.structure), items.test.labelled(self.structure)
+        accepted, rejected = verdicts_on(items, pair, self.judgements)
+        checked = [mask & said for mask in (items.exact, items.crosses, items.spurious) for said in (accepted, rejected)]
+        columns = self._columns(pair, items)
+        columns += [test.per_sentence(mask & in_test) for mask in checked]
+        columns.append(gold.per_sentence(in_gold & np.append(accepted & items.exact, False)[items.partner]))
+        columns.append(test.per_sentence(in_test & ~accepted & ~rejected))
+        return np.stack(columns, axis=1)
+
+    def _is_reproduced(self, pair: Pair, items: Items) -> Mask:
+        accepted, _ = verdicts_on(items, pair, self.judgements)
+        return np.append(accepted, False)[items.partner]
+
+
+def _bit_sets(mask: Mask, counts: Int64) -> Rows:
+    """Masks of so many items for each sentence, one after the other, as Python integers: item i is bit i."""
+    n_bytes = -(-counts // 8)
+    first_byte = np.cumsum(n_bytes) - n_bytes
+    first_item = np.cumsum(counts) - counts
+    places = np.arange(len(mask)) + np.repeat(8 * first_byte - first_item, counts)
+    bits = np.zeros(8 * int(n_bytes.sum()), dtype=np.bool_)
+    bits[places[mask]] = True
+    packed = np.packbits(bits, bitorder="little").tobytes()
+    sets = np.empty(len(counts), dtype=object)
+    for row, (first, size) in enumerate(zip(first_byte.tolist(), n_bytes.tolist(), strict=True)):
+        sets[row] = int.from_bytes(packed[first : first + size], "little")
+    return sets
 
 
 def verdicts_on(items: Items, pair: Pair, judgements: Judgements) -> tuple[Mask, Mask]:
@@ -295,23 +344,25 @@ def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout 
     """
     if not np.array_equal(a.index, b.index):
         raise MismatchError("the two systems were not scored on the same sentences, so their brackets cannot be compared")
-    mask_a, sentence, counted = _reproduced(a, metric_a)
-    mask_b, sentence_b, _ = _reproduced(b, metric_b or metric_a)
-    if not np.array_equal(sentence, sentence_b):
+    metrics = metric_a, metric_b or metric_a
+    ours, theirs = (metric.rows(pair)[:, 0] for metric, pair in zip(metrics, (a, b), strict=True))
+    if not np.array_equal(ours, theirs):
         raise MismatchError("the two systems were not scored against the same treebank brackets")
-    kinds = np.where(mask_a, np.where(mask_b, 0, 1), np.where(mask_b, 2, 3))
-    cells = np.bincount(sentence[counted] * 4 + kinds[counted], minlength=4 * len(a))
-    return cells.reshape(len(a), 4).astype(np.int64)
+    return rows_of_bits(metrics[0].reproduced(a), metrics[1].reproduced(b), ours.tolist())
 
 
-def _reproduced(pair: Pair, metric: Hogenhout) -> tuple[NDArray[np.bool_], Int64, NDArray[np.bool_]]:
-    """For each treebank bracket whether it was reproduced (and not rejected), its sentence, and whether it counts."""
-    items = find_items(pair, metric.keep)
-    reproduced = items.reproduced
-    if metric.judgements is not None:
-        accepted, _ = verdicts_on(items, pair, metric.judgements)
-        reproduced = np.append(accepted, False)[items.partner]
-    return reproduced, items.gold.brackets.sentence, items.gold.labelled(metric.structure)
+def rows_of_bits(a: Rows, b: Rows, brackets: Sequence[int]) -> Int64:
+    """YY, YN, NY, NN of each sentence, from its ``brackets`` (TTB) and what :meth:`Metric.reproduced` gives for two systems.
+
+    >>> rows_of_bits(np.array([0b0011], object), np.array([0b1111], object), [4]).tolist()
+    [[2, 0, 2, 0]]
+    """
+    rows = np.zeros((len(a), 4), dtype=np.int64)
+    for row, (ours, theirs, total) in enumerate(zip(a.tolist(), b.tolist(), brackets, strict=True)):
+        both = (ours & theirs).bit_count()
+        only_a, only_b = ours.bit_count() - both, theirs.bit_count() - both
+        rows[row] = both, only_a, only_b, int(total) - both - only_a - only_b
+    return rows
 
 
 class ParseBase(NamedTuple):
