@@ -31,6 +31,8 @@ COMMANDS: dict[str, str] = {
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
     "induce": "Count a grammar from a treebank.",
     "parse": "Parse sentences, decoding for the metric you report.",
+    "decode": "Decode a neural parser's span scores for the metric you report.",
+    "consensus": "Choose, of several parsers' trees, the one that agrees most with the others.",
     "posteriors": "Show how probable each constituent of a sentence is.",
     "learn": "Learn a grammar from bracketed sentences.",
     "chunks": "Train chunk models, measure them by entropy, score any chunker.",

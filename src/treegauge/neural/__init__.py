@@ -9,12 +9,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from treegauge.neural.adapters import benepar_charts, supar_charts
     from treegauge.neural.pcfg import PCFG
     from treegauge.neural.span_crf import SpanCRF
+    from treegauge.neural.struct import SentCFG, TreeCRF
 
-_HOME = {"PCFG": "pcfg", "SpanCRF": "span_crf"}
+_HOME = {
+    "PCFG": "pcfg",
+    "SentCFG": "struct",
+    "SpanCRF": "span_crf",
+    "TreeCRF": "struct",
+    "benepar_charts": "adapters",
+    "supar_charts": "adapters",
+}
 
-__all__ = ["PCFG", "SpanCRF"]
+__all__ = ["PCFG", "SentCFG", "SpanCRF", "TreeCRF", "benepar_charts", "supar_charts"]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ A parser with a label for "no constituent" names it with ``null``: then the tree
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -121,6 +122,14 @@ class SpanChart:
         if by_label is not None:
             own = True if self.allowed is None else self.allowed if self.allowed.ndim == 3 else self.allowed[:, :, None]
             self.allowed = by_label & own
+
+    def with_temperature(self, temperature: float) -> SpanChart:
+        """The same chart at another temperature."""
+        other = copy.copy(self)
+        other.temperature = temperature
+        for name in ("potentials", "posterior"):
+            other.__dict__.pop(name, None)
+        return other
 
     @cached_property
     def potentials(self) -> Potentials:

@@ -1,0 +1,57 @@
+"""``treegauge consensus``: of several trees of each sentence the one that agrees most with the others."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.errors import UsageError
+from treegauge.io import ReadOptions, read
+from treegauge.parsing.consensus import consensus_of_treebanks
+from treegauge.parsing.output import RecordFile
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge consensus a.mrg b.mrg c.mrg -o best.mrg
+  treegauge consensus sample*.mrg --metric freval -o best.mrg
+  treegauge consensus good.mrg fair.mrg poor.mrg --weight 2 --weight 1 --weight 0.5"""
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--metric", default="parseval", show_default=True, metavar="NAME", help="The metric by which trees agree.")
+@click.option("-p", "--preset", default="collins", show_default=True, metavar="NAME", help="What counts.")
+@click.option("--weight", "weights", type=click.FloatRange(0), multiple=True, metavar="NUMBER",
+              help="Weight of each file's vote, in their order.  [default: 1 each]")  # fmt: skip
+@click.option("-o", "--output", default="-", metavar="FILE", help="File for the trees.")
+@reading_options
+def command(
+    files: tuple[str, ...], metric: str, preset: str, weights: tuple[float, ...], output: str, options: ReadOptions
+) -> None:
+    """Choose for each sentence, of the trees in several FILEs (parsers' outputs, or samples of one parser or language model), the
+    tree with the best mean score against all of them.
+
+    All files have the same sentences in the same order. A failed parse (an empty tree) neither votes nor wins. stderr says how
+    often each file's tree was chosen.
+    """
+    for file in files:
+        spare_inputs(output, file)
+    if len(files) < 2:
+        raise UsageError("a consensus needs the trees of two files or more")
+    if weights and len(weights) != len(files):
+        raise UsageError(f"{len(weights)} weights for {len(files)} files")
+    banks = [read(file, options) for file in files]
+    chosen = dict.fromkeys(range(len(files)), 0)
+    scores: list[float] = []
+    with RecordFile(output, "bracketed", 0, resume=False).open() as write:
+        for best, first in consensus_of_treebanks(banks, metric, preset=preset, weights=weights or None, names=files):
+            write(f"{best.tree}\n")
+            chosen[first] += 1
+            if not math.isnan(best.score):
+                scores.append(best.score)
+    mean = f"; mean agreement {math.fsum(scores) / len(scores):.4f}" if scores else ""
+    click.echo(f"{sum(chosen.values()):,} sentences{mean}", err=True)
+    for number, file in enumerate(files):
+        click.echo(f"  {chosen[number]:,} from {file}", err=True)

@@ -1,0 +1,86 @@
+"""``treegauge decode``: the best trees of a file of span charts for an objective."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import click
+
+from treegauge.cli._options import spare_inputs
+from treegauge.parsing.chart_files import read_charts
+from treegauge.parsing.jit import when_compiling
+from treegauge.parsing.output import RecordFile
+from treegauge.parsing.span_charts import KINDS, SPAN_OBJECTIVES, SpanChart
+from treegauge.tables import plain
+
+FORMATS = ("bracketed", "jsonl")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge decode charts.npz -o out.mrg
+  treegauge decode charts.npz --objective viterbi
+  treegauge decode charts.npz --objective labelled-precision-recall --lam 0.4 --temperature 2
+  treegauge decode charts.npz --null "" --objective mbr:freval --size 200
+  treegauge decode charts.npz --format jsonl | jq .confidence"""
+)
+@click.argument("charts")
+@click.option("--objective", metavar="NAME",
+              help=f"Decoding objective: {', '.join(SPAN_OBJECTIVES)}; mbr:METRIC takes any metric.  "
+                   "[default: labelled-precision-recall with null labels, else labelled-recall]")  # fmt: skip
+@click.option("--lam", type=float, metavar="NUMBER",
+              help="labelled-precision-recall: minimum posterior for keeping a node.  [default: best expected F1]")  # fmt: skip
+@click.option("--null", multiple=True, metavar="LABEL", help="A label (or its number) that means no constituent; repeatable.")
+@click.option("--root/--no-root", default=True, show_default=True, help="Whether the whole sentence must be a constituent.")
+@click.option("--temperature", type=float, default=1.0, show_default=True, help="Scores are divided by it.")
+@click.option("--kind", type=click.Choice(KINDS), default="potentials", show_default=True, help="What the scores are.")
+@click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: which trees vote.  [default: samples]")
+@click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: number of trees that vote.  [default: 100]")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
+@click.option("--kbest", type=click.IntRange(0), default=0, metavar="K", help="Print the K most probable trees of each sentence.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True,
+              help="Trees, or a JSON record a sentence with scores and confidences.")  # fmt: skip
+@click.option("-o", "--output", default="-", metavar="FILE", help="File for the trees.")
+def command(
+    charts: str, objective: str | None, null: tuple[str, ...], root: bool, temperature: float,
+    kind: Literal["potentials", "posteriors"], kbest: int, form: str, output: str, **choices: Any,
+) -> None:  # fmt: skip
+    """Decode the span scores in CHARTS, an .npz file with the arrays scores, lengths and labels (and words, tags, null).
+
+    One tree a line, in the order of the charts. With null labels trees are n-ary, else binary.
+    """
+    spare_inputs(output, charts)
+    options = {name: value for name, value in choices.items() if value is not None}
+    given: dict[str, Any] = {"root": root, "temperature": temperature, "kind": kind}
+    count = 0
+    compiling = when_compiling(lambda: click.echo("treegauge: compiling the kernels; this happens once", err=True))
+    with RecordFile(output, form, kbest, resume=False).open() as write, compiling:
+        for count, chart in enumerate(read_charts(charts, null=list(null) or None, **given), 1):
+            for line in _records(chart, count, objective, options, kbest, form):
+                write(line + "\n")
+    click.echo(f"{count:,} sentence{'s' * (count != 1)} decoded", err=True)
+
+
+def _records(chart: SpanChart, number: int, objective: str | None, options: dict[str, Any], kbest: int, form: str) -> Iterator[str]:
+    """The lines of one sentence."""
+    if form == "bracketed" and kbest:
+        yield from (str(parse.tree) for parse in chart.kbest(kbest))
+        yield ""
+        return
+    best = chart.argmax(objective, **options)
+    if form == "bracketed":
+        yield str(best.tree)
+        return
+    record: dict[str, Any] = {"sentence": number, "tree": str(best.tree), "expected_score": plain(best.score)}
+    if chart.kind == "potentials":
+        found = chart.confidence(best.tree)
+        record["confidence"] = {"probability": found.probability, "expected_f1": plain(found.f1)}
+        record["entropy_nats"] = chart.entropy()
+        record["constituents"] = [list(c) for c in found.constituents]
+    if kbest:
+        record["kbest"] = [{"tree": str(p.tree), "probability": math.exp(p.log_probability)} for p in chart.kbest(kbest)]
+    yield json.dumps(record, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,162 @@
+"""Drop-in replacements for torch-struct's ``TreeCRF`` and ``SentCFG``: the same names and shapes, computed by the kernels here.
+
+from treegauge.neural.struct import TreeCRF     # instead of: from torch_struct import TreeCRF
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from treegauge.neural.backend import Tensor, torch_module
+from treegauge.neural.pcfg import PCFG
+from treegauge.neural.span_crf import SpanCRF
+
+__all__ = ["SentCFG", "TreeCRF"]
+
+
+class TreeCRF:
+    """A CRF over labelled binary trees: ``log_potentials`` (B, n, n, labels) by first and last word, ``lengths`` (B,).
+
+    Trees are tensors of 0 and 1 shaped like the potentials.
+    """
+
+    def __init__(self, log_potentials: Tensor, lengths: Tensor | None = None) -> None:
+        self.log_potentials, self.lengths = log_potentials, lengths
+        self.crf = SpanCRF(log_potentials, lengths)
+        self.batch_shape, self.event_shape = log_potentials.shape[:1], log_potentials.shape[1:]
+
+    @property
+    def partition(self) -> Tensor:
+        """log Z (B,)."""
+        return self.crf.log_partition
+
+    @property
+    def marginals(self) -> Tensor:
+        """How probable each labelled span is."""
+        return self.crf.marginals
+
+    @property
+    def entropy(self) -> Tensor:
+        """In nats (B,)."""
+        return self.crf.entropy
+
+    @cached_property
+    def argmax(self) -> Tensor:
+        """The most probable tree."""
+        return self.topk(1)[0]
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable tree."""
+        return self.argmax
+
+    @property
+    def max(self) -> Tensor:
+        """The potential of the most probable tree (B,)."""
+        return self._score(self.argmax)
+
+    def topk(self, k: int) -> Tensor:
+        """The k most probable trees (k, B, n, n, labels); 0 where there are fewer."""
+        from treegauge.parsing.span_trees import best_trees
+
+        found = [best_trees(chart.potentials, k) for chart in self.crf.charts]
+        return self._events([[trees[rank][1] if rank < len(trees) else {} for trees in found] for rank in range(k)])
+
+    def kmax(self, k: int) -> Tensor:
+        """The potentials of the k most probable trees (k, B)."""
+        return self._score(self.topk(k))
+
+    def sample(self, sample_shape: Sequence[int] = (), seed: int | None = None) -> Tensor:
+        """Trees drawn with their probabilities (\\*sample_shape, B, n, n, labels); torch's generator gives the seed unless told."""
+        torch = torch_module()
+        size = 1
+        for extent in sample_shape:
+            size *= extent
+        first = int(torch.randint(2**31, ())) if seed is None else seed
+        drawn = [chart.sample_spans(size, first + i) for i, chart in enumerate(self.crf.charts)]
+        events = self._events([[trees[k] for trees in drawn] for k in range(size)])
+        return events.reshape(*sample_shape, *events.shape[1:])
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the probability of trees (..., B, n, n, labels)."""
+        return self._score(value) - self.partition
+
+    def _score(self, value: Tensor) -> Tensor:
+        return (value * self.log_potentials).sum((-1, -2, -3))
+
+    def _events(self, rows: Sequence[Sequence[Mapping[tuple[int, int], int]]]) -> Tensor:
+        made = self.log_potentials.new_zeros((len(rows), *self.log_potentials.shape))
+        for k, row in enumerate(rows):
+            for b, spans in enumerate(row):
+                for (s, t), X in spans.items():
+                    made[k, b, s, t - 1, X] = 1
+        return made
+
+
+class SentCFG:
+    """A CFG in Chomsky normal form over each sentence: ``log_potentials`` are of words under preterminals (B, n, T), of rules
+    (B, NT, NT+T, NT+T) and of roots (B, NT).
+
+    ``marginals`` and ``argmax`` are tuples: of words, rules (counts summed over the sentence), roots, and spans (B, n, n, NT) by
+    width less 2 and start.
+    """
+
+    def __init__(self, log_potentials: Sequence[Tensor], lengths: Tensor | None = None) -> None:
+        self.log_potentials, self.lengths = tuple(log_potentials), lengths
+        terms, rules, roots = log_potentials
+        self.pcfg = PCFG(roots, rules, terms, lengths)
+        self.batch_shape, self.event_shape = terms.shape[:1], terms.shape[1:]
+
+    @property
+    def partition(self) -> Tensor:
+        """log Z (B,)."""
+        return self.pcfg.log_partition
+
+    @cached_property
+    def marginals(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Posteriors; no part of the graph, unlike ``partition``."""
+        found = self.pcfg.marginals
+        return found.words, found.rules, found.roots, _by_width(found.spans)
+
+    @property
+    def entropy(self) -> Tensor:
+        """In nats (B,)."""
+        words, rules, roots, _ = self.marginals
+        given = zip((words, rules, roots), self.log_potentials, strict=True)
+        return self.partition.detach() - sum((p * x.clamp_min(-1e30)).flatten(1).sum(1) for p, x in given)
+
+    @cached_property
+    def argmax(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The most probable derivation, as counts."""
+        terms, rules, roots = (torch_module().zeros_like(x.detach()) for x in self.log_potentials)
+        spans = terms.new_zeros((*terms.shape[:2], terms.shape[1], roots.shape[1]))
+        N = self.pcfg.N
+        number: dict[str, int] = {f"N{x}": x for x in range(N)} | {f"T{x}": N + x for x in range(terms.shape[-1])}
+        for b, best in enumerate(self.pcfg.argmax()):
+            roots[b, number[best.tree.label]] = 1
+            for node, s, t in best.tree.nodes_with_spans():
+                own = number[node.label]
+                if t == s + 1:
+                    terms[b, s, own - N] = 1
+                else:
+                    left, right = (number[child.label] for child in node.children if not isinstance(child, str))
+                    rules[b, own, left, right] += 1
+                    spans[b, t - s - 2, s, own] = 1
+        return terms, rules, roots, spans
+
+    @property
+    def max(self) -> Tensor:
+        """The log-potential of the most probable derivation (B,)."""
+        given: Any = zip(self.argmax, self.log_potentials, strict=False)
+        return sum((p * x.clamp_min(-1e30)).flatten(1).sum(1) for p, x in given)
+
+
+def _by_width(spans: Tensor) -> Tensor:
+    """(B, n, n, NT) by first and last word as [b, width - 2, start]."""
+    n = spans.shape[1]
+    made = torch_module().zeros_like(spans)
+    for d in range(2, n + 1):
+        made[:, d - 2, : n - d + 1] = torch_module().diagonal(spans, d - 1, 1, 2).transpose(1, 2)
+    return made

@@ -1,0 +1,146 @@
+"""Files of span charts: NumPy's ``.npz`` with a stated layout, so that any parser can write them.
+
+===============  ==================================================================================================
+``scores``       (sentences, n, n, labels), padded to the longest sentence; or ``scores.0``, ``scores.1`` ..., one
+                 array (n, n, labels) a sentence
+``lengths``      (sentences,) numbers of words; needed with padded ``scores``
+``labels``       (labels,) strings; ``S::VP`` is a chain of two nodes
+``words``        (sentences,) strings, blanks between the words; optional
+``tags``         the same with tags; optional
+``null``         the numbers of the labels that mean "no constituent"; optional
+``convention``   ``inclusive`` (``scores[i, j]`` is of the words i .. j, the default) or ``fencepost`` (of the words
+                 between the fenceposts i and j: arrays of n + 1)
+===============  ==================================================================================================
+
+Nothing in such a file is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import FormatError, InputError, UsageError
+from treegauge.parsing.span_charts import SpanChart
+
+__all__ = ["read_charts", "write_charts"]
+
+CONVENTIONS = ("inclusive", "fencepost")
+LARGEST = 1 << 36
+"""Bytes that an array may have: a few of zeros, packed, would otherwise fill all memory."""
+
+
+def read_charts(path: str | Path, *, null: Sequence[str | int] | None = None, **options: Any) -> Iterator[SpanChart]:
+    """The charts of a file, one after the other; ``null`` (labels or their numbers) replaces the file's, and further options are
+    those of :class:`~treegauge.parsing.SpanChart`."""
+    with _Arrays(path) as arrays:
+        labels = [str(label) for label in arrays.get("labels")]
+        convention = str(arrays.get("convention", np.array("inclusive")))
+        if convention not in CONVENTIONS:
+            raise FormatError(f"convention is {convention!r}; it must be inclusive or fencepost", path=str(path))
+        nulls = _nulls(arrays.get("null", np.zeros(0, np.int64)).tolist() if null is None else null, labels)
+        words, tags = (arrays.get(name, None) for name in ("words", "tags"))
+        for number, scores in enumerate(_each(arrays, convention)):
+            named: dict[str, Any] = {}
+            for name, lines in (("words", words), ("tags", tags)):
+                if lines is not None:
+                    if number >= len(lines):
+                        raise FormatError(f"{name} has {len(lines)} lines, but there are more charts", path=str(path))
+                    named[name] = str(lines[number]).split()
+            try:
+                yield SpanChart(scores, labels=labels, null=nulls or None, **named, **options)
+            except UsageError as error:
+                raise FormatError(f"chart {number + 1}: {error}", path=str(path)) from None
+
+
+def write_charts(
+    path: str | Path,
+    scores: Sequence[Any],
+    labels: Sequence[str],
+    *,
+    words: Sequence[Sequence[str]] | None = None,
+    tags: Sequence[Sequence[str]] | None = None,
+    null: Sequence[int] = (),
+) -> None:
+    """Write the (n, n, labels) scores of sentences as a file of charts."""
+    arrays: dict[str, NDArray[Any]] = {f"scores.{i}": np.asarray(one) for i, one in enumerate(scores)}
+    arrays |= {"labels": np.array(list(labels), np.str_), "null": np.array(list(null), np.int64)}
+    for name, lines in (("words", words), ("tags", tags)):
+        if lines is not None:
+            arrays[name] = np.array([" ".join(line) for line in lines], np.str_)
+    cast(Any, np).savez_compressed(path, **arrays)
+
+
+class _Arrays:
+    """The arrays of an ``.npz`` file, each read when it is asked for."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = str(path)
+
+    def __enter__(self) -> _Arrays:
+        try:
+            found: Any = np.load(self.path, allow_pickle=False)
+        except FileNotFoundError:
+            raise InputError("there is no such file", path=self.path) from None
+        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+            raise FormatError(f"not an .npz file of arrays ({error})", path=self.path) from None
+        if not isinstance(found, Mapping):
+            raise FormatError("one array and not an .npz file of several; see the layout", path=self.path)
+        self.found: Any = found
+        self.size = {info.filename.removesuffix(".npy"): info.file_size for info in self.found.zip.infolist()}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.found.close()
+
+    def get(self, name: str, *default: Any) -> Any:
+        """An array; the default if there is none."""
+        if name not in self.size:
+            if default:
+                return default[0]
+            raise FormatError(f"there is no array {name!r} in it", path=self.path, advice="It must have scores and labels.")
+        if self.size[name] > LARGEST:
+            raise FormatError(f"array {name!r} has {self.size[name]:,} bytes; the most is {LARGEST:,}", path=self.path)
+        try:
+            return self.found[name]
+        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+            raise FormatError(f"array {name!r} cannot be read ({error})", path=self.path) from None
+
+
+def _each(arrays: _Arrays, convention: str) -> Iterator[NDArray[Any]]:
+    """The scores of each sentence by first and last word."""
+    fence = 1 if convention == "fencepost" else 0
+    if "scores" not in arrays.size:
+        numbers = sorted(int(name[7:]) for name in arrays.size if name.startswith("scores.") and name[7:].isdecimal())
+        if not numbers or numbers != list(range(len(numbers))):
+            raise FormatError("there is neither an array scores nor scores.0, scores.1 ... without a gap", path=arrays.path)
+        for number in numbers:
+            one = arrays.get(f"scores.{number}")
+            yield one[:-1, 1:] if fence else one
+        return
+    scores, lengths = arrays.get("scores"), arrays.get("lengths")
+    if scores.ndim != 4 or lengths.shape != scores.shape[:1]:
+        shapes = f"{scores.shape} and {lengths.shape}"
+        raise FormatError(f"scores and lengths must be (sentences, n, n, labels) and (sentences,), not {shapes}", path=arrays.path)
+    for one, n in zip(scores, lengths.tolist(), strict=True):
+        if not 1 <= n <= scores.shape[1] - fence:
+            raise FormatError(f"a length of {n} does not fit scores of {scores.shape[1] - fence} words", path=arrays.path)
+        yield one[:n, 1 : n + 1] if fence else one[:n, :n]
+
+
+def _nulls(given: Sequence[str | int], labels: Sequence[str]) -> list[int]:
+    """Null labels by name or number."""
+    found: list[int] = []
+    for label in given:
+        if isinstance(label, str) and label in labels:
+            found.append(labels.index(label))
+        elif isinstance(label, int) or label.removeprefix("-").isdecimal():
+            found.append(int(label))
+        else:
+            raise UsageError(f"null label {label!r} is not one of the labels: {', '.join(labels[:20])}")
+    return found

@@ -1,0 +1,137 @@
+"""The best way to decode a parser's charts, found on held-out sentences, and how far its posteriors can be believed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treegauge.errors import MismatchError, UsageError
+from treegauge.parsing.span_charts import SpanChart
+from treegauge.parsing.span_trees import labelled_spans
+from treegauge.trees.tree import Tree
+
+__all__ = ["Bin", "Setting", "Tuned", "calibration", "tune"]
+
+TEMPERATURES = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
+LAMS = (None, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+OBJECTIVES = ("viterbi", "labelled-recall", "labelled-precision-recall")
+
+
+class Setting(NamedTuple):
+    """One way to decode, and its labelled F1 on the held-out sentences; ``lam`` None is each chart's own."""
+
+    temperature: float
+    objective: str
+    lam: float | None
+    f1: float
+
+
+class Bin(NamedTuple):
+    """Constituents of like posterior: from, to, how many, their mean posterior, and the share that is in the gold trees."""
+
+    low: float
+    high: float
+    size: int
+    posterior: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The best setting, all that were tried (best first), and the calibration of the posteriors at the best temperature.
+
+    ``calibration_error`` is the mean distance between posterior and share of right ones over all constituents; ``log_loss`` the
+    mean of -log P(gold tree) in nats (inf if some chart excludes its gold tree).
+    """
+
+    best: Setting
+    settings: tuple[Setting, ...]
+    bins: tuple[Bin, ...]
+    calibration_error: float
+    log_loss: float
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The best setting as arguments of :func:`~treegauge.parsing.decode`."""
+        lam = {} if self.best.lam is None else {"lam": self.best.lam}
+        return {"temperature": self.best.temperature, "objective": self.best.objective, **lam}
+
+    def __str__(self) -> str:
+        lam = "" if self.best.objective != "labelled-precision-recall" else f", lam {self.best.lam or 'of each chart'}"
+        lines = [
+            f"best: {self.best.objective}{lam}, temperature {self.best.temperature:g}: F1 {100 * self.best.f1:.2f}",
+            f"calibration error {self.calibration_error:.4f}, log loss {self.log_loss:.3f} nats a sentence",
+            "posterior   constituents  mean   right",
+        ]
+        lines += [f"{b.low:.1f}-{b.high:.1f} {b.size:18,}  {b.posterior:.3f}  {b.right:.3f}" for b in self.bins]
+        return "\n".join(lines)
+
+
+def tune(
+    charts: Iterable[SpanChart],
+    gold: Sequence[Tree],
+    *,
+    temperatures: Sequence[float] = TEMPERATURES,
+    objectives: Sequence[str] = OBJECTIVES,
+    lams: Sequence[float | None] = LAMS,
+) -> Tuned:
+    """The temperature, objective and lam with the best labelled F1 of all held-out sentences together; first among equals.
+
+    F1 is over the charts' own constituents (chains of nodes over one span count as one, tags do not count), so that it needs no
+    preset. ``charts`` are of potentials, and have tags if the gold trees' words stand under tags.
+    """
+    given = list(charts)
+    if len(given) != len(gold) or not given:
+        raise MismatchError(f"{len(given)} charts and {len(gold)} gold trees: as many of each, and at least one")
+    for number, (chart, tree) in enumerate(zip(given, gold, strict=True), 1):
+        if len(tree.words) != chart.n:
+            raise MismatchError(f"sentence {number}: a chart of {chart.n} words and a gold tree over {len(tree.words)}")
+        if chart.kind != "potentials":
+            raise UsageError("tuning needs potentials: posteriors have no temperature")
+    right = [set(labelled_spans(tree, tags=chart.tags is not None).items()) for chart, tree in zip(given, gold, strict=True)]
+    settings: list[Setting] = []
+    for temperature in temperatures:
+        at = [chart.with_temperature(temperature) for chart in given]
+        for objective, lam in _ways(objectives, lams):
+            options = {} if lam is None else {"lam": lam}
+            found = [set(chart.spans(chart.argmax(objective, **options).tree).items()) for chart in at]
+            matched = sum(len(a & b) for a, b in zip(right, found, strict=True))
+            total = sum(map(len, right)) + sum(map(len, found))
+            settings.append(Setting(temperature, objective, lam, 2 * matched / total if total else math.nan))
+    best = max(settings, key=lambda setting: setting.f1)
+    at = [chart.with_temperature(best.temperature) for chart in given]
+    bins, error = calibration(at, gold)
+    loss = -math.fsum(chart.log_probability(tree) for chart, tree in zip(at, gold, strict=True)) / len(at)
+    ordered = tuple(sorted(settings, key=lambda setting: -setting.f1))
+    return Tuned(best, ordered, bins, error, loss)
+
+
+def _ways(objectives: Sequence[str], lams: Sequence[float | None]) -> Iterable[tuple[str, float | None]]:
+    for objective in objectives:
+        yield from itertools.product([objective], lams if objective == "labelled-precision-recall" else [None])
+
+
+def calibration(charts: Sequence[SpanChart], gold: Sequence[Tree], size: int = 10) -> tuple[tuple[Bin, ...], float]:
+    """How often constituents of like posterior are in the gold trees, those above 0.01; and the mean distance of the two."""
+    posterior: list[float] = []
+    right: list[bool] = []
+    for chart, tree in zip(charts, gold, strict=True):
+        own = set(labelled_spans(tree, tags=chart.tags is not None).items())
+        for c in chart.constituents(0.01):
+            posterior.append(c.posterior)
+            right.append(((c.start, c.end), c.label) in own)
+    p, hit = np.array(posterior), np.array(right, np.float64)
+    which = np.minimum((p * size).astype(np.int64), size - 1)
+    bins: list[Bin] = []
+    for k in range(size):
+        inside = which == k
+        if inside.any():
+            bins.append(Bin(k / size, (k + 1) / size, int(inside.sum()), float(p[inside].mean()), float(hit[inside].mean())))
+    total = sum(b.size for b in bins)
+    error = math.fsum(b.size * abs(b.posterior - b.right) for b in bins) / total if total else math.nan
+    return tuple(bins), error
