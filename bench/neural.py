@@ -12,6 +12,7 @@ of all spans of binary trees.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import resource
@@ -20,6 +21,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -220,49 +222,61 @@ def errors(device: str) -> str:
     return "\n".join(lines)
 
 
-def gpu() -> str:
-    """All of the GPU part as markdown."""
-    parts = [f"{torch.cuda.get_device_name()}, torch {torch.__version__}, float32."]
+def measured(name: str, n: int, B: int, make: Callable[[], Callable[[], Any]], rounds: int = 3) -> list[Row]:
+    """A row, or none and a line on stderr if it fails (as torch-struct does where memory ends)."""
+    try:
+        return [(name, n, B, *measure_gpu(make, rounds))]
+    except Exception as error:
+        print(f"{name} at n={n}, batch {B}: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
+        torch.cuda.empty_cache()
+        return []
+
+
+def gpu_spans() -> str:
     rows: list[Row] = []
     for n, B in SIZES:
-        for name, make in SPAN_CRFS.items():
-            if name == "supar" or (name in ("torch-struct", "torch operations") and n * n * B > 80 * 80 * 512):
-                continue
-            try:
-                rows.append((name, n, B, *measure_gpu(lambda make=make, n=n, B=B: make(spans(n, B, "cuda")), 3 if n > 40 else 5)))
-            except Exception as error:
-                parts.append(f"{name} at n={n}, batch {B}: {type(error).__name__}: {str(error)[:200]}")
-                torch.cuda.empty_cache()
-    parts += ["", "Span CRF, log Z and all marginals:", "", table(rows, "torch-struct")]
-    labels: list[Row] = []
+        for name in ("treegauge", "treegauge, n-ary", "torch operations", "torch-struct"):
+            rows += measured(name, n, B, lambda name=name, n=n, B=B: SPAN_CRFS[name](spans(n, B, "cuda")), 3 if n > 40 else 5)
+    return "Span CRF, log Z and all marginals:\n\n" + table(rows, "torch-struct")
+
+
+def gpu_labels() -> str:
+    rows: list[Row] = []
     for n, B in ((40, 32), (40, 512)):
         for name in ("treegauge", "torch-struct"):
-            make = SPAN_CRFS[name]
-            try:
-                labels.append((name, n, B, *measure_gpu(lambda make=make, n=n, B=B: make(spans(n, B, "cuda", 30)), 3)))
-            except Exception as error:
-                parts.append(f"{name} with 30 labels: {type(error).__name__}: {str(error)[:200]}")
-                torch.cuda.empty_cache()
-    parts += ["", "The same with 30 labels:", "", table(labels, "torch-struct")]
-    long = [
-        ("treegauge", n, B, *measure_gpu(lambda n=n, B=B: ours(spans(n, B, "cuda")), 3))
-        for n, B in ((128, 256), (256, 64), (512, 32))
-    ]
-    parts += ["", "Long sentences:", "", table(long, "torch-struct")]
-    parts += ["", "float32 beside float64:", "", errors("cuda")]
-    rows = []
+            rows += measured(name, n, B, lambda name=name, n=n, B=B: SPAN_CRFS[name](spans(n, B, "cuda", 30)))
+    return "The same with 30 labels:\n\n" + table(rows, "torch-struct")
+
+
+def gpu_long() -> str:
+    rows: list[Row] = []
+    for n, B in ((128, 256), (256, 64), (512, 32)):
+        rows += measured("treegauge", n, B, lambda n=n, B=B: ours(spans(n, B, "cuda")))
+    return "Long sentences:\n\n" + table(rows, "torch-struct")
+
+
+def gpu_pcfg() -> str:
+    rows: list[Row] = []
     for B in (4, 16, 64, 512):
-        for name, make in PCFGS.items():
-            if name == "torch-struct" and B > 64:
-                continue
-            try:
-                rows.append((name, LENGTH, B, *measure_gpu(lambda make=make, B=B: make(grammar(B, LENGTH, "cuda")), 3)))
-            except Exception as error:
-                parts.append(f"{name} PCFG at batch {B}: {type(error).__name__}: {str(error)[:200]}")
-                torch.cuda.empty_cache()
-    parts += ["", f"Dense PCFG, {NT} nonterminals, {T} preterminals, all marginals:", "", table(rows, "torch-struct")]
-    parts += ["", "Rules counted for `learn --device cuda`:", "", learning()]
-    return "\n".join(parts)
+        for name in PCFGS if B <= 64 else ("treegauge",):
+            rows += measured(name, LENGTH, B, lambda name=name, B=B: PCFGS[name](grammar(B, LENGTH, "cuda")))
+    return f"Dense PCFG, {NT} nonterminals, {T} preterminals, all marginals:\n\n" + table(rows, "torch-struct")
+
+
+GPU_PARTS: dict[str, Callable[[], str]] = {
+    "spans": gpu_spans,
+    "labels": gpu_labels,
+    "long": gpu_long,
+    "errors": lambda: "float32 beside float64:\n\n" + errors("cuda"),
+    "pcfg": gpu_pcfg,
+    "learning": lambda: "Rules counted for `learn --device cuda`: " + learning(),
+}
+
+
+def gpu(parts: list[str]) -> str:
+    """The GPU part, or some of it, as markdown."""
+    head = f"{torch.cuda.get_device_name()}, torch {torch.__version__}, float32."
+    return "\n\n".join([head, *(GPU_PARTS[part]() for part in parts)])
 
 
 def learning() -> str:
@@ -303,24 +317,19 @@ def sweep() -> str:
     """The best number of spans and splits at once, and of warps."""
     from treegauge.neural.triton_spans import span_sums_triton
 
-    lines = []
-    for n, B in ((20, 512), (40, 32), (40, 512), (80, 512), (128, 256), (512, 32)):
+    lines: list[str] = []
+    for n, B in ((40, 512), (128, 256)):
         weights = spans(n, B, "cuda")[..., 0].contiguous()
         lengths = torch.full((B,), n, device="cuda", dtype=torch.int32)
-        found = {}
-        for tile in (4, 8, 16, 32):
-            for splits in (16, 32, 64):
-                for warps in (1, 2, 4, 8, 16):
-                    if tile * splits >= 32 * warps:
-                        found[tile, splits, warps] = best_time(
-                            lambda t=tile, s=splits, w=warps, x=weights, k=lengths: span_sums_triton(
-                                x, x, k, True, tile=t, splits=s, warps=w
-                            ),
-                            3,
-                            "cuda",
-                        )
+        found: dict[tuple[int, int, int], float] = {}
+        for tile, splits, warps in itertools.product((8, 16, 32), (16, 32, 64), (2, 4, 8)):
+            if 32 * warps <= tile * splits <= 512 * warps:
+                options = {"tile": tile, "splits": splits, "warps": warps}
+                work = partial(span_sums_triton, weights, weights, lengths, True, **options)
+                found[tile, splits, warps] = best_time(work, 3, "cuda")
         order = sorted(found, key=found.__getitem__)
-        lines.append(f"n {n} batch {B}: " + "; ".join(f"{key} {found[key] * 1e3:.3f} ms" for key in order[:6]))
+        lines.append(f"n {n} batch {B}: " + "; ".join(f"{key} {found[key] * 1e3:.3f} ms" for key in order[:8]))
+        print(lines[-1], flush=True)
     return "\n".join(lines)
 
 
@@ -351,7 +360,8 @@ def cpu(quick: bool) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpu", action="store_true")
-    parser.add_argument("--sweep", action="store_true")
+    parser.add_argument("--part", action="append", choices=list(GPU_PARTS), help="of the GPU part, only this; repeatable")
+    parser.add_argument("--sweep", action="store_true", help="GPU: try other numbers of spans, splits and warps at once")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--output", type=Path)
@@ -360,7 +370,7 @@ def main() -> None:
     if options.one:
         one(*json.loads(options.one))
         return
-    text = sweep() if options.sweep else gpu() if options.gpu else cpu(options.quick)
+    text = sweep() if options.sweep else gpu(options.part or list(GPU_PARTS)) if options.gpu else cpu(options.quick)
     print(text)
     if options.output:
         options.output.write_text(text + "\n", "utf-8")

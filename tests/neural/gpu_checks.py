@@ -1,6 +1,6 @@
 """What must hold on every device; on a GPU with nothing but torch, Triton and NumPy: also run by itself, where there is no pytest.
 
-    PYTHONPATH=src python tests/neural/gpu_checks.py
+    PYTHONPATH=src python tests/neural/gpu_checks.py [NAME ...]
 
 The reference on the CPU is the recursion in torch operations in float64, which the other tests compare with enumeration.
 A folder with torch-struct may be named in TREEGAUGE_PEERS.
@@ -187,7 +187,7 @@ CHECKS = [
 
 if __name__ == "__main__":
     failed = 0
-    for check in CHECKS:
+    for check in [check for check in CHECKS if check.__name__ in sys.argv[1:] or not sys.argv[1:]]:
         try:
             check()
             print(f"passed  {check.__name__}", flush=True)

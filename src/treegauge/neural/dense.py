@@ -11,12 +11,12 @@ so no span ever holds N^3 numbers. The outside is kept such that its product wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from treegauge.neural.backend import Array, is_tensor, torch_module
+from treegauge.neural.backend import Array, is_tensor, torch_module, use_triton
 
 __all__ = ["Counts", "DenseRules", "Inside", "inside", "outside"]
 
@@ -60,7 +60,7 @@ class Inside:
 
     ``words`` (B, n, T) and ``word_scale`` (B, n) are those of words, ``by_first`` and ``by_last`` (B, n, N, N) the rules of a
     word's sibling, if words have symbols of their own. A span's numbers are ``factor`` times what the rules made of its splits,
-    whose log-scale was ``top``.
+    whose log-scale was ``top``. ``products`` (B, spans, N*N) are the sums over the splits, where Triton has kept them.
     """
 
     chart: Array
@@ -73,6 +73,7 @@ class Inside:
     by_last: Array | None
     factor: Array
     top: Array
+    products: Array | None = None
 
     @property
     def shared(self) -> bool:
@@ -95,7 +96,13 @@ def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, al
     xp = _module(emissions)
     c = _empty_chart(emissions, rules)
     n = emissions.shape[1]
+    fused = _use_triton(emissions, rules)
     for d in range(2, n + 1):
+        if fused and (c.shared or d > 2):
+            from treegauge.neural.triton_dense import inside_widths
+
+            c = replace(c, products=inside_widths(c, rules, allowed, d))
+            break
         total, top = _apply(c, rules, d)
         with np.errstate(divide="ignore"):
             value = xp.log(total) + rules.largest[..., None, :]
@@ -236,7 +243,11 @@ def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: 
     like = (c.chart, c.ends, c.words, rules.both, rules.words, c.by_first, c.by_last)
     back = _Gradient(*(None if x is None else _zeros(c.words, tuple(x.shape)) for x in like))
     back.chart[rows, 0, lengths] = share / _at_least(numbers, smallest)
-    for d in range(n, 1, -1):
+    widths = range(n, 1, -1)
+    if c.products is not None:
+        _back_by_triton(c, rules, back)
+        widths = () if c.shared else (2,)
+    for d in widths:
         given = _diagonal(back.chart, d) + _diagonal(back.ends, d, below=True)
         h = _at_most(given, largest) * _diagonal(c.factor, d)
         if not c.shared and d == 2:
@@ -244,6 +255,31 @@ def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: 
         else:
             _back_to_splits(c, rules, back, d, h)
     return _counts(c, rules, back, share)
+
+
+def _use_triton(array: Array, rules: DenseRules) -> bool:
+    """Whether Triton's kernels take it: float32, and not too many symbols."""
+    if not is_tensor(array) or array.dtype != torch_module().float32 or not use_triton(array):
+        return False
+    from treegauge.neural.triton_dense import LARGEST_N
+
+    return rules.largest.shape[-1] <= LARGEST_N
+
+
+def _back_by_triton(c: Inside, rules: DenseRules, back: _Gradient) -> None:
+    """All widths whose parts are spans; then the rules of all spans at once."""
+    from treegauge.neural.triton_dense import outside_widths
+
+    h, in_row = outside_widths(c, rules, back, 2 if c.shared else 3)
+    back.both[...] += _outer(in_row, c.products, back.both, rules)
+    if c.shared:
+        return
+    # Of a word cut off at the start: spans [s, t) and their parts [s + 1, t); at the end: [s, t) and [s, t - 1).
+    weight = (c.scale[:, 1:] + c.word_scale[:, :, None] - c.top[:, :-1]).clamp_max(0.0).exp()[..., None]
+    back.by_first[...] += _transposed(h[:, :-1]) @ (c.chart[:, 1:] * weight)
+    weight = (c.scale[:, :, :-1] + c.word_scale[:, None] - c.top[:, :, 1:]).clamp_max(0.0).exp()[..., None]
+    part = (c.chart[:, :, :-1] * weight).transpose(1, 2)
+    back.by_last[...] += _transposed(h[:, :, 1:].transpose(1, 2)) @ part
 
 
 def _back_to_pairs(c: Inside, rules: DenseRules, back: _Gradient, h: Array) -> None:

@@ -100,7 +100,10 @@ class SpanCRF:
 
     @cached_property
     def _lengths(self) -> Tensor:
-        return torch_module().as_tensor(self.lengths, device=self.scores.device)
+        torch, n = torch_module(), self.scores.shape[1]
+        if (self.lengths == n).all():  # made there, and not sent there
+            return torch.full((len(self.lengths),), n, dtype=torch.int32, device=self.scores.device)
+        return torch.as_tensor(self.lengths, device=self.scores.device)
 
     @cached_property
     def weights(self) -> Weights:

@@ -80,15 +80,21 @@ def add_products(
 
 
 @triton.jit
+def weights_of(LEFT: "Any", RIGHT: "Any", w: "Any", mask: "Any", DOUBLE: tl.constexpr) -> "Any":
+    """e^left and e^right of spans; read before the splits are summed, so that nobody waits for them."""
+    am, ae = split_exp(tl.load(LEFT + w, mask=mask, other=-1e9), DOUBLE)
+    rm, re = split_exp(tl.load(RIGHT + w, mask=mask, other=-1e9), DOUBLE)
+    return am, ae, rm, re
+
+
+@triton.jit
 def store_parts(
-    LEFT: "Any", RIGHT: "Any", M1: "Any", E1: "Any", M2: "Any", E2: "Any", w: "Any", up: "Any", down: "Any",
+    M1: "Any", E1: "Any", M2: "Any", E2: "Any", am: "Any", ae: "Any", rm: "Any", re: "Any", up: "Any", down: "Any",
     v: "Any", e: "Any", mask: "Any", DOUBLE: tl.constexpr,
 ) -> "Any":  # fmt: skip
     """Store A and R of the spans with v 2^e inside, both ways round."""
-    m, k = split_exp(tl.load(LEFT + w, mask=mask, other=-1e9), DOUBLE)
-    am, ae = normal(v * m, e + k, DOUBLE)
-    m, k = split_exp(tl.load(RIGHT + w, mask=mask, other=-1e9), DOUBLE)
-    rm, re = normal(v * m, e + k, DOUBLE)
+    am, ae = normal(v * am, e + ae, DOUBLE)
+    rm, re = normal(v * rm, e + re, DOUBLE)
     tl.store(M1 + up, am, mask=mask)
     tl.store(E1 + up, ae, mask=mask)
     tl.store(M1 + down, rm, mask=mask)
@@ -116,15 +122,17 @@ def inside_kernel(
     for first in range(0, length, TILE):
         s = first + i
         mask = s < length
-        one = tl.full([TILE], 1.0, kind)
-        store_parts(LEFT, RIGHT, M1, E1, M2, E2, weights + s * n + s, base + s * size + s + 1, base + (s + 1) * size + s, one,
-                    tl.zeros([TILE], tl.int32), mask, DOUBLE)  # fmt: skip
+        am, ae, rm, re = weights_of(LEFT, RIGHT, weights + s * n + s, mask, DOUBLE)
+        one, none = tl.full([TILE], 1.0, kind), tl.zeros([TILE], tl.int32)
+        up, down = base + s * size + s + 1, base + (s + 1) * size + s
+        store_parts(M1, E1, M2, E2, am, ae, rm, re, up, down, one, none, mask, DOUBLE)
     tl.debug_barrier()
     for d in range(2, length + 1):
         for first in range(0, length - d + 1, TILE):
             s = first + i
             mask = s <= length - d
             t = s + d
+            am, ae, rm, re = weights_of(LEFT, RIGHT, weights + s * n + t - 1, mask, DOUBLE)
             total = tl.zeros([TILE], kind)
             scale = tl.full([TILE], 2 * ZERO, tl.int32)
             for near in range(0, d - 1, SPLITS):
@@ -134,8 +142,8 @@ def inside_kernel(
                 c = base + t[:, None] * size + r
                 total, scale = add_products(M1, E1, a, c, M1, E1, fits, total, scale, DOUBLE)
             v, e = normal(total, scale, DOUBLE)
-            store_parts(LEFT, RIGHT, M1, E1, M2, E2, weights + s * n + t - 1, base + s * size + t, base + t * size + s, v, e, mask,
-                        DOUBLE)  # fmt: skip
+            up, down = base + s * size + t, base + t * size + s
+            store_parts(M1, E1, M2, E2, am, ae, rm, re, up, down, v, e, mask, DOUBLE)
         tl.debug_barrier()
     m, k = tl.load(M1 + base + length), tl.load(E1 + base + length)
     z = tl.log(tl.where(m > 0, m, 1.0)) + k.to(kind) * 0.6931471805599453
@@ -161,11 +169,11 @@ def outside_kernel(
     # Where no tree is possible (Z = 0), every product below is 0 anyway.
     possible = tl.where(zm > 0, 1.0, 0.0)
     zm = tl.where(zm > 0, zm, 1.0)
-    rm, re = split_exp(tl.load(LEFT + weights + length - 1), DOUBLE)
-    tl.store(M3 + base + length, rm)
-    tl.store(E3 + base + length, re)
-    tl.store(M3 + base + length * size, rm)
-    tl.store(E3 + base + length * size, re)
+    root_m, root_e = split_exp(tl.load(LEFT + weights + length - 1), DOUBLE)
+    tl.store(M3 + base + length, root_m)
+    tl.store(E3 + base + length, root_e)
+    tl.store(M3 + base + length * size, root_m)
+    tl.store(E3 + base + length * size, root_e)
     tl.store(AS_LEFT + weights + length - 1, possible)
     tl.debug_barrier()
     for less in range(1, length):
@@ -174,6 +182,12 @@ def outside_kernel(
             s = first + i
             mask = s <= less
             t = s + d
+            up = base + s * size + t
+            down = base + t * size + s
+            w = weights + s * n + t - 1
+            am, ae, rm, re = weights_of(LEFT, RIGHT, w, mask, DOUBLE)
+            left_m, left_e = tl.load(M1 + up, mask=mask, other=0.0), tl.load(E1 + up, mask=mask, other=ZERO)
+            right_m, right_e = tl.load(M1 + down, mask=mask, other=0.0), tl.load(E1 + down, mask=mask, other=ZERO)
             fm = tl.zeros([TILE], kind)
             fe = tl.full([TILE], 2 * ZERO, tl.int32)
             gm = tl.zeros([TILE], kind)
@@ -192,21 +206,14 @@ def outside_kernel(
                 gm, ge = add_products(M3, E3, a, c, M2, E2, fits, gm, ge, DOUBLE)
             fm, fe = normal(fm, fe, DOUBLE)
             gm, ge = normal(gm, ge, DOUBLE)
-            up = base + s * size + t
-            down = base + t * size + s
-            w = weights + s * n + t - 1
-            x = fm * tl.load(M1 + up, mask=mask, other=0.0) / zm
-            k = tl.maximum(tl.minimum(fe + tl.load(E1 + up, mask=mask, other=ZERO) - ze, 100), 2 * ZERO)
-            tl.store(AS_LEFT + w, x * power_of_two(k, DOUBLE), mask=mask)
-            x = gm * tl.load(M1 + down, mask=mask, other=0.0) / zm
-            k = tl.maximum(tl.minimum(ge + tl.load(E1 + down, mask=mask, other=ZERO) - ze, 100), 2 * ZERO)
-            tl.store(AS_RIGHT + w, x * power_of_two(k, DOUBLE), mask=mask)
-            m, k = split_exp(tl.load(LEFT + w, mask=mask, other=-1e9), DOUBLE)
-            fm = fm * m
-            fe = tl.where(fm > 0, fe + k, ZERO)
-            m, k = split_exp(tl.load(RIGHT + w, mask=mask, other=-1e9), DOUBLE)
-            gm = gm * m
-            ge = tl.where(gm > 0, ge + k, ZERO)
+            k = tl.maximum(tl.minimum(fe + left_e - ze, 100), 2 * ZERO)
+            tl.store(AS_LEFT + w, fm * left_m / zm * power_of_two(k, DOUBLE), mask=mask)
+            k = tl.maximum(tl.minimum(ge + right_e - ze, 100), 2 * ZERO)
+            tl.store(AS_RIGHT + w, gm * right_m / zm * power_of_two(k, DOUBLE), mask=mask)
+            fm = fm * am
+            fe = tl.where(fm > 0, fe + ae, ZERO)
+            gm = gm * rm
+            ge = tl.where(gm > 0, ge + re, ZERO)
             top = tl.maximum(fe, ge)
             v, e = normal(fm * power_of_two(fe - top, DOUBLE) + gm * power_of_two(ge - top, DOUBLE), top, DOUBLE)
             tl.store(M3 + up, v, mask=mask)

@@ -33,13 +33,12 @@ class Weights:
             span = as_left + as_right
         else:
             span = as_left * (self.real - self.left).clamp_max(0.0).exp() + as_right * (self.real - self.right).clamp_max(0.0).exp()
-        return span[..., None] * self.label_share
+        # A span with one label that may not be has no posterior anyway.
+        return span[..., None] if self.label.shape[-1] == 1 else span[..., None] * self.label_share
 
     @cached_property
     def label_share(self) -> Tensor:
         """How probable each label of a constituent is."""
-        if self.label.shape[-1] == 1:
-            return (self.label > NEVER / 2).to(self.label.dtype)
         return (self.label - self.real[..., None]).exp() * (self.label > NEVER / 2)
 
 

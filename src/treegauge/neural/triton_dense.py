@@ -1,0 +1,190 @@
+"""Triton kernels of a dense PCFG: all spans of a width in one launch, one program a span.
+
+The letters and arrays are those of :mod:`treegauge.neural.dense`. A program sums the products of its splits into one N x N matrix
+(which is kept for the counts), applies all rules to it, and adds what words do at the span's borders; on the way back it hands
+its outside down through the rules and gives it to the parts of each split. Only spans of one width are worked on at a time, and
+each writes to cells of its own, so that a device gives the same bits each time.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+__all__ = ["LARGEST_N", "inside_widths", "outside_widths"]
+
+triton: Any = importlib.import_module("triton")
+_language: Any = importlib.import_module("triton.language")
+if TYPE_CHECKING:
+
+    class _AnyName(type):
+        def __getattr__(cls, name: str) -> Any: ...
+
+    class _Language(metaclass=_AnyName):
+        constexpr: TypeAlias = Any
+
+    tl = _Language
+else:
+    tl = _language
+
+# The annotations of kernels are strings, all but constexpr: others Triton would look up in the kernel.
+LARGEST_N = 64
+"""Beyond that a span's matrix no longer fits the registers of a program, and matrix products fill the device anyway."""
+
+
+@triton.jit
+def inside_kernel(
+    CHART: "Any", ENDS: "Any", SCALE: "Any", ENDS_SCALE: "Any", FACTOR: "Any", TOP: "Any", PRODUCTS: "Any", RULES: "Any",
+    LARGEST: "Any", FIRST: "Any", LAST: "Any", WORD_SCALE: "Any", ALLOWED: "Any", d: "Any", n: "Any", N: "Any", rule_step: "Any",
+    largest_step: "Any", offset: "Any", spans: "Any",
+    SIZE: tl.constexpr, SPLITS: tl.constexpr, SHARED: tl.constexpr, MASKED: tl.constexpr,
+) -> "Any":  # fmt: skip
+    """Fill in one span of width d."""
+    s = tl.program_id(0)
+    b = tl.program_id(1).to(tl.int64)
+    t = s + d
+    cells = b * (n + 1) * (n + 1)
+    row, column = cells + s * (n + 1), cells + t * (n + 1)
+    a = tl.arange(0, SIZE)
+    j = tl.arange(0, SPLITS)
+    pair = (a < N)[:, None] & (a < N)[None, :]
+    begin, end = s + 2, t - 1
+    if SHARED:
+        begin, end = s + 1, t
+    top = -2e30
+    for near in range(begin, end, SPLITS):
+        r = near + j
+        scale = tl.load(SCALE + row + r, mask=r < end, other=-1e30) + tl.load(ENDS_SCALE + column + r, mask=r < end, other=-1e30)
+        top = tl.maximum(top, tl.max(scale, 0))
+    of_first, of_last = -2e30, -2e30
+    if not SHARED:
+        of_first = tl.load(SCALE + row + n + 1 + t) + tl.load(WORD_SCALE + b * n + s)
+        of_last = tl.load(SCALE + row + t - 1) + tl.load(WORD_SCALE + b * n + t - 1)
+        top = tl.maximum(top, tl.maximum(of_first, of_last))
+    x = tl.zeros([SIZE, SIZE], tl.float32)
+    for near in range(begin, end, SPLITS):
+        r = near + j
+        scale = tl.load(SCALE + row + r, mask=r < end, other=-1e30) + tl.load(ENDS_SCALE + column + r, mask=r < end, other=-1e30)
+        w = tl.where(r < end, tl.exp(scale - top), 0.0)
+        left = tl.load(CHART + (row + r)[None, :] * N + a[:, None], mask=(a < N)[:, None] & (r < end)[None, :], other=0.0)
+        right = tl.load(ENDS + (column + r)[:, None] * N + a[None, :], mask=(r < end)[:, None] & (a < N)[None, :], other=0.0)
+        x += tl.dot(left * w[None, :], right, input_precision="ieee")
+    tl.store(PRODUCTS + (b * spans + offset + s) * N * N + a[:, None] * N + a[None, :], x, mask=pair)
+    u = tl.zeros([SIZE], tl.float32)
+    for A in range(N):
+        p = tl.load(RULES + b * rule_step + A * N * N + a[:, None] * N + a[None, :], mask=pair, other=0.0)
+        u = tl.where(a == A, tl.sum(tl.sum(p * x, 1), 0), u)
+    if not SHARED:
+        g = tl.load(FIRST + (b * n + s) * N * N + a[:, None] * N + a[None, :], mask=pair, other=0.0)
+        e = tl.load(CHART + (row + n + 1 + t) * N + a, mask=a < N, other=0.0)
+        u += tl.sum(g * e[None, :], 1) * tl.exp(of_first - top)
+        g = tl.load(LAST + (b * n + t - 1) * N * N + a[:, None] * N + a[None, :], mask=pair, other=0.0)
+        e = tl.load(CHART + (row + t - 1) * N + a, mask=a < N, other=0.0)
+        u += tl.sum(g * e[None, :], 1) * tl.exp(of_last - top)
+    largest = tl.load(LARGEST + b * largest_step + a, mask=a < N, other=-1e30)
+    value = tl.where((u > 0) & (a < N), tl.log(tl.where(u > 0, u, 1.0)) + largest, -2e30)
+    high = tl.max(value, 0)
+    alive = tl.where(high > -5e29, 1.0, 0.0)
+    if MASKED:
+        alive = alive * tl.load(ALLOWED + b * n * n + s * n + t - 1).to(tl.float32)
+    factor = tl.where(alive > 0, tl.exp(largest - tl.where(alive > 0, high, 0.0)), 0.0)
+    made = u * factor
+    scale = tl.where(alive > 0, top + high, -1e30)
+    tl.store(FACTOR + (row + t) * N + a, factor, mask=a < N)
+    tl.store(CHART + (row + t) * N + a, made, mask=a < N)
+    tl.store(ENDS + (column + s) * N + a, made, mask=a < N)
+    tl.store(SCALE + row + t, scale)
+    tl.store(ENDS_SCALE + column + s, scale)
+    tl.store(TOP + row + t, top)
+
+
+@triton.jit
+def outside_kernel(
+    CHART: "Any", ENDS: "Any", SCALE: "Any", ENDS_SCALE: "Any", FACTOR: "Any", TOP: "Any", RULES: "Any", FIRST: "Any", LAST: "Any",
+    WORD_SCALE: "Any", BACK: "Any", BACK_ENDS: "Any", H: "Any", H_SPANS: "Any", d: "Any", n: "Any", N: "Any", rule_step: "Any",
+    offset: "Any", spans: "Any", SIZE: tl.constexpr, SPLITS: tl.constexpr, SHARED: tl.constexpr,
+) -> "Any":  # fmt: skip
+    """Give the outside of one span of width d to its parts."""
+    s = tl.program_id(0)
+    b = tl.program_id(1).to(tl.int64)
+    t = s + d
+    cells = b * (n + 1) * (n + 1)
+    row, column = cells + s * (n + 1), cells + t * (n + 1)
+    a = tl.arange(0, SIZE)
+    j = tl.arange(0, SPLITS)
+    own = a < N
+    pair = own[:, None] & own[None, :]
+    flow = tl.load(BACK + (row + t) * N + a, mask=own, other=0.0) + tl.load(BACK_ENDS + (column + s) * N + a, mask=own, other=0.0)
+    h = tl.minimum(flow, 1e30) * tl.load(FACTOR + (row + t) * N + a, mask=own, other=0.0)
+    tl.store(H + (row + t) * N + a, h, mask=own)
+    tl.store(H_SPANS + (b * spans + offset + s) * N + a, h, mask=own)
+    down = tl.zeros([SIZE, SIZE], tl.float32)
+    for A in range(N):
+        one = tl.sum(tl.where(a == A, h, 0.0), 0)
+        down += one * tl.load(RULES + b * rule_step + A * N * N + a[:, None] * N + a[None, :], mask=pair, other=0.0)
+    top = tl.load(TOP + row + t)
+    begin, end = s + 2, t - 1
+    if SHARED:
+        begin, end = s + 1, t
+    for near in range(begin, end, SPLITS):
+        r = near + j
+        fits = (r < end)[:, None] & own[None, :]
+        scale = tl.load(SCALE + row + r, mask=r < end, other=-1e30) + tl.load(ENDS_SCALE + column + r, mask=r < end, other=-1e30)
+        w = tl.where(r < end, tl.exp(tl.minimum(scale - top, 0.0)), 0.0)[:, None]
+        to_left = (row + r)[:, None] * N + a[None, :]
+        to_right = (column + r)[:, None] * N + a[None, :]
+        right = tl.load(ENDS + to_right, mask=fits, other=0.0)
+        given = w * tl.dot(right, tl.trans(down), input_precision="ieee")
+        tl.store(BACK + to_left, tl.load(BACK + to_left, mask=fits, other=0.0) + given, mask=fits)
+        left = tl.load(CHART + to_left, mask=fits, other=0.0)
+        given = w * tl.dot(left, down, input_precision="ieee")
+        tl.store(BACK_ENDS + to_right, tl.load(BACK_ENDS + to_right, mask=fits, other=0.0) + given, mask=fits)
+    if not SHARED:
+        # A word cut off at the start leaves a right part, one at the end a left part.
+        w = tl.exp(tl.minimum(tl.load(SCALE + row + n + 1 + t) + tl.load(WORD_SCALE + b * n + s) - top, 0.0))
+        g = tl.load(FIRST + (b * n + s) * N * N + a[:, None] * N + a[None, :], mask=pair, other=0.0)
+        place = BACK_ENDS + (column + s + 1) * N + a
+        tl.store(place, tl.load(place, mask=own, other=0.0) + w * tl.sum(g * h[:, None], 0), mask=own)
+        w = tl.exp(tl.minimum(tl.load(SCALE + row + t - 1) + tl.load(WORD_SCALE + b * n + t - 1) - top, 0.0))
+        g = tl.load(LAST + (b * n + t - 1) * N * N + a[:, None] * N + a[None, :], mask=pair, other=0.0)
+        place = BACK + (row + t - 1) * N + a
+        tl.store(place, tl.load(place, mask=own, other=0.0) + w * tl.sum(g * h[:, None], 0), mask=own)
+
+
+def _sizes(N: int) -> dict[str, Any]:
+    return {"SIZE": max(16, triton.next_power_of_2(N)), "SPLITS": 16, "num_warps": 4}
+
+
+def inside_widths(c: Any, rules: Any, allowed: Any, first: int) -> Any:
+    """Fill the chart from width ``first`` on; the summed products of all spans (B, spans, N*N), those of width 2 first."""
+    B, n, _ = c.words.shape
+    N = c.chart.shape[-1]
+    spans = n * (n - 1) // 2
+    products = c.chart.new_zeros((B, spans, N * N))
+    by_first, by_last = (c.chart if x is None else x for x in (c.by_first, c.by_last))
+    mask = c.chart if allowed is None else allowed.to(c.chart.dtype).contiguous()
+    steps = (N * N * N, N) if rules.batched else (0, 0)
+    both, largest = rules.both.contiguous(), rules.largest.contiguous()
+    for d in range(first, n + 1):
+        offset = sum(n - w + 1 for w in range(2, d))
+        inside_kernel[(n - d + 1, B)](
+            c.chart, c.ends, c.scale, c.ends_scale, c.factor, c.top, products, both, largest, by_first, by_last, c.word_scale, mask,
+            d, n, N, *steps, offset, spans, SHARED=c.shared, MASKED=allowed is not None, **_sizes(N),
+        )  # fmt: skip
+    return products
+
+
+def outside_widths(c: Any, rules: Any, back: Any, last: int) -> tuple[Any, Any]:
+    """Give the outside down to width ``last``; what each span's rules were worth, by span (B, n+1, n+1, N) and in a row
+    (B, spans, N)."""
+    B, n, _ = c.words.shape
+    N = c.chart.shape[-1]
+    spans = n * (n - 1) // 2
+    h, in_row = back.chart.new_zeros(back.chart.shape), back.chart.new_zeros((B, spans, N))
+    by_first, by_last = (c.chart if x is None else x for x in (c.by_first, c.by_last))
+    both = rules.both.contiguous()
+    for d in range(n, last - 1, -1):
+        offset = sum(n - w + 1 for w in range(2, d))
+        outside_kernel[(n - d + 1, B)](
+            c.chart, c.ends, c.scale, c.ends_scale, c.factor, c.top, both, by_first, by_last, c.word_scale, back.chart, back.ends,
+            h, in_row, d, n, N, N * N * N if rules.batched else 0, offset, spans, SHARED=c.shared, **_sizes(N),
+        )  # fmt: skip
+    return h, in_row
