@@ -29,7 +29,7 @@ from treegauge.grammar.smoothing import USUAL
 from treegauge.grammar.training import train
 from treegauge.normalise import pipeline
 from treegauge.normalise.annotate import USUAL_SPLITS
-from treegauge.parsing.parser import Parsed, Parser, Sentence
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
 from treegauge.parsing.pruning import is_lost
 from treegauge.scoring.score import score
 from treegauge.trees import Tree, Treebank
@@ -123,7 +123,7 @@ def chosen(folder: Path, every: int) -> list[str]:
 class Run:
     """Parses, the processor time that they took, and the process's peak memory in MB."""
 
-    parsed: list[Parsed]
+    parsed: list[ParsedSentence]
     seconds: float
     peak: int
 
@@ -229,7 +229,7 @@ def dop_row(folder: Path, every: int, estimator: str, prune: float) -> str:
     grammar = train(bank, steps=f"length:40,{binary}", tags=True, estimator=estimator).grammar
     seconds, peak = time.process_time() - began, peak_memory()
     # X_Cont is a label like others: the gold trees are binary.
-    shown: PCFG = grammar.relabelled(lambda symbol: None if symbol == "TOP" else plain_label(symbol))
+    shown: PCFG = grammar.with_labels(lambda symbol: None if symbol == "TOP" else plain_label(symbol))
     run = parsed_trees(Parser(shown, "labelled-recall", tag_words=True, prune=prune), gold, tags=True)
     rates = score(gold, run.trees, metric="goodman", preset="none").rates
     name = estimator + (", --prune" if prune else "")

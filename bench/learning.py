@@ -22,7 +22,7 @@ from results import machine, save_section
 from treegauge.data import own_treebank
 from treegauge.io import read
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
-from treegauge.learning.em import expect_dense, prepare
+from treegauge.learning.em import cut_blocks, expect_dense
 
 SENTENCES, LONGEST, YARDSTICK = 1_000, 40, 40
 
@@ -45,13 +45,13 @@ def corpus(path: Path) -> tuple[str, BracketedSentences]:
 
 def iteration(grammar: DenseGrammar, sentences: BracketedSentences, rounds: int = 5) -> float:
     """CPU time of one iteration on one thread."""
-    prepared = prepare(sentences)
+    prepared = cut_blocks(sentences)
     expect_dense(grammar, prepared, threads=1)
     return best_of(rounds, lambda: expect_dense(grammar, prepared, threads=1))
 
 
 def wall_time(grammar: DenseGrammar, sentences: BracketedSentences, threads: int) -> float:
-    prepared = prepare(sentences)
+    prepared = cut_blocks(sentences)
     return best_of(15, lambda: expect_dense(grammar, prepared, threads=threads), time.perf_counter)
 
 
@@ -134,7 +134,7 @@ def _yardstick(sentences: BracketedSentences) -> list[str]:
     few = sentences.take(range(YARDSTICK))
     grammar = random_grammar(15, sentences.terminals, 1)
     slow, fast = best_of(3, lambda: numpy_counts(grammar, few)), iteration(grammar, few)
-    same = np.allclose(numpy_counts(grammar, few), expect_dense(grammar, prepare(few)).binary, rtol=1e-9, atol=0)
+    same = np.allclose(numpy_counts(grammar, few), expect_dense(grammar, cut_blocks(few)).binary, rtol=1e-9, atol=0)
     return [
         f"The first {YARDSTICK} sentences with 15 nonterminals, CPU time: {1000 * fast:.1f} ms; with NumPy, one einsum a span,"
         f" {1000 * slow:.0f} ms ({slow / fast:.0f}x), counts {'equal' if same else 'DIFFERENT'} to 9 digits."

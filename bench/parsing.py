@@ -147,7 +147,7 @@ def long_sentence() -> list[str]:
     began = time.process_time()
     score = forest.argmax("labelled-recall").score
     seconds = time.process_time() - began
-    size = sum(part.nbytes for part in (*forest.filled.chart, *forest.outer))
+    size = sum(part.nbytes for part in (*forest.inside_chart.chart, *forest.outer))
     return [
         f"1,000 tokens, 6 rules: inside, outside and Labelled Recall {seconds:.1f} s, charts {size / 2**20:.0f} MB, "
         f"log P = {forest.log_partition:.6f}, expected score {score:.3f}."
@@ -169,7 +169,7 @@ def large_grammar(rules: int = 100_000) -> list[str]:
     began = time.process_time()
     forest.argmax("labelled-recall")
     seconds = time.process_time() - began
-    size = sum(part.nbytes for part in (*forest.filled.chart, *forest.outer))
+    size = sum(part.nbytes for part in (*forest.inside_chart.chart, *forest.outer))
     return [
         f"{len(grammar.rules):,} random rules over {columns.visible} symbols, 40 tokens: {seconds:.2f} s, "
         f"charts {size / 2**20:.0f} MB, columns made in {made:.2f} s, "

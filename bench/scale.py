@@ -26,12 +26,12 @@ from pathlib import Path
 from results import machine, save_section
 
 import treegauge
-from treegauge.cli._grammars import given_grammar
+from treegauge.cli._grammars import load_grammar
 from treegauge.data import own_treebank
 from treegauge.engines import Engine, InProcess, open_engine
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.parser import Parser
-from treegauge.parsing.shards import ParseJob, parse_stretch, stretches
+from treegauge.parsing.shards import ParseJob, parse_block, sentence_blocks
 
 METRICS = ["parseval", "goodman", "leaf-ancestor", "freval"]
 ENGINES = {"this process": "local", "2 processes": "local:2", "Dask, 1 worker": "dask:1", "Dask, 2 workers": "dask:2"}
@@ -130,7 +130,7 @@ def throughput(folder: Path, scored: int, parsed: int, rounds: int) -> list[str]
     sentences = folder / "sentences.txt"
     words = (" ".join(own_treebank()[i % 521].words[:25]) for i in range(parsed))
     sentences.write_text("\n".join(words) + "\n")
-    given = given_grammar("own")
+    given = load_grammar("own")
     job = ParseJob(Parser(given.grammar, "labelled-recall"), "tokens", ReadOptions(), "bracketed")
 
     def score(engine: Engine) -> int:
@@ -138,7 +138,7 @@ def throughput(folder: Path, scored: int, parsed: int, rounds: int) -> list[str]
         return scored
 
     def parse(engine: Engine) -> int:
-        return sum(len(done) for done in engine.map(parse_stretch, job, stretches(str(sentences), job)))
+        return sum(len(done) for done in engine.map(parse_block, job, sentence_blocks(str(sentences), job)))
 
     lines = [
         f"| sentences a second | scoring by {len(METRICS)} metrics | beside one worker | parsing | beside one worker |",

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
         UsageError,
         WriteError,
     )
+    from treegauge.grammar import PCFG, induce
     from treegauge.io import ReadOptions, as_treebank, read, stream, write
+    from treegauge.learning import learn
     from treegauge.metrics.registry import find_metric, metric_names
+    from treegauge.parsing import Forest, Parser, decode
     from treegauge.presets import Preset, load_preset, preset_names
     from treegauge.reports.report import Report, make_report
     from treegauge.reports.tree_diff import TreeDiff, diff
@@ -46,8 +49,11 @@ _HOME = {
         *("BracketError", "CheckFailed", "Discontinuous", "EncodingError", "FormatError", "InputError", "MismatchError"),
         *("MissingExtra", "TreegaugeError", "UnknownName", "UsageError", "WriteError"),
     ),
+    "treegauge.grammar": ("PCFG", "induce"),
     "treegauge.io": ("ReadOptions", "as_treebank", "read", "stream", "write"),
+    "treegauge.learning": ("learn",),
     "treegauge.metrics.registry": ("find_metric", "metric_names"),
+    "treegauge.parsing": ("Forest", "Parser", "decode"),
     "treegauge.scoring.result": ("Result", "Scores"),
     "treegauge.scoring.score": ("Evaluator", "evaluator", "score"),
     "treegauge.scoring.signature": ("Signature",),
@@ -60,6 +66,7 @@ _HOME = {
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "PCFG",
     "BracketError",
     "CheckFailed",
     "CompareOptions",
@@ -67,10 +74,12 @@ __all__ = [
     "Discontinuous",
     "EncodingError",
     "Evaluator",
+    "Forest",
     "FormatError",
     "InputError",
     "MismatchError",
     "MissingExtra",
+    "Parser",
     "Preset",
     "ReadOptions",
     "Report",
@@ -87,9 +96,12 @@ __all__ = [
     "__version__",
     "as_treebank",
     "compare",
+    "decode",
     "diff",
     "evaluator",
     "find_metric",
+    "induce",
+    "learn",
     "load_preset",
     "make_report",
     "metric_names",

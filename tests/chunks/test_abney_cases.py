@@ -12,8 +12,7 @@ from known_answers import exact_cases
 
 from treegauge.chunks.corpus import Chunk, ChunkedSentence, truth
 from treegauge.chunks.entropy import EntropyCounts
-from treegauge.chunks.models import Models, Tagged, train_models, with_gold_tags
-from treegauge.chunks.sequences import SequenceModel, SequenceScores
+from treegauge.chunks.models import Models, SequenceModel, SequenceScores, Tagged, train_models, with_gold_tags
 
 CASES = exact_cases("abney")
 
@@ -42,11 +41,11 @@ def close(ours: float, expected: Any) -> bool:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_models_and_measures(case: dict[str, Any]) -> None:
     models, categories = trained(case), tuple(case["categories"])
-    for name, model in models.named().items():
+    for name, model in models.by_name().items():
         counts, expected = EntropyCounts(categories), case["expected"][name]
         for sentence, tags in corpus(case["test"]):
             is_true = truth(len(sentence), sentence.chunks, categories)
-            counts.add(model.probabilities(tags), is_true, models.grammar.covered(tags), eps=number(case["eps"]))
+            counts.add(model.probabilities(tags), is_true, models.grammar.coverage(tags), eps=number(case["eps"]))
         assert (counts.n_candidates, counts.n_true, counts.impossible) == (expected["N"], expected["true"], expected["impossible"])
         assert close(counts.bits, expected["bits_finite"])
         assert close(counts.bits_per_candidate, expected["bc"])

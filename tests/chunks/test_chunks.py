@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from treegauge.chunks.corpus import Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks, span_row, truth
 from treegauge.chunks.entropy import EntropyCounts, from_candidates, from_iob_marginals, read_candidates
 from treegauge.chunks.evaluation import ChunkScores, conlleval_printout
-from treegauge.chunks.reading import chunked, chunks_of_tree
+from treegauge.chunks.reading import chunk_trees, chunks_of_tree
 from treegauge.data import own_treebank
 from treegauge.errors import FormatError, MismatchError
 from treegauge.trees import Tree
@@ -41,7 +41,7 @@ def test_chunks_end_with_their_head(tree: str, expected: str) -> None:
 
 
 def test_every_tree_of_our_treebank_is_partitioned() -> None:
-    sentences = list(chunked(own_treebank()))
+    sentences = list(chunk_trees(own_treebank()))
     assert len(sentences) == 521
     assert {"NP", "VP", "PP", "Null"} <= set(categories_of(sentences))
 

@@ -11,7 +11,7 @@ import pytest
 from treegauge.chunks import tagger as hmm
 from treegauge.chunks.corpus import categories_of
 from treegauge.chunks.models import load_models, save_models, train_models, with_gold_tags
-from treegauge.chunks.reading import chunked
+from treegauge.chunks.reading import chunk_trees
 from treegauge.chunks.tagger import SENTENCE_END, HmmTagger, PosteriorTags
 from treegauge.data import own_treebank
 from treegauge.errors import ModelError
@@ -77,7 +77,7 @@ def test_unknown_words_are_tagged_by_their_suffix() -> None:
 
 
 def test_models_and_tagger_survive_a_file(tmp_path: Path) -> None:
-    sentences = list(chunked(own_treebank("train", ("travel",))))[:60]
+    sentences = list(chunk_trees(own_treebank("train", ("travel",))))[:60]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in sentences])
     tagged = [(sentence, tagger.lattice(sentence.words)) for sentence in sentences]
     models = train_models(tagged[:30], tagged[30:], categories_of(sentences))
@@ -87,13 +87,13 @@ def test_models_and_tagger_survive_a_file(tmp_path: Path) -> None:
     for sentence, lattice in tagged[:10]:
         again = loaded_tagger.lattice(sentence.words)
         assert again.best() == lattice.best()
-        for name, model in models.named().items():
-            np.testing.assert_array_equal(loaded.named()[name].probabilities(again), model.probabilities(lattice))
+        for name, model in models.by_name().items():
+            np.testing.assert_array_equal(loaded.by_name()[name].probabilities(again), model.probabilities(lattice))
 
 
 def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "chunks.model"
-    sentences = with_gold_tags(chunked(own_treebank("dev", ("travel",))))
+    sentences = with_gold_tags(chunk_trees(own_treebank("dev", ("travel",))))
     save_models(path, train_models(sentences, None, categories_of(s for s, _ in sentences)), None, "travel")
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 255

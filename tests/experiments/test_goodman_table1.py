@@ -11,7 +11,7 @@ import pytest
 
 from treegauge.errors import UsageError
 from treegauge.experiments import load_experiment
-from treegauge.experiments.base import Corpus, Pieces, Work
+from treegauge.experiments.base import Checkpoint, Corpus, Work
 from treegauge.experiments.goodman_table1 import CRITERIA, DIFFERENCE, PAPER, RECALL, VITERBI, Settings, bracket_tree
 from treegauge.trees import Treebank
 
@@ -50,7 +50,7 @@ def corpus() -> Corpus:
 
 def test_a_small_run(corpus: Corpus) -> None:
     settings = Settings(runs=3, nonterminals=6, iterations=30)
-    report = EXPERIMENT.run(corpus, settings, Work(Pieces()))
+    report = EXPERIMENT.run(corpus, settings, Work(Checkpoint()))
     runs = report.data["runs"]
     assert [len(run["cross_entropy"]) for run in runs] == [31] * 3
     assert all(run["train"] == 64 and run["test"] == 16 for run in runs)
@@ -68,15 +68,15 @@ def test_a_small_run(corpus: Corpus) -> None:
 
 def test_seeds_decide_and_threads_do_not(corpus: Corpus) -> None:
     settings = Settings(runs=1, nonterminals=3, iterations=3)
-    one, two = (EXPERIMENT.run(corpus, settings, Work(Pieces(), threads=threads)).data for threads in (1, 2))
-    other = EXPERIMENT.run(corpus, Settings(runs=1, nonterminals=3, iterations=3, seed=2), Work(Pieces())).data
+    one, two = (EXPERIMENT.run(corpus, settings, Work(Checkpoint(), threads=threads)).data for threads in (1, 2))
+    other = EXPERIMENT.run(corpus, Settings(runs=1, nonterminals=3, iterations=3, seed=2), Work(Checkpoint())).data
     assert one == two
     assert one["runs"][0]["cross_entropy"] != other["runs"][0]["cross_entropy"]
 
 
 def test_too_few_sentences_are_refused() -> None:
     with pytest.raises(UsageError, match="at least 10 sentences"):
-        EXPERIMENT.run(Corpus("one", Treebank.parse("(S (A a) (B b))")), Settings(), Work(Pieces()))
+        EXPERIMENT.run(Corpus("one", Treebank.parse("(S (A a) (B b))")), Settings(), Work(Checkpoint()))
 
 
 @pytest.mark.parametrize("name", ["travel", "gum", "wsj"])

@@ -15,10 +15,10 @@ from processes import running_process
 from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.experiments import load_experiment
-from treegauge.experiments.base import Corpus, Pieces, Work, held_out
+from treegauge.experiments.base import Checkpoint, Corpus, Work, split
 from treegauge.experiments.runner import document, run_experiment
 from treegauge.experiments.simaan_grammars import variants
-from treegauge.experiments.tables import Verdict, in_words, verdict_table
+from treegauge.experiments.tables import CriterionTest, criterion_table, in_words
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.trees import Tree, Treebank
@@ -37,7 +37,7 @@ def run_small(name: str, **settings: Any) -> dict[str, Any]:
 
 def test_goodmans_example_has_the_papers_numbers() -> None:
     experiment = load_experiment("goodman-example")
-    report = experiment.run(None, experiment.settings(), Work(Pieces()))
+    report = experiment.run(None, experiment.settings(), Work(Checkpoint()))
     trees = report.data["trees"]
     assert {shape: values for shape, values in trees.items() if shape != "S(A B)"} == {
         shape: [pytest.approx(0.25), pytest.approx(1.75)] for shape in ("S(A C)", "S(A D)", "S(E B)", "S(F B)")
@@ -49,7 +49,7 @@ def test_goodmans_example_has_the_papers_numbers() -> None:
 
 def test_simaans_example_has_the_papers_numbers() -> None:
     experiment = load_experiment("simaan-example")
-    report = experiment.run(None, experiment.settings(), Work(Pieces()))
+    report = experiment.run(None, experiment.settings(), Work(Checkpoint()))
     rows = report.data["rows"]
     assert float(rows["MPP"][0]) == pytest.approx(1 / 250)
     assert float(rows["M_LR"][0]) == pytest.approx(81 / 50000)
@@ -110,12 +110,16 @@ def test_the_curve_ends_where_the_table_stands() -> None:
 
 
 def test_every_exception_is_told_with_its_significance() -> None:
-    verdicts = [Verdict("x", "A", "B", 0.02, 0.01), Verdict("y", "A", "B", 0.01, 0.3), Verdict("z", "A", "B", -0.03, 0.001)]
+    verdicts = [
+        CriterionTest("x", "A", "B", 0.02, 0.01),
+        CriterionTest("y", "A", "B", 0.01, 0.3),
+        CriterionTest("z", "A", "B", -0.03, 0.001),
+    ]
     said = in_words(verdicts)
     assert said.startswith("on 2 of 3 criteria the algorithm made for it is best, on 1 of them significantly")
     assert "On y A leads B by 1.00 points (p = 0.3000): not significant" in said
     assert "On z B is 3.00 points above A (p = 0.0010): significant" in said
-    assert [row["verdict"] for row in verdict_table(verdicts).to_records()] == ["best", "best", "not best"]
+    assert [row["verdict"] for row in criterion_table(verdicts).to_records()] == ["best", "best", "not best"]
 
 
 def test_grammars_are_undone_to_the_trees_they_are_scored_against() -> None:
@@ -135,11 +139,11 @@ def test_grammars_are_undone_to_the_trees_they_are_scored_against() -> None:
 def test_files_called_dev_or_test_are_held_out(tmp_path: Path) -> None:
     (tmp_path / "dev.mrg").write_text("(S (A a))\n")
     (tmp_path / "train.mrg").write_text("(S (B b))\n(S (C c))\n")
-    train, test, how = held_out(read(tmp_path))
+    train, test, how = split(read(tmp_path))
     assert ([tree.words for tree in train], [tree.words for tree in test]) == ([("b",), ("c",)], [("a",)])
     assert "dev" in how
     (tmp_path / "dev.mrg").rename(tmp_path / "development_of_x.mrg")
     with pytest.raises(MismatchError):
-        held_out(read(tmp_path))
-    every = held_out(Treebank.from_trees([Tree.parse(f"(S (A w{i}))") for i in range(10)]))
+        split(read(tmp_path))
+    every = split(Treebank.from_trees([Tree.parse(f"(S (A w{i}))") for i in range(10)]))
     assert [tree.words for tree in every.test] == [("w4",), ("w9",)]

@@ -20,10 +20,10 @@ from processes import running_process
 from treegauge.cli.reproduce import command
 from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.experiments import EXPERIMENTS, load_experiment
-from treegauge.experiments.base import Corpus, Experiment, Pieces, Report, Work, setting
+from treegauge.experiments.base import Checkpoint, Corpus, Experiment, ExperimentReport, Work, setting
 from treegauge.experiments.figures import Line, LineFigure
 from treegauge.experiments.runner import run_experiment
-from treegauge.experiments.tables import beside
+from treegauge.experiments.tables import paper_table
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Squares:
     upto: int = setting(4, "The last number.")
 
 
-def run_squares(corpus: Corpus | None, settings: Squares, work: Work) -> Report:
-    values = [work.pieces.get(str(n), lambda n=n: n * n) for n in range(1, settings.upto + 1)]
-    table = beside("Squares", ["n"], ["square"], {("2",): [4]}, {(str(n + 1),): [v] for n, v in enumerate(values)})
+def run_squares(corpus: Corpus | None, settings: Squares, work: Work) -> ExperimentReport:
+    values = [work.checkpoint.get(str(n), lambda n=n: n * n) for n in range(1, settings.upto + 1)]
+    table = paper_table("Squares", ["n"], ["square"], {("2",): [4]}, {(str(n + 1),): [v] for n, v in enumerate(values)})
     figure = LineFigure("curve", "Squares", "n", "square", list(range(len(values))), [Line("ours", values, values, values)])
-    return Report([table], ["the paper squares 2 only"], [figure], {"values": values, "undefined": math.nan})
+    return ExperimentReport([table], ["the paper squares 2 only"], [figure], {"values": values, "undefined": math.nan})
 
 
 SQUARES = Experiment("squares", "Nobody 1900, Table 0", "nobody1900", Squares, run_squares)
@@ -43,7 +43,7 @@ SQUARES = Experiment("squares", "Nobody 1900, Table 0", "nobody1900", Squares, r
 
 def test_a_report_is_written_whole(tmp_path: Path) -> None:
     said: list[str] = []
-    run_experiment(SQUARES, None, Squares(3), folder=tmp_path, say=said.append)
+    run_experiment(SQUARES, None, Squares(3), folder=tmp_path, progress=said.append)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "squares-curve.csv",
         "squares-curve.svg",
@@ -76,21 +76,21 @@ def test_pieces_are_kept_and_taken_up(tmp_path: Path) -> None:
         computed.append(name)
         return name
 
-    pieces = Pieces(path, {"seed": 1})
+    pieces = Checkpoint(path, {"seed": 1})
     for name in "abc":
         pieces.get(name, lambda name=name: value(name))
     # As a kill in the middle of writing leaves it.
     path.write_bytes(path.read_bytes()[:-5])
-    again = Pieces(path, {"seed": 1}, resume=True)
+    again = Checkpoint(path, {"seed": 1}, resume=True)
     assert [again.get(name, lambda name=name: value(name)) for name in "abcd"] == list("abcd")
     assert computed == list("abccd")
-    assert len(Pieces(path, {"seed": 1}, resume=True)) == 4
+    assert len(Checkpoint(path, {"seed": 1}, resume=True)) == 4
     with pytest.raises(UsageError, match="what differs: seed"):
-        Pieces(path, {"seed": 2}, resume=True)
+        Checkpoint(path, {"seed": 2}, resume=True)
     path.write_text("no JSON\n", "utf-8")
     with pytest.raises(FormatError):
-        Pieces(path, {"seed": 1}, resume=True)
-    assert len(Pieces(path, {"seed": 1})) == 0
+        Checkpoint(path, {"seed": 1}, resume=True)
+    assert len(Checkpoint(path, {"seed": 1})) == 0
 
 
 def test_every_experiment_loads_and_says_what_can_be_set() -> None:

@@ -81,7 +81,7 @@ def test_a_model_of_an_older_schema_says_so(kind: str, tmp_path: Path, monkeypat
 
 
 def test_models_round_trip_to_the_same_bytes(tmp_path: Path) -> None:
-    grammar = SMALL.relabelled(lambda symbol: None if symbol == "VP" else symbol.lower())
+    grammar = SMALL.with_labels(lambda symbol: None if symbol == "VP" else symbol.lower())
     for name in ("a", "b"):
         save_model(grammar, tmp_path / name, trained_on="abc", notes={"steps": "traces"})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

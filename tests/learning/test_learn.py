@@ -84,7 +84,7 @@ def test_one_start_may_go_on_longer_than_was_meant(sentences: BracketedSentences
 
 
 def test_any_grammar_resumes_too(tmp_path: Path) -> None:
-    start = PCFG.parse('S -> "a" S "b" [.3] | S S [.2] | A [.3] | "b" [.2]\nA -> "a" [.5] | S A A [.5]').relabelled(str.lower)
+    start = PCFG.parse('S -> "a" S "b" [.3] | S S [.2] | A [.3] | "b" [.2]\nA -> "a" [.5] | S A A [.5]').with_labels(str.lower)
     bracketed = read_brackets("(a (a b) b)\n(a b a)\nb a")
     settings = LearningSettings(iterations=4, tolerance=0.0)
     whole = learn(bracketed, settings, start=start)

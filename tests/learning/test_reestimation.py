@@ -17,8 +17,8 @@ from known_answers import exact_cases
 from treegauge.errors import MismatchError
 from treegauge.grammar import PCFG
 from treegauge.learning import BracketedSentences, DenseGrammar, learnable, random_grammar, reestimate, steps
-from treegauge.learning.em import expect_dense, expect_rules, prepare
-from treegauge.learning.kernels import OUT_OF_RANGE, Counts, Grammar, count_block, new_chart
+from treegauge.learning.em import cut_blocks, expect_dense, expect_rules
+from treegauge.learning.kernels import OUT_OF_RANGE, BlockCounts, DenseRules, count_block, new_chart
 from treegauge.testing.enumeration import all_parses
 from treegauge.trees.tree import Production, Tree
 
@@ -103,7 +103,7 @@ def log_probabilities(grammar: PCFG, corpus: Corpus) -> list[float]:
     sentences = BracketedSentences.of(corpus)
     if isinstance(form, PCFG):
         return expect_rules(form, sentences).log_probability.tolist()
-    return expect_dense(form, prepare(sentences)).log_probability.tolist()
+    return expect_dense(form, cut_blocks(sentences)).log_probability.tolist()
 
 
 @given(normal_form_grammars(largest=3), corpora(longest=4))
@@ -202,7 +202,7 @@ def random_corpus(size: int, longest: int, words: Sequence[str], seed: int) -> C
 
 def test_threads_do_not_change_a_bit() -> None:
     sentences = BracketedSentences.of(random_corpus(200, 12, list("abcdef"), 3))
-    grammar, prepared = random_grammar(7, sentences.terminals, 1), prepare(sentences)
+    grammar, prepared = random_grammar(7, sentences.terminals, 1), cut_blocks(sentences)
     one, two, five = (expect_dense(grammar, prepared, threads=threads) for threads in (1, 2, 5))
     for other in (two, five):
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
@@ -214,7 +214,7 @@ def test_long_sentences_do_not_underflow(brackets: list[tuple[int, int]]) -> Non
     sentences = BracketedSentences.of([(words, brackets)])
     # Probabilities so small that 120 words go far beyond what a float64 holds.
     grammar = random_grammar(3, [*"abcd", *(f"never{i}" for i in range(3000))], 2)
-    dense = expect_dense(grammar, prepare(sentences))
+    dense = expect_dense(grammar, cut_blocks(sentences))
     rules = grammar.to_pcfg()
     wanted = expect_rules(rules, sentences)
     assert dense.log_probability[0] == pytest.approx(wanted.log_probability[0], rel=1e-12)
@@ -229,11 +229,11 @@ def test_a_sentence_that_leaves_the_range_of_the_kernels_is_counted_exactly() ->
     n = 300
     sentences = BracketedSentences.of([(["a"] * n, [(i, n) for i in range(n)]), (["a", "a"], [])])
     dense = DenseGrammar.from_pcfg(grammar)
-    block = prepare(sentences).blocks[0]
-    counts = Counts(np.zeros((3, 9)), np.zeros((1, 3)), np.empty(2))
+    block = cut_blocks(sentences).blocks[0]
+    counts = BlockCounts(np.zeros((3, 9)), np.zeros((1, 3)), np.empty(2))
     lexical = dense.lexical[:1] / 0.55
-    count_block(block.tokens, Grammar(dense.binary.reshape(3, 9), lexical, np.log([0.55])), new_chart(n, 3, 2 * n), counts)
+    count_block(block.tokens, DenseRules(dense.binary.reshape(3, 9), lexical, np.log([0.55])), new_chart(n, 3, 2 * n), counts)
     assert counts.log_probability[0] == OUT_OF_RANGE, "else this tests nothing"
-    counted, wanted = expect_dense(dense, prepare(sentences)), expect_rules(grammar, sentences)
+    counted, wanted = expect_dense(dense, cut_blocks(sentences)), expect_rules(grammar, sentences)
     assert counted.log_probability.tolist() == pytest.approx(wanted.log_probability.tolist(), rel=1e-12)
     assert counted.lexical[0].tolist() == pytest.approx([0.0, n + 2, 0.0], rel=1e-9)

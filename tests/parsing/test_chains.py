@@ -93,7 +93,7 @@ def test_inner_brackets_of_a_bracketed_parse_stay_unlabelled() -> None:
 
 def test_sums_over_split_symbols() -> None:
     """Two splits of one label are one node."""
-    grammar = PCFG.parse('S -> A1 [.5] | A2 [.5]\nA1 -> B B [1]\nA2 -> B B [1]\nB -> "b" [1]').relabelled(lambda x: x[0])
+    grammar = PCFG.parse('S -> A1 [.5] | A2 [.5]\nA1 -> B B [1]\nA2 -> B B [1]\nB -> "b" [1]').with_labels(lambda x: x[0])
     best = Forest(grammar, ["b", "b"]).argmax("labelled-precision-recall", lam=0.9)
     assert str(best.tree) == "(S (A (B b) (B b)))"
     assert best.score == pytest.approx(0.2)

@@ -62,7 +62,7 @@ def test_a_probability_of_ten_to_the_minus_5000_keeps_ten_digits() -> None:
     exact = log_of(Fraction(catalan(n - 1)) * Fraction(tiny) ** (2 * n - 1))
     assert exact < -5000 * math.log(10)
     assert forest.log_partition == pytest.approx(exact, rel=1e-12)
-    assert forest.filled.mode == SUM
+    assert forest.inside_chart.mode == SUM
     posterior = {(c.start, c.end): c.posterior for c in forest.constituents()}
     assert posterior[0, n] == pytest.approx(1.0, rel=1e-10)
     assert posterior[0, 1] == pytest.approx(1.0, rel=1e-10)
@@ -84,7 +84,7 @@ def test_numbers_that_no_scaling_can_hold_are_done_in_logarithms() -> None:
     )
     n = 40
     forest = Forest(grammar, ["a"] * n + ["end"])
-    assert forest.filled.mode == LOG_SUM
+    assert forest.inside_chart.mode == LOG_SUM
     exact = log_of(Fraction(catalan(n - 1)) * Fraction(1e-30) ** (n - 1) * Fraction(1 - 1e-30) ** n)
     assert forest.log_partition == pytest.approx(exact, rel=1e-12)
     assert forest.n_parses == catalan(n - 1)
@@ -96,7 +96,7 @@ def test_numbers_that_no_scaling_can_hold_are_done_in_logarithms() -> None:
 
 def test_logarithms_and_probabilities_agree() -> None:
     forest, other = Forest(SIMAAN, ["x"] * 8), Forest(SIMAAN, ["x"] * 8)
-    other.__dict__["filled"] = fill(other.binary, other.leaves, LOG_SUM)
+    other.__dict__["inside_chart"] = fill(other.binary, other.leaves, LOG_SUM)
     assert other.log_partition == pytest.approx(forest.log_partition, rel=1e-13)
     for a, b in zip(forest.frames(), other.frames(), strict=True):
         assert a[:3] == b[:3]
@@ -127,7 +127,7 @@ def test_symbols_that_show_as_one_label_add_up() -> None:
     )
     words = ["x", "x", "v"]
     assert str(Forest(grammar, words).argmax("labelled-recall").tree) == "(S (M x x) (V v))"
-    shown = grammar.relabelled(lambda symbol: symbol.split("-")[0])
+    shown = grammar.with_labels(lambda symbol: symbol.split("-")[0])
     best = Forest(shown, words).argmax("labelled-recall")
     assert str(best.tree) == "(S (N x x) (V v))"
     assert best.score == pytest.approx(1.6)
@@ -138,7 +138,7 @@ def test_symbols_that_show_as_one_label_add_up() -> None:
 
 
 def test_symbols_that_do_not_show_leave_their_children() -> None:
-    grammar = PCFG.parse('S -> A R [1]\nR -> A A [1]\nA -> "a" [1]').relabelled(lambda x: None if x == "R" else x)
+    grammar = PCFG.parse('S -> A R [1]\nR -> A A [1]\nA -> "a" [1]').with_labels(lambda x: None if x == "R" else x)
     forest = Forest(grammar, ["a"] * 3)
     for name in ("viterbi", "labelled-recall", "labelled-precision-recall", "labelled-recall-licensed", "frames"):
         assert str(forest.argmax(name).tree) == "(S (A a) (A a) (A a))", name

@@ -42,7 +42,7 @@ def test_pruning_leaves_out_and_loses_little(grammar: PCFG) -> None:
     words = SENTENCES[0].words
     whole = Forest(grammar, words)
     part = Forest(grammar, words, limit=Pruner.of(grammar).limit(words, 1e-4))
-    assert len(part.filled.chart.symbol) < len(whole.filled.chart.symbol) / 3
+    assert len(part.inside_chart.chart.symbol) < len(whole.inside_chart.chart.symbol) / 3
     assert part.log_partition <= whole.log_partition + 1e-9
     assert part.best().log_probability == pytest.approx(whole.best().log_probability)
     assert search_error(Parser(grammar, prune=1e-6), SENTENCES).lost == 0
@@ -69,7 +69,7 @@ def test_symbols_out_of_reach_do_not_matter() -> None:
     splits = "\n".join(f'A{i} -> "a" [1]' for i in range(2, 8))
     chosen = " | ".join(f"A{i} A1 [.1]" for i in range(2, 8))
     text = f'S -> A1 B [1]\nA1 -> "a" [.4] | {chosen}\n{splits}\nB -> "b" [1]\nC -> A1 B [.5] | "b" [.5]'
-    grammar = PCFG.parse(text).relabelled(lambda symbol: symbol[0])
+    grammar = PCFG.parse(text).with_labels(lambda symbol: symbol[0])
     assert Pruner.of(grammar).levels
     parsed = Parser(grammar, prune=1e-5).parse(Sentence(("a", "a", "b")))
     assert str(parsed.tree) == "(S (A (A a) (A a)) (B b))"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_answers import exact_cases
 from scipy.stats import binomtest
@@ -101,6 +101,14 @@ def test_systems_change_places(cells: Cells) -> None:
 def test_exact_mcnemar_is_scipys_binomial_test(yn: int, ny: int) -> None:
     expected = binomtest(yn, yn + ny).pvalue if yn + ny else 1.0
     assert mcnemar(Cells(5, yn, ny, 5)).p_exact == pytest.approx(expected, rel=1e-9)
+
+
+@given(st.integers(5_001, 300_000), st.integers(-1_500, 1_500))
+@settings(max_examples=50)
+def test_mcnemar_of_many_brackets_is_scipys_binomial_test(yn: int, more: int) -> None:
+    """Above 10,000 tosses the tail is a continued fraction and no longer a sum of integers."""
+    expected = binomtest(yn, 2 * yn + more).pvalue
+    assert mcnemar(Cells(5, yn, yn + more, 5)).p_exact == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,37 @@
 """Chunks: candidates, Abney's models 0 to S, the entropy of recognising them, and conlleval's scores."""
 
 from __future__ import annotations
+
+from treegauge.chunks.corpus import NULL, Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks
+from treegauge.chunks.entropy import EntropyCounts, from_candidates, from_iob_marginals
+from treegauge.chunks.evaluation import ChunkScores, Evaluation, conlleval_printout, entropy_of, evaluate
+from treegauge.chunks.models import Models, SequenceModel, load_models, save_models, train_models, with_gold_tags
+from treegauge.chunks.reading import chunk_trees, chunks_of_tree, read_chunks
+from treegauge.chunks.tagger import HmmTagger
+
+__all__ = [
+    "NULL",
+    "Chunk",
+    "ChunkScores",
+    "ChunkedSentence",
+    "EntropyCounts",
+    "Evaluation",
+    "HmmTagger",
+    "Models",
+    "SequenceModel",
+    "categories_of",
+    "chunk_trees",
+    "chunks_of_iob",
+    "chunks_of_tree",
+    "conlleval_printout",
+    "entropy_of",
+    "evaluate",
+    "from_candidates",
+    "from_iob_marginals",
+    "iob_of_chunks",
+    "load_models",
+    "read_chunks",
+    "save_models",
+    "train_models",
+    "with_gold_tags",
+]

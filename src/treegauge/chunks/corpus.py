@@ -1,11 +1,8 @@
 """Sentences cut into chunks: non-recursive pieces of phrases that partition the sentence (Abney 1993).
 
-A word outside every chunk is a Null chunk of its own.
-
-Chunk candidates (x, i, j): every category over every span, kept as arrays and never as objects.
-
-The spans of a sentence of n words are numbered (0,1), (0,2) ... (0,n), (1,2) ...; a model's answer for a sentence is an array
-with a row per span and a column per category.
+A word outside every chunk is a Null chunk of its own. Chunk candidates (x, i, j), every category over every span, are arrays: the
+spans of a sentence of n words are numbered (0,1), (0,2) ... (0,n), (1,2) ...; a model's answer for a sentence has a row per span
+and a column per category.
 """
 
 from __future__ import annotations
@@ -162,7 +159,7 @@ def span_lengths(n: int) -> NDArray[np.int64]:
 
 
 def truth(n: int, chunks: Sequence[Chunk], categories: Sequence[str]) -> NDArray[np.bool_]:
-    """Which candidates are chunks; a chunk of a category that is not among ``categories`` is left out."""
+    """A mask of the candidates that are chunks; a chunk of a category that is not among ``categories`` is left out."""
     number = {category: index for index, category in enumerate(categories)}
     true = np.zeros((n_spans(n), len(categories)), dtype=np.bool_)
     for chunk in chunks:

@@ -4,9 +4,8 @@ H is the mean of -lg P(E_c | c) over candidates, E_c being T for a true chunk an
 probability 0 is impossible; such events are counted, and H is given with P clipped to [eps, 1 - eps] so that one of them does
 not hide all else.
 
-Measure any chunker by entropy: its candidates' probabilities, given as they are or through an IOB tagger's marginals.
-
-A tagger that gives each word a distribution over B-X, I-X and O makes a candidate (x, i, j) as probable as the product of its marks
+The probabilities of another chunker's candidates are given as they are or through an IOB tagger's marginals: a tagger that gives
+ each word a distribution over B-X, I-X and O makes a candidate (x, i, j) as probable as the product of its marks
 and of a mark behind it that does not go on with x, as if words were independent.
 """
 

@@ -1,8 +1,6 @@
-"""All models on one test corpus: the numbers behind Abney's two tables, the blame and the coverage.
+"""Evaluation of chunk models: Abney's two tables, blame and coverage; and conlleval's scores of any chunker (CoNLL-2000).
 
-conlleval's numbers for the output of any chunker, and its printout (CoNLL-2000 shared task).
-
-A chunk is right if its category and both ends are. Accuracy counts equal marks word by word.
+For conlleval a chunk is right if its category and both ends are; accuracy counts equal marks word by word.
 """
 
 from __future__ import annotations
@@ -17,8 +15,7 @@ from numpy.typing import NDArray
 
 from treegauge.chunks.corpus import ChunkedSentence, categories_of, chunks_of_iob, truth
 from treegauge.chunks.entropy import EPS, EntropyCounts
-from treegauge.chunks.models import Models, Tagged
-from treegauge.chunks.sequences import SequenceModel, SequenceScores
+from treegauge.chunks.models import Models, SequenceModel, SequenceScores, Tagged
 from treegauge.errors import MismatchError
 from treegauge.tables import Table
 
@@ -41,7 +38,7 @@ EPS_RANGE = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
 @dataclass
 class Evaluation:
-    """What each model scores on a corpus; ``sensitivity[eps][name]`` is b/s with P clipped at other eps."""
+    """The scores of each model on a corpus; ``sensitivity[eps][name]`` is b/s with P clipped at other eps."""
 
     categories: tuple[str, ...]
     counts: dict[str, EntropyCounts]
@@ -66,14 +63,14 @@ def evaluate(
         test = list(test)
         categories = categories_of(sentence for sentence, _ in test)
     models = models.with_categories(categories)
-    named = models.named()
+    named = models.by_name()
     result = Evaluation(models.categories, {name: EntropyCounts(models.categories) for name in named})
     bits = {other: dict.fromkeys(named, 0.0) for other in eps_range}
     n = 0
     for sentence, tags in test:
         n += 1
         is_true = truth(len(sentence), sentence.chunks, models.categories)
-        covered = models.grammar.covered(tags)
+        covered = models.grammar.coverage(tags)
         for name, model in named.items():
             probability = model.probabilities(tags)
             result.counts[name].add(probability, is_true, covered, eps=eps)
@@ -154,7 +151,7 @@ def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "candi
 
 
 def coverage_table(evaluation: Evaluation, model: str = "G") -> Table:
-    """What the grammar covers: candidates, true chunks, and entropy."""
+    """The share of candidates, true chunks and entropy that the grammar covers."""
     counts = evaluation.counts[model]
     rows = [
         ("candidates", counts.n_candidates, float(counts.covered.sum()) / counts.n_candidates if counts.n_candidates else math.nan),

@@ -1,14 +1,18 @@
-"""Abney's models of a chunk candidate: 0, 1, XK, G and C.
+"""Abney's models of a chunk candidate, 0, 1, XK, G and C, and model S of whole chunk sequences.
 
-Each gives P(T | candidate), the probability that a candidate is a true chunk, for all candidates of a sentence at once.
+The first five give P(T | candidate), the probability that a candidate is a true chunk, for all candidates of a sentence at once.
 Estimates are plain proportions. Models 1 and XK come from corpus 1; the rules x -> tags of G and C come from corpus 1 and their
 probabilities from corpus 2; where no rule applies, C falls back to G and G to XK.
 
-A trained set of chunk models as a file: the models' tables, the rules, and the tagger if tags are not taken as given.
+In model S a candidate that starts at position i is chosen with probability
+proportional to its P(T | c) by model G, and the sequence goes on at its end; the entropy of a sentence is -lg P(true sequence).
+
+A model file has the models' tables, the rules, and the tagger if tags are not taken as given.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +21,22 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.chunks.corpus import ChunkedSentence, n_spans, span_lengths, span_row, truth
+from treegauge.chunks.corpus import Chunk, ChunkedSentence, n_spans, span_lengths, span_row, spans, truth
 from treegauge.chunks.tagger import CertainTags, HmmTagger, TagLattice
 from treegauge.io.archive import read_archive, write_archive
 
-__all__ = ["CandidateModel", "Models", "Tagged", "load_models", "save_models", "train_models", "with_gold_tags"]
+__all__ = [
+    "BestSequence",
+    "CandidateModel",
+    "Models",
+    "SequenceModel",
+    "SequenceScores",
+    "Tagged",
+    "load_models",
+    "save_models",
+    "train_models",
+    "with_gold_tags",
+]
 
 Array = NDArray[np.float64]
 
@@ -96,7 +111,7 @@ class RuleTrie:
 
 
 @dataclass(frozen=True)
-class Grammar:
+class ChunkRules:
     """The rules of model G: for each tag sequence and category whether it is a rule, and its probability (nan: corpus 2 never
     shows it, so it is no match)."""
 
@@ -108,7 +123,7 @@ class Grammar:
     def n_rules(self) -> int:
         return int(self.is_rule.sum())
 
-    def covered(self, tags: TagLattice) -> Array:
+    def coverage(self, tags: TagLattice) -> Array:
         """The probability that a candidate's tags are those of a rule: 0 or 1 for certain tags."""
         mass = np.zeros((n_spans(len(tags)), self.is_rule.shape[1]))
         for row, node, share, _ in self.trie.matches(tags):
@@ -120,7 +135,7 @@ class Grammar:
 class ByTags:
     """Model G: P(T | x, tags), summed over the possible tag sequences; XK for those that match no rule."""
 
-    grammar: Grammar
+    grammar: ChunkRules
     otherwise: ByLength
 
     def probabilities(self, tags: TagLattice) -> Array:
@@ -138,7 +153,7 @@ class ByTags:
 class ByContext:
     """Model C: as G, with the following tag; ``contexts[node][tag]`` holds the probabilities by category (nan: use G)."""
 
-    grammar: Grammar
+    grammar: ChunkRules
     contexts: dict[int, dict[str, Array]]
     otherwise: ByLength
 
@@ -169,7 +184,7 @@ class Models:
     one_corpus: bool = field(default=False)
 
     @property
-    def grammar(self) -> Grammar:
+    def grammar(self) -> ChunkRules:
         return self.by_tags.grammar
 
     def with_categories(self, categories: Sequence[str]) -> Models:
@@ -181,7 +196,7 @@ class Models:
         def wider(array: Array, value: float) -> Array:
             return np.concatenate([array, np.full((*array.shape[:-1], new), value)], axis=-1)
 
-        grammar = Grammar(
+        grammar = ChunkRules(
             self.grammar.trie, wider(self.grammar.is_rule.astype(np.float64), 0.0) > 0, wider(self.grammar.probability, np.nan)
         )
         contexts = {node: {tag: wider(row, np.nan) for tag, row in rows.items()} for node, rows in self.by_context.contexts.items()}
@@ -197,7 +212,7 @@ class Models:
             self.one_corpus,
         )
 
-    def named(self) -> dict[str, CandidateModel]:
+    def by_name(self) -> dict[str, CandidateModel]:
         """The models as the paper names and orders them."""
         return {"0": self.zero, "1": self.one, "XK": self.by_length, "G": self.by_tags, "C": self.by_context}
 
@@ -273,7 +288,7 @@ def _estimates(
     contexts: set[tuple[int, str, int]],
     corpus: Sequence[Tagged],
     categories: Sequence[str],
-) -> tuple[Grammar, dict[int, dict[str, Array]]]:
+) -> tuple[ChunkRules, dict[int, dict[str, Array]]]:
     """The proportion of true chunks among the candidates of each rule, with and without the following tag."""
     shape = (len(trie.children), len(categories))
     true, seen = np.zeros(shape), np.zeros(shape[0])
@@ -300,7 +315,111 @@ def _estimates(
         if seen_next.get((node, tag), 0.0) > 0:
             row = by_context.setdefault(node, {}).setdefault(tag, np.full(len(categories), np.nan))
             row[category] = true_next[node, tag][category] / seen_next[node, tag]
-    return Grammar(trie, is_rule, probability), by_context
+    return ChunkRules(trie, is_rule, probability), by_context
+
+
+@dataclass(frozen=True)
+class BestSequence:
+    """The most probable chunk sequence, its log (base 2) probability, and how many sequences share that probability."""
+
+    chunks: tuple[Chunk, ...]
+    log2_probability: float
+    ties: int
+
+
+class SequenceModel:
+    """The chunk sequences of one sentence, from P(T | c) for its candidates."""
+
+    def __init__(self, probability: Array, length: int, categories: Sequence[str]) -> None:
+        self.length, self.categories = length, tuple(categories)
+        start, _ = spans(length)
+        total = np.zeros(length)
+        np.add.at(total, start, probability.sum(axis=1))
+        here = total[start][:, None]
+        self.choice = np.divide(probability, here, out=np.zeros_like(probability), where=here > 0)
+
+    def log2_probability(self, chunks: Sequence[Chunk]) -> float:
+        """lg P(s); minus infinity for an impossible sequence."""
+        number = {category: index for index, category in enumerate(self.categories)}
+        log = 0.0
+        for category, start, end in chunks:
+            index = number.get(category)
+            p = 0.0 if index is None else float(self.choice[span_row(self.length, start, end), index])
+            if p == 0.0:
+                return -math.inf
+            log += math.log2(p)
+        return log
+
+    def best(self) -> BestSequence:
+        """The most probable sequence; among equals, the first category, then the shortest last chunk."""
+        n = self.length
+        category = self.choice.argmax(axis=1)
+        rows = np.arange(len(category))
+        with np.errstate(divide="ignore"):
+            log = np.log2(self.choice[rows, category]) if len(rows) else np.zeros(0)
+        equal = np.isclose(self.choice, self.choice[rows, category][:, None], rtol=1e-12, atol=0).sum(axis=1) if len(rows) else rows
+        value, ways, back = [0.0] + [-math.inf] * n, [1] + [0] * n, [0] * (n + 1)
+        for end in range(1, n + 1):
+            for start in range(end):
+                row = span_row(n, start, end)
+                new = value[start] + float(log[row])
+                if new == -math.inf:
+                    continue
+                if math.isclose(new, value[end], rel_tol=1e-12, abs_tol=1e-12):
+                    ways[end] += ways[start] * int(equal[row])
+                elif new > value[end]:
+                    value[end], ways[end], back[end] = new, ways[start] * int(equal[row]), start
+        chunks: list[Chunk] = []
+        end = n if value[n] > -math.inf else 0
+        while end:
+            start = back[end]
+            chunks.append(Chunk(self.categories[int(category[span_row(n, start, end)])], start, end))
+            end = start
+        return BestSequence(tuple(reversed(chunks)), value[n], ways[n])
+
+
+@dataclass
+class SequenceScores:
+    """Sums over sentences: entropy of the true sequences, and how many chunks of the best ones are true."""
+
+    sentences: int = 0
+    impossible: int = 0
+    bits: float = 0.0
+    predicted: int = 0
+    correct: int = 0
+    true: int = 0
+
+    def add(self, model: SequenceModel, chunks: Sequence[Chunk]) -> BestSequence:
+        """Count one sentence and return its best sequence."""
+        log = model.log2_probability(chunks)
+        best = model.best()
+        self.sentences += 1
+        self.impossible += log == -math.inf
+        self.bits += 0.0 if log == -math.inf else -log
+        self.predicted += len(best.chunks)
+        self.correct += len(set(best.chunks) & set(chunks))
+        self.true += len(chunks)
+        return best
+
+    @property
+    def bits_per_sentence(self) -> float:
+        if self.impossible:
+            return math.inf
+        return self.bits / self.sentences if self.sentences else math.nan
+
+    @property
+    def finite_bits_per_sentence(self) -> float:
+        """The mean over the sentences whose true sequence is possible."""
+        possible = self.sentences - self.impossible
+        return self.bits / possible if possible else math.nan
+
+    @property
+    def precision(self) -> float:
+        return self.correct / self.predicted if self.predicted else math.nan
+
+    @property
+    def recall(self) -> float:
+        return self.correct / self.true if self.true else math.nan
 
 
 _SCHEMA, _VERSION = "treegauge-chunks", 1
@@ -341,7 +460,7 @@ def load_models(path: str | Path) -> tuple[Models, HmmTagger | None]:
     edges = iter(zip(list[str](document["trie_tags"]), targets, strict=True))
     trie = RuleTrie()
     trie.children = [dict(next(edges) for _ in range(count)) for count in counts]
-    grammar = Grammar(trie, arrays["is_rule"], arrays["rule_probability"])
+    grammar = ChunkRules(trie, arrays["is_rule"], arrays["rule_probability"])
     contexts: dict[int, dict[str, NDArray[np.float64]]] = {}
     rows = zip(arrays["context_nodes"].tolist(), document["context_tags"], arrays["context_probability"], strict=True)
     for node, tag, row in rows:

@@ -1,8 +1,7 @@
-"""Chunked sentences from files: CoNLL-2000 columns as they stand, any other treebank through Abney's definition of a chunk.
+"""Chunked sentences from files: CoNLL-2000 columns as they are, any other treebank by Abney's definition of a chunk.
 
-Chunks read off a treebank by Abney's definition: non-recursive pieces of phrases, from their beginning up to the head.
-
-A chunk ends with its head word; complements and modifiers behind the head make chunks of their own. A preposition takes the
+By that definition chunks are non-recursive pieces of phrases, from their beginning up to the head. A chunk
+ends with its head word; complements and modifiers behind the head make chunks of their own. A preposition takes the
 noun chunk behind it into one PP chunk, a chain of auxiliaries the main verb into one VP chunk. Before a head, words and phrases
 of words only (adjectives, numbers, adverbs) belong to the chunk; a larger phrase there, such as a possessor, is cut off and
 stands alone. Words that no chunk takes are Null chunks.
@@ -28,14 +27,14 @@ from treegauge.normalise.labels import base_label, strip_functions
 from treegauge.normalise.pruning import remove_traces
 from treegauge.trees import Tree, Treebank
 
-__all__ = ["ChunkFile", "chunk_file", "chunked", "chunked_sentences", "chunks_of_tree", "iob_columns", "read_chunks"]
+__all__ = ["ChunkFile", "chunk_file", "chunk_trees", "chunked_sentences", "chunks_of_tree", "iob_columns", "read_chunks"]
 
 _CHUNKED = frozenset({"NP", "VP", "PP", "ADJP", "ADVP", "QP", "WHNP", "WHPP", "WHADVP", "WHADJP", "PRT", "INTJ", "NX", "NAC"})
 _BEFORE_HEAD = frozenset({"ADJP", "ADVP", "QP", "NX", "NAC", "UCP", "PRT", "CONJP"})
 _CLOSED_TO_HEADS = frozenset({"PP", "WHPP"})
 
 
-def chunked(trees: Iterable[Tree], rules: str | HeadRules = "collins") -> Iterator[ChunkedSentence]:
+def chunk_trees(trees: Iterable[Tree], rules: str | HeadRules = "collins") -> Iterator[ChunkedSentence]:
     """The trees as chunked sentences; traces are removed first, and trees without words left out."""
     for tree in trees:
         plain = remove_traces(tree)
@@ -187,7 +186,7 @@ def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:
 
 def _chunked(trees: Iterable[Tree], *, flat: bool) -> Iterator[ChunkedSentence]:
     if not flat:
-        return chunked(trees)
+        return chunk_trees(trees)
     return (ChunkedSentence.from_iob(tree.words, tree.tags, iob_columns(tree)) for tree in trees)
 
 

@@ -4,10 +4,9 @@ P(tags, words) = prod P(t_k | t_{k-2}, t_{k-1}) P(w_k | t_k), transitions by del
 frequencies and unknown words by their suffixes, both as in Brants 2000. Backward and forward sums give, for a sentence, the exact
 posterior of every tag given the two before it.
 
-Which tag sequences the words of a span may have, and how probable each is.
-
-Gold tags are the certain case. A tagger's posteriors are the general one; both are asked the same two
-questions: which tags can word ``i`` begin with, and which tag can follow a tag sequence at word ``i``.
+A tag lattice holds the possible tag sequences of a sentence with their probabilities. Gold tags are the certain case, a tagger's
+posteriors the general one; both answer the same two questions: which tags can word ``i`` begin with, and which tag can follow a
+tag sequence at word ``i``.
 """
 
 from __future__ import annotations
@@ -101,16 +100,16 @@ class HmmTagger:
             for tag, count in counts.items():
                 tag_counts[tag] += count
         emission = {word: _dense(counts, len(names)) / tag_counts for word, counts in by_word.items()}
-        transition = _interpolated([[number[tag] for tag in tags] for _, tags in corpus], number, len(names))
+        transition = _interpolate([[number[tag] for tag in tags] for _, tags in corpus], number, len(names))
         return cls(names, transition, emission, _Suffixes.train(by_word, tag_counts))
 
     def document(self) -> dict[str, Any]:
-        """What a model file stores of the tagger as text."""
+        """The tagger's part of a model file: names."""
         keys = list(self._suffixes.counts)
         return {"tags": list(self.tags), "words": list(self._emission), "suffixes": [[int(upper), end] for upper, end in keys]}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model file stores of the tagger as numbers."""
+        """The tagger's part of a model file: arrays."""
         return {
             "tagger_transition": self._transition,
             "tagger_emission": np.array(list(self._emission.values())),
@@ -143,7 +142,7 @@ def _dense(counts: Counter[int], size: int) -> Array:
     return row
 
 
-def _interpolated(corpus: Sequence[Sequence[int]], number: dict[str, int], n_tags: int) -> Array:
+def _interpolate(corpus: Sequence[Sequence[int]], number: dict[str, int], n_tags: int) -> Array:
     """P(c | a, b) for tags a, b (or start) and c (or end), by deleted interpolation."""
     start, end, size = number[_START], number[SENTENCE_END], n_tags + 2
     trigrams = np.zeros((size, size, size))

@@ -1,4 +1,4 @@
-"""The grammar that a command was given: a model, a text file, or the one that comes with treegauge."""
+"""Grammars given to commands: a model, a text file, or the model that comes with treegauge."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from treegauge.grammar.model import SHIPPED, Model, load_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.sources import Source
 
-__all__ = ["OWN", "Given", "given_grammar"]
+__all__ = ["OWN", "LoadedGrammar", "load_grammar"]
 
 OWN = "own"
 """The name of the grammar of our own treebank."""
 
 
-class Given(NamedTuple):
+class LoadedGrammar(NamedTuple):
     """A grammar; whether its words are tags; whether its labels join unary chains."""
 
     grammar: PCFG
@@ -23,7 +23,7 @@ class Given(NamedTuple):
     joined: bool
 
 
-def given_grammar(name: str, *, start: str | None = None, renormalise: bool = False) -> Given:
+def load_grammar(name: str, *, start: str | None = None, renormalise: bool = False) -> LoadedGrammar:
     """The grammar in a file, or :data:`OWN`."""
     if name == OWN:
         return _from_model(load_model(SHIPPED))
@@ -32,12 +32,12 @@ def given_grammar(name: str, *, start: str | None = None, renormalise: bool = Fa
     if head != b"PK":
         from treegauge.grammar.text import read_file
 
-        return Given(read_file(name, start=start, renormalise=renormalise), False, False)
+        return LoadedGrammar(read_file(name, start=start, renormalise=renormalise), False, False)
     if start is not None:
         raise InputError("a model has its start symbol: leave out --start", path=name)
     return _from_model(load_model(name))
 
 
-def _from_model(model: Model) -> Given:
+def _from_model(model: Model) -> LoadedGrammar:
     steps = str(model.notes.get("steps", ""))
-    return Given(model.grammar, model.notes.get("terminals") == "tags", "keep=joined" in steps or "double" in steps)
+    return LoadedGrammar(model.grammar, model.notes.get("terminals") == "tags", "keep=joined" in steps or "double" in steps)

@@ -49,7 +49,7 @@ def command() -> None:
     type=click.Choice(["gold", "tagger"]),
     default="gold",
     show_default=True,
-    help="Take tags as given, or as a trigram tagger trained on the same files sees them.",
+    help="Use the tags of the files, or the posteriors of a trigram tagger trained on them.",
 )
 @reading_options
 def train(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
@@ -63,7 +63,7 @@ def train(first: str, second: str | None, output: Path, tags: str, options: Read
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
     every = [sentence for corpus in corpora for sentence in corpus]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in every]) if tags == "tagger" else None
-    tagged = [_tagged(corpus, tagger, "reading tags") for corpus in corpora]
+    tagged = [_tag(corpus, tagger, "reading tags") for corpus in corpora]
     models = train_models(tagged[0], tagged[1] if second is not None else None, categories_of(every))
     save_models(output, models, tagger, ", ".join(path for path in (first, second) if path is not None))
     if models.one_corpus:
@@ -86,7 +86,7 @@ Examples:
     type=click.Choice(["candidates", "covered", "true"]),
     default="candidates",
     show_default=True,
-    help="What the expected share in the blame table goes by.",
+    help="Basis of the expected share in the blame table.",
 )
 @click.option(
     "--candidates", metavar="FILE", help="Measure another chunker: lines `category start end probability`; MODEL is then `-`."
@@ -167,7 +167,7 @@ def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
     if gold == test == "-":
         raise UsageError("gold and test cannot both be standard input")
     with chunk_file(gold, options) as ours, chunk_file(test, options) as theirs:
-        pairs = _paired(ours, theirs)
+        pairs = _pair_sentences(ours, theirs)
         scores = ChunkScores.of((iob_of_chunks(g.chunks, len(g)), iob_of_chunks(t.chunks, len(t))) for g, t in pairs)
     if form == "conlleval":
         for line in conlleval_printout(scores):
@@ -184,7 +184,7 @@ def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
     click.echo(json.dumps(document, ensure_ascii=False, indent=1))
 
 
-def _tagged(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
+def _tag(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
     from treegauge.chunks.models import with_gold_tags
 
     if tagger is None:
@@ -197,7 +197,7 @@ def _tagged(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
     return tagged
 
 
-def _paired(gold: ChunkFile, test: ChunkFile) -> Iterator[tuple[ChunkedSentence, ChunkedSentence]]:
+def _pair_sentences(gold: ChunkFile, test: ChunkFile) -> Iterator[tuple[ChunkedSentence, ChunkedSentence]]:
     """The sentences of both sides; other words, or more of them on one side, are an error once all are counted."""
     numbers, other_words = [0, 0], ""
     for pair in itertools.zip_longest(gold, test):

@@ -8,12 +8,12 @@ from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
-from treegauge.grammar.counted import Counted, Recipe, count_shard, count_trees, grammar_shards
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop import ESTIMATORS
 from treegauge.grammar.model import save_model
 from treegauge.grammar.text import write_nltk, write_text
 from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train_counted
+from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_shard, count_trees, grammar_shards
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 
@@ -31,20 +31,20 @@ Examples:
   treegauge induce train.mrg --format nltk -o grammar.txt""",
 )
 @click.argument("treebank")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where the grammar goes; - prints it as text.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
 @click.option("--steps", default=DEFAULT_STEPS, show_default=True, metavar="STEPS",
               help="Normalising steps before counting (treegauge normalise --list); \"\" for none.")  # fmt: skip
-@click.option("--tags", is_flag=True, help="The grammar's words are tags: preterminals are read as words.")
+@click.option("--tags", is_flag=True, help="Induce a grammar over tags: preterminals are read as words.")
 @click.option(
     "--dop", type=click.Choice(ESTIMATORS), help="Data-oriented parsing: all subtrees as rules; parse with labelled-recall."
 )
 @click.option("--lexicon", type=click.Choice(LEXICONS), default="signatures", show_default=True,
-              help="Rare and unknown words: by their spelling, as one unknown word, or not at all.")  # fmt: skip
+              help="Treatment of rare and unknown words: by spelling, as one unknown word, or none.")  # fmt: skip
 @click.option("--unknown-below", type=click.IntRange(1), default=COLLINS_BELOW, show_default=True, metavar="N",
               help="--lexicon collins: words seen fewer than N times become the unknown word.")  # fmt: skip
 @click.option("--smooth-rules", type=click.FloatRange(0), default=0.0, metavar="NUMBER",
               help="Smooth rules towards those of symbols with another parent; NUMBER is their weight.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @reading_options
 @engine_options()
 def command(
@@ -60,13 +60,13 @@ def command(
     options: ReadOptions,
     engine: Engine,
 ) -> None:
-    """Count a PCFG from TREEBANK: relative frequency after normalising steps; its size goes to stderr."""
+    """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
     spare_inputs(output, treebank)
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise click.UsageError("a model is a file: give -o FILE, or --format text")
     recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules)
-    counted, trained_on = _counted(treebank, recipe, options, engine)
+    counted, trained_on = _count_treebank(treebank, recipe, options, engine)
     grammar, notes = train_counted(counted, recipe)
     if form == "model":
         save_model(grammar, output, trained_on=trained_on, notes=notes)
@@ -79,18 +79,18 @@ def command(
     click.echo(str(statistics(grammar)), err=True)
 
 
-def _counted(treebank: str, recipe: Recipe, options: ReadOptions, engine: Engine) -> tuple[Counted, str]:
+def _count_treebank(treebank: str, recipe: Recipe, options: ReadOptions, engine: Engine) -> tuple[TreeCounts, str]:
     """The counts of a treebank, and its hash."""
     if engine.in_process:
         bank = read(treebank, options)
         return count_trees(bank, recipe), bank.sha256()
     paths = tuple(source.name for source in find_sources(treebank))
     if "-" in paths:
-        raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")
+        raise UsageError("standard input cannot be split among workers: save it to a file, or use --engine local")
     shards = engine.plan(lambda: grammar_shards(paths, options))
     digest, *results = engine.map(count_shard, recipe, shards, title="counting")
-    counted = Counted()
+    counted = TreeCounts()
     for result in results:
-        if isinstance(result, Counted):
+        if isinstance(result, TreeCounts):
             counted.add(result)
     return counted, str(digest)

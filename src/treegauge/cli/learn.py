@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._grammars import given_grammar
+from treegauge.cli._grammars import load_grammar
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
@@ -19,7 +19,7 @@ from treegauge.grammar.model import save_model
 from treegauge.grammar.text import write_nltk, write_text
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
-from treegauge.learning import TERMINALS, BracketedSentences, Iteration, Learned, LearningSettings, learn, read_brackets
+from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS
 from treegauge.parsing.jit import when_compiling
 
@@ -41,30 +41,32 @@ Examples:
   treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text""",
 )
 @click.argument("brackets")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where the grammar goes; - prints it as text.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="model (default for files), text (for -), or nltk.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @click.option("--input", "kind", type=click.Choice(["trees", "brackets"]), default="trees", show_default=True,
-              help="A treebank (labels are ignored), or a sentence a line with bare brackets or none: ((a b) c).")  # fmt: skip
+              help="A treebank (labels are ignored), or one sentence a line with bare brackets or none: ((a b) c).")  # fmt: skip
 @click.option("--terminals", type=click.Choice(TERMINALS), default="tags", show_default=True,
-              help="Of a treebank: learn over its tags or its words.")  # fmt: skip
+              help="Terminals of a treebank: learn over its tags or its words.")  # fmt: skip
 @click.option("--max-length", type=click.IntRange(1), metavar="N", help="Leave out longer sentences.")
 @click.option("--no-punctuation", is_flag=True, help="Leave out tokens with the Penn Treebank's punctuation tags.")
 @click.option("--ignore-brackets", is_flag=True, help="Plain inside-outside re-estimation, from the sentences alone.")
 @click.option("--nonterminals", type=click.IntRange(1), default=15, show_default=True, metavar="N",
-              help="How many symbols a random start has, with all rules A -> B C and A -> word over them.")  # fmt: skip
-@click.option("--start", metavar="GRAMMAR", help="Start from this grammar (model or text) and not from a random one.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Of the random starts.")
+              help="Number of symbols of a random start, with all rules A -> B C and A -> word over them.")  # fmt: skip
+@click.option("--start", metavar="GRAMMAR", help="Start from this grammar (model or text) instead of a random one.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random starts.")
 @click.option("--restarts", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Learn from N random starts and keep the grammar with the lowest cross entropy.")  # fmt: skip
-@click.option("--iterations", type=click.IntRange(0), default=100, show_default=True, metavar="N", help="The most steps a start.")
+@click.option(
+    "--iterations", type=click.IntRange(0), default=100, show_default=True, metavar="N", help="Maximum iterations per start."
+)
 @click.option("--tolerance", type=click.FloatRange(0), default=1e-4, show_default=True, metavar="BITS",
               help="Stop when a step lowers the cross entropy by less than this, in bits a word; 0 never stops early.")  # fmt: skip
 @click.option("--threshold", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
               help="Write only rules at least this probable, and scale them to sum to 1.")  # fmt: skip
-@click.option("--checkpoint", metavar="FILE", help="Where the state is kept after every step.  [default: OUTPUT.checkpoint]")
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint: the result is the same as without interruption.")
+@click.option("--checkpoint", metavar="FILE", help="File of the state after every step.  [default: OUTPUT.checkpoint]")
+@click.option("--resume", is_flag=True, help="Continue from the checkpoint; the result is the same as without interruption.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing about each step.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no line for each step.")
 @reading_options
 @engine_options(no_shards=_no_shards)
 def command(
@@ -104,10 +106,10 @@ def command(
         learned = learn(
             sentences,
             settings,
-            start=None if start is None else given_grammar(start).grammar,
+            start=None if start is None else load_grammar(start).grammar,
             checkpoint=checkpoint,
             resume=resume,
-            on_iteration=_teller(quiet, restarts),
+            on_iteration=_progress_printer(quiet, restarts),
             engine=engine,
         )
     _write(learned, output, form, threshold, sentences, reading["terminals"] if reading["kind"] == "trees" else "words", settings)
@@ -145,7 +147,7 @@ def _text(path: str, encoding: str) -> str:
     return "\n".join(parts)
 
 
-def _teller(quiet: bool, restarts: int) -> Callable[[Iteration], None]:
+def _progress_printer(quiet: bool, restarts: int) -> Callable[[Iteration], None]:
     """Says each step: a line of its own where stderr is a file, over the last one on a terminal."""
     if quiet:
         return lambda _: None
@@ -161,7 +163,7 @@ def _teller(quiet: bool, restarts: int) -> Callable[[Iteration], None]:
 
 
 def _write(
-    learned: Learned,
+    learned: LearningResult,
     output: str,
     form: str,
     threshold: float,

@@ -12,22 +12,22 @@ from typing import Any
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._grammars import OWN, given_grammar
+from treegauge.cli._grammars import OWN, load_grammar
 from treegauge.cli._options import spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.parsing.input import KINDS, Kind, read_sentences
 from treegauge.parsing.jit import when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.pruning import THRESHOLD, search_error
-from treegauge.parsing.sentences import KINDS, Kind, read_sentences
-from treegauge.parsing.shards import ParseJob, Recorded, parse_stretch, recorded, stretches
+from treegauge.parsing.shards import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
 from treegauge.tables import number_of
 
 PRUNE_EVERY = 10
-"""Of how many sentences one is parsed exactly too, to see whether pruning lost anything."""
+"""One sentence in so many is parsed exactly as well, to see whether pruning lost anything."""
 
 
 @click.command(
@@ -44,27 +44,27 @@ Examples:
 @click.argument("grammar", default=OWN)
 @click.argument("file", default="-")
 @click.option("--objective", default="viterbi", show_default=True, metavar="NAME",
-              help=f"What the tree is best for: {', '.join(OBJECTIVES)}; mbr:METRIC takes any metric.")  # fmt: skip
-@click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: what a node must be worth.")
-@click.option("--pre/--nopre", default=None, help="Whether preterminals count (labelled-recall, bracketed-recall and others).")
-@click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: which trees vote.  [default: samples]")
-@click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: how many trees vote.  [default: 100]")
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: of the samples.  [default: 0]")
+              help=f"Decoding objective: {', '.join(OBJECTIVES)}; mbr:METRIC takes any metric.")  # fmt: skip
+@click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
+@click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
+@click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees to compare.  [default: samples]")
+@click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: number of trees to compare.  [default: 100]")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
-              help="tokens with blanks between, word/TAG, raw text, or trees (their words are parsed).")  # fmt: skip
+              help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees (their words are parsed).")  # fmt: skip
 @click.option("--raw", is_flag=True, help="The same as --input raw: split punctuation and clitics off as the Penn Treebank does.")
 @click.option("--gold-tags", is_flag=True, help="Keep the tags of the input (tagged or trees).")
 @click.option("--prune", type=float, is_flag=False, flag_value=THRESHOLD, default=0.0, metavar="[NUMBER]",
-              help=f"Leave out what a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}]; else exact.")  # fmt: skip
+              help=f"Prune spans that a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}].")  # fmt: skip
 @click.option("--prune-check", type=click.IntRange(0), default=25, show_default=True, metavar="N",
-              help="--prune: parse so many of the sentences exactly too, and say how often the best tree was lost.")  # fmt: skip
+              help="--prune: parse N of the sentences exactly as well, and report how often the best tree was lost.")  # fmt: skip
 @click.option("--kbest", type=click.IntRange(0), default=0, metavar="K", help="Print the K likeliest parses of each sentence.")
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True)
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where the trees go.")
-@click.option("--resume", is_flag=True, help="Go on where a killed run stopped: FILE keeps its complete sentences.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many sentences to parse at once.")
-@click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of the sentences.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run; FILE keeps its complete sentences.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of sentences parsed in parallel.")
+@click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 @engine_options()
@@ -75,13 +75,13 @@ def command(
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
-    One sentence a line, one tree a line, in the same order. A sentence that has no parse gets a right-branching tree
+    One sentence a line in, one tree a line out, in the same order. A sentence that has no parse gets a right-branching tree
     whose root is marked -FALLBACK; stderr says how many there are.
     """
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record a sentence: bracketed or jsonl")
     spare_inputs(output, grammar, file)
-    given = given_grammar(grammar, start=start, renormalise=renormalise)
+    given = load_grammar(grammar, start=start, renormalise=renormalise)
     options = {name: value for name, value in choices.items() if value is not None}
     parser = Parser(
         given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
@@ -93,8 +93,8 @@ def command(
     job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
     began, count, failed = time.monotonic(), 0, 0
     checked: list[Sentence] = []
-    found = _shown(_here(file, job)) if engine.in_process else _elsewhere(file, job, engine)
-    with target.open() as write, when_compiling(_say_compiling):
+    found = _with_progress(_parse_in_process(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
+    with target.open() as write, when_compiling(_report_compiling):
         write(header(form, grammar, objective, options))
         for text, fallback, sentence in found:
             write(text)
@@ -110,24 +110,24 @@ def command(
         click.echo(str(search_error(parser, checked)), err=True)
 
 
-def _here(file: str, job: ParseJob) -> Iterator[Recorded]:
-    """The parses made in this process, sentence by sentence."""
+def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:
+    """Parse in this process, sentence by sentence."""
     sentences = itertools.islice(read_sentences(file, job.kind, job.reading), job.done, None)
     for number, parsed in enumerate(job.parser.parse_all(sentences, job.jobs), job.done):
-        yield recorded(job, number, parsed)
+        yield parse_record(job, number, parsed)
 
 
-def _elsewhere(file: str, job: ParseJob, engine: Engine) -> Iterator[Recorded]:
-    """The parses made by an engine, stretch by stretch."""
-    return itertools.chain.from_iterable(engine.map(parse_stretch, job, stretches(file, job), title="parsing"))
+def _parse_on_engine(file: str, job: ParseJob, engine: Engine) -> Iterator[ParseRecord]:
+    """Parse on an engine, block by block."""
+    return itertools.chain.from_iterable(engine.map(parse_block, job, sentence_blocks(file, job), title="parsing"))
 
 
-def _say_compiling() -> None:
+def _report_compiling() -> None:
     click.echo("treegauge: compiling the parser's kernels; this happens once", err=True)
 
 
-def _shown(parsed: Iterator[Recorded]) -> Iterator[Recorded]:
-    """The same, with a line of progress on a terminal after the first second."""
+def _with_progress(parsed: Iterator[ParseRecord]) -> Iterator[ParseRecord]:
+    """Pass the parses on, with a progress line on a terminal after the first second."""
     if not sys.stderr.isatty() or os.environ.get("NO_PROGRESS"):
         yield from parsed
         return

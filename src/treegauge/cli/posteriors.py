@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from treegauge.cli._grammars import OWN, given_grammar
+from treegauge.cli._grammars import OWN, load_grammar
 from treegauge.cli._options import spare_inputs
 from treegauge.errors import NoParse
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_bytes
 from treegauge.parsing.display import draw_posteriors
 from treegauge.parsing.forest import Forest
-from treegauge.parsing.sentences import KINDS, Kind, read_sentences
+from treegauge.parsing.input import KINDS, Kind, read_sentences
 
 FORMATS = ("table", "json", "csv")
 
@@ -30,12 +30,12 @@ Examples:
 @click.argument("grammar", default=OWN)
 @click.argument("file", default="-")
 @click.option("--input", "kind", type=click.Choice(KINDS), default="tokens", show_default=True,
-              help="tokens with blanks between, word/TAG, raw text, or trees.")  # fmt: skip
+              help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
 @click.option("--least", type=click.FloatRange(0), default=0.001, show_default=True, help="Leave out smaller posteriors.")
-@click.option("--symbols", is_flag=True, help="The grammar's own symbols, not the labels that trees show.")
+@click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw the chart as a heat map.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
-@click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of the sentence.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
+@click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 def command(
@@ -44,7 +44,7 @@ def command(
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them."""
     spare_inputs(svg, grammar, file)
-    given = given_grammar(grammar, start=start, renormalise=renormalise)
+    given = load_grammar(grammar, start=start, renormalise=renormalise)
     sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding)), None)
     if sentence is None:
         raise NoParse("there is no sentence to parse: the input is empty")

@@ -22,7 +22,7 @@ FORMATS = ("table", "markdown", "json", "csv", "latex")
 
 
 class Reproduce(click.Group):
-    """A command for each experiment, made from its settings when it is asked for."""
+    """A command for each experiment, made from its settings on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(EXPERIMENTS)
@@ -56,7 +56,7 @@ Examples:
 def command(ctx: click.Context, listing: bool) -> None:
     """Run a paper's experiment on TREEBANK, or on our own, and show its numbers beside ours.
 
-    `treegauge reproduce EXPERIMENT --help` lists what can be set.
+    `treegauge reproduce EXPERIMENT --help` lists the options.
     """
     if listing:
         for name, line in EXPERIMENTS.items():
@@ -66,16 +66,16 @@ def command(ctx: click.Context, listing: bool) -> None:
 
 
 def _command(experiment: Experiment) -> click.Command:
-    """The command of one experiment: what all have, and an option for each of its settings."""
+    """The command of one experiment: the common options, and one for each of its settings."""
     fields = dataclasses.fields(experiment.settings)
     names = [field.name for field in fields]
 
     @click.command(experiment.name, help=f"{experiment.title}.")
     @click.option("-o", "--output", metavar="FOLDER", help="Write the report (JSON, Markdown, figures) there; keep finished parts.")
-    @click.option("--resume", is_flag=True, help="Go on with the parts that a killed run left in FOLDER.")
-    @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Of what is printed.")
+    @click.option("--resume", is_flag=True, help="Continue an interrupted run from the parts in FOLDER.")
+    @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
     @click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
-    @engine_options(no_shards="its pieces follow from one another; --engine shares them out, and -o keeps them")
+    @engine_options(no_shards="its parts depend on each other; use --engine to distribute them and -o to store them")
     def run(output: str | None, resume: bool, form: str, threads: int | None, engine: Engine, **given: Any) -> None:
         settings = experiment.settings(**{name: given.pop(name) for name in names})
         _run(experiment, settings, output, resume, form, threads, engine, **given)
@@ -101,7 +101,7 @@ def _with_treebank(run: click.Command) -> click.Command:
     with_reading: Any = reading_options(callback)
     run.callback = with_reading
     run.params.append(click.Argument(["treebank"], required=False))
-    run.params.append(click.Option(["--name"], metavar="TEXT", help="What the treebank is called in the report."))
+    run.params.append(click.Option(["--name"], metavar="TEXT", help="Name of the treebank in the report."))
     run.params.extend(reversed(with_reading.__click_params__))
     return run
 
@@ -123,12 +123,14 @@ def _run(
 
     corpus: Corpus | None = None
     if experiment.corpus is not None:
-        corpus = _given(treebank, name, options or ReadOptions()) if treebank else experiment.corpus()
+        corpus = _corpus(treebank, name, options or ReadOptions()) if treebank else experiment.corpus()
 
-    def say(line: str) -> None:
+    def progress(line: str) -> None:
         click.echo(line, err=True)
 
-    report = run_experiment(experiment, corpus, settings, folder=output, resume=resume, threads=threads, say=say, engine=engine)
+    report = run_experiment(
+        experiment, corpus, settings, folder=output, resume=resume, threads=threads, progress=progress, engine=engine
+    )
     if form == "json":
         click.echo(json.dumps(document(experiment, report, experiment.fingerprint(corpus, settings)), ensure_ascii=False, indent=1))
         return
@@ -137,5 +139,5 @@ def _run(
         click.echo(f"- {note}", err=True)
 
 
-def _given(treebank: str, name: str | None, options: ReadOptions) -> Corpus:
+def _corpus(treebank: str, name: str | None, options: ReadOptions) -> Corpus:
     return Corpus(name or Path(treebank).stem, read(treebank, options))

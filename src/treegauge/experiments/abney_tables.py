@@ -20,8 +20,8 @@ from treegauge.chunks.reading import chunked_sentences
 from treegauge.chunks.tagger import HmmTagger
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
-from treegauge.experiments.tables import beside
+from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work, setting
+from treegauge.experiments.tables import paper_table
 from treegauge.reports.figures import blame_figure
 from treegauge.reports.plots import write_figure
 from treegauge.tables import Cell, Table
@@ -49,7 +49,7 @@ PAPER_BLAME: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How the experiment is run."""
+    """The options of the experiment."""
 
     tags: str = setting("tagger", "tagger: posteriors of a trigram tagger trained on the first two corpora; gold: tags as given")
     eps: float = setting(1e-6, "Probabilities are clipped to [eps, 1-eps].")
@@ -71,7 +71,7 @@ class BlameFigure:
         return text.getvalue()
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
+def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
     """Train on two thirds, measure on the third."""
     assert corpus is not None
     sentences = chunked_sentences(corpus.bank)
@@ -79,14 +79,14 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
         raise UsageError(f"the experiment needs at least 3 sentences ({len(sentences)} given) and tags `tagger` or `gold`")
     parts = [sentences[number::3] for number in range(3)]
     if not work.engine.in_process:
-        work.say("this experiment is one piece, less than a minute for CoNLL-2000: it runs in this process")
-    work.say(f"{len(parts[0])} sentences for rules, {len(parts[1])} for their probabilities, {len(parts[2])} to measure")
-    tagged = _tagged(parts, settings.tags)
+        work.report("this experiment is one piece, less than a minute for CoNLL-2000: it runs in this process")
+    work.report(f"{len(parts[0])} sentences for rules, {len(parts[1])} for their probabilities, {len(parts[2])} to measure")
+    tagged = _tag(parts, settings.tags)
     models = train_models(tagged[0], tagged[1], categories_of(sentences))
-    work.say(f"{models.grammar.n_rules} rules")
+    work.report(f"{models.grammar.n_rules} rules")
     evaluation = evaluate(models, tagged[2], eps=settings.eps)
     blame = blame_table(evaluation)
-    return Report(
+    return ExperimentReport(
         tables=[_measures(evaluation), _blame(blame), coverage_table(evaluation), sensitivity_table(evaluation)],
         notes=_notes(parts, settings, evaluation),
         figures=[BlameFigure(blame)],
@@ -98,7 +98,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
     )
 
 
-def _tagged(parts: Sequence[Sequence[ChunkedSentence]], tags: str) -> list[list[Tagged]]:
+def _tag(parts: Sequence[Sequence[ChunkedSentence]], tags: str) -> list[list[Tagged]]:
     if tags == "gold":
         return [with_gold_tags(part) for part in parts]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for part in parts[:2] for sentence in part])
@@ -119,16 +119,16 @@ def _measures(evaluation: Evaluation) -> Table:
     s = evaluation.sequences
     bits = s.finite_bits_per_sentence
     ours["S",] = (None, bits, bits * math.log10(2), 100 * s.precision, 100 * s.recall)
-    return beside(
+    return paper_table(
         "Entropy of phrase recognition; for S precision and recall of the best sequence",
         ("model",),
         _COLUMNS,
-        _rounded(PAPER),
-        _rounded(ours),
+        _round(PAPER),
+        _round(ours),
     )
 
 
-def _rounded(rows: dict[tuple[str, ...], Sequence[Cell]]) -> dict[tuple[str, ...], Sequence[Cell]]:
+def _round(rows: dict[tuple[str, ...], Sequence[Cell]]) -> dict[tuple[str, ...], Sequence[Cell]]:
     """Bits per candidate as text: two digits behind the point would hide them."""
     return {key: (f"{row[0]:.5f}" if isinstance(row[0], float) else row[0], *row[1:]) for key, row in rows.items()}
 
@@ -141,7 +141,7 @@ def _blame(blame: Table) -> Table:
         row[0] += 100 * float(share or 0)
         row[1] += 100 * float(excess or 0)
     paper: dict[tuple[str, ...], Sequence[Cell]] = {(name,): values for name, values in PAPER_BLAME.items()}
-    return beside(
+    return paper_table(
         "Blame: share of the entropy of model G", ("category",), ("%H", "%H - E(%H)"), paper, {(k,): v for k, v in ours.items()}
     )
 

@@ -1,9 +1,4 @@
-"""What an experiment is, what it works with, and what it comes to.
-
-Pieces of long work that are kept as they get done, so that a killed experiment goes on where it was.
-
-Which trees of a treebank are trained on, and which are held out.
-"""
+"""Experiments: their settings, data, checkpoints and reports; and the split of a treebank into training and test trees."""
 
 from __future__ import annotations
 
@@ -22,19 +17,19 @@ from treegauge.io.writing import write_bytes
 from treegauge.tables import Table
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Corpus", "Experiment", "Figure", "HeldOut", "Pieces", "Report", "Work", "held_out", "own_corpus", "setting"]
+__all__ = ["Checkpoint", "Corpus", "Experiment", "ExperimentReport", "Figure", "Split", "Work", "own_corpus", "setting", "split"]
 
 
-class Pieces:
-    r"""Results by name, in a file of JSON lines: the settings first, then a line for each piece as it is finished.
+class Checkpoint:
+    r"""Finished parts of an experiment by name, in a file of JSON lines: the settings first, then a line for each part.
 
-    A line that a kill cut short is not there. Without a path nothing is kept.
+    An incomplete last line is ignored. Without a path nothing is stored.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "p.jsonl")
-    >>> Pieces(path, {"seed": 1}).get("run 1", lambda: [0.5, 1])
+    >>> Checkpoint(path, {"seed": 1}).get("run 1", lambda: [0.5, 1])
     [0.5, 1]
-    >>> Pieces(path, {"seed": 1}, resume=True).get("run 1", lambda: "computed anew")
+    >>> Checkpoint(path, {"seed": 1}, resume=True).get("run 1", lambda: "computed anew")
     [0.5, 1]
     """
 
@@ -57,10 +52,10 @@ class Pieces:
         return name in self._done
 
     def get(self, name: str, compute: Callable[[], Any]) -> Any:
-        """The piece of a name: as it was kept, or computed and kept. It must be made of what JSON has."""
+        """The stored value of a name, or the computed value, which is then stored. It must be JSON data."""
         if name not in self._done:
             line = json.dumps({"name": name, "value": compute()})
-            # Read back, so that a fresh piece and a kept one are the same value.
+            # Read back, so that a new value and a stored one are equal.
             self._done[name] = json.loads(line)["value"]
             if self._path is not None:
                 with self._path.open("a", encoding="utf-8") as file:
@@ -77,12 +72,14 @@ class Pieces:
             pieces = [json.loads(line) for line in lines[1:]]
             self._done = {str(piece["name"]): piece["value"] for piece in pieces}
         except (ValueError, KeyError, TypeError) as error:
-            raise FormatError(f"no pieces of an experiment ({error})", path=str(path), advice="Leave out --resume.") from None
+            raise FormatError(
+                f"not a checkpoint of an experiment ({error})", path=str(path), advice="Leave out --resume."
+            ) from None
         if found != header:
             other = sorted(name for name in {**found, **header} if found.get(name) != header.get(name))
             raise UsageError(
-                f"{path}: these are pieces of another run; what differs: {', '.join(other)}.\n"
-                "  Resume with the same treebank and options, or leave out --resume to start anew."
+                f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
+                "  Resume with the same treebank and options, or leave out --resume to start again."
             )
         write_bytes(f"{whole}\n".encode(), path)
 
@@ -105,33 +102,32 @@ class Figure(Protocol):
 
 @dataclass(frozen=True)
 class Work:
-    """What an experiment is given besides its settings: finished pieces of a run that was killed, someone who listens, and an
-    engine for the pieces that are to be made."""
+    """The means of an experiment: its checkpoint, a progress callback, threads, and an engine for the remaining parts."""
 
-    pieces: Pieces
-    say: Callable[[str], None] = lambda _: None
+    checkpoint: Checkpoint
+    report: Callable[[str], None] = lambda _: None
     threads: int | None = None
     engine: Engine = IN_PROCESS
 
     @property
     def jobs(self) -> int:
-        """How many threads a piece may use: all processors in this process, else one, unless said otherwise."""
+        """The number of threads of one part: all processors in this process, else one, unless given."""
         return self.threads or (os.cpu_count() or 1 if self.engine.in_process else 1)
 
     def each(self, function: Callable[[Any, Any], Any], shared: Any, named: Mapping[str, Any]) -> Iterator[Any]:
-        """The piece of each name, in order: as it was kept, or ``function(shared, item)`` of its item, kept as soon as it is there.
+        """The part of each name, in order: the stored value, or ``function(shared, item)``, stored as soon as it is there.
 
-        Pieces must be made of what JSON has.
+        Parts must be JSON data.
         """
-        missing = [item for name, item in named.items() if name not in self.pieces]
+        missing = [item for name, item in named.items() if name not in self.checkpoint]
         made = self.engine.map(function, shared, missing)
         for name in named:
-            yield self.pieces.get(name, lambda: next(made))
+            yield self.checkpoint.get(name, lambda: next(made))
 
 
 @dataclass(frozen=True)
-class Report:
-    """What an experiment comes to: tables (the paper's numbers beside ours), figures, what differs and why, all
+class ExperimentReport:
+    """The results of an experiment: tables (the paper's numbers beside ours), figures, notes on differences, and all
     numbers."""
 
     tables: Sequence[Table]
@@ -153,11 +149,11 @@ class Experiment:
     title: str
     reference: str
     settings: type[Any]
-    run: Callable[[Corpus | None, Any, Work], Report]
+    run: Callable[[Corpus | None, Any, Work], ExperimentReport]
     corpus: Callable[[], Corpus] | None = None
 
     def fingerprint(self, corpus: Corpus | None, settings: Any) -> dict[str, Any]:
-        """All that decides the result."""
+        """Everything that decides the result."""
         trees = None if corpus is None else {"name": corpus.name, "trees": len(corpus.bank), "sha256": corpus.bank.sha256()}
         return {"experiment": self.name, "corpus": trees, "settings": asdict(settings)}
 
@@ -171,7 +167,7 @@ EVERY = 5
 _HELD_OUT = re.compile(r"(^|[^a-z])(dev|test|eval|heldout|held-out)([^a-z]|$)", re.IGNORECASE)
 
 
-class HeldOut(NamedTuple):
+class Split(NamedTuple):
     """Trees to train on, trees to test on, and how they were told apart."""
 
     train: Treebank
@@ -184,10 +180,10 @@ def own_corpus() -> Corpus:
     return Corpus("treegauge's own treebank", own_treebank())
 
 
-def held_out(bank: Treebank) -> HeldOut:
+def split(bank: Treebank) -> Split:
     """The trees of files called dev or test are held out; where there are none, the fifth of every five trees of a file is.
 
-    >>> train, test, how = held_out(own_treebank())
+    >>> train, test, how = split(own_treebank())
     >>> len(train), len(test), test == own_treebank("dev")
     (418, 103, True)
     """
@@ -205,4 +201,4 @@ def held_out(bank: Treebank) -> HeldOut:
             "  file called dev or test beside the others"
         )
     how = "the files called dev or test" if by_name else "the fifth of every five trees of each file"
-    return HeldOut(bank.take(train), bank.take(test), how)
+    return Split(bank.take(train), bank.take(test), how)

@@ -1,7 +1,4 @@
-"""Line figures of experiments: a value, drawn as SVG, with its data as CSV.
-
-Bar figures of experiments: groups of bars, what a paper printed as a line across each bar.
-"""
+"""Line and bar figures of experiments, drawn as SVG, with their data as CSV."""
 
 from __future__ import annotations
 
@@ -64,7 +61,7 @@ class LineFigure:
 
 @dataclass(frozen=True)
 class BarFigure:
-    """For each group (along x) a bar for each series; ``paper[series][i]`` is what the paper has there, if it has."""
+    """For each group (along x) a bar for each series; ``paper[series][i]`` is the paper's value, drawn as a line across the bar."""
 
     name: str
     title: str

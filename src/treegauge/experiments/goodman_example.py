@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treegauge.experiments.base import Corpus, Experiment, Report, Work
-from treegauge.experiments.tables import beside
+from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work
+from treegauge.experiments.tables import paper_table
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table
@@ -26,7 +26,7 @@ class Settings:
     """There is nothing to set."""
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
+def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
     """The expected number of right constituents of each parse, and of the tree that has most."""
     forest = Forest(PCFG.parse(GRAMMAR), ["x"] * 4)
     best = forest.argmax("labelled-recall")
@@ -37,10 +37,10 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
     ours[_shape(best.tree),] = (math.exp(forest.log_probability(best.tree)), best.score)
     paper: dict[tuple[str, ...], Sequence[Cell]] = {(shape,): (0.25, 1.75) for shape in PARSES}
     paper[BEST,] = (0.0, 2.0)
-    table = beside("Trees of x x x x", ("tree",), ("probability", "expected L"), paper, ours)
+    table = paper_table("Trees of x x x x", ("tree",), ("probability", "expected L"), paper, ours)
     nodes = {c.label: c.posterior for c in forest.constituents()}
     rows = tuple((label, PAPER_NODES.get(label), posterior) for label, posterior in sorted(nodes.items()))
-    return Report(
+    return ExperimentReport(
         tables=[table, Table("How probable each node is", ("node", "paper", "ours"), rows)],
         notes=[
             f"Outcome: {forest.n_parses} parses, each with {ours[PARSES[0],][1]} right constituents on average; the Labelled "

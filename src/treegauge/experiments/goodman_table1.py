@@ -17,9 +17,9 @@ import numpy as np
 from treegauge.alignment.pair import prepare
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.experiments.base import Corpus, Experiment, Report, Work, setting
+from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work, setting
 from treegauge.experiments.figures import Line, LineFigure
-from treegauge.experiments.tables import Summary, beside, summary
+from treegauge.experiments.tables import Summary, paper_table, summary
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
 from treegauge.learning.decoding import decode
 from treegauge.metrics.base import total_of
@@ -59,7 +59,7 @@ Rates = dict[str, list[float]]
 
 @dataclass(frozen=True)
 class Settings:
-    """How the experiment is run."""
+    """The options of the experiment."""
 
     runs: int = setting(10, "How often, each time with another split and another start.")
     nonterminals: int = setting(15, "Symbols of the learned grammars.")
@@ -68,7 +68,7 @@ class Settings:
     sentences: int = setting(788, "The most sentences to use, drawn anew for each run; the rest is left out.")
     max_length: int = setting(15, "Leave out sentences with more terminals.")
     terminals: str = setting("tags", "tags or words")
-    seed: int = setting(1, "Of splits and starts.")
+    seed: int = setting(1, "Seed of splits and starts.")
 
 
 def own_travel() -> Corpus:
@@ -76,7 +76,7 @@ def own_travel() -> Corpus:
     return Corpus("the travel part of treegauge's own treebank", own_treebank("all", ("travel",)))
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
+def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
     """All runs, the table, the test, and the rates by step."""
     assert corpus is not None
     usable = _usable(corpus.bank, settings)
@@ -84,7 +84,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
     runs = {f"run {number}": number for number in range(settings.runs)}
     for result in work.each(_run, (usable, settings, work.jobs), runs):
         results.append(result)
-        work.say(f"run {len(results)} of {settings.runs} is done")
+        work.report(f"run {len(results)} of {settings.runs} is done")
     return _report(usable, settings, results)
 
 
@@ -163,7 +163,7 @@ def _rates(gold: Treebank, trees: Sequence[Tree]) -> dict[str, float]:
     return {name: float(rates[key]) for name, key in CRITERIA.items()}
 
 
-def _report(sentences: BracketedSentences, settings: Settings, results: Sequence[Mapping[str, Any]]) -> Report:
+def _report(sentences: BracketedSentences, settings: Settings, results: Sequence[Mapping[str, Any]]) -> ExperimentReport:
     last = {
         (parser, name): [float(result["rates"][parser][name][-1]) for result in results]
         for parser in (VITERBI, RECALL)
@@ -175,7 +175,7 @@ def _report(sentences: BracketedSentences, settings: Settings, results: Sequence
     ours = {key: summary(values) for key, values in last.items()}
     tests = {name: paired_t(last[VITERBI, name], last[RECALL, name]) for name in CRITERIA}
     unparsed = sum(result["unparsed"][-1] for result in results) / sum(result["test"] for result in results)
-    table = beside(
+    table = paper_table(
         "Percentages correct after the last step: minimum, maximum, mean and standard deviation over the runs",
         ("algorithm", "criterion"),
         ("min", "max", "mean", "SD"),
@@ -183,7 +183,7 @@ def _report(sentences: BracketedSentences, settings: Settings, results: Sequence
         ours,
         percent=True,
     )
-    return Report(
+    return ExperimentReport(
         tables=[table, _significance(tests, ours, unparsed), _on_the_way(results)],
         notes=_notes(sentences, settings, results, ours, tests),
         figures=[_figure(name, results) for name in CRITERIA],
@@ -215,7 +215,7 @@ def _significance(tests: Mapping[str, Any], ours: Mapping[tuple[str, str], Summa
 
 
 def _on_the_way(results: Sequence[Mapping[str, Any]]) -> Table:
-    """How fast and how smoothly the main criterion rises: what the paper says of its Figure 2 in words."""
+    """The main criterion during learning: what the paper says of its Figure 2 in words."""
     rows: list[tuple[Any, ...]] = []
     marks = [step for step in EARLY if step < len(results[0]["cross_entropy"])]
     for parser in (VITERBI, RECALL):

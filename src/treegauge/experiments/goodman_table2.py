@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from treegauge.errors import UsageError
-from treegauge.experiments.base import Corpus, Experiment, HeldOut, Report, Work, held_out, own_corpus, setting
+from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Split, Work, own_corpus, setting, split
 from treegauge.experiments.figures import BarFigure
-from treegauge.experiments.parsing import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix, parse_in_pieces
-from treegauge.experiments.tables import RateTests, Verdict, beside, in_words, verdict, verdict_table
+from treegauge.experiments.parsing import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix, parse_with_checkpoint
+from treegauge.experiments.tables import CriterionTest, RateTests, criterion_table, criterion_test, in_words, paper_table
 from treegauge.tables import Cell, Table
 
 __all__ = ["EXPERIMENT", "Settings"]
@@ -34,33 +34,33 @@ brackets it is the one for brackets: where trees are binary the two are the same
 
 @dataclass(frozen=True)
 class Settings:
-    """How the experiment is run."""
+    """The options of the experiment."""
 
     max_length: int = setting(40, "Leave out sentences with more symbols.")
-    rounds: int = setting(10_000, "Of the randomisation tests.")
-    seed: int = setting(1, "Of the randomisation tests.")
+    rounds: int = setting(10_000, "Rounds of the randomisation tests.")
+    seed: int = setting(1, "Seed of the randomisation tests.")
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
+def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
     """The table, the error reductions, and for each criterion whether its own algorithm is best."""
     assert corpus is not None
     if settings.max_length < 2 or settings.rounds < 1:
         raise UsageError(f"sentences of at most {settings.max_length} symbols and {settings.rounds} rounds make no experiment")
-    parts = held_out(corpus.bank)
+    parts = split(corpus.bank)
     matrix = objective_matrix(
         list(parts.train),
         list(parts.test),
         most_symbols=settings.max_length,
-        parse_all=lambda parser, sentences: parse_in_pieces(work, parser.objective, parser, sentences),
+        parse_all=lambda parser, sentences: parse_with_checkpoint(work, parser.objective, parser, sentences),
     )
-    work.say("testing differences")
+    work.report("testing differences")
     binary, nary = (
         RateTests("goodman", gold, matrix.trees, preset="none", rounds=settings.rounds, seed=settings.seed)
         for gold in (matrix.binary_gold, matrix.gold)
     )
     verdicts = _verdicts(binary, nary)
-    return Report(
-        tables=[_table(matrix), _reductions(matrix), verdict_table(verdicts)],
+    return ExperimentReport(
+        tables=[_table(matrix), _reductions(matrix), criterion_table(verdicts)],
         notes=_notes(corpus, parts, settings, matrix, verdicts),
         figures=[_figure(corpus, matrix)],
         data={
@@ -79,7 +79,7 @@ def _table(matrix: Matrix) -> Table:
     unparsed = matrix.unparsed / len(matrix.gold)
     notes = [f"Unparsed sentences (right-branching fallback): paper {PAPER_UNPARSED:.0%}, ours {unparsed:.1%}."]
     title = "Grammar induced by counting: three algorithms on five criteria"
-    return beside(title, ("algorithm",), tuple(CRITERIA.values()), PAPER, ours, percent=True, notes=notes)
+    return paper_table(title, ("algorithm",), tuple(CRITERIA.values()), PAPER, ours, percent=True, notes=notes)
 
 
 def _reductions(matrix: Matrix) -> Table:
@@ -102,14 +102,14 @@ def _reduction(before: float, after: float) -> float:
     return (after - before) / (1 - before) if before < 1 else math.nan
 
 
-def _verdicts(binary: RateTests, nary: RateTests) -> list[Verdict]:
+def _verdicts(binary: RateTests, nary: RateTests) -> list[CriterionTest]:
     return [
-        verdict(nary if criterion.startswith("consistent") else binary, criterion, CRITERIA[criterion], own, NAMES)
+        criterion_test(nary if criterion.startswith("consistent") else binary, criterion, CRITERIA[criterion], own, NAMES)
         for criterion, own in OWN.items()
     ]
 
 
-def _called(each: Verdict) -> Verdict:
+def _name_algorithms(each: CriterionTest) -> CriterionTest:
     """In words: Goodman calls algorithms as he calls the criteria."""
     return replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm")
 
@@ -122,8 +122,8 @@ def _figure(corpus: Corpus, matrix: Matrix) -> BarFigure:
     return BarFigure("rates", f"Three algorithms on five criteria: {corpus.name}", "%", groups, series, paper)
 
 
-def _notes(corpus: Corpus, parts: HeldOut, settings: Settings, matrix: Matrix, verdicts: Sequence[Verdict]) -> list[str]:
-    outcome = in_words([_called(each) for each in verdicts])
+def _notes(corpus: Corpus, parts: Split, settings: Settings, matrix: Matrix, verdicts: Sequence[CriterionTest]) -> list[str]:
+    outcome = in_words([_name_algorithms(each) for each in verdicts])
     return [
         f"Outcome: {outcome} In the paper there is one exception: Labelled Recall is best on Consistent Brackets Recall.",
         "Corpus: the paper used part of the Penn Treebank 0.5 (1805 test sentences, 38610 nonterminals; how many to train on it "

@@ -1,8 +1,7 @@
-"""Parsing as part of an experiment: block by block, each kept as it is done, with progress.
+"""Parsing in experiments: block by block with checkpoints; and the matrix of objectives by criteria (Goodman 1996, Table 2).
 
-Which objective is best on which criterion: the matrix behind Goodman's Table 2 (1996), for any treebank.
-
-A grammar is counted from training trees, epsilons removed, singletons collapsed, binarised with X_Cont, relative frequency, no
+For the matrix a grammar is counted
+ from training trees, epsilons removed, singletons collapsed, binarised with X_Cont, relative frequency, no
 smoothing. Held-out sentences are parsed with every objective, and the trees scored by every criterion: against the binarised
 gold trees, but consistent brackets against the n-ary ones, as in the paper.
 """
@@ -19,49 +18,49 @@ from treegauge.errors import MismatchError
 from treegauge.experiments.base import Work
 from treegauge.grammar.counting import induce
 from treegauge.normalise import pipeline
-from treegauge.parsing.parser import Parsed, Parser, Sentence
-from treegauge.parsing.shards import Stretch
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
+from treegauge.parsing.shards import SentenceBlock
 from treegauge.scoring.score import score
 from treegauge.tables import Table, plain
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
-__all__ = ["BLOCK", "CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "objective_matrix", "parse_in_pieces"]
+__all__ = ["BLOCK", "CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "objective_matrix", "parse_with_checkpoint"]
 
 BLOCK = 50
-"""Sentences of a piece."""
+"""Sentences in a part of the checkpoint."""
 
 
-def parse_in_pieces(work: Work, name: str, parser: Parser, sentences: Sequence[Sentence]) -> list[Parsed]:
-    """The parses of sentences: those that a killed run has left are not parsed again."""
-    blocks: dict[str, Stretch] = {}
+def parse_with_checkpoint(work: Work, name: str, parser: Parser, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
+    """The parses of sentences; those in the checkpoint are not parsed again."""
+    blocks: dict[str, SentenceBlock] = {}
     for first in range(0, len(sentences), BLOCK):
         block = tuple(sentences[first : first + BLOCK])
-        blocks[f"{name} {first}"] = Stretch(first, len(block), sentences=block)
-    kept = {piece for piece in blocks if piece in work.pieces}
-    parsed: list[Parsed] = []
+        blocks[f"{name} {first}"] = SentenceBlock(first, len(block), sentences=block)
+    kept = {piece for piece in blocks if piece in work.checkpoint}
+    parsed: list[ParsedSentence] = []
     began, fresh = time.monotonic(), 0
     for (piece, block), found in zip(blocks.items(), work.each(_parse, (parser, work.jobs), blocks), strict=True):
         fresh += 0 if piece in kept else block.count
-        parsed += [_parsed(sentence, document) for sentence, document in zip(block.sentences, found, strict=True)]
+        parsed += [_from_document(sentence, document) for sentence, document in zip(block.sentences, found, strict=True)]
         rate = f", {fresh / (time.monotonic() - began):.1f} a second" if fresh else ""
-        work.say(f"{name}: {len(parsed)} of {len(sentences)} sentences{rate}")
+        work.report(f"{name}: {len(parsed)} of {len(sentences)} sentences{rate}")
     return parsed
 
 
-def _parse(how: tuple[Parser, int], block: Stretch) -> list[dict[str, Any]]:
+def _parse(how: tuple[Parser, int], block: SentenceBlock) -> list[dict[str, Any]]:
     parser, jobs = how
     first, last = block.only or (0, block.count)
     return [_document(parsed) for parsed in parser.parse_all(block.sentences[first:last], jobs)]
 
 
-def _document(parsed: Parsed) -> dict[str, Any]:
+def _document(parsed: ParsedSentence) -> dict[str, Any]:
     return {"tree": list(to_flat(parsed.tree)), "score": plain(parsed.score), "fallback": parsed.fallback}
 
 
-def _parsed(sentence: Sentence, document: dict[str, Any]) -> Parsed:
+def _from_document(sentence: Sentence, document: dict[str, Any]) -> ParsedSentence:
     tree: Tree = from_flat(document["tree"])
     score = math.nan if document["score"] is None else float(document["score"])
-    return Parsed(sentence, tree, score, math.nan, bool(document["fallback"]))
+    return ParsedSentence(sentence, tree, score, math.nan, bool(document["fallback"]))
 
 
 GOODMAN_OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall")
@@ -115,14 +114,14 @@ def objective_matrix(
     most_symbols: int = 40,
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
-    parse_all: Callable[[Parser, Sequence[Sentence]], Iterable[Parsed]] | None = None,
+    parse_all: Callable[[Parser, Sequence[Sentence]], Iterable[ParsedSentence]] | None = None,
 ) -> Matrix:
     """Train on some trees, parse the tags of others with every objective, and score by every criterion.
 
     ``advance`` is called after each parsed sentence. ``parse_all`` replaces the parser's own, for work that is kept as it is done.
     """
 
-    def own_parse_all(parser: Parser, sentences: Sequence[Sentence]) -> Iterable[Parsed]:
+    def own_parse_all(parser: Parser, sentences: Sequence[Sentence]) -> Iterable[ParsedSentence]:
         return parser.parse_all(sentences, jobs)
 
     parse = parse_all or own_parse_all
@@ -138,7 +137,7 @@ def objective_matrix(
     trees: dict[str, list[Tree]] = {}
     unparsed = 0
     for objective in objectives:
-        parsed: list[Parsed] = []
+        parsed: list[ParsedSentence] = []
         for one in parse(Parser(grammar, objective, tag_words=True), sentences):
             parsed.append(one)
             advance()

@@ -1,4 +1,4 @@
-"""Running an experiment: pieces kept on the way, and the report as JSON, Markdown and figures in a folder."""
+"""Run an experiment with checkpoints; write its report as JSON, Markdown and figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MissingExtra
-from treegauge.experiments.base import Corpus, Experiment, Pieces, Report, Work
+from treegauge.experiments.base import Checkpoint, Corpus, Experiment, ExperimentReport, Work
 from treegauge.io.writing import partial_path, write_bytes
 from treegauge.tables import plain, render
 
@@ -25,21 +25,21 @@ def run_experiment(
     folder: str | Path | None = None,
     resume: bool = False,
     threads: int | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
     engine: Engine = IN_PROCESS,
-) -> Report:
-    """Run an experiment; with a folder, keep what is done as it is done, and write the report there in the end."""
+) -> ExperimentReport:
+    """Run an experiment; with a folder, store finished parts there as they come, and the report at the end."""
     fingerprint = experiment.fingerprint(corpus, settings)
     kept = None if folder is None else Path(folder) / f"{experiment.name}.pieces.jsonl"
-    report = experiment.run(corpus, settings, Work(Pieces(kept, fingerprint, resume=resume), say, threads, engine))
+    report = experiment.run(corpus, settings, Work(Checkpoint(kept, fingerprint, resume=resume), progress, threads, engine))
     if folder is not None and kept is not None:
-        for path in write_report(experiment, report, fingerprint, Path(folder), say):
-            say(f"wrote {path}")
+        for path in write_report(experiment, report, fingerprint, Path(folder), progress):
+            progress(f"wrote {path}")
         kept.unlink()
     return report
 
 
-def document(experiment: Experiment, report: Report, fingerprint: dict[str, Any]) -> dict[str, Any]:
+def document(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any]) -> dict[str, Any]:
     """The report as one JSON document, at full precision."""
     return {
         "schema": "treegauge.reproduce/1",
@@ -53,7 +53,7 @@ def document(experiment: Experiment, report: Report, fingerprint: dict[str, Any]
     }
 
 
-def markdown(experiment: Experiment, report: Report, fingerprint: dict[str, Any], *, figures: bool = True) -> str:
+def markdown(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any], *, figures: bool = True) -> str:
     """The report as a page: what it is, the tables, the figures, what differs from the paper and why."""
     corpus = fingerprint["corpus"]
     about = f" on {corpus['name']} ({corpus['trees']:,} trees, sha256 {corpus['sha256'][:12]})" if corpus else ""
@@ -68,7 +68,7 @@ def markdown(experiment: Experiment, report: Report, fingerprint: dict[str, Any]
 
 
 def write_report(
-    experiment: Experiment, report: Report, fingerprint: dict[str, Any], folder: Path, say: Callable[[str], None]
+    experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any], folder: Path, progress: Callable[[str], None]
 ) -> list[Path]:
     """Write NAME.json, NAME.md, and for each figure an SVG and its data; each file whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def write_report(
             written.append(folder / f"{base}.svg")
         except MissingExtra as error:
             drawn = False
-            say(f"no figure: {error}")
+            progress(f"no figure: {error}")
         written.append(_write(folder / f"{base}.csv", figure.csv()))
     text = json.dumps(document(experiment, report, fingerprint), ensure_ascii=False, indent=1)
     written.append(_write(folder / f"{experiment.name}.json", text + "\n"))

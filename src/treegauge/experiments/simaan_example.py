@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treegauge.experiments.base import Corpus, Experiment, Report, Work
+from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work
 from treegauge.experiments.simaan_tables import ALGORITHMS
-from treegauge.experiments.tables import beside
+from treegauge.experiments.tables import paper_table
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table
@@ -24,8 +24,8 @@ class Settings:
     """There is nothing to set."""
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
-    """Of each algorithm's tree the probability, the expected right constituents, and the expected right productions."""
+def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
+    """The probability, expected right constituents and expected right productions of each algorithm's tree."""
     forest = Forest(PCFG.parse(GRAMMAR), ["x"] * 8)
     frames = {(f.start, f.end, f.production): f.posterior for f in forest.frames()}
     ours: dict[tuple[str, ...], Sequence[Cell]] = {}
@@ -37,13 +37,13 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
         ours[name,] = (f"{math.exp(forest.log_probability(tree)):.6g}", forest.expected_score(tree, pre=True), by_frames)
         trees[name] = str(tree)
     columns = ("probability", "sum of g", "sum of productions' posteriors")
-    table = beside("Trees of x x x x x x x x", ("algorithm",), columns, PAPER, ours)
+    table = paper_table("Trees of x x x x x x x x", ("algorithm",), columns, PAPER, ours)
     total = Table(
         "The sentence",
         ("", "paper", "ours"),
         (("parses", 500, int(forest.n_parses)), ("probability", "0.04539801", f"{math.exp(forest.log_partition):.8g}")),
     )
-    return Report(
+    return ExperimentReport(
         tables=[total, table],
         notes=[
             f"Outcome: the likeliest parse is balanced ({trees['MPP']}), M_LR's is {trees['M_LR']}.",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.experiments.base import Corpus, Experiment, Report, Work, held_out, own_corpus, setting
-from treegauge.experiments.parsing import parse_in_pieces
+from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
+from treegauge.experiments.parsing import parse_with_checkpoint
 from treegauge.experiments.simaan_grammars import Variant, cleaner, variants
 from treegauge.experiments.simaan_tables import ALGORITHMS, CRITERIA, Outcome, Parses, curve, report
 from treegauge.experiments.tables import RateTests
@@ -21,7 +21,7 @@ __all__ = ["EXPERIMENT", "Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How the experiment is run."""
+    """The options of the experiment."""
 
     unknown_below: int = setting(5, "Words seen fewer times in training, and unseen ones, become one unknown word.")
     sentences: int = setting(1000, "The most test sentences to parse: the first ones.")
@@ -29,17 +29,17 @@ class Settings:
     unaries: str = setting("joined", "MRL's chains of single children: joined into one symbol while parsing, or kept.")
     gold_tags: bool = setting(False, "Parse with the gold tags given.")
     halvings: int = setting(3, "How many times to halve the training trees, to see what their number does; -1: leave that out.")
-    rounds: int = setting(10_000, "Of the randomisation tests.")
-    seed: int = setting(1, "Of the randomisation tests.")
+    rounds: int = setting(10_000, "Rounds of the randomisation tests.")
+    seed: int = setting(1, "Seed of the randomisation tests.")
 
 
-def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
+def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
     """Train both grammars, parse with every algorithm, and score against transformed and original trees."""
     assert corpus is not None
     made = variants(settings.unaries)
     if settings.unknown_below < 1 or settings.rounds < 1:
         raise UsageError("words are unknown below a count of at least 1, and a randomisation test needs at least one round")
-    parts = held_out(corpus.bank)
+    parts = split(corpus.bank)
     ready = cleaner("traces,root")
     train = [tree for tree in map(ready, parts.train) if tree.width]
     fit = [tree for tree in map(ready, parts.test) if tree.width and not 0 < settings.max_length < tree.width]
@@ -48,7 +48,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
         raise MismatchError(f"{len(train)} trees to train on and {len(test)} to test on are too few")
     parses = [_parses(variant, train, test, settings, work) for variant in made]
     points = curve(made, train, test, settings.halvings, settings.unknown_below, work) if settings.halvings >= 0 else []
-    work.say("testing differences")
+    work.report("testing differences")
     longest = f" of at most {settings.max_length} words" if settings.max_length else ""
     about = f"{len(train):,} trees to train on, {len(test):,} to test on{longest}; held out are {parts.how}"
     same = _tests(
@@ -66,14 +66,14 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> Report:
 def _parses(variant: Variant, train: Sequence[Tree], test: Sequence[Tree], settings: Settings, work: Work) -> Parses:
     """The parses of one grammar by every algorithm, scored."""
     grammar = variant.grammar(train, settings.unknown_below)
-    work.say(f"{variant.name}: {len(grammar.rules):,} rules, {len(grammar.nonterminals):,} symbols")
+    work.report(f"{variant.name}: {len(grammar.rules):,} rules, {len(grammar.nonterminals):,} symbols")
     kind = " tags" if settings.gold_tags else ""
     sentences = [Sentence(tree.words, variant.tags(tree) if settings.gold_tags else None) for tree in test]
     trees: dict[str, list[Tree]] = {}
     unparsed = 0
     for objective, name in ALGORITHMS.items():
         parser = Parser(grammar, objective, gold_tags=settings.gold_tags)
-        parsed = parse_in_pieces(work, f"{variant.name} {name}{kind}", parser, sentences)
+        parsed = parse_with_checkpoint(work, f"{variant.name} {name}{kind}", parser, sentences)
         trees[name] = [one.tree for one in parsed]
         unparsed = sum(one.fallback for one in parsed)
     clean = cleaner("functions")

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from treegauge.experiments.base import Figure, Report, Work
+from treegauge.experiments.base import ExperimentReport, Figure, Work
 from treegauge.experiments.figures import BarFigure, Line, LineFigure
-from treegauge.experiments.parsing import parse_in_pieces
+from treegauge.experiments.parsing import parse_with_checkpoint
 from treegauge.experiments.simaan_grammars import GRAMMARS, Variant, unknown_share
-from treegauge.experiments.tables import RateTests, Verdict, beside, in_words, verdict, verdict_table
+from treegauge.experiments.tables import CriterionTest, RateTests, criterion_table, criterion_test, in_words, paper_table
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.scoring.score import score
 from treegauge.tables import Cell, Table
@@ -49,7 +49,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Point:
-    """What either grammar comes to after training on some trees: over words, and with the gold tags given."""
+    """The rates of both grammars after training on some trees: over words, and with the gold tags given."""
 
     trees: int
     unknown: float
@@ -82,7 +82,7 @@ def curve(
                 sentences = [Sentence(tree.words, variant.tags(tree) if tags else None) for tree in test]
                 # The whole treebank over words is what the table of the paper needs too: the same pieces.
                 name = f"{variant.name} MPP" + (" tags" if tags else "") + (f" 1/{2**halving}" if halving else "")
-                parsed = parse_in_pieces(work, name, Parser(grammar, gold_tags=tags), sentences)
+                parsed = parse_with_checkpoint(work, name, Parser(grammar, gold_tags=tags), sentences)
                 f1 = score(gold, [variant.scored(one.tree) for one in parsed]).rates["f1"]
                 rates[variant.name] = Found(f1, sum(one.fallback for one in parsed) / len(parsed))
         points.append(Point(len(part), unknown_share(part, test, below), found[False], found[True]))
@@ -143,7 +143,7 @@ COMPARED = (("MPP", "M_LR"), ("MPP", "M_PCh"), ("MPP", "M_CFP"), ("M_LR", "M_PCh
 
 
 class Criterion(NamedTuple):
-    """What an algorithm maximises the expectation of: a rate of a metric on the grammar's own trees."""
+    """The criterion that an algorithm maximises: a rate of a metric on the grammar's own trees."""
 
     algorithm: str
     metric: str
@@ -185,7 +185,7 @@ class Outcome:
     unknown_below: int
 
 
-def report(corpus: str, outcome: Outcome) -> Report:
+def report(corpus: str, outcome: Outcome) -> ExperimentReport:
     """Tables, figures, notes and data of the experiment."""
     own = {
         (each.variant.name, name): [each.own.rates[name][rate] for rate in COLUMNS]
@@ -193,7 +193,7 @@ def report(corpus: str, outcome: Outcome) -> Report:
         for name in each.trees
     }
     verdicts = [
-        verdict(each.inner[criterion.metric], criterion.rate, criterion.name, criterion.algorithm, where=each.variant.name)
+        criterion_test(each.inner[criterion.metric], criterion.rate, criterion.name, criterion.algorithm, where=each.variant.name)
         for each in outcome.parses
         for criterion in CRITERIA
     ]
@@ -202,21 +202,21 @@ def report(corpus: str, outcome: Outcome) -> Report:
     if outcome.points:
         tables.append(curve_table(outcome.points))
         figures.append(curve_figure(outcome.points, corpus))
-    return Report(tables, _notes(corpus, outcome, verdicts), figures, _data(outcome))
+    return ExperimentReport(tables, _notes(corpus, outcome, verdicts), figures, _data(outcome))
 
 
 def _table(outcome: Outcome, own: Mapping[tuple[str, ...], Sequence[Cell]]) -> Table:
     shares = ", ".join(f"{each.variant.name} {each.unparsed:.1%}" for each in outcome.parses)
     notes = [f"Unparsed sentences (right-branching fallback; the paper does not say how many it had): {shares}."]
     title = "Right-linearised (MRL) and head-lexicalised (MH) treebank grammars, four algorithms"
-    return beside(title, ("grammar", "algorithm"), tuple(COLUMNS.values()), PAPER, own, percent=True, notes=notes)
+    return paper_table(title, ("grammar", "algorithm"), tuple(COLUMNS.values()), PAPER, own, percent=True, notes=notes)
 
 
-def _criteria(verdicts: Sequence[Verdict]) -> Table:
+def _criteria(verdicts: Sequence[CriterionTest]) -> Table:
     about = (
         "Recall of constituents (preterminals included), links and frames on the grammar's own trees: that is what is maximised."
     )
-    return verdict_table(verdicts, [about])
+    return criterion_table(verdicts, [about])
 
 
 def _original(outcome: Outcome) -> Table:
@@ -263,7 +263,7 @@ def _figure(corpus: str, own: Mapping[tuple[str, ...], Sequence[Any]]) -> BarFig
     return BarFigure("f1", f"F of four algorithms on two grammars: {corpus}", "F (%)", GRAMMARS, *series)
 
 
-def _notes(corpus: str, outcome: Outcome, verdicts: Sequence[Verdict]) -> list[str]:
+def _notes(corpus: str, outcome: Outcome, verdicts: Sequence[CriterionTest]) -> list[str]:
     f1 = {each.variant.name: {name: each.own.rates[name]["f1"] for name in each.trees} for each in outcome.parses}
     p = {each.variant.name: each.own.p("MPP", "M_LR", "f1") for each in outcome.parses}
     gain, best = 100 * (f1["MH"]["M_LR"] - f1["MH"]["MPP"]), max(f1["MRL"], key=lambda name: f1["MRL"][name])
@@ -295,20 +295,20 @@ def _notes(corpus: str, outcome: Outcome, verdicts: Sequence[Verdict]) -> list[s
 
 
 def _data(outcome: Outcome) -> dict[str, Any]:
-    def scored(tests: RateTests) -> dict[str, Any]:
+    def rates_of(tests: RateTests) -> dict[str, Any]:
         return {"rates": tests.rates, "signatures": tests.signatures}
 
     grammars = {
         each.variant.name: {
             "unparsed": each.unparsed,
             "grammar": each.statistics,
-            f"against {each.variant.against} trees": scored(each.own),
-            "against original trees": scored(each.original),
-            "on the grammar's own trees": {metric: scored(tests) for metric, tests in each.inner.items()},
+            f"against {each.variant.against} trees": rates_of(each.own),
+            "against original trees": rates_of(each.original),
+            "on the grammar's own trees": {metric: rates_of(tests) for metric, tests in each.inner.items()},
         }
         for each in outcome.parses
     }
-    return {**grammars, "against the same trees": scored(outcome.same), "curve": [_plain(point) for point in outcome.points]}
+    return {**grammars, "against the same trees": rates_of(outcome.same), "curve": [_plain(point) for point in outcome.points]}
 
 
 def _plain(point: Point) -> dict[str, Any]:

@@ -1,8 +1,5 @@
-"""The paper's numbers beside ours, and summaries of repeated runs.
-
-Is one system better than another? Paired randomisation on the rows that a score is made of.
-
-Is each algorithm the best on the criterion that it maximises? One verdict a criterion, as a table and in words.
+"""Tables of experiments: the paper's numbers beside ours, summaries of repeated runs, tests of differences between systems,
+and whether each algorithm is best on the criterion that it maximises.
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from treegauge.significance.resampling import Paired
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
-__all__ = ["RateTests", "Summary", "Verdict", "beside", "in_words", "summary", "verdict", "verdict_table"]
+__all__ = ["CriterionTest", "RateTests", "Summary", "criterion_table", "criterion_test", "in_words", "paper_table", "summary"]
 
 
 class Summary(NamedTuple):
@@ -35,7 +32,7 @@ class Summary(NamedTuple):
 
 
 def summary(values: Sequence[float]) -> Summary:
-    """Of runs that were repeated; nan where there are none, and for the deviation of one.
+    """Summarise repeated runs; nan where there are none, and for the deviation of one.
 
     >>> summary([1.0, 2.0, 3.0])
     Summary(least=1.0, most=3.0, mean=2.0, deviation=1.0)
@@ -47,7 +44,7 @@ def summary(values: Sequence[float]) -> Summary:
     return Summary(float(array.min()), float(array.max()), float(array.mean()), deviation)
 
 
-def beside(
+def paper_table(
     title: str,
     keys: Sequence[str],
     columns: Sequence[str],
@@ -59,7 +56,7 @@ def beside(
 ) -> Table:
     """A table with two columns for each of the paper's: what it printed, and what we got; - where there is nothing.
 
-    >>> print(beside("F1", ["parser"], ["LR"], {("MRL",): [0.7]}, {("MRL",): [0.71], ("MH",): [0.8]}, percent=True))
+    >>> print(paper_table("F1", ["parser"], ["LR"], {("MRL",): [0.7]}, {("MRL",): [0.71], ("MH",): [0.8]}, percent=True))
     F1
     parser  LR paper  LR ours
     MRL        70.00    71.00
@@ -115,7 +112,7 @@ SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CriterionTest:
     """The algorithm ``own`` less the best other one, on the criterion that it maximises; ``where`` names the grammar."""
 
     criterion: str
@@ -132,7 +129,7 @@ class Verdict:
     def __str__(self) -> str:
         """One sentence.
 
-        >>> print(Verdict("LR", "M_LR", "MPP", -0.002, 0.4, "MH"))
+        >>> print(CriterionTest("LR", "M_LR", "MPP", -0.002, 0.4, "MH"))
         On LR (MH) MPP is 0.20 points above M_LR (p = 0.4000): not significant, so the sample cannot tell
         """
         place = f"On {self.criterion}" + (f" ({self.where})" if self.where else "")
@@ -145,17 +142,17 @@ class Verdict:
         return f"{found}: significant; {self.own} is best on average over the grammar's own trees, and this treebank's are others"
 
 
-def verdict(
+def criterion_test(
     tests: RateTests, rate: str, criterion: str, own: str, names: Mapping[str, str] | None = None, where: str = ""
-) -> Verdict:
+) -> CriterionTest:
     """The verdict on one criterion; ``names`` says how algorithms show where that is not their name in ``tests``."""
     shown = names or {name: name for name in tests.rates}
     rival = max((name for name in tests.rates if name != own), key=lambda name: tests.rates[name][rate])
     difference = tests.rates[own][rate] - tests.rates[rival][rate]
-    return Verdict(criterion, shown[own], shown[rival], difference, tests.p(rival, own, rate), where)
+    return CriterionTest(criterion, shown[own], shown[rival], difference, tests.p(rival, own, rate), where)
 
 
-def verdict_table(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> Table:
+def criterion_table(verdicts: Sequence[CriterionTest], notes: Sequence[str] = ()) -> Table:
     """A row a criterion."""
     several = any(each.where for each in verdicts)
     rows: list[tuple[Cell, ...]] = [
@@ -176,8 +173,8 @@ def verdict_table(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> Tab
     )
 
 
-def in_words(verdicts: Sequence[Verdict]) -> str:
-    """How many algorithms are best on their own criterion, and every exception with its significance."""
+def in_words(verdicts: Sequence[CriterionTest]) -> str:
+    """Say how many algorithms are best on their own criterion, and every exception with its significance."""
     best = [each for each in verdicts if each.is_best]
     weak = [each for each in best if each.p >= SIGNIFICANT]
     said = f"on {len(best)} of {len(verdicts)} criteria the algorithm made for it is best"

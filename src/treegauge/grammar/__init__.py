@@ -1,22 +1,30 @@
-"""Grammars: PCFGs as values and as text, counted from trees, kept in model files."""
+"""Grammars: PCFGs as values and as text, induced from trees, stored in model files."""
 
 from __future__ import annotations
 
+from treegauge.errors import GrammarError, ModelError
 from treegauge.grammar.counting import Statistics, induce, statistics
-from treegauge.grammar.model import load_model, save_model
+from treegauge.grammar.model import Model, load_model, save_model, shipped_model
 from treegauge.grammar.pcfg import PCFG, TOLERANCE, Rule
 from treegauge.grammar.text import read_text, write_nltk, write_text
+from treegauge.grammar.training import TrainedGrammar, train
 
 __all__ = [
     "PCFG",
     "TOLERANCE",
+    "GrammarError",
+    "Model",
+    "ModelError",
     "Rule",
     "Statistics",
+    "TrainedGrammar",
     "induce",
     "load_model",
     "read_text",
     "save_model",
+    "shipped_model",
     "statistics",
+    "train",
     "write_nltk",
     "write_text",
 ]

@@ -85,7 +85,7 @@ class BinaryGrammar:
     cyclic: NDArray[np.bool_]
     lexicon: dict[str, tuple[Int32, Float64, Int64]]
     derived: dict[object, Any] = field(default_factory=dict[object, Any])
-    """What parsing makes of these columns once and keeps."""
+    """Values that parsing derives from these columns once and caches."""
 
     @property
     def n_symbols(self) -> int:
@@ -239,7 +239,7 @@ def _unary_columns(n: int, rules: list[tuple[int, int, float, int]]) -> UnaryRul
 
 
 def _cyclic(n: int, rules: list[tuple[int, int, float, int]]) -> NDArray[np.bool_]:
-    """Which symbols derive themselves by unary rules."""
+    """The symbols that derive themselves by unary rules."""
     mask = np.zeros(n, np.bool_)
     for group in components(n, [rule[:2] for rule in rules]):
         mask[group] = len(group) > 1

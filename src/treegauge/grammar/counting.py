@@ -45,7 +45,7 @@ def count_rules(tree: Tree, number: int, counts: Counter[Production], roots: Cou
     if not isinstance(used, Tree) or used.width == 0:
         raise MismatchError(f"tree {number} has no rule to count: {tree}")
     roots[used.label] += 1
-    counts.update(_checked(used, number))
+    counts.update(_productions(used, number))
 
 
 def relative_frequency(counts: Counter[Production], roots: Counter[str], *, top: str = TOP) -> PCFG:
@@ -60,7 +60,7 @@ def relative_frequency(counts: Counter[Production], roots: Counter[str], *, top:
     return _relative_frequency(starts + counts, top, {top: None})
 
 
-def _checked(tree: Tree, number: int) -> list[Production]:
+def _productions(tree: Tree, number: int) -> list[Production]:
     for node in tree.nodes():
         if not node.children:
             raise MismatchError(f"tree {number} has an empty node {node.label!r}: remove empty nodes (traces) before counting")
@@ -101,7 +101,7 @@ def tag_sequence_tree(tree: Tree) -> Tree | str:
 
 @dataclass(frozen=True)
 class Statistics:
-    """How large a grammar is."""
+    """The size of a grammar."""
 
     rules: int
     symbols: int

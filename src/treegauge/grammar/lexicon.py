@@ -1,6 +1,6 @@
-"""Rare and unknown words: one word that stands for all of them (Collins 1997, as in Sima'an 2003), or a lexicon from elsewhere.
+"""Rare and unknown words: one unknown word (Collins 1997, as in Sima'an 2003), word signatures, or another lexicon.
 
-Word signatures: what the spelling of a word tells about its tag, from the finest description to none at all.
+The signatures of a word describe its spelling, from the finest description to none at all.
 """
 
 import math
@@ -38,7 +38,7 @@ def with_unknown(trees: Sequence[Tree], below: int) -> list[Tree]:
 
 
 def rare_below(counts: Mapping[str, int], below: int) -> int:
-    """Below which count words really are replaced by the unknown word."""
+    """The count below which words are replaced by the unknown word."""
     return max(below, min(counts.values(), default=0) + 1) if below > 1 else below
 
 

@@ -1,10 +1,8 @@
 """PCFGs as model files: an archive of integer columns, with the hash of the data it was trained on.
 
-The grammar that comes with treegauge, so that ``echo ... | treegauge parse`` works at once.
-
-It is counted from our own treebank, with few labels: from 521 trees a finer grammar would have no parse of most sentences. It is
-kept as a model file because loading one takes a tenth of the time of training. After a change to the treebank or to training,
-write the file again::
+One model comes with treegauge, so that ``echo ... | treegauge parse`` works at once. It is counted from our own treebank, with few
+labels: from 521 trees a finer grammar would have no parse of most sentences. It is a file because loading one takes a tenth of the
+time of training. After a change to the treebank or to training, write the file again::
 
     python -c "from treegauge.grammar.model import ship; ship()"
 """

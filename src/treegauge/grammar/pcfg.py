@@ -76,7 +76,7 @@ class PCFG:
     def __post_init__(self) -> None:
         for rule in self.rules:
             _check(rule)
-        object.__setattr__(self, "rules", _merged(self.rules))
+        object.__setattr__(self, "rules", _merge_duplicates(self.rules))
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
         for lhs, total in self.totals.items():
             if abs(total - 1) > TOLERANCE:
@@ -106,7 +106,7 @@ class PCFG:
         made = [rule if isinstance(rule, Rule) else _from_triple(rule, symbols) for rule in given]
         if not made and start is None:
             raise GrammarError("a grammar needs at least one rule, or a start symbol")
-        return cls(tuple(_renormalised(made) if renormalise else made), made[0].lhs if start is None else start, labels or {})
+        return cls(tuple(_normalise(made) if renormalise else made), made[0].lhs if start is None else start, labels or {})
 
     @classmethod
     def parse(cls, text: str, *, start: str | None = None, renormalise: bool = False) -> PCFG:
@@ -151,14 +151,14 @@ class PCFG:
         return binarise(self)
 
     def label(self, symbol: str) -> str | None:
-        """How a symbol shows in output trees; ``None`` if it does not show."""
+        """The label of a symbol in output trees; ``None`` if it does not show."""
         return self.labels.get(symbol, symbol)
 
-    def relabelled(self, label: Callable[[str], str | None]) -> PCFG:
+    def with_labels(self, label: Callable[[str], str | None]) -> PCFG:
         """The same grammar whose symbols show as ``label(symbol)`` in output trees.
 
         >>> grammar = PCFG.parse('S -> A-1 A-2 [1]\\nA-1 -> "a" [1]\\nA-2 -> "a" [1]')
-        >>> grammar.relabelled(lambda symbol: symbol.split("-")[0]).label("A-2")
+        >>> grammar.with_labels(lambda symbol: symbol.split("-")[0]).label("A-2")
         'A'
         """
         return PCFG(self.rules, self.start, {symbol: label(symbol) for symbol in self.nonterminals})
@@ -191,7 +191,7 @@ def _check(rule: Rule) -> None:
         raise GrammarError(f"the rule {rule} has a probability outside [0, 1]")
 
 
-def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def _merge_duplicates(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules of positive probability, each once."""
     kept = [rule for rule in rules if rule.probability > 0]
     if len({rule[:3] for rule in kept}) == len(kept):
@@ -202,7 +202,7 @@ def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(Rule(*production, probability) for production, probability in totals.items())
 
 
-def _renormalised(rules: Sequence[Rule]) -> list[Rule]:
+def _normalise(rules: Sequence[Rule]) -> list[Rule]:
     parts: dict[str, list[float]] = {}
     for rule in rules:
         _check(rule)

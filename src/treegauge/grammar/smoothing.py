@@ -33,8 +33,8 @@ class Token(NamedTuple):
 
 
 class Smoothing(NamedTuple):
-    """How much a lexicon is smoothed: words seen at most ``rare`` times (where there are none, the rarest) stand for unseen ones;
-    the weights of the three smoothings; and below which probability P(t | w) a tag of a word is dropped."""
+    """The strength of lexical smoothing: words seen at most ``rare`` times (if none, the rarest) stand for unseen ones; the
+    weights of the three smoothings; and below which probability P(t | w) a tag of a word is dropped."""
 
     rare: int = 1
     alpha: float = 0.5
@@ -47,7 +47,7 @@ USUAL = Smoothing()
 
 
 def tokens(trees: Iterable[Tree]) -> Counter[Token]:
-    """How often each word stands under each tag.
+    """The number of times each word stands under each tag.
 
     >>> sorted(tokens([Tree.parse("(S (N fish) (V fish))")]))
     [Token(tag='N', word='fish', initial=True), Token(tag='V', word='fish', initial=False)]
@@ -68,10 +68,10 @@ def smoothed_lexicon(
     made: dict[str, dict[str, float]] = defaultdict(dict)
     for word, total in words.totals.items():
         shares = words.of_word(word)
-        for tag, share in _kept(shares, smoothing.least).items():
+        for tag, share in _drop_small(shares, smoothing.least).items():
             made[tag][word] = total * share
     for signature, total in words.unseen.items():
-        for tag, share in _kept(words.of_signature(signature), smoothing.least).items():
+        for tag, share in _drop_small(words.of_signature(signature), smoothing.least).items():
             made[tag][signature] = total * share
     return dict(made)
 
@@ -120,7 +120,7 @@ class _Words:
         if signature not in self.done:
             coarser = self.coarser[signature]
             below = {} if coarser is None else self.of_signature(coarser)
-            self.done[signature] = _mixed(self.rare[signature], below, self.smoothing.beta)
+            self.done[signature] = _mix(self.rare[signature], below, self.smoothing.beta)
         return self.done[signature]
 
     def of_word(self, word: str) -> Shares:
@@ -133,7 +133,7 @@ class _Words:
             general[self.shown[tag]] += share
         return {
             tag: share * inner
-            for name, share in _mixed(seen, general, self.smoothing.alpha).items()
+            for name, share in _mix(seen, general, self.smoothing.alpha).items()
             if share >= self.smoothing.least
             for tag, inner in self._inside(word, name).items()
         }
@@ -145,10 +145,10 @@ class _Words:
             return dict.fromkeys(group, 1.0)
         seen = Counter({tag: count for tag, count in self.by_word[word].items() if tag in group})
         total = group.total()
-        return _mixed(seen, {tag: count / total for tag, count in group.items()}, self.smoothing.gamma)
+        return _mix(seen, {tag: count / total for tag, count in group.items()}, self.smoothing.gamma)
 
 
-def _mixed(counts: Mapping[str, int], general: Mapping[str, float], weight: float) -> Shares:
+def _mix(counts: Mapping[str, int], general: Mapping[str, float], weight: float) -> Shares:
     """(count + weight general) / (total + weight); without a general distribution, relative frequency."""
     total = sum(counts.values())
     if not general:
@@ -161,7 +161,7 @@ def _mixed(counts: Mapping[str, int], general: Mapping[str, float], weight: floa
     return mixed
 
 
-def _kept(shares: Shares, least: float) -> Shares:
+def _drop_small(shares: Shares, least: float) -> Shares:
     """The shares of at least ``least``, scaled to sum to what all summed to."""
     kept = {tag: share for tag, share in shares.items() if share >= least}
     left = fsum(kept.values())

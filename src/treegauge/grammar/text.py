@@ -109,7 +109,7 @@ def _tokens(line: _Line, path: str) -> Iterator[_Token]:
         if kind == "word":
             yield _Token("word", found[1:-1], column)
         elif kind == "json":
-            yield _Token("word", _unescaped(found, column, line, path), column)
+            yield _Token("word", _unescape(found, column, line, path), column)
         elif kind == "quoted":
             yield _Token("symbol", found.replace("``", "`"), column)
         else:
@@ -117,7 +117,7 @@ def _tokens(line: _Line, path: str) -> Iterator[_Token]:
         at = match.end()
 
 
-def _unescaped(found: str, column: int, line: _Line, path: str) -> str:
+def _unescape(found: str, column: int, line: _Line, path: str) -> str:
     try:
         return str(json.loads(found[1:]))
     except ValueError:
@@ -170,7 +170,7 @@ def write_text(grammar: PCFG) -> str:
     NP -> `PRP$` [1]
     `PRP$` -> "its" [1]
     """
-    return _written(grammar, _symbol, [f"%start {_symbol(grammar.start)}"])
+    return _format(grammar, _symbol, [f"%start {_symbol(grammar.start)}"])
 
 
 def write_nltk(grammar: PCFG) -> str:
@@ -188,7 +188,7 @@ def write_nltk(grammar: PCFG) -> str:
         if "\n" in word or ('"' in word and "'" in word):
             raise GrammarError(f"NLTK's format cannot hold the word {word!r}: it has both kinds of quotes, or a line break")
     head = [f"# {name} stands for {symbol}" for symbol, name in names.items() if symbol != name]
-    return _written(grammar, names.__getitem__, [*head, f"%start {names[grammar.start]}"])
+    return _format(grammar, names.__getitem__, [*head, f"%start {names[grammar.start]}"])
 
 
 def nltk_names(symbols: Iterable[str]) -> dict[str, str]:
@@ -226,7 +226,7 @@ def _readable(symbol: str) -> str:
     return name if _BARE.fullmatch(name) else f"_{name[1:]}"
 
 
-def _written(grammar: PCFG, symbol: Callable[[str], str], head: list[str]) -> str:
+def _format(grammar: PCFG, symbol: Callable[[str], str], head: list[str]) -> str:
     lines = head
     for rule in grammar.rules:
         right = (_word(x) if word else symbol(x) for x, word in zip(rule.rhs, rule.words, strict=True))

@@ -1,6 +1,7 @@
-"""From a treebank to a grammar whose parses look like the treebank: normalise, count, and note how symbols show.
+"""Training: from a treebank to a grammar whose parses look like the treebank.
 
-Rules of split symbols smoothed towards those of all symbols that differ from them only in what stands above.
+Trees are normalised and counted; the grammar notes how each symbol shows in output. Rules of split symbols may be smoothed
+towards those of all symbols that differ from them only in what stands above:
 
 P'(A -> rhs) = (c(A) P(A -> rhs) + k P(A' -> rhs)) / (c(A) + k), where A' stands for all symbols that are A but for their parent
 (``VP^S^VBF`` and ``VP^SBAR^VBF`` for example), c counts nodes, and P(A' -> rhs) is the mean over them, weighted by c.
@@ -14,21 +15,21 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from treegauge.errors import MismatchError
-from treegauge.grammar.counted import (
-    COLLINS_BELOW,
-    COUNTS,
-    DEFAULT_STEPS,
-    LEXICONS,
-    Counted,
-    Recipe,
-    count_trees,
-    with_unknown_rules,
-)
 from treegauge.grammar.counting import relative_frequency, tag_sequence_tree
 from treegauge.grammar.dop import dop, plain_label
 from treegauge.grammar.lexicon import with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon
+from treegauge.grammar.tree_counts import (
+    COLLINS_BELOW,
+    COUNTS,
+    DEFAULT_STEPS,
+    LEXICONS,
+    Recipe,
+    TreeCounts,
+    count_trees,
+    with_unknown_rules,
+)
 from treegauge.normalise import Pipeline
 from treegauge.normalise.annotate import lexical_tag
 from treegauge.normalise.labels import parts
@@ -39,7 +40,7 @@ __all__ = [
     "COUNTS",
     "DEFAULT_STEPS",
     "LEXICONS",
-    "Trained",
+    "TrainedGrammar",
     "shown_label",
     "smooth_rules",
     "train",
@@ -85,11 +86,11 @@ def smooth_rules(grammar: PCFG, counts: Mapping[str, int], weight: float, coarse
             for rhs, rule in inner[member].items():
                 general[rhs] += counts.get(member, 0) * rule.probability / total if total else 0.0
         for member in members:
-            rules += _smoothed(member, inner[member], general, counts.get(member, 0), weight if len(members) > 1 else 0.0)
+            rules += _smooth_symbol(member, inner[member], general, counts.get(member, 0), weight if len(members) > 1 else 0.0)
     return PCFG.from_rules(rules, start=grammar.start, labels=grammar.labels, renormalise=True)
 
 
-def _smoothed(
+def _smooth_symbol(
     symbol: str, own: Mapping[tuple[str, ...], Rule], general: Mapping[tuple[str, ...], float], count: int, weight: float
 ) -> list[Rule]:
     # What the symbol leaves for words stays so, and is not shared out.
@@ -105,8 +106,8 @@ def _smoothed(
     return made
 
 
-class Trained(NamedTuple):
-    """A grammar and what is worth noting about how it was made."""
+class TrainedGrammar(NamedTuple):
+    """A grammar, and notes on how it was made."""
 
     grammar: PCFG
     notes: dict[str, Any]
@@ -122,7 +123,7 @@ def train(
     unknown_below: int = COLLINS_BELOW,
     smoothing: Smoothing = USUAL,
     rule_weight: float = 0.0,
-) -> Trained:
+) -> TrainedGrammar:
     """The grammar of trees after normalising steps; its parses show without what the steps added.
 
     ``estimator`` is ``counts`` (relative frequency), or ``dop1`` or ``corrected`` for DOP (:mod:`treegauge.grammar.dop`).
@@ -140,35 +141,35 @@ def train(
     return train_counted(count_trees(trees, recipe), recipe)
 
 
-def train_counted(counted: Counted, recipe: Recipe) -> Trained:
+def train_counted(counted: TreeCounts, recipe: Recipe) -> TrainedGrammar:
     """The grammar of trees that are counted already."""
     if not counted.trees:
         raise MismatchError("no tree is left to count rules from: give more trees, or fewer normalising steps")
-    grammar = _estimated(counted, recipe)
+    grammar = _estimate(counted, recipe)
     if recipe.lexicon == "signatures" and not recipe.tags:
         grammar = with_lexicon(grammar, smoothed_lexicon(counted.tokens, lexical_tag, recipe.smoothing))
     if recipe.rule_weight > 0:
         grammar = smooth_rules(grammar, counted.nodes, recipe.rule_weight)
     made = recipe.pipeline
-    changed = _shown(grammar, _undo(made), plain_label if recipe.estimator != COUNTS else str)
+    changed = _output_labels(grammar, _undo(made), plain_label if recipe.estimator != COUNTS else str)
     notes = {
         "steps": str(made),
         "estimator": recipe.estimator,
         "rule_weight": recipe.rule_weight,
         "terminals": "tags" if recipe.tags else "words",
-        "lexicon": _described(recipe) if not recipe.tags else "tags",
+        "lexicon": _describe_lexicon(recipe) if not recipe.tags else "tags",
         "trees": counted.trees,
-        "left_out": dict(counted.gone),
+        "left_out": dict(counted.left_out),
     }
-    return Trained(PCFG(grammar.rules, grammar.start, changed), notes)
+    return TrainedGrammar(PCFG(grammar.rules, grammar.start, changed), notes)
 
 
-def _estimated(counted: Counted, recipe: Recipe) -> PCFG:
+def _estimate(counted: TreeCounts, recipe: Recipe) -> PCFG:
     has_unknown = recipe.lexicon == "collins" and not recipe.tags
     if recipe.estimator == COUNTS:
         rules = with_unknown_rules(counted.rules, recipe.unknown_below) if has_unknown else counted.rules
         return relative_frequency(rules, counted.roots)
-    kept = with_unknown(counted.kept, recipe.unknown_below) if has_unknown else counted.kept
+    kept = with_unknown(counted.stored_trees, recipe.unknown_below) if has_unknown else counted.stored_trees
     return dop(_over_tags(kept) if recipe.tags else kept, recipe.estimator)
 
 
@@ -176,8 +177,8 @@ def _over_tags(trees: Iterable[Tree]) -> Iterator[Tree]:
     return (tree for tree in map(tag_sequence_tree, trees) if isinstance(tree, Tree))
 
 
-def _shown(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -> dict[str, str | None]:
-    """How symbols show where that is not their own name; those with one ``plain`` name show alike."""
+def _output_labels(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -> dict[str, str | None]:
+    """The output labels of symbols where they are not their own names; symbols with one ``plain`` name show alike."""
     known: dict[str, str | None] = {}
     labels: dict[str, str | None] = {}
     for symbol in grammar.nonterminals:
@@ -188,7 +189,7 @@ def _shown(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -> dict[s
     return {symbol: label for symbol, label in labels.items() if label != symbol}
 
 
-def _described(recipe: Recipe) -> str:
+def _describe_lexicon(recipe: Recipe) -> str:
     """The lexicon with what it was made by."""
     if recipe.lexicon == "signatures":
         return ":".join([recipe.lexicon, *(f"{name}={value:g}" for name, value in recipe.smoothing._asdict().items())])
@@ -203,7 +204,7 @@ def _undo(made: Pipeline) -> Pipeline:
 
 
 def shown_label(symbol: str, undo: Pipeline) -> str | None:
-    """What becomes of a node with this label when the steps are undone; ``None`` if its children take its place.
+    """The label of a node after the steps are undone; ``None`` if its children take its place.
 
     >>> from treegauge.normalise import pipeline
     >>> undo = pipeline("xcont").inverse()

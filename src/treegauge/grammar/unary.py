@@ -126,7 +126,7 @@ def _rows(n: int, edges: Sequence[Edge], groups: Sequence[list[int]], solve: Sol
 
 
 def _all_chains(group: list[int], inner: dict[tuple[int, int], float], reached: list[tuple[int, Row]]) -> list[Row]:
-    below = _gathered(group, reached, sum)
+    below = _gather(group, reached, sum)
     if not inner:
         return below
     place = {member: i for i, member in enumerate(group)}
@@ -136,11 +136,11 @@ def _all_chains(group: list[int], inner: dict[tuple[int, int], float], reached: 
     if max(abs(np.linalg.eigvals(loops))) > 1 - NEVER_ENDING:
         return below
     closed = np.linalg.inv(np.eye(len(group)) - loops)
-    return [_combined(closed[i].tolist(), below, sum) for i in range(len(group))]
+    return [_combine(closed[i].tolist(), below, sum) for i in range(len(group))]
 
 
 def _likeliest_chains(group: list[int], inner: dict[tuple[int, int], float], reached: list[tuple[int, Row]]) -> list[Row]:
-    below = _gathered(group, reached, max)
+    below = _gather(group, reached, max)
     if not inner:
         return below
     best = {(a, a): 1.0 for a in group}
@@ -151,14 +151,14 @@ def _likeliest_chains(group: list[int], inner: dict[tuple[int, int], float], rea
             for b in group:
                 through = best.get((a, middle), 0.0) * best.get((middle, b), 0.0)
                 best[a, b] = max(through, best.get((a, b), 0.0))
-    return [_combined([best.get((a, b), 0.0) for b in group], below, max) for a in group]
+    return [_combine([best.get((a, b), 0.0) for b in group], below, max) for a in group]
 
 
 def _chains_without_cycles(group: list[int], inner: dict[tuple[int, int], float], reached: list[tuple[int, Row]]) -> list[Row]:
-    return _gathered(group, reached, sum)
+    return _gather(group, reached, sum)
 
 
-def _gathered(group: list[int], reached: list[tuple[int, Row]], add: Callable[[list[float]], float]) -> list[Row]:
+def _gather(group: list[int], reached: list[tuple[int, Row]], add: Callable[[list[float]], float]) -> list[Row]:
     """For each member itself (weight 1) and what it reaches outside the component."""
     parts: dict[int, dict[int, list[float]]] = {member: {member: [1]} for member in group}
     for member, row in reached:
@@ -167,7 +167,7 @@ def _gathered(group: list[int], reached: list[tuple[int, Row]], add: Callable[[l
     return [{bottom: add(values) for bottom, values in parts[member].items()} for member in group]
 
 
-def _combined(weights: list[float], rows: list[Row], add: Callable[[list[float]], float]) -> Row:
+def _combine(weights: list[float], rows: list[Row], add: Callable[[list[float]], float]) -> Row:
     parts: dict[int, list[float]] = {}
     for weight, row in zip(weights, rows, strict=True):
         for bottom, value in row.items():

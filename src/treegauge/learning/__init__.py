@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-from treegauge.learning.em import DenseGrammar, Step, learnable, random_grammar, reestimate, steps
-from treegauge.learning.learn import Iteration, Learned, LearningSettings, learn
+from treegauge.learning.em import DenseGrammar, ReestimationStep, learnable, random_grammar, reestimate, steps
+from treegauge.learning.loop import Iteration, LearningResult, LearningSettings, learn
 from treegauge.learning.sentences import TERMINALS, BracketedSentences, read_brackets
 
 __all__ = [
@@ -18,9 +18,9 @@ __all__ = [
     "BracketedSentences",
     "DenseGrammar",
     "Iteration",
-    "Learned",
+    "LearningResult",
     "LearningSettings",
-    "Step",
+    "ReestimationStep",
     "learn",
     "learnable",
     "random_grammar",

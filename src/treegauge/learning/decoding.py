@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.learning.em import DenseGrammar
-from treegauge.learning.kernels import Chart, Grammar, Tokens, inside, new_chart, number_cells, outside
+from treegauge.learning.kernels import BlockTokens, DenseChart, DenseRules, inside, new_chart, number_cells, outside
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.free import best_spans
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.trees.tree import Tree
 
-__all__ = ["Brackets", "Decoded", "decode"]
+__all__ = ["Brackets", "DecodedBrackets", "decode"]
 
 Brackets = list[tuple[int, int]]
 """The spans of two words or more of a binary tree, each before those inside it."""
 
 
-class Decoded(NamedTuple):
+class DecodedBrackets(NamedTuple):
     """The brackets of a sentence's likeliest parse and of the one with most right brackets on average, and how good
     they are: the logarithm of the parse's probability, the expected number of right brackets."""
 
@@ -36,7 +36,7 @@ class Decoded(NamedTuple):
     expected_brackets: float
 
 
-def decode(grammar: DenseGrammar, sentences: BracketedSentences) -> list[Decoded | None]:
+def decode(grammar: DenseGrammar, sentences: BracketedSentences) -> list[DecodedBrackets | None]:
     """Both parses of each sentence, whose own brackets are ignored; ``None`` where there is no parse.
 
     >>> from treegauge.grammar import PCFG
@@ -53,7 +53,7 @@ def decode(grammar: DenseGrammar, sentences: BracketedSentences) -> list[Decoded
     lexical = np.concatenate([grammar.lexical, np.zeros((1, N))])
     with np.errstate(divide="ignore"):
         log_binary, log_lexical = np.log(binary), np.log(lexical)
-    found: list[Decoded | None] = []
+    found: list[DecodedBrackets | None] = []
     for i in range(len(sentences)):
         words = row[sentences.terminal[sentences.token_offset[i] : sentences.token_offset[i + 1]]]
         if not len(words):
@@ -67,10 +67,10 @@ def decode(grammar: DenseGrammar, sentences: BracketedSentences) -> list[Decoded
         if weight is None:
             forest = Forest(grammar.to_pcfg(), sentences.words(i))
             best = forest.argmax("bracketed-recall")
-            found.append(Decoded(_brackets(split), float(log_probability), _spans(best.tree), best.score))
+            found.append(DecodedBrackets(_brackets(split), float(log_probability), _spans(best.tree), best.score))
         else:
             expected, recall_split = best_spans(weight, False)
-            found.append(Decoded(_brackets(split), float(log_probability), _brackets(recall_split), float(expected)))
+            found.append(DecodedBrackets(_brackets(split), float(log_probability), _brackets(recall_split), float(expected)))
     return found
 
 
@@ -78,16 +78,16 @@ def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64
     """For each span of two words or more how probable it is that a constituent has it; None if out of range."""
     n, N = lexical.shape
     largest = lexical.max(axis=1)
-    grammar = Grammar(binary, lexical / largest[:, None], np.log(largest))
+    grammar = DenseRules(binary, lexical / largest[:, None], np.log(largest))
     none = np.zeros(0, np.int64)
-    tokens = Tokens(np.arange(n), np.array([0, n]), none, none, np.array([0, 0]))
-    chart: Chart = new_chart(n, N, n * (n + 1) // 2)
+    tokens = BlockTokens(np.arange(n), np.array([0, n]), none, none, np.array([0, 0]))
+    chart: DenseChart = new_chart(n, N, n * (n + 1) // 2)
     weight = np.zeros((n, n + 1))
     return weight if bracket_posteriors(tokens, grammar, chart, weight) else None
 
 
 @kernel
-def bracket_posteriors(tokens: Tokens, grammar: Grammar, chart: Chart, weight: Floats) -> bool:
+def bracket_posteriors(tokens: BlockTokens, grammar: DenseRules, chart: DenseChart, weight: Floats) -> bool:
     """Sum e f over the symbols of each cell; False if the numbers do not fit."""
     n = len(weight)
     cells = number_cells(n, tokens, 0, 0, chart.cell)

@@ -1,11 +1,8 @@
 """One step of inside-outside re-estimation from bracketed sentences (Pereira & Schabes 1992).
 
-The new P(A -> rhs) is the expected count of the rule divided by that of A. A nonterminal whose expected count is 0
-keeps its rules; a probability of 0 stays 0; a sentence without a compatible parse is left out and counted.
-
-A grammar in Chomsky normal form as arrays of all its possible rules: what re-estimation works on.
-
-Expected counts of a grammar's rules over bracketed sentences, each sentence weighted by 1 / P(sentence).
+The new P(A -> rhs) is the expected count of the rule divided by that of A; each sentence is weighted by 1 / P(sentence). A
+nonterminal whose expected count is 0 keeps its rules; a probability of 0 stays 0; a sentence without a compatible parse is left
+out and counted. A dense grammar, in Chomsky normal form, holds the probabilities of all possible rules in arrays.
 
 Dense grammars go through kernels in blocks of sentences. Blocks are fixed and their sums are added in their order,
 so that the result has the same bits for any number of threads or workers. Other grammars go through
@@ -30,7 +27,16 @@ from numpy.typing import NDArray
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.learning.kernels import OUT_OF_RANGE, Chart, Counts, Grammar, Tokens, count_block, most_cells, new_chart
+from treegauge.learning.kernels import (
+    OUT_OF_RANGE,
+    BlockCounts,
+    BlockTokens,
+    DenseChart,
+    DenseRules,
+    count_block,
+    most_cells,
+    new_chart,
+)
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.parsing.forest import Forest
 
@@ -38,14 +44,14 @@ __all__ = [
     "DenseExpectation",
     "DenseGrammar",
     "Learnable",
-    "Prepared",
+    "ReestimationStep",
     "RuleExpectation",
-    "Step",
+    "SentenceBlocks",
+    "cut_blocks",
     "expect_dense",
     "expect_rules",
     "is_normal_form",
     "learnable",
-    "prepare",
     "random_grammar",
     "reestimate",
     "steps",
@@ -166,30 +172,30 @@ class _Block:
     first: int
     last: int
     terminals: NDArray[np.int64]
-    tokens: Tokens
+    tokens: BlockTokens
     longest: int
     cells: int
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class SentenceBlocks:
     """Sentences cut into blocks for the kernels: done once, used in every iteration."""
 
     sentences: BracketedSentences
     blocks: tuple[_Block, ...]
 
 
-def prepare(sentences: BracketedSentences) -> Prepared:
+def cut_blocks(sentences: BracketedSentences) -> SentenceBlocks:
     """Sentences as the kernels want them."""
     firsts = range(0, len(sentences), BLOCK)
-    return Prepared(sentences, tuple(_block(sentences, first, min(first + BLOCK, len(sentences))) for first in firsts))
+    return SentenceBlocks(sentences, tuple(_block(sentences, first, min(first + BLOCK, len(sentences))) for first in firsts))
 
 
 def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
     a, b = sentences.token_offset[first], sentences.token_offset[last]
     c, d = sentences.bracket_offset[first], sentences.bracket_offset[last]
     terminals, word = np.unique(sentences.terminal[a:b], return_inverse=True)
-    tokens = Tokens(
+    tokens = BlockTokens(
         word.reshape(-1).astype(np.int64),
         sentences.token_offset[first : last + 1] - a,
         sentences.start[c:d].astype(np.int64),
@@ -202,13 +208,13 @@ def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
 
 
 def expect_dense(
-    grammar: DenseGrammar, prepared: Prepared, *, threads: int | None = None, engine: Engine = IN_PROCESS
+    grammar: DenseGrammar, prepared: SentenceBlocks, *, threads: int | None = None, engine: Engine = IN_PROCESS
 ) -> DenseExpectation:
     """Expected counts under a dense grammar (Pereira & Schabes 1992); by default on all processors.
 
     >>> from treegauge.learning.sentences import read_brackets
     >>> grammar = DenseGrammar.from_pcfg(PCFG.parse('S -> S S [0.5] | "a" [0.5]'))
-    >>> counted = expect_dense(grammar, prepare(read_brackets("a a a\\n(a a) a")))
+    >>> counted = expect_dense(grammar, cut_blocks(read_brackets("a a a\\n(a a) a")))
     >>> counted.binary.round(9).tolist(), counted.lexical.round(9).tolist(), np.exp(counted.log_probability).round(9).tolist()
     ([[[4.0]]], [[6.0]], [0.0625, 0.03125])
     """
@@ -241,19 +247,19 @@ def _groups(blocks: tuple[_Block, ...]) -> list[tuple[_Block, ...]]:
     return [blocks[first : first + GROUP] for first in range(0, len(blocks), GROUP)]
 
 
-def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -> list[Counts]:
+def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -> list[BlockCounts]:
     return [_count(*grammar, block) for block in blocks]
 
 
-def _count(binary: Float64, words: Float64, block: _Block) -> Counts:
+def _count(binary: Float64, words: Float64, block: _Block) -> BlockCounts:
     """The counts of a block; ``words`` are the probabilities of all words of the sentences."""
     N, lexical = len(binary), words[block.terminals]
     largest = lexical.max(axis=1)
     divisor = np.where(largest > 0, largest, 1.0)
     with np.errstate(divide="ignore"):
-        grammar = Grammar(binary, lexical / divisor[:, None], np.log(largest))
-    chart: Chart = new_chart(max(block.longest, 1), N, max(block.cells, 1))
-    counts = Counts(np.zeros_like(binary), np.zeros_like(lexical), np.empty(block.last - block.first))
+        grammar = DenseRules(binary, lexical / divisor[:, None], np.log(largest))
+    chart: DenseChart = new_chart(max(block.longest, 1), N, max(block.cells, 1))
+    counts = BlockCounts(np.zeros_like(binary), np.zeros_like(lexical), np.empty(block.last - block.first))
     count_block(block.tokens, grammar, chart, counts)
     return counts
 
@@ -318,7 +324,7 @@ _SMALL, _SHARE = 32, 100
 _ROUNDING = 2.0**-48
 
 
-class Step(NamedTuple):
+class ReestimationStep(NamedTuple):
     """A grammar, how well it fits, and the grammar re-estimated from it.
 
     ``cross_entropy`` is -sum of log2 P(sentence) / sum of words, in bits a word, over the sentences that have a parse;
@@ -352,23 +358,25 @@ def reestimate(grammar: PCFG, sentences: BracketedSentences, *, threads: int | N
     A -> "a" [0.666667]
     A -> S S [0.333333]
     """
-    better = step(learnable(grammar), prepare(sentences), threads=threads).better
+    better = step(learnable(grammar), cut_blocks(sentences), threads=threads).better
     made = better if isinstance(better, PCFG) else better.to_pcfg()
     order = {rule.production: number for number, rule in enumerate(grammar.rules)}
     return PCFG(tuple(sorted(made.rules, key=lambda rule: order[rule.production])), made.start, made.labels)
 
 
-def steps(grammar: Learnable, sentences: BracketedSentences, *, threads: int | None = None) -> Iterator[Step]:
+def steps(grammar: Learnable, sentences: BracketedSentences, *, threads: int | None = None) -> Iterator[ReestimationStep]:
     """One step after the other, without end: step ``k`` tells of the grammar after ``k`` re-estimations."""
-    prepared = prepare(sentences)
+    prepared = cut_blocks(sentences)
     while True:
         made = step(grammar, prepared, threads=threads)
         yield made
         grammar = made.better
 
 
-def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, engine: Engine = IN_PROCESS) -> Step:
-    """How well a grammar fits, and the grammar after it."""
+def step(
+    grammar: Learnable, prepared: SentenceBlocks, *, threads: int | None = None, engine: Engine = IN_PROCESS
+) -> ReestimationStep:
+    """The cross entropy of a grammar, and the grammar re-estimated from it."""
     if isinstance(grammar, PCFG):
         counted = expect_rules(grammar, prepared.sentences, engine=engine)
         better: Learnable = _relative_rules(grammar, counted)
@@ -384,7 +392,9 @@ def step(grammar: Learnable, prepared: Prepared, *, threads: int | None = None, 
     words = int(prepared.sentences.lengths[parsed].sum())
     bits = (0.0 - math.fsum(counted.log_probability[parsed].tolist())) / math.log(2)
     # The probability of what is certain comes out as 1 but for rounding, and its entropy is 0.
-    return Step(grammar, bits / words if bits > _ROUNDING * words else 0.0, int((~parsed).sum()), counted.log_probability, better)
+    return ReestimationStep(
+        grammar, bits / words if bits > _ROUNDING * words else 0.0, int((~parsed).sum()), counted.log_probability, better
+    )
 
 
 def _relative_dense(grammar: DenseGrammar, counted: DenseExpectation) -> DenseGrammar:

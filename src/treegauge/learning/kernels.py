@@ -17,7 +17,7 @@ import numpy as np
 
 from treegauge.parsing.jit import Floats, Ints, kernel
 
-__all__ = ["OUT_OF_RANGE", "Chart", "Counts", "Grammar", "Tokens", "count_block", "most_cells", "new_chart"]
+__all__ = ["OUT_OF_RANGE", "BlockCounts", "BlockTokens", "DenseChart", "DenseRules", "count_block", "most_cells", "new_chart"]
 
 OUT_OF_RANGE = np.inf
 """Instead of a sentence's log probability: its numbers do not fit into cells of one scale; count it elsewhere."""
@@ -30,7 +30,7 @@ _FURTHEST = 2.0**400
 _POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
 
 
-class Grammar(NamedTuple):
+class DenseRules(NamedTuple):
     """P(A -> B C) as (N, N * N); P(A -> w) of a block's words as (words, N), each divided by ``exp(log_largest)``."""
 
     binary: Floats
@@ -38,7 +38,7 @@ class Grammar(NamedTuple):
     log_largest: Floats
 
 
-class Tokens(NamedTuple):
+class BlockTokens(NamedTuple):
     """The words (numbered within the block) and the brackets of a block's sentences, with their offsets."""
 
     word: Ints
@@ -48,7 +48,7 @@ class Tokens(NamedTuple):
     bracket_first: Ints
 
 
-class Counts(NamedTuple):
+class BlockCounts(NamedTuple):
     """Expected counts divided by the rule's probability (``binary``), expected counts (``lexical``), log P(sentence)."""
 
     binary: Floats
@@ -56,7 +56,7 @@ class Counts(NamedTuple):
     log_probability: Floats
 
 
-class Chart(NamedTuple):
+class DenseChart(NamedTuple):
     """Room for one sentence: ``cell[s, t]`` numbers the spans that may be constituents, -1 the others.
 
     ``x`` and ``f_of_x`` hold x and f of up to four cells whose rules are still to be counted.
@@ -75,9 +75,9 @@ class Chart(NamedTuple):
     binary: Floats
 
 
-def new_chart(n: int, N: int, cells: int) -> Chart:
+def new_chart(n: int, N: int, cells: int) -> DenseChart:
     """Room for sentences of up to ``n`` words and ``cells`` cells."""
-    return Chart(
+    return DenseChart(
         cell=np.empty((n, n + 1), np.int64),
         inside=np.empty((cells, N)),
         outside=np.empty((cells, N)),
@@ -93,7 +93,7 @@ def new_chart(n: int, N: int, cells: int) -> Chart:
 
 
 @kernel
-def number_cells(n: int, tokens: Tokens, first: int, last: int, cell: Ints) -> int:
+def number_cells(n: int, tokens: BlockTokens, first: int, last: int, cell: Ints) -> int:
     """Give each span that crosses none of the brackets ``first:last`` a number, short spans first; how many there are."""
     for s in range(n):
         for t in range(s + 1, n + 1):
@@ -115,7 +115,7 @@ def number_cells(n: int, tokens: Tokens, first: int, last: int, cell: Ints) -> i
 
 
 @kernel
-def gather_splits(s: int, t: int, chart: Chart) -> tuple[int, int]:
+def gather_splits(s: int, t: int, chart: DenseChart) -> tuple[int, int]:
     """Put the two cells of each split of [s, t) into ``left`` and ``right``; how many, and the largest scale of one."""
     m, top = 0, -(2**62)
     for r in range(s + 1, t):
@@ -134,7 +134,7 @@ def clear(values: Floats) -> None:
 
 
 @kernel
-def multiply_splits(m: int, scale: int, chart: Chart, x: Floats) -> None:
+def multiply_splits(m: int, scale: int, chart: DenseChart, x: Floats) -> None:
     """x as multiples of BASE ** scale, and the factor of each split."""
     e, N = chart.inside, chart.inside.shape[1]
     clear(x)
@@ -175,7 +175,7 @@ def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
 
 
 @kernel
-def hand_down(P: Floats, f: Floats, y: Floats) -> None:
+def pass_down(P: Floats, f: Floats, y: Floats) -> None:
     """y[BC] = sum of f[A] P(A -> B C)."""
     clear(y)
     last = len(f) - len(f) % 4
@@ -189,7 +189,7 @@ def hand_down(P: Floats, f: Floats, y: Floats) -> None:
 
 
 @kernel
-def count_rules(chart: Chart, waiting: int) -> None:
+def count_rules(chart: DenseChart, waiting: int) -> None:
     """Count the rules over the cells that wait: add f[A] x[BC] of each."""
     x, f = chart.x, chart.f_of_x
     for k in range(waiting, 4):
@@ -201,7 +201,7 @@ def count_rules(chart: Chart, waiting: int) -> None:
 
 
 @kernel
-def inside_cell(c: int, m: int, top: int, grammar: Grammar, chart: Chart) -> bool:
+def inside_cell(c: int, m: int, top: int, grammar: DenseRules, chart: DenseChart) -> bool:
     """e(s, t, A) = sum of P(A -> B C) x[BC]; False if the cell's numbers do not fit one scale."""
     e = chart.inside[c]
     multiply_splits(m, top, chart, chart.x[0])
@@ -216,7 +216,7 @@ def inside_cell(c: int, m: int, top: int, grammar: Grammar, chart: Chart) -> boo
 
 
 @kernel
-def inside(n: int, first: int, tokens: Tokens, grammar: Grammar, chart: Chart) -> bool:
+def inside(n: int, first: int, tokens: BlockTokens, grammar: DenseRules, chart: DenseChart) -> bool:
     """Fill the chart of a sentence whose cells are numbered; False if some cell's numbers do not fit one scale."""
     for s in range(n):
         c = chart.cell[s, s + 1]
@@ -235,10 +235,10 @@ def inside(n: int, first: int, tokens: Tokens, grammar: Grammar, chart: Chart) -
 
 
 @kernel
-def outside_cell(m: int, grammar: Grammar, f: Floats, chart: Chart) -> None:
+def outside_cell(m: int, grammar: DenseRules, f: Floats, chart: DenseChart) -> None:
     """Give a cell's outside to the cells of its splits."""
     y, e, N = chart.y, chart.inside, len(f)
-    hand_down(grammar.binary, f, y)
+    pass_down(grammar.binary, f, y)
     for k in range(m):
         a, b, factor = chart.left[k], chart.right[k], chart.factor[k]
         for B in range(N):
@@ -250,7 +250,7 @@ def outside_cell(m: int, grammar: Grammar, f: Floats, chart: Chart) -> None:
 
 
 @kernel
-def outside(n: int, cells: int, grammar: Grammar, chart: Chart) -> bool:
+def outside(n: int, cells: int, grammar: DenseRules, chart: DenseChart) -> bool:
     """f of every cell, and the sentence's own counts of binary rules; False if some number is so large that what it
     meets may have been lost."""
     f, waiting = chart.outside, 0
@@ -284,7 +284,7 @@ def outside(n: int, cells: int, grammar: Grammar, chart: Chart) -> bool:
 
 
 @kernel
-def count_sentence(i: int, tokens: Tokens, grammar: Grammar, chart: Chart, counts: Counts) -> float:
+def count_sentence(i: int, tokens: BlockTokens, grammar: DenseRules, chart: DenseChart, counts: BlockCounts) -> float:
     """Add the expected counts of sentence ``i``; its log probability. -inf if a word has no rule; OUT_OF_RANGE if the
     numbers do not fit, or are all 0, which may be for want of a parse or of range."""
     first, n = tokens.word_first[i], tokens.word_first[i + 1] - tokens.word_first[i]
@@ -310,14 +310,14 @@ def count_sentence(i: int, tokens: Tokens, grammar: Grammar, chart: Chart, count
 
 
 @kernel
-def count_block(tokens: Tokens, grammar: Grammar, chart: Chart, counts: Counts) -> None:
+def count_block(tokens: BlockTokens, grammar: DenseRules, chart: DenseChart, counts: BlockCounts) -> None:
     """Add the expected counts of a block of sentences, and note each one's log probability."""
     for i in range(len(counts.log_probability)):
         counts.log_probability[i] = count_sentence(i, tokens, grammar, chart, counts)
 
 
 @kernel
-def most_cells(tokens: Tokens, cell: Ints) -> int:
+def most_cells(tokens: BlockTokens, cell: Ints) -> int:
     """The number of cells of the sentence that has most."""
     most = 0
     for i in range(len(tokens.word_first) - 1):

@@ -80,7 +80,7 @@ class BracketedSentences:
     ) -> BracketedSentences:
         """The tags or the words of trees, and the spans of their constituents; labels are forgotten.
 
-        Tokens tagged as in ``drop`` are left out, then sentences without words or with more than ``longest``.
+        BlockTokens tagged as in ``drop`` are left out, then sentences without words or with more than ``longest``.
 
         >>> bank = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (NP (-NONE- *))))")
         >>> sentences = BracketedSentences.from_treebank(bank)
@@ -192,12 +192,12 @@ def _lines(text: str, path: str) -> Iterator[tuple[list[str], list[Span]]]:
                 open_at.append((len(words), column))
             elif token == ")":
                 if not open_at:
-                    raise _unbalanced("closing bracket without an opening one", path, number, column, line)
+                    raise _bracket_error("closing bracket without an opening one", path, number, column, line)
                 spans.append((open_at.pop()[0], len(words)))
             else:
                 words.append(token)
         if open_at:
-            raise _unbalanced("opening bracket without a closing one", path, number, open_at[-1][1], line)
+            raise _bracket_error("opening bracket without a closing one", path, number, open_at[-1][1], line)
         if words:
             yield words, spans
 
@@ -211,6 +211,6 @@ def _tokens(line: str) -> Iterator[tuple[int, str]]:
         at += len(piece)
 
 
-def _unbalanced(problem: str, path: str, line: int, column: int, text: str) -> BracketError:
+def _bracket_error(problem: str, path: str, line: int, column: int, text: str) -> BracketError:
     advice = "Each line needs as many '(' as ')'; write -LRB- and -RRB- for literal ones."
     return BracketError(problem, path=path, line=line, column=column, text=text, advice=advice)

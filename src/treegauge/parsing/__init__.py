@@ -1,20 +1,21 @@
-"""Parsing: forests and their posteriors, the best tree for an objective, k-best, samples, span charts from
-elsewhere.
-"""
+"""Parsing: forests and their posteriors, the best tree for an objective, k-best, samples, span charts of other parsers."""
 
 from __future__ import annotations
 
+from treegauge.errors import NoParse, TooLong
 from treegauge.parsing.chart_files import read_charts, write_charts
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.forest import Forest, Parse
+from treegauge.parsing.input import read_sentences, tokenise
 from treegauge.parsing.objectives import OBJECTIVES, Objective, consensus
-from treegauge.parsing.posteriors import Anchored, Constituent, Frame, Link
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
+from treegauge.parsing.posteriors import AnchoredRule, Constituent, Frame, Link
 from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
 from treegauge.parsing.tuning import Tuned, tune
 
 __all__ = [
     "OBJECTIVES",
-    "Anchored",
+    "AnchoredRule",
     "Best",
     "Confidence",
     "Constituent",
@@ -22,14 +23,22 @@ __all__ = [
     "Frame",
     "Link",
     "Marginals",
+    "NoParse",
     "Objective",
     "Parse",
+    "ParsedSentence",
+    "Parser",
+    "Sentence",
     "SpanChart",
+    "TooLong",
     "Tuned",
     "consensus",
     "decode",
+    "fallback",
     "marginals",
     "read_charts",
+    "read_sentences",
+    "tokenise",
     "tune",
     "write_charts",
 ]

@@ -1,10 +1,8 @@
-"""Charts of one sentence: words to leaves, scaling against underflow, and inside and outside in the numbers that
-serve.
+"""Charts of one sentence: words to leaves, scaling against underflow, inside and outside passes, the number of parses.
 
-The exact number of parses, as a Python integer however large.
-
-A chart of counts modulo a prime is as cheap as any other chart; enough primes determine the number (Chinese
-remainder theorem). How many are enough is known from the number's logarithm, which a chart in logarithms gives.
+The number of parses is exact, a Python integer however large: a chart of counts modulo a prime is as cheap as any other
+chart, and enough primes determine the number (Chinese remainder theorem). How many are enough is known from the
+number's logarithm, which a chart in logarithms gives.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from treegauge.parsing.layout import Chart, Leaves, Limit, Weights, find
 from treegauge.parsing.outside import Outer, outside
 from treegauge.parsing.semirings import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 
-__all__ = ["Filled", "Tags", "fill", "leaves_of", "limit_of", "number_of_parses", "outer_of", "weights_of"]
+__all__ = ["InsideChart", "Tags", "fill", "leaves_of", "limit_of", "number_of_parses", "outer_of", "weights_of"]
 
 Float64 = NDArray[np.float64]
 Tags = Sequence[Collection[str] | Mapping[str, float] | None]
@@ -36,9 +34,9 @@ _ATTEMPTS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Filled:
-    """A chart in one mode, with what it was made from. In mode SUM values are scaled: ``log_scale`` is to be added
-    to their logarithm."""
+class InsideChart:
+    """An inside chart in one semiring, with the grammar and words it was made from. In mode SUM values are scaled:
+    ``log_scale`` is to be added to their logarithm."""
 
     mode: int
     n: int
@@ -61,7 +59,7 @@ class Filled:
 
 
 def leaves_of(grammar: BinaryGrammar, words: Sequence[str], tags: Tags | None = None) -> Leaves:
-    """What the grammar puts over each word, as probabilities; ``tags`` limits it.
+    """The symbols that may stand over each word, with their probabilities; ``tags`` limits them.
 
     A word that the grammar knows under none of its allowed tags gets each of them, with weight 1.
     """
@@ -73,14 +71,14 @@ def leaves_of(grammar: BinaryGrammar, words: Sequence[str], tags: Tags | None = 
         symbols, weights, _ = grammar.word(word, initial=i == 0)
         allowed = None if tags is None else tags[i]
         if allowed is not None:
-            symbols, weights = _limited(grammar, symbols, weights, allowed)
+            symbols, weights = _limit_tags(grammar, symbols, weights, allowed)
         found.append((symbols, weights))
     first = np.zeros(len(words) + 1, np.int64)
     np.cumsum([len(symbols) for symbols, _ in found], out=first[1:])
     return Leaves(first, *(np.concatenate([nothing[k], *(f[k] for f in found)]) for k in (0, 1)))
 
 
-def _limited(
+def _limit_tags(
     grammar: BinaryGrammar, symbols: NDArray[np.int32], weights: Float64, allowed: Collection[str] | Mapping[str, float]
 ) -> tuple[NDArray[np.int32], Float64]:
     artificial = symbols >= grammar.visible
@@ -101,7 +99,7 @@ def _limited(
 
 
 def limit_of(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayLike | None) -> Limit:
-    """Which spans constituents may have: one group of all visible symbols."""
+    """The spans that constituents may have: one group of all visible symbols."""
     if brackets is None and allowed is None:
         return NO_LIMIT
     mask = np.ones((n, n + 1), np.bool_) if allowed is None else np.array(allowed, np.bool_)
@@ -133,9 +131,9 @@ def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple
     return grammar.derived[key]
 
 
-def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, limit: Limit = NO_LIMIT, modulus: float = 0.0) -> Filled:
-    """The inside chart of a sentence. SUM is tried first with one factor per word, and again with another where
-    numbers leave the range of exact products; if that does not help the chart is of mode LOG_SUM instead."""
+def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, limit: Limit = NO_LIMIT, modulus: float = 0.0) -> InsideChart:
+    """The inside chart of a sentence. SUM is tried first with one factor per word, and again with another factor where
+    numbers leave the range of exact products; if that does not help, the chart is of mode LOG_SUM instead."""
     n = len(leaves.first) - 1
     if mode == SUM:
         scaled = _fill_scaled(grammar, leaves, limit)
@@ -148,10 +146,10 @@ def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, limit: Limit = NO_LI
         leaves = leaves._replace(weight=np.ones_like(leaves.weight))
     weights, unary = weights_of(grammar, mode, modulus)
     chart, *_ = inside(mode, n, leaves, grammar.binary, weights, limit, modulus)
-    return _filled(grammar, mode, n, chart, leaves, weights, unary, 0.0)
+    return _inside_chart(grammar, mode, n, chart, leaves, weights, unary, 0.0)
 
 
-def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> Filled | None:
+def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> InsideChart | None:
     """A chart in probabilities, each word's multiplied by a factor: every derivation of a span gets the same product
     of factors."""
     n = len(leaves.first) - 1
@@ -165,7 +163,7 @@ def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> Filled
         scaled = leaves._replace(weight=np.exp(np.log(leaves.weight) + np.repeat(log_factor, length)))
         chart, width, low, high = inside(SUM, n, scaled, grammar.binary, weights, limit, 0.0)
         if width == n and not (low < SMALLEST or high > LARGEST):
-            return _filled(grammar, SUM, n, chart, scaled, weights, unary, -float(log_factor.sum()))
+            return _inside_chart(grammar, SUM, n, chart, scaled, weights, unary, -float(log_factor.sum()))
         if low <= 0 or width == 1 or high == math.inf or math.log(high) - math.log(low) > math.log(LARGEST / SMALLEST):
             return None
         # The middle of what came out at this width, spread over its words, brings that width back to about 1.
@@ -173,7 +171,7 @@ def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> Filled
     return None
 
 
-def _filled(
+def _inside_chart(
     grammar: BinaryGrammar,
     mode: int,
     n: int,
@@ -182,15 +180,17 @@ def _filled(
     weights: Weights,
     unary: Float64,
     log_scale: float,
-) -> Filled:
+) -> InsideChart:
     root = find(chart, 0, n, grammar.start) if n else -1
     grid = Grid(chart, leaves, grammar.binary, weights.binary, grammar.unary, unary)
-    return Filled(mode, n, grid, weights, root, log_scale)
+    return InsideChart(mode, n, grid, weights, root, log_scale)
 
 
-def outer_of(filled: Filled) -> Outer:
+def outer_of(inside_chart: InsideChart) -> Outer:
     """The outside of a chart that has a parse."""
-    return outside(filled.mode, filled.n, filled.chart, filled.grid.binary, filled.weights, filled.root)
+    return outside(
+        inside_chart.mode, inside_chart.n, inside_chart.chart, inside_chart.grid.binary, inside_chart.weights, inside_chart.root
+    )
 
 
 _LARGEST = 1 << 26
@@ -198,7 +198,7 @@ _LARGEST = 1 << 26
 
 
 def number_of_parses(grammar: BinaryGrammar, leaves: Leaves, limit: Limit, cyclic: bool) -> int | float:
-    """How many trees the grammar gives the words; ``math.inf`` if a parse can go round a cycle of unary rules."""
+    """The number of parses; ``math.inf`` if a parse can repeat a cycle of unary rules."""
     if cyclic:
         return math.inf
     log_number = _log_number(grammar, leaves, limit)
@@ -208,8 +208,8 @@ def number_of_parses(grammar: BinaryGrammar, leaves: Leaves, limit: Limit, cycli
     for prime in _primes():
         if math.log(product) > log_number + math.log(2) + 1e-6 * max(1.0, log_number):
             return number
-        filled = fill(grammar, leaves, MODULAR, limit, float(prime))
-        remainder = round(float(filled.chart.value[filled.root])) if filled.root >= 0 else 0
+        inside_chart = fill(grammar, leaves, MODULAR, limit, float(prime))
+        remainder = round(float(inside_chart.chart.value[inside_chart.root])) if inside_chart.root >= 0 else 0
         number += product * ((remainder - number) * pow(product, -1, prime) % prime)
         product *= prime
     raise AssertionError("there are enough primes")
@@ -234,6 +234,6 @@ def _primes() -> Iterator[int]:
             yield number
 
 
-def goes_round(filled: Filled, posterior: NDArray[np.float64], cyclic: NDArray[np.bool_]) -> bool:
+def has_unary_cycle(inside_chart: InsideChart, posterior: NDArray[np.float64], cyclic: NDArray[np.bool_]) -> bool:
     """Whether some parse contains a symbol that derives itself by unary rules."""
-    return bool(cyclic.any()) and bool((cyclic[filled.chart.symbol] & (posterior > 0)).any())
+    return bool(cyclic.any()) and bool((cyclic[inside_chart.chart.symbol] & (posterior > 0)).any())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from treegauge.errors import MismatchError
 from treegauge.parsing.derivations import Best
-from treegauge.parsing.objectives import Metric, consensus
+from treegauge.parsing.objectives import MetricRate, consensus
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -35,7 +35,7 @@ def consensus_of_treebanks(
     if len(sizes) > 1:
         listed = ", ".join(f"{name}: {len(bank):,}" for name, bank in zip(names, banks, strict=True))
         raise MismatchError(f"the files have different numbers of sentences ({listed})")
-    score = Metric(metric, preset)
+    score = MetricRate(metric, preset)
     for number in range(sizes.pop() if sizes else 0):
         trees = [bank[number] for bank in banks]
         voting = [i for i, tree in enumerate(trees) if tree.words]

@@ -1,14 +1,14 @@
-"""Derivations read off a chart: the alternatives of a node, the best parse, samples; and the trees they stand for.
+"""Derivations read off a chart: the best one, the k best, samples; and their trees.
 
 A derivation is the list of its *steps*, leftmost first: step X < symbols is the symbol X over a word; the next
 numbers are unary rules, then binary ones. A sentence and its steps determine the tree.
-
-What decoding gives back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +16,20 @@ import numpy as np
 from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.layout import Chart, Leaves, find
-from treegauge.parsing.semirings import LOG_SUM, SUM, zero_of
+from treegauge.parsing.semirings import LOG_SUM, MAX, SUM, zero_of
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["DUMMY", "Alternatives", "Best", "Grid", "alternatives", "best_derivation", "sampled_derivation", "steps_to_tree"]
+__all__ = [
+    "DUMMY",
+    "Alternatives",
+    "Best",
+    "Grid",
+    "alternatives",
+    "best_derivation",
+    "best_derivations",
+    "sampled_derivation",
+    "steps_to_tree",
+]
 
 TIE = 1e-11
 """Logarithms nearer than this are equal: then the first split wins, then the first rule."""
@@ -130,7 +140,7 @@ def first_of_best(found: Alternatives) -> int:
 
 
 @kernel
-def drawn(mode: int, found: Alternatives, u: float) -> int:
+def draw_alternative(mode: int, found: Alternatives, u: float) -> int:
     """The alternative at the point u in [0, 1) of their total."""
     total = 0.0
     high = found.value.max()
@@ -145,7 +155,7 @@ def drawn(mode: int, found: Alternatives, u: float) -> int:
 
 
 @kernel
-def walk(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random.Generator) -> Ints:
+def derive(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random.Generator) -> Ints:
     """The steps of the best derivation (a chart of mode MAX), or of one drawn at random (SUM or LOG_SUM)."""
     stack = np.empty((2 * n + 2, 3), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, start
@@ -155,7 +165,7 @@ def walk(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random.G
         depth -= 1
         s, t, X = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         found = alternatives(mode, grid, s, t, X)
-        i = drawn(mode, found, rng.random()) if draw else first_of_best(found)
+        i = draw_alternative(mode, found, rng.random()) if draw else first_of_best(found)
         if size == len(steps):
             bigger = np.empty(2 * size, np.int64)
             bigger[:size] = steps
@@ -166,18 +176,151 @@ def walk(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random.G
     return steps[:size]
 
 
-_NOBODY_DRAWS = np.random.default_rng(0)
-"""A generator for walks that draw nothing: one for all, as Numba does not give back the memory of those it is handed."""
+_UNUSED_GENERATOR = np.random.default_rng(0)
+"""Passed where nothing is drawn: one for all calls, because Numba does not free generators it is passed."""
 
 
 def best_derivation(mode: int, grid: Grid, n: int, start: int) -> Ints:
     """The steps of the likeliest derivation, from a chart of mode MAX."""
-    return walk(mode, grid, n, start, False, _NOBODY_DRAWS)
+    return derive(mode, grid, n, start, False, _UNUSED_GENERATOR)
 
 
 def sampled_derivation(mode: int, grid: Grid, n: int, start: int, rng: np.random.Generator) -> Ints:
     """The steps of a derivation drawn with its probability, from a chart of mode SUM or LOG_SUM."""
-    return walk(mode, grid, n, start, True, rng)
+    return derive(mode, grid, n, start, True, rng)
+
+
+Key = tuple[int, int, int]
+"""A node: start, end, symbol."""
+
+
+class Edge(NamedTuple):
+    """One way to derive a node: a step, its children, and its own weight (the value less those of its best
+    children)."""
+
+    step: int
+    children: tuple[Key, ...]
+    weight: float
+
+
+class Derivation(NamedTuple):
+    """An edge with, for each child, which of the child's derivations is used (0: its best)."""
+
+    value: float
+    edge: int
+    ranks: tuple[int, ...]
+
+
+class _Node:
+    """The derivations of a node found so far, best first, and the candidates for the next."""
+
+    def __init__(self, edges: list[Edge], values: list[float]) -> None:
+        self.edges = edges
+        self.found: list[Derivation] = []
+        self.seen = {(i, (0,) * len(edge.children)) for i, edge in enumerate(edges)}
+        self.candidates = [(-value, i, (0,) * len(edges[i].children)) for i, value in enumerate(values)]
+        heapq.heapify(self.candidates)
+        self.advanced = True
+
+    def pop(self) -> None:
+        """Move the best candidate to the found ones; its successors are still to come."""
+        value, edge, ranks = heapq.heappop(self.candidates)
+        self.found.append(Derivation(-value, edge, ranks))
+        self.advanced = False
+
+
+def best_derivations(grid: Grid, n: int, start: int) -> Iterator[tuple[float, list[int]]]:
+    """(log value, steps) of each derivation, best first, from a chart of mode MAX that has a parse; endless where unary
+    rules form cycles (Huang & Chiang 2005, algorithm 3)."""
+    nodes: dict[Key, _Node] = {}
+    root = (0, n, start)
+    for rank in itertools.count():
+        if not _ensure(grid, nodes, root, rank):
+            return
+        yield nodes[root].found[rank].value, _steps(grid, nodes, root, rank)
+
+
+def _node(grid: Grid, nodes: dict[Key, _Node], key: Key) -> _Node:
+    if key not in nodes:
+        found = alternatives(MAX, grid, *key)
+        edges = [
+            _edge(grid, key, step, split, value)
+            for step, split, value in zip(found.step.tolist(), found.split.tolist(), found.value.tolist(), strict=True)
+        ]
+        nodes[key] = _Node(edges, found.value.tolist())
+    return nodes[key]
+
+
+def _edge(grid: Grid, key: Key, step: int, split: int, value: float) -> Edge:
+    s, t, _ = key
+    n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
+    if step < n_symbols:
+        return Edge(step, (), value)
+    if step < n_symbols + n_unary:
+        u = step - n_symbols
+        return Edge(step, ((s, t, int(grid.unary.child[u])),), float(grid.unary_weight[u]))
+    k = step - n_symbols - n_unary
+    children = (s, split, int(grid.binary.left[k])), (split, t, int(grid.binary.right[k]))
+    return Edge(step, children, float(grid.binary_weight[k]))
+
+
+def _ensure(grid: Grid, nodes: dict[Key, _Node], key: Key, rank: int) -> bool:
+    """Find the derivations of a node up to ``rank``; whether there are that many.
+
+    A node asks its children for one more derivation before it can go on; the stack holds who is waiting. Going round
+    a cycle of unary rules lowers the value, so a node never waits for itself.
+    """
+    stack = [(key, rank)]
+    while stack:
+        key, rank = stack[-1]
+        node = _node(grid, nodes, key)
+        if len(node.found) > rank:
+            stack.pop()
+            continue
+        if not node.advanced:
+            waiting = _advance(grid, nodes, node)
+            if waiting is not None:
+                stack.append(waiting)
+                continue
+        if not node.candidates:
+            stack.pop()
+            continue
+        node.pop()
+    return len(nodes[key].found) > rank
+
+
+def _advance(grid: Grid, nodes: dict[Key, _Node], node: _Node) -> tuple[Key, int] | None:
+    """Put the successors of the last derivation among the candidates; or say which child must find another one
+    first."""
+    _, number, ranks = node.found[-1]
+    edge = node.edges[number]
+    for i, child in enumerate(edge.children):
+        below = _node(grid, nodes, child)
+        exhausted = below.advanced and not below.candidates
+        if len(below.found) <= ranks[i] + 1 and not exhausted:
+            return child, ranks[i] + 1
+    for i, child in enumerate(edge.children):
+        following = (*ranks[:i], ranks[i] + 1, *ranks[i + 1 :])
+        if len(nodes[child].found) > ranks[i] + 1 and (number, following) not in node.seen:
+            node.seen.add((number, following))
+            value = edge.weight + sum(nodes[c].found[r].value for c, r in zip(edge.children, following, strict=True))
+            heapq.heappush(node.candidates, (-value, number, following))
+    node.advanced = True
+    return None
+
+
+def _steps(grid: Grid, nodes: dict[Key, _Node], key: Key, rank: int) -> list[int]:
+    """The steps of a derivation, leftmost first."""
+    steps: list[int] = []
+    stack = [(key, rank)]
+    while stack:
+        key, rank = stack.pop()
+        _ensure(grid, nodes, key, rank)
+        node = nodes[key]
+        _, number, ranks = node.found[rank]
+        steps.append(node.edges[number].step)
+        stack.extend(reversed(list(zip(node.edges[number].children, ranks, strict=True))))
+    return steps
 
 
 def steps_to_tree(grammar: BinaryGrammar, labels: Sequence[str | None], steps: Sequence[int], words: Sequence[str]) -> Tree:

@@ -1,7 +1,4 @@
-"""The posteriors of a sentence drawn as a chart: a triangle of spans, darker where a constituent is more probable.
-
-A forest as a notebook shows it: how many parses, how sure, the best tree, and for a short sentence its chart of posteriors.
-"""
+"""Pictures of a forest: the chart of posteriors as SVG, and the summary that a notebook shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forest: all parses of one sentence, and what they know together."""
+"""Forest: all parses of one sentence, with their posteriors, best trees and samples."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import NoParse, TooLong
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
-from treegauge.parsing.chart import Filled, Tags, fill, goes_round, leaves_of, limit_of, number_of_parses, outer_of
-from treegauge.parsing.derivations import best_derivation, sampled_derivation, steps_to_tree
-from treegauge.parsing.kbest import best_derivations
+from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
+from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
 from treegauge.parsing.layout import Limit, find, leaf_entries
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.posteriors import (
-    Anchored,
+    AnchoredRule,
     Constituent,
     Frame,
     Link,
@@ -54,8 +53,8 @@ class Parse(NamedTuple):
 
 
 class Forest:
-    """All parses of a sentence under a grammar, in a chart; nothing is pruned, and nothing computed before it is
-    asked for.
+    """All parses of a sentence under a grammar, in a chart. Nothing is pruned unless ``limit`` says so;
+    everything is computed on first use.
 
     ``tags`` limits what may stand over each word (see :data:`treegauge.parsing.chart.Tags`). ``brackets`` are spans
     that no constituent may cross (Pereira & Schabes 1992); ``allowed`` is an (n, n+1) array of the spans that
@@ -109,12 +108,12 @@ class Forest:
         return self.grammar.binary
 
     @cached_property
-    def filled(self) -> Filled:
+    def inside_chart(self) -> InsideChart:
         """The inside chart."""
         return fill(self.binary, self.leaves, SUM, self.limit)
 
     @cached_property
-    def viterbi(self) -> Filled:
+    def viterbi(self) -> InsideChart:
         """The chart of the best derivations."""
         return fill(self.binary, self.leaves, MAX, self.limit)
 
@@ -122,45 +121,45 @@ class Forest:
     def outer(self) -> Outer:
         """The outside of the inside chart."""
         self._require_parse()
-        return outer_of(self.filled)
+        return outer_of(self.inside_chart)
 
     @cached_property
     def posterior(self) -> Float64:
         """g of each entry of the inside chart, symbols of internal binarisation included."""
-        return _product(self.filled, self.outer.value)
+        return _product(self.inside_chart, self.outer.value)
 
     @cached_property
     def top_posterior(self) -> Float64:
-        """How probable it is that an entry is the top of a chain of unary rules."""
-        return _product(self.filled, self.outer.top)
+        """The probability of each entry as the top of a chain of unary rules."""
+        return _product(self.inside_chart, self.outer.top)
 
     @cached_property
     def rule_posteriors(self) -> tuple[NDArray[np.int64], Float64]:
         """Rows (s, t, binary rule) and their posteriors."""
-        return rule_posteriors(self.filled.mode, self.n, self.filled.grid, self.outer)
+        return rule_posteriors(self.inside_chart.mode, self.n, self.inside_chart.grid, self.outer)
 
     @property
     def has_parse(self) -> bool:
-        """Whether the grammar has a parse of the sentence; any chart that is there can tell."""
-        known = vars(self).get("viterbi") if "filled" not in vars(self) else None
-        return (known or self.filled).root >= 0
+        """Whether the grammar has a parse of the sentence."""
+        known = vars(self).get("viterbi") if "inside_chart" not in vars(self) else None
+        return (known or self.inside_chart).root >= 0
 
     @property
     def log_partition(self) -> float:
         """The logarithm of the sentence's probability; -inf if it has no parse."""
-        return self.filled.log_value
+        return self.inside_chart.log_value
 
     @cached_property
     def n_parses(self) -> int | float:
-        """How many parses there are: exact, however many; infinity if one can go round a cycle of unary rules."""
+        """The exact number of parses; infinity if a parse can repeat a cycle of unary rules."""
         if not self.has_parse:
             return 0
-        cyclic = goes_round(self.filled, self.posterior, self.binary.cyclic)
+        cyclic = has_unary_cycle(self.inside_chart, self.posterior, self.binary.cyclic)
         return number_of_parses(self.binary, self.leaves, self.limit, cyclic)
 
     def entry(self, start: int, end: int, symbol: int) -> int:
-        """Where the inside chart holds a symbol over a span; -1 if nowhere."""
-        return int(find(self.filled.chart, start, end, symbol))
+        """The index of a symbol over a span in the inside chart; -1 if it is not there."""
+        return int(find(self.inside_chart.chart, start, end, symbol))
 
     def leaf_posteriors(self, position: int) -> Iterator[tuple[int, float]]:
         """(symbol, posterior) of each symbol right above a word."""
@@ -173,10 +172,10 @@ class Forest:
     @cached_property
     def _over_words(self) -> tuple[NDArray[np.int64], Float64]:
         """For each leaf its entry in the inside chart, -1 if it has none, and its posterior."""
-        leaves = self.filled.grid.leaves
-        entries = leaf_entries(self.filled.chart, leaves)
+        leaves = self.inside_chart.grid.leaves
+        entries = leaf_entries(self.inside_chart.chart, leaves)
         outer = self.outer.value[np.maximum(entries, 0)]
-        return entries, np.exp(outer + leaves.weight) if self.filled.mode == LOG_SUM else outer * leaves.weight
+        return entries, np.exp(outer + leaves.weight) if self.inside_chart.mode == LOG_SUM else outer * leaves.weight
 
     def constituents(self) -> list[Constituent]:
         """g(s, t, X) of all constituents, by start, end, and the grammar's order of symbols."""
@@ -191,15 +190,15 @@ class Forest:
         return links(self) if self.has_parse else []
 
     def frames(self) -> list[Frame]:
-        """The posteriors of all productions over all spans, the places where children meet summed out."""
+        """The posteriors of all productions over all spans, summed over the places where children meet."""
         return frames(self) if self.has_parse else []
 
-    def anchored_rules(self) -> list[Anchored]:
+    def anchored_rules(self) -> list[AnchoredRule]:
         """The posteriors of all productions with the places where their children meet."""
         return list(anchored_rules(self)) if self.has_parse else []
 
     def expected_counts(self) -> Float64:
-        """How often each rule of the grammar is used in a parse, on average."""
+        """The expected number of uses of each rule of the grammar."""
         index = {rule.production: i for i, rule in enumerate(self.grammar.rules)}
         counts = np.zeros(len(index))
         for frame in self.frames():
@@ -240,8 +239,9 @@ class Forest:
 
     def parses(self) -> Iterator[Parse]:
         """All parses, best first; endless where a parse can go round a cycle of unary rules."""
-        for value, steps in best_derivations(self.viterbi, self.binary.start):
-            yield Parse(self.tree(steps), value)
+        if self.viterbi.root >= 0:
+            for value, steps in best_derivations(self.viterbi.grid, self.n, self.binary.start):
+                yield Parse(self.tree(steps), value)
 
     def kbest(self, k: int) -> list[Parse]:
         """The k likeliest parses, or all if there are fewer.
@@ -256,7 +256,9 @@ class Forest:
         """Trees drawn with their probabilities given the sentence."""
         self._require_parse()
         rng = np.random.default_rng(seed)
-        draw = (sampled_derivation(self.filled.mode, self.filled.grid, self.n, self.binary.start, rng) for _ in range(size))
+        draw = (
+            sampled_derivation(self.inside_chart.mode, self.inside_chart.grid, self.n, self.binary.start, rng) for _ in range(size)
+        )
         return [self.tree(steps.tolist()) for steps in draw]
 
     def tree(self, steps: Sequence[int]) -> Tree:
@@ -265,7 +267,7 @@ class Forest:
 
     @cached_property
     def output_labels(self) -> list[str | None]:
-        """How each symbol shows in trees."""
+        """The output label of each symbol; ``None`` for symbols that do not show."""
         if "labels" not in self.binary.derived:
             own = [self.grammar.label(symbol) for symbol in self.binary.symbols[: self.binary.visible]]
             self.binary.derived["labels"] = own + [None] * (self.binary.n_symbols - self.binary.visible)
@@ -280,7 +282,7 @@ class Forest:
         return math.fsum(known.get(production, -math.inf) for production in tree.productions())
 
     def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
-        """How many labelled constituents of a tree are right on average: the sum of g; with ``pre`` preterminals
+        """The expected number of right labelled constituents of a tree: the sum of g; with ``pre`` preterminals
         count too."""
         g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
         return math.fsum(g.get(span, 0.0) for span in set(tree.spans(preterminals=pre)))
@@ -301,7 +303,7 @@ class Forest:
         return forest_html(self)
 
 
-def _product(filled: Filled, outer: Float64) -> Float64:
-    if filled.mode == LOG_SUM:
-        return np.exp(filled.chart.value + outer)
-    return filled.chart.value * outer
+def _product(inside_chart: InsideChart, outer: Float64) -> Float64:
+    if inside_chart.mode == LOG_SUM:
+        return np.exp(inside_chart.chart.value + outer)
+    return inside_chart.chart.value * outer

@@ -1,15 +1,11 @@
-"""The best tree of all, licensed or not: one dynamic programme over spans (Goodman 1996, Figures 1 and 4).
+"""Free objectives: the best tree of all, licensed by the grammar or not (Goodman 1996, Figures 1 and 4).
 
-MAXC(s, t) = weight(s, t) + max over r of MAXC(s, r) + MAXC(r, t). Which weight a span has makes the objective: its
-best label's posterior, its bracket's, or any.
-
-The best n-ary tree where several nodes may have one span: chains of unary rules, chosen node by node.
+One dynamic programme over spans: MAXC(s, t) = weight(s, t) + max over r of MAXC(s, r) + MAXC(r, t). The weight of a
+span makes the objective: the posterior of its best label, of its bracket, or any other number.
 
 Under a grammar with unary rules the nodes over one span do not exclude each other, so each label whose posterior is
 worth its price is kept (Goodman 1996, section 6, for trees of any arity). Which of them stands higher is decided by
 how often each is the top of its chain.
-
-Objectives that may choose any tree, licensed by the grammar or not.
 """
 
 from __future__ import annotations
@@ -163,7 +159,7 @@ def best_chains(
     ``group`` numbers the label of each symbol, -1 for those that do not show. Without ``pre`` a node counts only as
     far as it is no preterminal.
     """
-    chart, n, size = forest.filled.chart, forest.n, max(1, len(names))
+    chart, n, size = forest.inside_chart.chart, forest.n, max(1, len(names))
     posterior, top = forest.posterior, forest.top_posterior
     if not pre:
         posterior = posterior.copy()
@@ -181,10 +177,10 @@ def best_chains(
             kept = [int(own.argmax())]
         return [str(names[X]) for X in sorted(kept, key=lambda X: (-above[X] / own[X], X))]
 
-    return Best(_built(forest, split, labels, tag), float(value))
+    return Best(_build_chains(forest, split, labels, tag), float(value))
 
 
-def _built(forest: Forest, split: Ints, labels: Callable[[int, int], list[str]], tag: Callable[[int], str | None]) -> Tree:
+def _build_chains(forest: Forest, split: Ints, labels: Callable[[int, int], list[str]], tag: Callable[[int], str | None]) -> Tree:
     done: list[list[Child]] = [[]]
     stack: list[tuple[int, int, bool]] = [(0, forest.n, False)]
     while stack:
@@ -228,7 +224,7 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
     _, label, names = _labels_of_spans(forest, hidden=False)
     shown = np.arange(forest.binary.n_symbols, dtype=np.int32)
     group = np.where(shown < forest.binary.visible, 0, -1).astype(np.int32)
-    weight, _ = best_labels(forest.n, forest.filled.chart, forest.top_posterior, group, 1)
+    weight, _ = best_labels(forest.n, forest.inside_chart.chart, forest.top_posterior, group, 1)
     weight = weight if pre else _without_words(weight)
     value, split = best_spans(weight, False)
 
@@ -279,7 +275,7 @@ def _labels_of_spans(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.float6
     """For each span its best label's posterior and number, and the labels; ``hidden`` lets symbols that do not show
     compete."""
     group, names = _groups(forest, hidden=hidden)
-    weight, label = best_labels(forest.n, forest.filled.chart, forest.posterior, group, max(1, len(names)))
+    weight, label = best_labels(forest.n, forest.inside_chart.chart, forest.posterior, group, max(1, len(names)))
     return weight, label, names
 
 

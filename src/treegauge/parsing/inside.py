@@ -7,15 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
-from treegauge.parsing.jit import Bools, Floats, Ints, inlined, kernel
+from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
 from treegauge.parsing.layout import Chart, Leaves, Limit, Weights
 from treegauge.parsing.semirings import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
-__all__ = ["inside", "longer"]
+__all__ = ["grow", "inside"]
 
 
 @kernel
-def longer(values: Floats, size: int) -> Floats:
+def grow(values: Floats, size: int) -> Floats:
     """``values`` with room for ``size``, at least doubled."""
     # A loop, here and below, where a slice would do: Numba takes seconds to compile one.
     bigger = np.empty(max(size, 2 * len(values)), values.dtype)
@@ -25,7 +25,7 @@ def longer(values: Floats, size: int) -> Floats:
 
 
 @kernel
-def more_rows(rows: Floats) -> Floats:
+def grow_rows(rows: Floats) -> Floats:
     """Twice as many rows, the old ones first."""
     bigger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
     for i in range(rows.shape[0]):
@@ -49,7 +49,7 @@ def scratch(n_symbols: int) -> Scratch:
     return Scratch(np.zeros(n_symbols, np.bool_), np.empty(n_symbols, np.int32), np.empty(n_symbols), np.zeros(1, np.int64))
 
 
-@inlined
+@inline
 def add(mode: int, cell: Scratch, X: int, value: float, modulus: float) -> None:
     """Add a value to a symbol's."""
     if cell.found[X]:
@@ -61,14 +61,14 @@ def add(mode: int, cell: Scratch, X: int, value: float, modulus: float) -> None:
         cell.value[X] = value
 
 
-@inlined
+@inline
 def clear(cell: Scratch) -> None:
     for i in range(cell.count[0]):
         cell.found[cell.symbol[i]] = False
     cell.count[0] = 0
 
 
-@inlined
+@inline
 def sum_over_splits(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, cell: Scratch, modulus: float
 ) -> None:
@@ -92,7 +92,7 @@ def sum_over_splits(
                 add(mode, cell, rules.parent[k], times(mode, binary[k], x, modulus), modulus)
 
 
-@inlined
+@inline
 def sum_over_parents(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, limit: Limit, cell: Scratch, modulus: float
 ) -> None:
@@ -117,7 +117,7 @@ def sum_over_parents(
                     add(mode, cell, A, times(mode, binary[k], x, modulus), modulus)
 
 
-@inlined
+@inline
 def parents_are_few(s: int, t: int, chart: Chart, rules: BinaryRules, limit: Limit) -> bool:
     """Whether the rules of the symbols allowed over [s, t) are fewer than the pairs that begin with a left child there."""
     n_rules, n_pairs = 0, 0
@@ -131,14 +131,14 @@ def parents_are_few(s: int, t: int, chart: Chart, rules: BinaryRules, limit: Lim
     return bool(3 * n_rules < n_pairs)
 
 
-@inlined
-def permitted(limit: Limit, s: int, t: int, X: int) -> bool:
+@inline
+def is_allowed(limit: Limit, s: int, t: int, X: int) -> bool:
     """Whether a symbol may stand over [s, t)."""
     return limit.allowed.size == 0 or limit.group[X] < 0 or limit.allowed[s, t, limit.group[X]]
 
 
-@inlined
-def anything(limit: Limit, s: int, t: int) -> bool:
+@inline
+def any_allowed(limit: Limit, s: int, t: int) -> bool:
     """Whether symbols of some group may stand over [s, t)."""
     found = False
     for k in range(limit.allowed.shape[2]):
@@ -146,9 +146,9 @@ def anything(limit: Limit, s: int, t: int) -> bool:
     return found
 
 
-@inlined
+@inline
 def close_chains(mode: int, s: int, t: int, cell: Scratch, held: Scratch, weights: Weights, limit: Limit, modulus: float) -> None:
-    """What is in a cell and all that chains of unary rules make of it: e = C b. ``held`` is room for b."""
+    """Add to a cell all that chains of unary rules make of its symbols: e = C b. ``held`` is scratch space for b."""
     n_held, zero, one = 0, zero_of(mode), one_of(mode)
     for i in range(cell.count[0]):
         X = cell.symbol[i]
@@ -160,7 +160,7 @@ def close_chains(mode: int, s: int, t: int, cell: Scratch, held: Scratch, weight
             n_held += 1
     for i in range(n_held):
         below = held.symbol[i]
-        if not permitted(limit, s, t, below):
+        if not is_allowed(limit, s, t, below):
             continue
         for c in range(weights.chain_first[below], weights.chain_first[below + 1]):
             value = times(mode, weights.chain[c], held.value[i], modulus)
@@ -168,7 +168,7 @@ def close_chains(mode: int, s: int, t: int, cell: Scratch, held: Scratch, weight
                 add(mode, cell, weights.chain_top[c], value, modulus)
 
 
-@inlined
+@inline
 def fill_chart(
     mode: int,
     n: int,
@@ -201,7 +201,7 @@ def fill_chart(
             t = s + d
             clear(cell)
             first[s, t] = last[s, t] = size
-            if limited and not anything(limit, s, t):
+            if limited and not any_allowed(limit, s, t):
                 continue
             if d == 1:
                 for i in range(leaves.first[s], leaves.first[s + 1]):
@@ -215,12 +215,12 @@ def fill_chart(
             if weights.chained:
                 close_chains(mode, s, t, cell, held, weights, limit, modulus)
             if size + cell.count[0] > len(symbol):
-                symbol, value = longer(symbol, size + cell.count[0]), longer(value, size + cell.count[0])
+                symbol, value = grow(symbol, size + cell.count[0]), grow(value, size + cell.count[0])
             first[s, t] = size
             for i in range(cell.count[0]):
                 X = cell.symbol[i]
                 v = cell.value[X]
-                if not permitted(limit, s, t, X):
+                if not is_allowed(limit, s, t, X):
                     continue
                 if v == zero and mode != SUM:
                     continue
@@ -232,7 +232,7 @@ def fill_chart(
                     i_left = slot[s, B]
                     if i_left < 0:
                         if n_left_rows == left_row.shape[0]:
-                            left_row = more_rows(left_row)
+                            left_row = grow_rows(left_row)
                         i_left = n_lefts[s]
                         slot[s, B] = i_left
                         n_lefts[s] += 1
@@ -246,7 +246,7 @@ def fill_chart(
                 if C >= 0 and d < n:
                     if rights[t, C, 0] < 0:
                         if n_right_rows == right_row.shape[0]:
-                            right_row = more_rows(right_row)
+                            right_row = grow_rows(right_row)
                         rights[t, C, 0], rights[t, C, 2] = n_right_rows, s
                         n_right_rows += 1
                     else:

@@ -1,4 +1,4 @@
-"""The decorators of the compiled kernels, where they are kept, and a way to hear when one is being compiled."""
+"""Decorators for compiled kernels, their cache on disk, and a callback for compilation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import treegauge
 
-__all__ = ["Bools", "Floats", "Ints", "NoKernelCache", "inlined", "kernel", "when_compiling"]
+__all__ = ["Bools", "Floats", "Ints", "NoKernelCache", "inline", "kernel", "when_compiling"]
 
 Floats = Any
 """An array of float64 inside a kernel. There an index gives a number, which NumPy's types cannot promise."""
@@ -43,11 +43,11 @@ _RULES = "grammar/binarisation.py"
 
 
 class NoKernelCache(UserWarning):
-    """Compiled kernels cannot be stored, so every run compiles them anew."""
+    """Compiled kernels cannot be stored, so every run compiles them again."""
 
 
 def kernel(function: Function) -> Function:
-    """``function`` compiled on first use, without the interpreter lock, and kept on disk where some place can be
+    """``function`` compiled on first use, without the interpreter lock, and cached on disk where a folder can be
     written."""
     folder = _folder()
     if folder is None:
@@ -59,14 +59,14 @@ def kernel(function: Function) -> Function:
         _numba.config.CACHE_DIR = before
 
 
-def inlined(function: Function) -> Function:
-    """``function`` as a part of the kernels that call it: what they pass as a constant is one in there, too."""
+def inline(function: Function) -> Function:
+    """``function`` inlined into the kernels that call it, so that constant arguments stay constants."""
     return _numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 @cache
 def _folder() -> str | None:
-    """Where kernels are kept: a folder for this very source.
+    """The folder of the kernel cache: one for each version of the sources.
 
     Numba looks only at the file of a kernel to see whether it has changed, and fails on what an older version of treegauge has left
     where a class has moved since. So all sources that kernels are made of decide the folder's name.
@@ -86,7 +86,7 @@ def _folder() -> str | None:
         _remove_others(folder)
         return str(folder)
     warnings.warn(
-        "compiled kernels cannot be stored; each run will compile them anew. Set NUMBA_CACHE_DIR to a folder that can be written.",
+        "compiled kernels cannot be stored, so each run compiles them again. Set NUMBA_CACHE_DIR to a writable folder.",
         NoKernelCache,
         stacklevel=3,
     )
@@ -94,30 +94,30 @@ def _folder() -> str | None:
 
 
 def _remove_others(folder: Path) -> None:
-    """Remove the kernels of other sources that nobody has used for a month."""
+    """Remove kernels of other sources that were not used for a month."""
     for other in folder.parent.glob("kernels-*"):
         if other != folder and other.stat().st_mtime < time.time() - 30 * 86_400:
             shutil.rmtree(other, ignore_errors=True)
 
 
 class _Once(_event.Listener):
-    def __init__(self, say: Callable[[], None]) -> None:
-        self.say, self.said = say, False
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.callback, self.called = callback, False
 
     def on_start(self, event: Any) -> None:
-        if not self.said:
-            self.said = True
-            self.say()
+        if not self.called:
+            self.called = True
+            self.callback()
 
     def on_end(self, event: Any) -> None:
         pass
 
 
 @contextmanager
-def when_compiling(say: Callable[[], None]) -> Generator[None]:
-    """Call ``say`` once if a kernel has to be compiled while the context is open (not when it comes from the
+def when_compiling(callback: Callable[[], None]) -> Generator[None]:
+    """Call ``callback`` once if a kernel has to be compiled inside the context (not when it comes from the
     cache)."""
-    listener = _Once(say)
+    listener = _Once(callback)
     _event.register("numba:compile", listener)
     try:
         yield

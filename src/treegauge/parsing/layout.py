@@ -21,7 +21,7 @@ __all__ = ["Chart", "Leaves", "Limit", "Weights", "find", "leaf_entries"]
 
 
 class Leaves(NamedTuple):
-    """What may stand over each word: word i owns the entries ``first[i]:first[i+1]``."""
+    """Symbols over words, with weights: word i owns the entries ``first[i]:first[i+1]``."""
 
     first: Ints
     symbol: Ints
@@ -29,7 +29,7 @@ class Leaves(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What may stand where: a symbol X over [s, t) only if ``allowed[s, t, group[X]]``; of a group below 0 anywhere.
+    """Spans that symbols may have: X over [s, t) only if ``allowed[s, t, group[X]]``; a symbol of a group below 0 anywhere.
 
     Group k has the symbols ``member[member_first[k]:member_first[k+1]]``. Where ``allowed`` is of size 0 there is no
     limit. If two symbols are allowed, so must be those on a chain between.
@@ -56,7 +56,7 @@ class Weights(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """What :mod:`treegauge.parsing.inside` found. The cell of a span holds the entries ``first[s, t]:last[s, t]``: a symbol and its
+    """The inside values of a sentence. The cell of a span holds the entries ``first[s, t]:last[s, t]``: a symbol and its
     value.
 
     ``lefts[s, i]`` = (left id, row, first split, last split) of the i-th left child that starts at s, which is the

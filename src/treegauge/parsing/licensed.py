@@ -1,4 +1,4 @@
-"""The best tree among those the grammar generates, for any parts that its nodes and productions may count as.
+"""Licensed objectives: the best of the grammar's own parses, for any parts that nodes and productions count as.
 
 M_LR counts nodes (s, t, X), M_PCh parent-child links, M_CFP productions with the split summed out (Sima'an 2003,
 section 4). The caller numbers the parts; here the worth of a part in a span is its posterior, the sum over all nodes
@@ -8,10 +8,6 @@ and productions there that count as it, and best(s, t, A) = worth of the node + 
 Where unary rules form cycles a tree may repeat a node, and each (s, t, X) counts once: a chain that enters a cycle
 can go round and collect all of it, so a component of the unary rules is worth the sum of its parts, and its way out
 the best of its members'.
-
-The derivation of the best licensed tree, read off the table of :mod:`treegauge.parsing.licensed`.
-
-Objectives that choose among the grammar's own parses: which parts count, and the best parse for them (Sima'an 2003).
 """
 
 from __future__ import annotations
@@ -31,8 +27,8 @@ if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
 __all__ = [
-    "Licensed",
-    "Parts",
+    "LicensedTable",
+    "PartNumbers",
     "best_licensed",
     "best_production",
     "frames",
@@ -44,7 +40,7 @@ __all__ = [
 TIE = 1e-12
 
 
-class Parts(NamedTuple):
+class PartNumbers(NamedTuple):
     """Numbers of the parts that things count as, -1 for none. Binary rule k counts as
     ``binary[binary_first[k]:binary_first[k+1]]``.
 
@@ -63,7 +59,7 @@ class Parts(NamedTuple):
     cyclic: Bools
 
 
-class Licensed(NamedTuple):
+class LicensedTable(NamedTuple):
     """For every entry of a chart: the best value; whether that has the word right below, if no unary rule follows;
     and where its chain of unary rules leaves its component: at which entry, by which unary rule (-1: none follows).
 
@@ -110,7 +106,7 @@ def leaf_weight(grid: Grid, s: int, X: int) -> float:
 
 
 @kernel
-def add_worth(mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, place: Ints, worth: Floats) -> None:
+def add_worth(mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, place: Ints, worth: Floats) -> None:
     """Add the posteriors of one entry's node and productions to the parts they count as."""
     X, f = grid.chart.symbol[e], outer.value[e]
     over_word = leaf_weight(grid, s, X) if t == s + 1 else np.inf
@@ -130,7 +126,7 @@ def add_worth(mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts
 
 
 @kernel
-def add_binary_worth(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, place: Ints, worth: Floats) -> None:
+def add_binary_worth(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, place: Ints, worth: Floats) -> None:
     """Add the posteriors of all binary rules over [s, t), splits summed out, to the parts they count as."""
     chart, rules = grid.chart, grid.binary
     for i in range(chart.n_lefts[s]):
@@ -151,7 +147,7 @@ def add_binary_worth(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts:
 
 
 @kernel
-def any_wanted(first: int, last: int, grid: Grid, parts: Parts, place: Ints) -> bool:
+def any_wanted(first: int, last: int, grid: Grid, parts: PartNumbers, place: Ints) -> bool:
     """Whether one of the rules has a parent in the cell and counts as something."""
     wanted = False
     for k in range(first, last):
@@ -160,7 +156,7 @@ def any_wanted(first: int, last: int, grid: Grid, parts: Parts, place: Ints) -> 
 
 
 @kernel
-def rule_worth(k: int, parts: Parts, worth: Floats) -> float:
+def rule_worth(k: int, parts: PartNumbers, worth: Floats) -> float:
     total = 0.0
     for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
         total += worth[parts.binary[j]]
@@ -168,26 +164,26 @@ def rule_worth(k: int, parts: Parts, worth: Floats) -> float:
 
 
 @kernel
-def best_of_binary(s: int, t: int, grid: Grid, parts: Parts, worth: Floats, place: Ints, made: Licensed) -> None:
+def best_of_binary(s: int, t: int, grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
     """The best value that a binary rule gives each entry of the cell; its own node not counted."""
     chart, rules = grid.chart, grid.binary
     for i in range(chart.n_lefts[s]):
-        B, a = chart.lefts[s, i, 0], made.left_row[chart.lefts[s, i, 1]]
+        B, a = chart.lefts[s, i, 0], table.left_row[chart.lefts[s, i, 1]]
         for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
             C = rules.pair_right[q]
             lo = max(chart.lefts[s, i, 2], chart.rights[t, C, 1], s + 1)
             hi = min(chart.lefts[s, i, 3], chart.rights[t, C, 2], t - 1)
             if lo > hi:
                 continue
-            x = dot(MAX, a, made.right_row[chart.rights[t, C, 0]], lo, hi, 0.0)
+            x = dot(MAX, a, table.right_row[chart.rights[t, C, 0]], lo, hi, 0.0)
             for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
                 e = place[rules.parent[k]]
                 if e >= 0:
-                    made.best[e] = max(made.best[e], x + rule_worth(k, parts, worth))
+                    table.best[e] = max(table.best[e], x + rule_worth(k, parts, worth))
 
 
 @kernel
-def try_word(e: int, s: int, grid: Grid, parts: Parts, worth: Floats, made: Licensed) -> None:
+def try_word(e: int, s: int, grid: Grid, parts: PartNumbers, worth: Floats, table: LicensedTable) -> None:
     """The word right below an entry, if the symbol can stand over it and nothing else is better."""
     X = grid.chart.symbol[e]
     if leaf_weight(grid, s, X) == np.inf:
@@ -196,12 +192,12 @@ def try_word(e: int, s: int, grid: Grid, parts: Parts, worth: Floats, made: Lice
     # A preterminal that does not count takes back its node's worth; in a cycle the node can be passed before.
     if parts.node[X] >= 0 and not parts.preterminals and not parts.cyclic[X]:
         value -= worth[parts.node[X]]
-    if value >= made.best[e]:
-        made.best[e], made.over_word[e] = value, True
+    if value >= table.best[e]:
+        table.best[e], table.over_word[e] = value, True
 
 
 @kernel
-def close_components(grid: Grid, parts: Parts, worth: Floats, place: Ints, made: Licensed) -> None:
+def close_components(grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
     """Chains of unary rules over one span: each component after those below it; ``place[X]`` is the entry of X, or
     -1."""
     unary = grid.unary
@@ -211,8 +207,8 @@ def close_components(grid: Grid, parts: Parts, worth: Floats, place: Ints, made:
             X = unary.member[i]
             if place[X] >= 0:
                 total += worth[parts.node[X]] if parts.node[X] >= 0 else 0.0
-                if way_out < 0 or made.best[place[X]] > value + TIE:
-                    value, way_out = made.best[place[X]], place[X]
+                if way_out < 0 or table.best[place[X]] > value + TIE:
+                    value, way_out = table.best[place[X]], place[X]
         if way_out < 0:
             continue
         for i in range(unary.rule_first[c], unary.rule_first[c + 1]):
@@ -223,16 +219,16 @@ def close_components(grid: Grid, parts: Parts, worth: Floats, place: Ints, made:
             weight = worth[parts.unary[u]] if parts.unary[u] >= 0 else 0.0
             if unary.component[unary.child[u]] == c:
                 total += weight
-            elif weight + made.best[below] > value + TIE:
-                value, way_out, way_rule = weight + made.best[below], above, u
+            elif weight + table.best[below] > value + TIE:
+                value, way_out, way_rule = weight + table.best[below], above, u
         for i in range(unary.member_first[c], unary.member_first[c + 1]):
             e = place[unary.member[i]]
             if e >= 0:
-                made.best[e], made.exit[e], made.exit_rule[e] = total + value, way_out, way_rule
+                table.best[e], table.exit[e], table.exit_rule[e] = total + value, way_out, way_rule
 
 
 @kernel
-def weigh(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, place: Ints, worth: Floats) -> bool:
+def weigh(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, place: Ints, worth: Floats) -> bool:
     """Fill in the worth of every part over [s, t), and ``place``, the entry of each symbol that has a parse above
     it."""
     chart, found = grid.chart, False
@@ -252,10 +248,10 @@ def weigh(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, pla
 
 
 @kernel
-def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: Parts) -> Licensed:
+def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: PartNumbers) -> LicensedTable:
     """The best value of every entry of the chart that has a parse above it."""
     chart, size = grid.chart, len(grid.chart.symbol)
-    made = Licensed(
+    table = LicensedTable(
         np.full(size, -np.inf),
         np.zeros(size, np.bool_),
         np.arange(size),
@@ -270,28 +266,30 @@ def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: Parts) -> 
             if not weigh(mode, s, t, grid, outer, parts, place, worth):
                 continue
             if d > 1:
-                best_of_binary(s, t, grid, parts, worth, place, made)
+                best_of_binary(s, t, grid, parts, worth, place, table)
             for e in range(chart.first[s, t], chart.last[s, t]):
                 if d == 1 and place[chart.symbol[e]] >= 0:
-                    try_word(e, s, grid, parts, worth, made)
-            close_components(grid, parts, worth, place, made)
+                    try_word(e, s, grid, parts, worth, table)
+            close_components(grid, parts, worth, place, table)
             for e in range(chart.first[s, t], chart.last[s, t]):
                 X = chart.symbol[e]
                 if place[X] < 0:
                     continue
                 place[X] = -1
                 if grid.unary.component[X] < 0 and parts.node[X] >= 0:
-                    made.best[e] += worth[parts.node[X]]
+                    table.best[e] += worth[parts.node[X]]
                 B, C = grid.binary.left_id[X], grid.binary.right_id[X]
                 if B >= 0 and d < n:
-                    made.left_row[chart.lefts[s, chart.slot[s, B], 1], t] = made.best[e]
+                    table.left_row[chart.lefts[s, chart.slot[s, B], 1], t] = table.best[e]
                 if C >= 0 and d < n:
-                    made.right_row[chart.rights[t, C, 0], s] = made.best[e]
-    return made
+                    table.right_row[chart.rights[t, C, 0], s] = table.best[e]
+    return table
 
 
 @kernel
-def best_production(mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer, parts: Parts, made: Licensed) -> tuple[int, int]:
+def best_production(
+    mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, table: LicensedTable
+) -> tuple[int, int]:
     """The best binary rule of A over [s, t) and its split; among equals the first split, then the first rule."""
     place, worth = np.full(len(grid.binary.left_id), -1, np.int64), np.zeros(parts.size)
     weigh(mode, s, t, grid, outer, parts, place, worth)
@@ -301,30 +299,30 @@ def best_production(mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer,
         row_b, row_c, lo, hi = rows_of(grid, k, s, t)
         weight = rule_worth(k, parts, worth) if lo <= hi else 0.0
         for r in range(lo, hi + 1):
-            x = weight + (made.left_row[row_b, r] + made.right_row[row_c, r])
+            x = weight + (table.left_row[row_b, r] + table.right_row[row_c, r])
             if x > value + TIE or (r < split and x >= value - TIE):
                 value, rule, split = x, k, r
     return rule, split
 
 
-def licensed_steps(mode: int, grid: Grid, outer: Outer, made: Licensed, parts: Parts, root: int, n: int) -> list[int]:
+def licensed_steps(mode: int, grid: Grid, outer: Outer, table: LicensedTable, parts: PartNumbers, root: int, n: int) -> list[int]:
     """The steps of the best tree (see :mod:`treegauge.parsing.derivations`), from the entry of its root."""
     n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
     steps: list[int] = []
     stack = [(root, 0, n)]
     while stack:
         entry, s, t = stack.pop()
-        way_out, rule = int(made.exit[entry]), int(made.exit_rule[entry])
+        way_out, rule = int(table.exit[entry]), int(table.exit_rule[entry])
         X, out = int(grid.chart.symbol[entry]), int(grid.chart.symbol[way_out])
-        over_word = rule < 0 and bool(made.over_word[way_out])
-        steps.extend(n_symbols + u for u in _round(grid, parts, X, out, over_word and not parts.preterminals))
+        over_word = rule < 0 and bool(table.over_word[way_out])
+        steps.extend(n_symbols + u for u in _cycle_path(grid, parts, X, out, over_word and not parts.preterminals))
         if rule >= 0:
             steps.append(n_symbols + rule)
             stack.append((_entry(grid, s, t, int(grid.unary.child[rule])), s, t))
         elif over_word:
             steps.append(out)
         else:
-            k, r = best_production(mode, out, s, t, grid, outer, parts, made)
+            k, r = best_production(mode, out, s, t, grid, outer, parts, table)
             steps.append(n_symbols + n_unary + k)
             stack.append((_entry(grid, r, t, int(grid.binary.right[k])), r, t))
             stack.append((_entry(grid, s, r, int(grid.binary.left[k])), s, r))
@@ -336,8 +334,8 @@ def _entry(grid: Grid, s: int, t: int, X: int) -> int:
     return first + grid.chart.symbol[first:last].tolist().index(X)
 
 
-def _round(grid: Grid, parts: Parts, start: int, end: int, last_does_not_count: bool) -> list[int]:
-    """The unary rules of a walk from start to end that collects all of a cycle: its members, and its rules where
+def _cycle_path(grid: Grid, parts: PartNumbers, start: int, end: int, last_does_not_count: bool) -> list[int]:
+    """The unary rules of a path from start to end that visits all of a cycle: its members, and its rules where
     they count."""
     unary = grid.unary
     c = int(unary.component[start])
@@ -386,11 +384,11 @@ def licensed_labelled_recall(forest: Forest, *, pre: bool = True) -> Best:
     """The parse with most right labelled constituents on average: M_LR (Sima'an 2003). Without ``pre`` preterminals
     do not count."""
 
-    def number() -> Parts:
+    def number() -> PartNumbers:
         ids = _Numbers()
-        return _parts(forest, ids, node=[ids.of(key) for key in _label_keys(forest)], preterminals=pre)
+        return _part_numbers(forest, ids, node=[ids.of(key) for key in _label_keys(forest)], preterminals=pre)
 
-    return _licensed(forest, ("nodes", pre), number)
+    return _best_parse(forest, ("nodes", pre), number)
 
 
 def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") -> Best:
@@ -399,10 +397,10 @@ def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") 
     A link is the parent's span and label, the child's index and label; words are no children. ``binary`` counts the
     links of productions with two children, ``all`` those of every production, as the metric PC does.
     """
-    return _licensed(forest, ("links", count), lambda: _numbered_links(forest, count))
+    return _best_parse(forest, ("links", count), lambda: _numbered_links(forest, count))
 
 
-def _numbered_links(forest: Forest, count: str) -> Parts:
+def _numbered_links(forest: Forest, count: str) -> PartNumbers:
     ids, keys = _Numbers(), _keys_by_name(forest)
     rules: dict[int, list[int]] = {}
     alone: dict[int, int] = {}
@@ -413,7 +411,7 @@ def _numbered_links(forest: Forest, count: str) -> Parts:
             rules[source] = [ids.of(link) for link in links]
         elif count == "all" and rule.is_unary:
             alone[source] = ids.of((keys[rule.lhs], "only", children[0]))
-    return _parts(forest, ids, rules=rules, alone=alone)
+    return _part_numbers(forest, ids, rules=rules, alone=alone)
 
 
 def frames(forest: Forest, *, count: Literal["strict", "bin", "many", "all"] = "bin") -> Best:
@@ -422,10 +420,10 @@ def frames(forest: Forest, *, count: Literal["strict", "bin", "many", "all"] = "
     ``bin`` counts productions with two children, ``strict`` only those of them without words, ``many`` those with
     two or more children (as the metric CF does), ``all`` every production.
     """
-    return _licensed(forest, ("frames", count), lambda: _numbered_frames(forest, count))
+    return _best_parse(forest, ("frames", count), lambda: _numbered_frames(forest, count))
 
 
-def _numbered_frames(forest: Forest, count: str) -> Parts:
+def _numbered_frames(forest: Forest, count: str) -> PartNumbers:
     ids, keys = _Numbers(), _keys_by_name(forest)
     rules: dict[int, list[int]] = {}
     alone: dict[int, int] = {}
@@ -436,7 +434,7 @@ def _numbered_frames(forest: Forest, count: str) -> Parts:
         elif rule.is_unary and count == "all":
             alone[source] = ids.of((keys[rule.lhs], right))
     leaf = [ids.of((key, "word")) for key in _label_keys(forest)] if count == "all" else None
-    return _parts(forest, ids, rules=rules, alone=alone, leaf=leaf)
+    return _part_numbers(forest, ids, rules=rules, alone=alone, leaf=leaf)
 
 
 def _counts(rule: Rule, count: str) -> bool:
@@ -444,7 +442,7 @@ def _counts(rule: Rule, count: str) -> bool:
 
 
 class _Numbers:
-    """Parts and their numbers."""
+    """A numbering of parts, in order of first use."""
 
     def __init__(self) -> None:
         self.ids: dict[object, int] = {}
@@ -463,19 +461,19 @@ def _keys_by_name(forest: Forest) -> dict[str, object]:
     return dict(zip(forest.binary.symbols[: forest.binary.visible], _label_keys(forest), strict=True))
 
 
-def _licensed(forest: Forest, key: tuple[object, ...], number: Callable[[], Parts]) -> Best:
+def _best_parse(forest: Forest, key: tuple[object, ...], number: Callable[[], PartNumbers]) -> Best:
     """The best parse where things count as numbered parts; the numbers are made once for a grammar."""
     derived = forest.binary.derived
     if ("parts", *key) not in derived:
         derived["parts", *key] = number()
-    parts: Parts = derived["parts", *key]
-    filled = forest.filled
-    made = best_licensed(filled.mode, forest.n, filled.grid, forest.outer, parts)
-    steps = licensed_steps(filled.mode, filled.grid, forest.outer, made, parts, filled.root, forest.n)
-    return Best(forest.tree(steps), float(made.best[filled.root]))
+    parts: PartNumbers = derived["parts", *key]
+    inside_chart = forest.inside_chart
+    table = best_licensed(inside_chart.mode, forest.n, inside_chart.grid, forest.outer, parts)
+    steps = licensed_steps(inside_chart.mode, inside_chart.grid, forest.outer, table, parts, inside_chart.root, forest.n)
+    return Best(forest.tree(steps), float(table.best[inside_chart.root]))
 
 
-def _parts(
+def _part_numbers(
     forest: Forest,
     ids: _Numbers,
     *,
@@ -484,13 +482,13 @@ def _parts(
     rules: dict[int, list[int]] | None = None,
     alone: dict[int, int] | None = None,
     preterminals: bool = True,
-) -> Parts:
-    """What nodes, leaves, rules of two or more children and unary rules count as, in the order of the binarised
+) -> PartNumbers:
+    """The part numbers of nodes, leaves, rules of two or more children and unary rules, in the order of the binarised
     grammar."""
     binary, n_symbols = forest.binary, forest.binary.n_symbols
     by_rule = [(rules or {}).get(source, []) for source in binary.binary_source.tolist()]
     none = [-1] * n_symbols
-    return Parts(
+    return PartNumbers(
         size=len(ids.ids),
         node=np.array([*(node or none), *none][:n_symbols], np.int32),
         leaf=np.array([*(leaf or none), *none][:n_symbols], np.int32),

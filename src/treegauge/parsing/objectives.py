@@ -1,5 +1,5 @@
-"""Objectives: what the best tree is best for. One registry; each objective finds the tree with the largest expected
-score, and says that score.
+"""Objectives of decoding: one registry. Each objective finds the tree with the largest expected score and returns
+both.
 
 "Free" objectives may return a tree that the grammar does not generate; "licensed" ones only choose among its parses.
 Where the grammar says that several symbols show as one label, their posteriors are added.
@@ -21,8 +21,6 @@ Sima'an's counterexample (2003, section 3): the likeliest of 500 parses is not t
 True
 >>> round(forest.expected_score(mpp.tree), 3), round(m_lr.score, 3), round(m_cfp.score, 3)
 (2.55, 3.132, 1.94)
-
-Consensus: of several trees the one that scores best against the others, by any metric.
 """
 
 from __future__ import annotations
@@ -46,21 +44,21 @@ from treegauge.trees.treebank import Treebank
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["OBJECTIVES", "Metric", "Objective", "Score", "check_objective", "consensus", "decode_forest"]
+__all__ = ["OBJECTIVES", "MetricRate", "Objective", "Score", "check_objective", "consensus", "decode_forest"]
 
 Score = Callable[[Tree, Tree], float]
 """``score(gold, test)``: how well a tree does if another is the right one."""
 
 
-class Metric:
+class MetricRate:
     """The headline rate of a registered metric, sentence by sentence, under a preset.
 
-    >>> Metric("parseval").table([Tree.parse("(S (A (D a) (D b)) (D c))"), Tree.parse("(S (D a) (B (D b) (D c)))")]).tolist()
+    >>> MetricRate("parseval").table([Tree.parse("(S (A (D a) (D b)) (D c))"), Tree.parse("(S (D a) (B (D b) (D c)))")]).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
 
     def __init__(self, name: str, preset: str = "collins") -> None:
-        # Metrics are loaded here and not above: who parses for another objective need not wait for them.
+        # Imported here because other objectives do not need the metrics.
         from treegauge.metrics.registry import find_metric
         from treegauge.presets import load_preset
 
@@ -79,8 +77,8 @@ class Metric:
         return np.array([self.metric.rates(row)[headline] for row in rows], np.float64).reshape(k, k)
 
 
-def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Metric) -> Best:
-    """Of some trees the one with the best mean score against all of them; the first among equals.
+def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | MetricRate) -> Best:
+    """The tree with the best mean score against all given trees; the first among equals.
 
     Where a score is 0/0 the choice goes by the others, and the mean is nan.
     """
@@ -88,7 +86,7 @@ def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Me
     for tree, weight in zip(trees, weights, strict=True):
         pooled[tree] = pooled.get(tree, 0.0) + weight
     candidates, shares = list(pooled), np.array(list(pooled.values()))
-    if isinstance(score, Metric):
+    if isinstance(score, MetricRate):
         table = score.table(candidates)
     else:
         table = np.array([[score(gold, test) for test in candidates] for gold in candidates], np.float64)
@@ -116,7 +114,7 @@ def check_objective(objective: str, options: Mapping[str, Any]) -> tuple[Objecti
     name, _, metric = objective.partition(":")
     if name not in OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
-    found, given = OBJECTIVES[name], {**options, **({"score": Metric(metric)} if metric else {})}
+    found, given = OBJECTIVES[name], {**options, **({"score": MetricRate(metric)} if metric else {})}
     takes = inspect.signature(found.decode).parameters
     wrong = [option for option in given if option not in takes]
     needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
@@ -141,7 +139,7 @@ def viterbi(forest: Forest) -> Best:
 def minimum_risk(
     forest: Forest,
     *,
-    score: Score | Metric,
+    score: Score | MetricRate,
     candidates: Literal["samples", "kbest"] = "samples",
     size: int = 100,
     seed: int = 0,

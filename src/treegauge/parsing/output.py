@@ -1,7 +1,4 @@
-"""How parsed sentences are written: bracketed text, JSON lines, or one JSON document.
-
-The file that parses are written to: compressed by its suffix, and gone on with where a killed run stopped.
-"""
+"""Output of parses: bracketed text, JSON lines or one JSON document, in a file that a later run can resume."""
 
 from __future__ import annotations
 
@@ -18,19 +15,19 @@ from typing import Any, BinaryIO, Protocol
 
 from treegauge.errors import UsageError, WriteError
 from treegauge.io.writing import COMPRESSORS, partial_path
-from treegauge.parsing.parser import Parsed
+from treegauge.parsing.parser import ParsedSentence
 from treegauge.parsing.posteriors import Constituent
 from treegauge.tables import plain
 from treegauge.trees.tree import Tree
 
-__all__ = ["FORMATS", "RecordFile", "annotated", "footer", "header", "record"]
+__all__ = ["FORMATS", "RecordFile", "footer", "header", "record", "with_posteriors"]
 
 FORMATS = ("bracketed", "json", "jsonl")
 SCHEMA = "treegauge-parse-1"
 
 
 def header(form: str, grammar: str, objective: str, options: Mapping[str, Any]) -> str:
-    """What stands before the records."""
+    """The text before the first record."""
     if form != "json":
         return ""
     head = json.dumps({"schema": SCHEMA, "grammar": grammar, "objective": objective, "options": dict(options)})
@@ -38,15 +35,15 @@ def header(form: str, grammar: str, objective: str, options: Mapping[str, Any]) 
 
 
 def footer(form: str) -> str:
-    """What stands after the records."""
+    """The text after the last record."""
     return "\n]}\n" if form == "json" else ""
 
 
-def record(form: str, number: int, parsed: Parsed, kbest: int, posteriors: bool, *, first: bool) -> str:
+def record(form: str, number: int, parsed: ParsedSentence, kbest: int, posteriors: bool, *, first: bool) -> str:
     """One sentence. With k-best, bracketed text has one tree a line and a blank line after each sentence."""
     if form == "bracketed":
         trees = [parse.tree for parse in parsed.kbest] if kbest and not parsed.fallback else [parsed.tree]
-        shown = [annotated(tree, parsed.constituents) if posteriors and not parsed.fallback else tree for tree in trees]
+        shown = [with_posteriors(tree, parsed.constituents) if posteriors and not parsed.fallback else tree for tree in trees]
         return "".join(f"{tree}\n" for tree in shown) + ("\n" if kbest else "")
     text = json.dumps(_values(number, parsed, kbest, posteriors), ensure_ascii=False, allow_nan=False)
     if form == "jsonl":
@@ -54,7 +51,7 @@ def record(form: str, number: int, parsed: Parsed, kbest: int, posteriors: bool,
     return ("\n" if first else ",\n") + text
 
 
-def _values(number: int, parsed: Parsed, kbest: int, posteriors: bool) -> dict[str, Any]:
+def _values(number: int, parsed: ParsedSentence, kbest: int, posteriors: bool) -> dict[str, Any]:
     values: dict[str, Any] = {
         "sentence": number + 1,
         "words": list(parsed.sentence.words),
@@ -70,18 +67,18 @@ def _values(number: int, parsed: Parsed, kbest: int, posteriors: bool) -> dict[s
     return values
 
 
-def annotated(tree: Tree, constituents: Sequence[Constituent]) -> Tree:
+def with_posteriors(tree: Tree, constituents: Sequence[Constituent]) -> Tree:
     """The tree with the posterior of each node in its label, after an equals sign that most tools cut.
 
-    >>> print(annotated(Tree.parse("(S (A a) (B b))"), [Constituent(0, 2, "S", 1.0), Constituent(0, 1, "A", 0.25)]))
+    >>> print(with_posteriors(Tree.parse("(S (A a) (B b))"), [Constituent(0, 2, "S", 1.0), Constituent(0, 1, "A", 0.25)]))
     (S=1.000 (A=0.250 a) (B=0.000 b))
     """
     g = {(c.start, c.end, c.label): c.posterior for c in constituents}
     labels = [f"{node.label}={g.get((s, t, node.label), 0.0):.3f}" for node, s, t in tree.nodes_with_spans()]
-    return _relabelled(tree, labels)
+    return _relabel(tree, labels)
 
 
-def _relabelled(tree: Tree, labels: Sequence[str]) -> Tree:
+def _relabel(tree: Tree, labels: Sequence[str]) -> Tree:
     """The tree with the labels of its nodes, in pre-order, replaced."""
     nodes = list(tree.nodes())
     made: list[Tree] = []
@@ -96,7 +93,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class RecordFile:
-    """A file of records; ``path`` may be ``-`` for standard output. ``done`` is how many complete ones it has that are to stay.
+    """A file of records; ``path`` may be ``-`` for standard output. ``done`` is the number of complete records it already has.
 
     A record ends with its line; one of k-best bracketed trees with a blank line.
     """
@@ -108,28 +105,28 @@ class RecordFile:
 
     @contextmanager
     def open(self) -> Generator[Callable[[str], object]]:
-        """Gives a function that writes records behind those that stay; whatever else there was is gone."""
+        """A context with a function that appends records to the complete ones; an incomplete record is removed."""
         if self._path == "-":
             yield sys.stdout.write
             return
         try:
-            with self._opened() as stream:
+            with self._stream() as stream:
                 yield lambda text: stream.write(text.encode("utf-8"))
         except OSError as error:
             raise WriteError(f"{self._path}: cannot be written: {error.strerror or error}") from None
 
-    def _opened(self) -> AbstractContextManager[BinaryIO]:
+    def _stream(self) -> AbstractContextManager[BinaryIO]:
         if not self.done:
-            return self._compressed(self._path) if self._suffix in COMPRESSORS else open(self._path, "wb")
-        return self._copied() if self._suffix in COMPRESSORS else self._cut()
+            return self._compress_to(self._path) if self._suffix in COMPRESSORS else open(self._path, "wb")
+        return self._recompress() if self._suffix in COMPRESSORS else self._truncate()
 
     @contextmanager
-    def _compressed(self, path: str) -> Generator[BinaryIO]:
+    def _compress_to(self, path: str) -> Generator[BinaryIO]:
         with open(path, "wb") as raw, COMPRESSORS[self._suffix](raw) as stream:
             yield stream
 
     @contextmanager
-    def _cut(self) -> Generator[BinaryIO]:
+    def _truncate(self) -> Generator[BinaryIO]:
         size = sum(map(len, self._records()))
         with open(self._path, "r+b") as raw:
             raw.truncate(size)
@@ -137,18 +134,18 @@ class RecordFile:
             yield raw
 
     @contextmanager
-    def _copied(self) -> Generator[BinaryIO]:
-        """The records that can still be decompressed are compressed anew; only then the new file takes the place of the old."""
+    def _recompress(self) -> Generator[BinaryIO]:
+        """Copy the records that can still be decompressed; then replace the old file."""
         with ExitStack() as opened:
             with partial_path(self._path) as unfinished:
-                stream = opened.enter_context(self._compressed(unfinished))
+                stream = opened.enter_context(self._compress_to(unfinished))
                 stream.writelines(self._records())
             yield stream
 
     def _records(self) -> Iterator[bytes]:
         """The complete records of the file."""
         if self._suffix in COMPRESSORS:
-            yield from _complete(_lines(_decompressed(self._path, self._suffix)), self._by_blank_lines)
+            yield from _complete(_lines(_decompress(self._path, self._suffix)), self._by_blank_lines)
         else:
             with open(self._path, "rb") as raw:
                 yield from _complete(raw, self._by_blank_lines)
@@ -175,8 +172,8 @@ _DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
 }
 
 
-def _decompressed(path: str, suffix: str) -> Iterator[bytes]:
-    """What can be decompressed of a file that a kill may have cut short."""
+def _decompress(path: str, suffix: str) -> Iterator[bytes]:
+    """The readable part of a compressed file that may be cut short."""
     decompressor = _DECOMPRESSORS[suffix]()
     with open(path, "rb") as raw:
         try:
@@ -185,7 +182,7 @@ def _decompressed(path: str, suffix: str) -> Iterator[bytes]:
         except EOFError:
             return
         except (zlib.error, lzma.LZMAError, OSError) as error:
-            raise UsageError(f"{path}: cannot be gone on with: {error}; leave out --resume to begin anew") from None
+            raise UsageError(f"{path}: cannot be resumed: {error}; leave out --resume to start again") from None
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
-from treegauge.parsing.jit import Floats, inlined, kernel
+from treegauge.parsing.jit import Floats, inline, kernel
 from treegauge.parsing.layout import Chart, Weights
 from treegauge.parsing.semirings import LOG_SUM, SUM, plus, times, zero_of
 
@@ -23,7 +23,7 @@ class Outer(NamedTuple):
     right_row: Floats
 
 
-@inlined
+@inline
 def outside_of_cell(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, weights: Weights, outer: Outer, dense: Floats
 ) -> bool:
@@ -58,8 +58,8 @@ def outside_of_cell(
     return True
 
 
-@inlined
-def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats) -> None:
+@inline
+def pass_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats) -> None:
     """Give the outside of the parents over [s, t) to the children of all their binary rules."""
     zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
     for i in range(chart.n_lefts[s]):
@@ -91,8 +91,8 @@ def hand_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binar
                     outer_b[r] = plus(mode, outer_b[r], y + a[r], 0.0)
 
 
-@inlined
-def hand_down_by_parents(
+@inline
+def pass_down_by_parents(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats
 ) -> None:
     """The same, rule by rule of the parents: less work where they are few."""
@@ -119,7 +119,7 @@ def hand_down_by_parents(
                 outer.right_row[row_c, r] = plus(mode, outer.right_row[row_c, r], times(mode, y, chart.left_row[row, r], 0.0), 0.0)
 
 
-@inlined
+@inline
 def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats, zero: float) -> bool:
     """Whether the rules of the parents over [s, t) are fewer than the pairs that begin with a left child there."""
     n_rules, n_pairs = 0, 0
@@ -134,7 +134,7 @@ def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats,
     return bool(2 * n_rules < n_pairs)
 
 
-@inlined
+@inline
 def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
     """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, Figure 3).
 
@@ -154,9 +154,9 @@ def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Wei
             t = s + d
             if outside_of_cell(mode, s, t, chart, rules, weights, outer, dense) and d > 1:
                 if few_parents(s, t, chart, rules, dense, zero):
-                    hand_down_by_parents(mode, s, t, chart, rules, weights.binary, outer, dense)
+                    pass_down_by_parents(mode, s, t, chart, rules, weights.binary, outer, dense)
                 else:
-                    hand_down(mode, s, t, chart, rules, weights.binary, outer, dense)
+                    pass_down(mode, s, t, chart, rules, weights.binary, outer, dense)
             for k in range(chart.first[s, t], chart.last[s, t]):
                 dense[chart.symbol[k]] = zero
     return outer

@@ -1,7 +1,4 @@
-"""Parse many sentences: in threads, in order, with a fallback where there is no parse.
-
-The tree of a sentence that the grammar cannot parse.
-"""
+"""The parser of many sentences: in threads, in order, with a fallback where there is no parse."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.pruning import Pruner, expected_usage
 from treegauge.trees.tree import Child, Tree, to_flat
 
-__all__ = ["FALLBACK", "Parsed", "Parser", "Sentence", "fallback"]
+__all__ = ["FALLBACK", "ParsedSentence", "Parser", "Sentence", "fallback"]
 
 
 def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: str = "S", label: str = "X") -> Tree:
@@ -64,7 +61,7 @@ class Sentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedSentence:
     """The tree of a sentence; ``fallback`` if it is no parse but the right-branching substitute."""
 
     sentence: Sentence
@@ -82,8 +79,8 @@ class Parser:
 
     ``tag_words`` says that the grammar's words are tags. ``gold_tags`` keeps a sentence's own tags. ``joined``
     expands joined unary chains (``S+VP``). ``prune`` is the threshold of a coarse grammar's posteriors (see
-    :mod:`treegauge.parsing.pruning`); 0 is exact. Who does not want the probability of the sentences may say so, and has the
-    likeliest parses in half the time.
+    :mod:`treegauge.parsing.pruning`); 0 is exact. ``probabilities=False`` skips sentence probabilities and halves the time of
+    Viterbi parsing.
 
     >>> grammar = PCFG.parse('S -> N V [1]\\nN -> "fish" [1]\\nV -> "swim" [1]')
     >>> parser = Parser(grammar)
@@ -110,19 +107,21 @@ class Parser:
         if not 0 <= self.prune < 1:
             raise UsageError(f"a threshold of posteriors is from 0 (exact) to below 1, not {self.prune:g}")
 
-    def parse(self, sentence: Sentence) -> Parsed:
+    def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence; the fallback where it has no parse, or too many words for a chart."""
         try:
             forest = self._forest(sentence)
         except TooLong:
             forest = None
         if forest is None or not self._has_parse(forest):
-            return Parsed(sentence, self._fallback(sentence), math.nan, -math.inf, True)
+            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
         best = self._best(forest)
-        kbest = tuple(Parse(self._shown(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
+        kbest = tuple(Parse(self._output_tree(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
         constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
         log_probability = forest.log_partition if self.probabilities else math.nan
-        return Parsed(sentence, self._shown(best.tree, sentence), best.score, log_probability, False, kbest, constituents)
+        return ParsedSentence(
+            sentence, self._output_tree(best.tree, sentence), best.score, log_probability, False, kbest, constituents
+        )
 
     @property
     def _without_sums(self) -> bool:
@@ -148,13 +147,13 @@ class Parser:
                 return pruned
         return Forest(self.grammar, words, tags=tags)
 
-    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[Parsed]:
+    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
         """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
         if jobs <= 1:
             yield from map(self.parse, sentences)
             return
         with ThreadPoolExecutor(jobs) as pool:
-            waiting: deque[Future[Parsed]] = deque()
+            waiting: deque[Future[ParsedSentence]] = deque()
             rest = iter(sentences)
             try:
                 waiting.extend(pool.submit(self.parse, sentence) for sentence in itertools.islice(rest, 8 * jobs))
@@ -177,7 +176,7 @@ class Parser:
             index["shown"] = shown
         return index["shown"].get(tag, [tag])
 
-    def _shown(self, tree: Tree, sentence: Sentence) -> Tree:
+    def _output_tree(self, tree: Tree, sentence: Sentence) -> Tree:
         """A tree over the sentence's own words."""
         if self.tag_words and sentence.tags is not None:
             tree = _over_words(tree, [Tree(t, [w]) for t, w in zip(sentence.tags, sentence.words, strict=True)])

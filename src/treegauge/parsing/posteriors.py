@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.inside import longer
+from treegauge.parsing.inside import grow
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.semirings import LOG_SUM, SUM, dot
@@ -17,7 +17,7 @@ from treegauge.trees.tree import Production
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["Anchored", "Constituent", "Frame", "Link", "anchored_rules", "constituents", "frames", "links", "rule_posteriors"]
+__all__ = ["AnchoredRule", "Constituent", "Frame", "Link", "anchored_rules", "constituents", "frames", "links", "rule_posteriors"]
 
 
 class Constituent(NamedTuple):
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
     posterior: float
 
 
-class Anchored(NamedTuple):
+class AnchoredRule(NamedTuple):
     """A production over a span with the places where its children meet: ``boundaries`` from start to end."""
 
     boundaries: tuple[int, ...]
@@ -88,7 +88,7 @@ def rule_posteriors(mode: int, n: int, grid: Grid, outer: Outer) -> tuple[Ints, 
                             if size == len(posterior):
                                 bigger = np.empty((2 * size, 3), np.int64)
                                 bigger[:size] = where
-                                where, posterior = bigger, longer(posterior, 2 * size)
+                                where, posterior = bigger, grow(posterior, 2 * size)
                             where[size, 0], where[size, 1], where[size, 2], posterior[size] = s, t, k, p
                             size += 1
             for e in range(chart.first[s, t], chart.last[s, t]):
@@ -108,7 +108,7 @@ def cells(n: int, grid: Grid) -> tuple[Ints, Ints]:
 
 def constituents(forest: Forest) -> list[Constituent]:
     """All constituents of positive posterior, by start, end and symbol; those of internal binarisation left out."""
-    grid, symbols = forest.filled.grid, forest.binary.symbols
+    grid, symbols = forest.inside_chart.grid, forest.binary.symbols
     starts, ends = cells(forest.n, grid)
     shown = (grid.chart.symbol < forest.binary.visible) & (forest.posterior > 0)
     order = np.lexsort((grid.chart.symbol, ends, starts))
@@ -155,10 +155,10 @@ def _lexical(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
 
 
 def _unary(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
-    grid, outer = forest.filled.grid, forest.outer
+    grid, outer = forest.inside_chart.grid, forest.outer
     if not len(grid.unary.parent):
         return
-    log = forest.filled.mode == LOG_SUM
+    log = forest.inside_chart.mode == LOG_SUM
     for s in range(forest.n):
         for t in range(s + 1, forest.n + 1):
             first, last = int(grid.chart.first[s, t]), int(grid.chart.last[s, t])
@@ -180,13 +180,13 @@ def links(forest: Forest) -> list[Link]:
     return [Link(*key, p) for key, p in total.items()]
 
 
-def anchored_rules(forest: Forest) -> Iterator[Anchored]:
+def anchored_rules(forest: Forest) -> Iterator[AnchoredRule]:
     """All productions of positive posterior with the places where their children meet."""
     for s, t, source, p in [*_lexical(forest), *_unary(forest)]:
         if source >= 0 and p > 0:
-            yield Anchored((s, t), forest.grammar.rules[source].production, p)
+            yield AnchoredRule((s, t), forest.grammar.rules[source].production, p)
     where, _ = forest.rule_posteriors
-    grid, binary, log = forest.filled.grid, forest.binary, forest.filled.mode == LOG_SUM
+    grid, binary, log = forest.inside_chart.grid, forest.binary, forest.inside_chart.mode == LOG_SUM
     for s, t, k in where.tolist():
         if binary.binary_source[k] < 0:
             continue
@@ -194,12 +194,12 @@ def anchored_rules(forest: Forest) -> Iterator[Anchored]:
         for boundaries, inner in _splits(forest, s, t, k):
             p = float(np.exp(f + inner) if log else f * inner)
             if p > 0:
-                yield Anchored(boundaries, forest.grammar.rules[binary.binary_source[k]].production, p)
+                yield AnchoredRule(boundaries, forest.grammar.rules[binary.binary_source[k]].production, p)
 
 
 def _splits(forest: Forest, s: int, t: int, k: int) -> Iterator[tuple[tuple[int, ...], float]]:
     """All boundaries of the children of a binarised rule, and the inside value of each, rule included."""
-    grid, log = forest.filled.grid, forest.filled.mode != SUM
+    grid, log = forest.inside_chart.grid, forest.inside_chart.mode != SUM
     pending: list[tuple[tuple[int, ...], int, float]] = [((s,), k, 0.0 if log else 1.0)]
     while pending:
         before, rule, value = pending.pop()

@@ -4,8 +4,6 @@ The coarsest grammar's symbols are the labels that output trees show (all splits
 mark more of each symbol, such as its parent. Their probabilities are those of random trees of the fine grammar. Where the
 posterior of a symbol over a span is below a threshold, no split of it is tried there by the next finer grammar. Nothing
 is lost as long as the threshold is below what the best tree needs; :func:`search_error` measures how often that fails.
-
-Coarser grammars: symbols of a grammar put together, each with the share that random trees of the grammar give it.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from treegauge.parsing.jit import Bools, Floats, kernel
 from treegauge.parsing.layout import Chart, Limit
 
 if TYPE_CHECKING:
-    from treegauge.parsing.parser import Parsed, Parser, Sentence
+    from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
 
 __all__ = ["THRESHOLD", "Pruner", "SearchError", "coarse_label", "expected_usage", "is_lost", "project", "search_error"]
 
@@ -36,7 +34,7 @@ _MARK = re.compile(r"[\^|~@]")
 
 
 def expected_usage(grammar: PCFG) -> dict[str, float]:
-    """How many nodes of each symbol a random tree of the grammar has on average, down to a depth of 1000.
+    """The expected number of nodes of each symbol in a random tree of the grammar, down to a depth of 1000.
 
     >>> expected_usage(PCFG.parse('S -> A A [.5] | A [.5]\\nA -> "a" [1]'))
     {'S': 1.0, 'A': 1.5}
@@ -63,7 +61,7 @@ def expected_usage(grammar: PCFG) -> dict[str, float]:
 
 
 def coarse_label(grammar: PCFG, symbol: str, marks: int = 0) -> str:
-    """What a symbol shows as, with so many of its marks; one that does not show is called by its name and ``|``.
+    """The output label of a symbol with its first ``marks`` marks; a symbol that does not show has its name and ``|``.
 
     >>> labels = {"S^R^U": "S", "S^R^U|A": None}
     >>> grammar = PCFG.from_rules([("S^R^U", ["a", "S^R^U|A"], 1), ("S^R^U|A", ["a", "b"], 1)], labels=labels)
@@ -135,7 +133,7 @@ class Pruner:
     """A fine grammar's coarse ones, the coarsest first: ``limit(words)`` is what the fine chart may hold.
 
     >>> fine = PCFG.parse('S -> A1 B [1]\\nA1 -> "a" [.5] | A2 A1 [.5]\\nA2 -> "a" [1]\\nB -> "b" [1]')
-    >>> fine = fine.relabelled(lambda symbol: symbol[0])
+    >>> fine = fine.with_labels(lambda symbol: symbol[0])
     >>> forest = Forest(fine, "a a b".split(), limit=Pruner.of(fine).limit("a a b".split(), 1e-5))
     >>> print(forest.best().tree)
     (S (A (A a) (A a)) (B b))
@@ -149,11 +147,11 @@ class Pruner:
         """The pruner of a grammar; made once, and kept with it."""
         derived = grammar.binary.derived
         if "pruner" not in derived:
-            derived["pruner"] = cls._made(grammar)
+            derived["pruner"] = cls._make(grammar)
         return derived["pruner"]
 
     @classmethod
-    def _made(cls, grammar: PCFG) -> Pruner:
+    def _make(cls, grammar: PCFG) -> Pruner:
         levels: list[Level] = []
         fine, name_of = grammar, {symbol: symbol for symbol in grammar.nonterminals}
         for marks in (1, 0):
@@ -166,14 +164,14 @@ class Pruner:
         return cls(tuple(levels), grammar)
 
     def limit(self, words: Sequence[str], threshold: float = THRESHOLD, tags: Tags | None = None) -> Limit:
-        """Which symbols may stand over which spans; no limit where a coarse grammar has no parse."""
+        """The symbols that may stand over each span; no limit where a coarse grammar has no parse."""
         limit = NO_LIMIT
         for number, level in enumerate(self.levels):
             allowed_tags = None if tags is None else [self._coarse_tags(each, number) for each in tags]
             forest = Forest(level.coarse, words, tags=allowed_tags, limit=limit)
             if not forest.has_parse:
                 return NO_LIMIT
-            allowed = likely(forest.n, forest.filled.chart, forest.posterior, threshold, level.reach)
+            allowed = likely_symbols(forest.n, forest.inside_chart.chart, forest.posterior, threshold, level.reach)
             limit = Limit(allowed, level.group, level.member_first, level.member)
         return limit
 
@@ -192,8 +190,8 @@ class Pruner:
 
 
 @kernel
-def likely(n: int, chart: Chart, posterior: Floats, threshold: float, reach: Bools) -> Bools:
-    """Which symbols have at least that posterior over which spans, and those on chains between two such symbols."""
+def likely_symbols(n: int, chart: Chart, posterior: Floats, threshold: float, reach: Bools) -> Bools:
+    """The symbols that have at least that posterior over each span, and those on chains between two such symbols."""
     size = len(reach)
     allowed = np.zeros((n, n + 1, size), np.bool_)
     for s in range(n):
@@ -216,26 +214,26 @@ def likely(n: int, chart: Chart, posterior: Floats, threshold: float, reach: Boo
 
 @dataclass(frozen=True)
 class SearchError:
-    """How often pruning lost the best tree, of how many sentences."""
+    """The number of sentences in which pruning lost the best tree."""
 
     lost: int
     sentences: int
 
     def __str__(self) -> str:
         if not self.sentences:
-            return "no sentence to measure the search error on"
+            return "no sentences to measure the search error on"
         return (
             f"search error: the best tree was lost in {self.lost} of {self.sentences} sentences "
             f"({100 * self.lost / self.sentences:.1f}%)"
         )
 
 
-def _log_probability(parsed: Parsed) -> float:
-    """Of the tree itself: its share of the sentence's."""
+def _log_probability(parsed: ParsedSentence) -> float:
+    """The log probability of the tree: its share of the sentence's."""
     return -math.inf if parsed.fallback else parsed.log_probability + math.log(parsed.score)
 
 
-def is_lost(objective: str, exact: Parsed, pruned: Parsed) -> bool:
+def is_lost(objective: str, exact: ParsedSentence, pruned: ParsedSentence) -> bool:
     """Whether pruning lost the best tree: for ``viterbi`` if the pruned parse is less probable, else if the tree is another."""
     if objective == "viterbi":
         return _log_probability(pruned) < _log_probability(exact) - 1e-9

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treegauge.parsing.jit import Floats, inlined
+from treegauge.parsing.jit import Floats, inline
 
 __all__ = ["LARGEST", "LOG_SUM", "MAX", "MODULAR", "SMALLEST", "SUM", "dot", "one_of", "plus", "times", "zero_of"]
 
@@ -23,19 +23,19 @@ SMALLEST, LARGEST = 1e-150, 1e150
 """Between these the product of any two numbers is exact to rounding, so no sum has lost a part."""
 
 
-@inlined
+@inline
 def zero_of(mode: int) -> float:
     """The number that means "none" in a mode."""
     return -np.inf if mode in (LOG_SUM, MAX) else 0.0
 
 
-@inlined
+@inline
 def one_of(mode: int) -> float:
     """The number that changes no other in :func:`times`."""
     return 0.0 if mode in (LOG_SUM, MAX) else 1.0
 
 
-@inlined
+@inline
 def dot(mode: int, a: Floats, b: Floats, lo: int, hi: int, modulus: float) -> float:
     """The sum over splits lo .. hi of the products of two rows."""
     if mode == SUM:
@@ -59,7 +59,7 @@ def dot(mode: int, a: Floats, b: Floats, lo: int, hi: int, modulus: float) -> fl
     return x
 
 
-@inlined
+@inline
 def plus(mode: int, x: float, y: float, modulus: float) -> float:
     if mode == SUM:
         return x + y
@@ -71,7 +71,7 @@ def plus(mode: int, x: float, y: float, modulus: float) -> float:
     return high if low == -np.inf else high + np.log1p(np.exp(low - high))
 
 
-@inlined
+@inline
 def times(mode: int, x: float, y: float, modulus: float) -> float:
     if mode == SUM:
         return x * y

@@ -1,7 +1,7 @@
-"""Parsing in shards: stretches of sentences, named by the bytes of the file they are in, each parsed anywhere.
+"""Parsing in shards: blocks of sentences, named by the bytes of the file they are in, each parsed anywhere.
 
-What cannot be cut by bytes (standard input, compressed files, other treebank formats) is read where the command runs, and the
-sentences themselves are sent: they are small beside the work of parsing them.
+Input that cannot be cut by bytes (standard input, compressed files, other treebank formats) is read in the main process, and the
+sentences themselves are sent; they are small compared with the work of parsing them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import NamedTuple
 
 from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
+from treegauge.parsing.input import Kind, read_sentences, sentence_lines
 from treegauge.parsing.output import record
-from treegauge.parsing.parser import Parsed, Parser, Sentence
-from treegauge.parsing.sentences import Kind, read_sentences, sentence_lines
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
 
-__all__ = ["BLOCK", "ParseJob", "Recorded", "Stretch", "parse_stretch", "recorded", "stretches"]
+__all__ = ["BLOCK", "ParseJob", "ParseRecord", "SentenceBlock", "parse_block", "parse_record", "sentence_blocks"]
 
 BLOCK = 200
 """Sentences of a shard: some tenths of a second of work."""
 
 
-class Recorded(NamedTuple):
-    """What is written of a sentence, whether it has no parse, and the sentence itself if it is to be looked at again."""
+class ParseRecord(NamedTuple):
+    """The output text of a sentence, whether it is a fallback, and the sentence itself if its pruning is to be checked."""
 
     text: str
     fallback: bool
@@ -34,8 +34,8 @@ class Recorded(NamedTuple):
 
 @dataclass(frozen=True)
 class ParseJob:
-    """How sentences are read, parsed and written; of those from ``done`` on, every ``check_every``-th up to ``check_most`` is kept
-    to be looked at again (0: none)."""
+    """Options of reading, parsing and writing. From sentence ``done`` on, every ``check_every``-th one, at most ``check_most``,
+    is returned for a check of the pruning."""
 
     parser: Parser
     kind: Kind
@@ -48,10 +48,10 @@ class ParseJob:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class SentenceBlock:
     """Sentences from number ``first`` (counted from 0) on: ``sentences``, or those ``only`` of the sources.
 
-    ``checksum`` is that of the bytes, so that stretches of changed files are not taken for the same.
+    ``checksum`` is that of the bytes, so that sentence_blocks of changed files are not taken for the same.
     """
 
     first: int
@@ -72,7 +72,7 @@ class Stretch:
             where = f" ({self.sources[0].name}, in what begins at line {part.line if part else 1})"
         return f"{which}{where}"
 
-    def halves(self) -> list[Stretch]:
+    def halves(self) -> list[SentenceBlock]:
         low, high = self.only or (0, self.count)
         middle = (low + high) // 2
         return [replace(self, only=(low, middle)), replace(self, only=(middle, high))] if high - low > 1 else []
@@ -87,23 +87,23 @@ class Stretch:
         return zip(itertools.count(self.first + low), itertools.islice(found, low, high), strict=False)
 
 
-def recorded(job: ParseJob, number: int, parsed: Parsed) -> Recorded:
+def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRecord:
     """A parsed sentence as it is written."""
     parser = job.parser
     text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
     times, rest = divmod(number - job.done, job.check_every)
-    return Recorded(text, parsed.fallback, parsed.sentence if not rest and times < job.check_most else None)
+    return ParseRecord(text, parsed.fallback, parsed.sentence if not rest and times < job.check_most else None)
 
 
-def parse_stretch(job: ParseJob, stretch: Stretch) -> list[Recorded]:
-    """The parses of a stretch of sentences."""
-    numbered = list(stretch.read(job))
+def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
+    """The parses of a block of sentences."""
+    numbered = list(block.read(job))
     parses = job.parser.parse_all((sentence for _, sentence in numbered), job.jobs)
-    return [recorded(job, number, parsed) for (number, _), parsed in zip(numbered, parses, strict=True)]
+    return [parse_record(job, number, parsed) for (number, _), parsed in zip(numbered, parses, strict=True)]
 
 
-def stretches(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[Stretch]:
-    """The sentences of a file, from the one after those done on, in stretches."""
+def sentence_blocks(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[SentenceBlock]:
+    """The sentences of a file, from the one after those done on, in blocks."""
     sources = find_sources(path)
     by_bytes = all(source.name != "-" and not source.is_compressed for source in sources)
     if by_bytes and job.kind == "trees":
@@ -112,7 +112,7 @@ def stretches(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[Stretch]:
             for piece in side.pieces:
                 if piece.first + piece.trees > job.done:
                     only = (job.done - piece.first, piece.trees) if piece.first < job.done else None
-                    yield Stretch(piece.first, piece.trees, piece.sources, only=only, checksum=side.checksum)
+                    yield SentenceBlock(piece.first, piece.trees, piece.sources, only=only, checksum=side.checksum)
             return
     if by_bytes and job.kind != "trees":
         yield from _by_lines(sources, job, size)
@@ -120,11 +120,11 @@ def stretches(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[Stretch]:
     following = itertools.islice(read_sentences(path, job.kind, job.reading), job.done, None)
     first = job.done
     while block := tuple(itertools.islice(following, size)):
-        yield Stretch(first, len(block), sentences=block)
+        yield SentenceBlock(first, len(block), sentences=block)
         first += len(block)
 
 
-def _by_lines(sources: list[Source], job: ParseJob, size: int) -> Iterator[Stretch]:
+def _by_lines(sources: list[Source], job: ParseJob, size: int) -> Iterator[SentenceBlock]:
     number = 0
     for source in sources:
         waiting: list[ByteRange] = []
@@ -136,12 +136,12 @@ def _by_lines(sources: list[Source], job: ParseJob, size: int) -> Iterator[Stret
             waiting.append(part)
             checksum = zlib.crc32(line, checksum)
             if len(waiting) == size:
-                yield _stretch(source, waiting, number, checksum)
+                yield _block(source, waiting, number, checksum)
                 waiting, checksum = [], 0
         if waiting:
-            yield _stretch(source, waiting, number, checksum)
+            yield _block(source, waiting, number, checksum)
 
 
-def _stretch(source: Source, lines: list[ByteRange], number: int, checksum: int) -> Stretch:
+def _block(source: Source, lines: list[ByteRange], number: int, checksum: int) -> SentenceBlock:
     part = lines[0]._replace(end=lines[-1].end)
-    return Stretch(number - len(lines), len(lines), (replace(source, part=part),), checksum=checksum)
+    return SentenceBlock(number - len(lines), len(lines), (replace(source, part=part),), checksum=checksum)

@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
-from treegauge.parsing.objectives import Metric, Score, consensus
+from treegauge.parsing.objectives import MetricRate, Score, consensus
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.span_kernels import best_tree, sample_parts, size_series
 from treegauge.parsing.span_potentials import (
@@ -182,7 +182,7 @@ class SpanChart:
         if name not in SPAN_OBJECTIVES or (metric and name != "mbr"):
             raise UnknownName("objective for span charts", objective, [*SPAN_OBJECTIVES, "mbr:METRIC"])
         function = SPAN_OBJECTIVES[name]
-        given = {**options, **({"score": Metric(metric)} if metric else {})}
+        given = {**options, **({"score": MetricRate(metric)} if metric else {})}
         takes = list(inspect.signature(function).parameters)[1:]
         wrong = [option for option in given if option not in takes]
         if wrong:
@@ -330,7 +330,7 @@ def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
 def _minimum_risk(
     chart: SpanChart,
     *,
-    score: Score | Metric,
+    score: Score | MetricRate,
     candidates: Literal["samples", "kbest"] = "samples",
     size: int = 100,
     seed: int = 0,

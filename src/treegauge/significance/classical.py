@@ -12,11 +12,10 @@ Holm's correction: p-values of several tests that may be read side by side.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +42,9 @@ __all__ = [
     "student",
 ]
 
-# Up to so many tosses the sum of binomial coefficients in integers takes less time than loading SciPy.
 _MOST_EXACT = 10_000
+"""Up to so many tosses the binomial coefficients are summed as integers."""
+_MOST_TERMS = 100_000
 
 
 def normal(z: float) -> float:
@@ -66,7 +66,7 @@ def fair_coin(heads: int, tails: int) -> float:
         return 1.0
     n = heads + tails
     if n > _MOST_EXACT:
-        return min(1.0, 2 * float(_special().bdtr(min(heads, tails), n, 0.5)))
+        return min(1.0, 2 * _incomplete_beta(max(heads, tails), min(heads, tails) + 1, 0.5))
     ways = total = 1
     for k in range(min(heads, tails)):
         ways = ways * (n - k) // (k + 1)
@@ -80,12 +80,30 @@ def student(t: float, df: int) -> float:
     >>> round(student(2.98, 9), 3)
     0.015
     """
-    return 2 * float(_special().stdtr(df, -abs(t)))
+    return _incomplete_beta(df / 2, 0.5, df / (df + t * t))
 
 
-def _special() -> Any:
-    """SciPy on demand: commands that only score never load it."""
-    return importlib.import_module("scipy.special")
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), by its continued fraction (Lentz's method).
+
+    The binomial and Student's t tails are its values (Abramowitz & Stegun 26.5.24, 26.7.1).
+    """
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1.0 - _incomplete_beta(b, a, 1 - x)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, _MOST_TERMS):
+        change = 1.0
+        for term in (m * (b - m) / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) / ((a + 2 * m) * (a + 2 * m + 1))):
+            d, c = 1 / (1 + term * x * d), 1 + term * x / c
+            change = c * d
+            value *= change
+        if abs(change - 1) < 1e-15:
+            break
+    return front * value
 
 
 DEPENDENCE = (

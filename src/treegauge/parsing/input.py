@@ -1,7 +1,6 @@
-"""Sentences to parse, from text: tokens, ``word/TAG``, raw text or trees, one sentence a line (trees: one tree after
-the other).
+"""Sentences to parse, from text: tokens, ``word/TAG``, raw text or trees; and a tokeniser for raw English text.
 
-A tokeniser in the style of the Penn Treebank, for English text that has not been tokenised.
+One sentence a line (trees: one tree after the other). The tokeniser follows the Penn Treebank.
 """
 
 from __future__ import annotations
@@ -55,10 +54,10 @@ def tokenise(text: str) -> list[str]:
 Kind = Literal["tokens", "tagged", "raw", "trees"]
 KINDS: tuple[Kind, ...] = ("tokens", "tagged", "raw", "trees")
 
-_AS_IT_COMES = ReadOptions()
+_DEFAULT_OPTIONS = ReadOptions()
 
 
-def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _AS_IT_COMES) -> Iterator[Sentence]:
+def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _DEFAULT_OPTIONS) -> Iterator[Sentence]:
     """The sentences of a file, of ``-`` for standard input, or of a source.
 
     A blank line is a sentence of no words, so that line i of the input is tree i of the output; in raw text it is none.
@@ -72,7 +71,7 @@ def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _AS_IT
         return
     for source in [path] if isinstance(path, Source) else find_sources(path):
         for part, line in sentence_lines(source, kind, options.encoding):
-            yield _sentence(_decoded(line, source.name, part.line, options.encoding), kind, source.name, part.line)
+            yield _sentence(_decode(line, source.name, part.line, options.encoding), kind, source.name, part.line)
 
 
 def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
@@ -80,12 +79,12 @@ def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[
     offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
     with source.open() as lines:
         for number, line in enumerate(lines, first):
-            if kind != "raw" or _decoded(line, source.name, number, encoding).strip():
+            if kind != "raw" or _decode(line, source.name, number, encoding).strip():
                 yield ByteRange(offset, offset + len(line), number), line
             offset += len(line)
 
 
-def _decoded(line: bytes, path: str, number: int, encoding: str) -> str:
+def _decode(line: bytes, path: str, number: int, encoding: str) -> str:
     try:
         return line.decode(encoding).lstrip("\ufeff").rstrip("\r\n")
     except UnicodeDecodeError as error:

@@ -1,6 +1,6 @@
-"""Learning a grammar: re-estimate from one or several starts until it no longer pays, resumable after any interruption.
+"""Learning a grammar: re-estimation from one or several starts until convergence, resumable after any interruption.
 
-Checkpoints of learning: the whole state after an iteration, written so that it is there whole or not at all.
+After each iteration the whole state is written to a checkpoint, completely or not at all.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from treegauge.errors import ModelError, TreegaugeError, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.text import read_text, write_text
 from treegauge.io.archive import read_archive, write_archive
-from treegauge.learning.em import DenseGrammar, Learnable, Step, learnable, prepare, random_grammar, step
+from treegauge.learning.em import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 
-__all__ = ["Iteration", "Learned", "LearningSettings", "State", "learn", "load_state", "save_state"]
+__all__ = ["Iteration", "LearningResult", "LearningSettings", "LearningState", "learn", "load_state", "save_state"]
 
 SCHEMA = "treegauge-learning"
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class State:
-    """Where learning stands: the grammar to look at next, the cross entropies of each start so far, the best so far.
+class LearningState:
+    """The state of learning: the next grammar, the cross entropies of each start so far, the best start so far.
 
     ``histories[-1]`` belongs to the start at work, ``histories[r][k]`` is the cross entropy after ``k`` steps of start
     ``r``. ``best`` is the number of the best finished start (-1: none) and ``best_grammar`` what it came to.
@@ -49,7 +49,7 @@ class State:
     finished: bool = False
 
 
-def save_state(path: str | Path, state: State, settings: Mapping[str, Any]) -> None:
+def save_state(path: str | Path, state: LearningState, settings: Mapping[str, Any]) -> None:
     """Write a state and the settings it belongs to."""
     arrays: dict[str, NDArray[Any]] = {}
     document: dict[str, Any] = {
@@ -60,13 +60,13 @@ def save_state(path: str | Path, state: State, settings: Mapping[str, Any]) -> N
         "skipped": state.skipped,
         "best": state.best,
         "finished": state.finished,
-        "grammar": _packed(state.grammar, "grammar", arrays),
-        "best_grammar": _packed(state.best_grammar, "best", arrays),
+        "grammar": _pack(state.grammar, "grammar", arrays),
+        "best_grammar": _pack(state.best_grammar, "best", arrays),
     }
     write_archive(path, document, arrays)
 
 
-def load_state(path: str | Path, settings: Mapping[str, Any]) -> State:
+def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
     """The state in a file; :class:`~treegauge.errors.UsageError` if it belongs to other settings."""
     if not os.path.exists(path):
         raise UsageError(f"{path}: no checkpoint there to resume from; leave out --resume to start")
@@ -77,17 +77,17 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> State:
         if other:
             raise UsageError(
                 f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                "  Resume with the same sentences and options, or leave out --resume to start anew."
+                "  Resume with the same sentences and options, or leave out --resume to start again."
             )
-        grammar = _unpacked(document["grammar"], "grammar", arrays)
+        grammar = _unpack(document["grammar"], "grammar", arrays)
         if grammar is None:
             raise ValueError("no grammar")
-        return State(
+        return LearningState(
             grammar,
             tuple(tuple(float(x) for x in history) for history in document["histories"]),
             int(document["skipped"]),
             int(document["best"]),
-            _unpacked(document["best_grammar"], "best", arrays),
+            _unpack(document["best_grammar"], "best", arrays),
             bool(document["finished"]),
         )
     except UsageError:
@@ -96,14 +96,14 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> State:
         raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
 
 
-def _packed(grammar: Learnable | None, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
+def _pack(grammar: Learnable | None, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if isinstance(grammar, DenseGrammar):
         arrays[f"{name}_binary"], arrays[f"{name}_lexical"] = grammar.binary, grammar.lexical
         return {"symbols": grammar.symbols, "terminals": grammar.terminals, "labels": dict(grammar.labels)}
     return None if grammar is None else {"rules": write_text(grammar), "labels": dict(grammar.labels)}
 
 
-def _unpacked(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Learnable | None:
+def _unpack(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Learnable | None:
     if packed is None:
         return None
     if "rules" in packed:
@@ -118,7 +118,7 @@ def _unpacked(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Lea
 
 @dataclass(frozen=True)
 class LearningSettings:
-    """How to learn.
+    """The options of learning.
 
     * ``nonterminals``: how many symbols a random start has; all rules in Chomsky normal form over them.
     * ``seed``: start ``r`` draws from ``numpy.random.default_rng([seed, r])``.
@@ -142,7 +142,7 @@ class LearningSettings:
 
 
 class Iteration(NamedTuple):
-    """What is told after each look at the sentences: start and step (from 0), bits a word, sentences without a parse."""
+    """The progress after one iteration: start and step (from 0), bits a word, sentences without a parse."""
 
     start: int
     step: int
@@ -151,7 +151,7 @@ class Iteration(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearningResult:
     """The best grammar, and how it came about: ``histories[r][k]`` is the cross entropy after ``k`` steps of start
     ``r``, ``best`` the start that the grammar comes from."""
 
@@ -162,7 +162,7 @@ class Learned:
 
     @property
     def cross_entropy(self) -> float:
-        """Of the grammar, in bits a word."""
+        """The cross entropy of the grammar, in bits a word."""
         return self.histories[self.best][-1]
 
     def grammar(self, *, threshold: float = 0.0) -> PCFG:
@@ -182,12 +182,12 @@ def learn(
     resume: bool = False,
     on_iteration: Callable[[Iteration], None] = lambda _: None,
     engine: Engine = IN_PROCESS,
-) -> Learned:
+) -> LearningResult:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
 
-    The state is written to ``checkpoint`` before ``on_iteration`` hears of a step; ``resume`` goes on from there, to
-    the same result as without the interruption. On an ``engine`` other than this process, of several starts each is a
-    shard; a single start is shared out step by step, in groups of sentences.
+    The state is written to ``checkpoint`` before ``on_iteration`` is called; ``resume`` continues from there, to the
+    same result as without the interruption. On an ``engine`` other than this process, each of several starts is a
+    shard; a single start is divided step by step, in groups of sentences.
 
     >>> from treegauge.learning import read_brackets
     >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
@@ -203,13 +203,13 @@ def learn(
     fingerprint = _fingerprint(sentences, settings, start)
     if resume:
         if checkpoint is None:
-            raise UsageError("to resume needs the checkpoint to resume from")
+            raise UsageError("resuming needs a checkpoint")
         state = load_state(checkpoint, fingerprint)
     else:
-        state = State(_start(sentences, settings, start, 0))
+        state = LearningState(_start(sentences, settings, start, 0))
     if settings.starts > 1 and not engine.in_process:
         return _learn_starts(state, _Task(sentences, settings), fingerprint, checkpoint, on_iteration, engine)
-    prepared = prepare(sentences)
+    prepared = cut_blocks(sentences)
     take = partial(step, prepared=prepared, threads=settings.threads, engine=engine)
     while True:
         for reached in _steps(state, settings, take):
@@ -220,43 +220,43 @@ def learn(
             on_iteration(Iteration(len(state.histories) - 1, len(history) - 1, history[-1], state.skipped))
         if len(state.histories) >= settings.starts:
             assert state.best_grammar is not None
-            return Learned(state.best_grammar, state.histories, state.best, state.skipped)
+            return LearningResult(state.best_grammar, state.histories, state.best, state.skipped)
         following = _start(sentences, settings, start, len(state.histories))
         state = replace(state, grammar=following, histories=(*state.histories, ()), finished=False)
 
 
 class _Task(NamedTuple):
-    """What all random starts share."""
+    """The sentences and options that all random starts share."""
 
     sentences: BracketedSentences
     settings: LearningSettings
 
 
-class Start(NamedTuple):
-    """Where a random start has led: its cross entropies, its last grammar, and how many sentences had no parse in the end."""
+class StartResult(NamedTuple):
+    """The result of one random start: its cross entropies, its last grammar, and the number of sentences without a parse."""
 
     history: tuple[float, ...]
     grammar: Learnable
     skipped: int
 
 
-def learn_start(task: _Task, number: int) -> Start:
+def learn_start(task: _Task, number: int) -> StartResult:
     """Learn from one random start to its end."""
     sentences, settings = task
-    take = partial(step, prepared=prepare(sentences), threads=settings.threads or 1)
-    (last,) = deque(_steps(State(_start(sentences, settings, None, number)), settings, take), maxlen=1)
+    take = partial(step, prepared=cut_blocks(sentences), threads=settings.threads or 1)
+    (last,) = deque(_steps(LearningState(_start(sentences, settings, None, number)), settings, take), maxlen=1)
     assert last.best_grammar is not None
-    return Start(last.histories[-1], last.best_grammar, last.skipped)
+    return StartResult(last.histories[-1], last.best_grammar, last.skipped)
 
 
 def _learn_starts(
-    state: State,
+    state: LearningState,
     task: _Task,
     fingerprint: dict[str, Any],
     checkpoint: str | Path | None,
     on_iteration: Callable[[Iteration], None],
     engine: Engine,
-) -> Learned:
+) -> LearningResult:
     """Learn from several starts, each elsewhere; a start that an interrupted run had begun begins anew."""
     histories = state.histories if state.finished else state.histories[:-1]
     best, best_grammar, skipped = state.best, state.best_grammar, state.skipped
@@ -267,13 +267,15 @@ def _learn_starts(
         if made.history[-1] < lowest:
             best, best_grammar = number, made.grammar
         if checkpoint is not None:
-            save_state(checkpoint, State(made.grammar, histories, skipped, best, best_grammar, finished=True), fingerprint)
+            save_state(checkpoint, LearningState(made.grammar, histories, skipped, best, best_grammar, finished=True), fingerprint)
         on_iteration(Iteration(number, len(made.history) - 1, made.history[-1], skipped))
     assert best_grammar is not None
-    return Learned(best_grammar, histories, best, skipped)
+    return LearningResult(best_grammar, histories, best, skipped)
 
 
-def _steps(state: State, settings: LearningSettings, take: Callable[[Learnable], Step]) -> Iterator[State]:
+def _steps(
+    state: LearningState, settings: LearningSettings, take: Callable[[Learnable], ReestimationStep]
+) -> Iterator[LearningState]:
     """The states after each further step of the start at work, up to the one in which it is finished."""
     if state.finished and len(state.histories) == 1 and not _is_over(state.histories[0], settings):
         # More iterations are wanted than when it was finished: the last grammar is the one to step from.

@@ -1,8 +1,7 @@
-"""What a grammar has to know of trees: counts that add, so that a treebank can be counted in any number of shards.
+"""Counts of trees for a grammar. They add, so that a treebank can be counted in any number of shards.
 
-Rules, roots and words keep the order of their first appearance, and shards are added in order: the grammar is the same to the bit.
-
-Counting a grammar in shards: stretches of trees, named by the bytes of the files they are in; and the hash of all trees.
+Rules, roots and words keep the order of their first appearance, and shards are added in order, so the grammar is the same to the
+bit. A shard is a block of trees, named by the bytes of the files they are in; one more shard hashes all trees.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ __all__ = [
     "LEXICONS",
     "TREES",
     "CountShard",
-    "Counted",
     "HashShard",
     "Recipe",
+    "TreeCounts",
     "count_shard",
     "count_trees",
     "grammar_shards",
@@ -49,7 +48,7 @@ COLLINS_BELOW = 5
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a grammar is made of trees; see :func:`treegauge.grammar.training.train`."""
+    """The options of making a grammar from trees; see :func:`treegauge.grammar.training.train`."""
 
     steps: str = DEFAULT_STEPS
     tags: bool = False
@@ -72,22 +71,22 @@ class Recipe:
 
 
 @dataclass
-class Counted:
-    """Counts of normalised trees. ``gone`` counts the trees left out, by step; ``flat`` are the trees themselves, for DOP, whose
+class TreeCounts:
+    """Counts of normalised trees. ``left_out`` counts the omitted trees by step; ``flat`` are the trees themselves, for DOP, whose
     grammar is the treebank."""
 
     trees: int = 0
-    gone: Counter[str] = field(default_factory=Counter[str])
+    left_out: Counter[str] = field(default_factory=Counter[str])
     rules: Counter[Production] = field(default_factory=Counter[Production])
     roots: Counter[str] = field(default_factory=Counter[str])
     tokens: Counter[Token] = field(default_factory=Counter[Token])
     nodes: Counter[str] = field(default_factory=Counter[str])
     flat: list[list[Any]] = field(default_factory=list[list[Any]])
 
-    def add(self, other: Counted) -> None:
-        """Add what was counted of the trees that follow."""
+    def add(self, other: TreeCounts) -> None:
+        """Add the counts of the trees that follow."""
         self.trees += other.trees
-        self.gone.update(other.gone)
+        self.left_out.update(other.left_out)
         self.rules.update(other.rules)
         self.roots.update(other.roots)
         self.tokens.update(other.tokens)
@@ -95,25 +94,25 @@ class Counted:
         self.flat += other.flat
 
     @property
-    def kept(self) -> list[Tree]:
-        """The trees, if they were kept."""
+    def stored_trees(self) -> list[Tree]:
+        """The trees themselves, if the estimator needs them."""
         return [from_flat(flat) for flat in self.flat]
 
 
-def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> Counted:
+def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCounts:
     """Normalise trees and count what the recipe needs; the first tree has the number ``first``, counted from 0.
 
     >>> counted = count_trees([Tree.parse("(S (N fish) (V swim))")], Recipe(steps="", lexicon="plain"))
     >>> [str(rule.lhs) for rule in counted.rules], dict(counted.roots)
     (['S', 'N', 'V'], {'S': 1})
     """
-    counted = Counted()
-    for number, tree in enumerate(recipe.pipeline.apply(trees, counted.gone), first + 1):
+    counted = TreeCounts()
+    for number, tree in enumerate(recipe.pipeline.apply(trees, counted.left_out), first + 1):
         if not tree.width:
             continue
         if recipe.tags and tree.is_preterminal:
             # A single tag over a single word has no rule above the tag.
-            counted.gone["tags"] += 1
+            counted.left_out["tags"] += 1
             continue
         counted.trees += 1
         if recipe.estimator == COUNTS:
@@ -151,7 +150,7 @@ def with_unknown_rules(rules: Counter[Production], below: int) -> Counter[Produc
 
 
 TREES = 500
-"""Of a shard: a second of work."""
+"""Trees in a shard: a second of work."""
 
 
 @dataclass(frozen=True)
@@ -193,13 +192,13 @@ class HashShard:
 
 
 def grammar_shards(paths: tuple[str, ...], reading: ReadOptions, size: int = TREES) -> list[HashShard | CountShard]:
-    """The shards of a treebank: first the hash, then stretches of trees in order."""
+    """The shards of a treebank: first the hash, then blocks of trees in order."""
     side = cut_files(paths, reading, size)
     return [HashShard(paths, reading), *(CountShard(piece, reading, side.checksum) for piece in side.pieces)]
 
 
-def count_shard(recipe: Recipe, shard: HashShard | CountShard) -> Counted | str:
-    """The counts of a stretch of trees, or the hash of all."""
+def count_shard(recipe: Recipe, shard: HashShard | CountShard) -> TreeCounts | str:
+    """The counts of a block of trees, or the hash of all."""
     if isinstance(shard, CountShard):
         return count_trees(shard.trees(), recipe, shard.piece.first)
     digest = TreebankHash()
