@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from treegauge.trees.discbracket import parse_discbracket
+from treegauge.trees.discontinuous import DiscontinuousTree
 from treegauge.trees.tree import Child, Production, Span, Tree
 from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = ["Child", "Origin", "Production", "Span", "Tree", "Treebank"]
+__all__ = ["Child", "DiscontinuousTree", "Origin", "Production", "Span", "Tree", "Treebank", "parse_discbracket"]

@@ -138,7 +138,7 @@ def _error(problem: str, text: str, at: int) -> BracketError:
 
 
 def one_line(tree: Tree) -> str:
-    """The tree as bracketed text on one line.
+    """The tree as bracketed text on one line, or as discbracket text if it is discontinuous.
 
     >>> print(one_line(Tree("", [Tree("S", [Tree("NN", ["(x)"])])])))
     ( (S (NN -LRB-x-RRB-)))
@@ -151,12 +151,20 @@ def one_line(tree: Tree) -> str:
             parts.append(")")
         elif isinstance(node, str):
             parts.append(" " + escape_word(node))
+        elif node.__class__ is not Tree:
+            return _discbracket(tree)
         else:
             _refuse_hidden_label(node)
             parts.append((" (" if parts else "(") + escape_label(node.label))
             stack.append(None)
             stack.extend(reversed(node.children))
     return "".join(parts)
+
+
+def _discbracket(tree: Tree) -> str:
+    from treegauge.trees.discbracket import discbracket_line
+
+    return discbracket_line(tree)
 
 
 def _refuse_hidden_label(node: Tree) -> None:
@@ -173,6 +181,8 @@ def expression(tree: Tree) -> str:
     >>> expression(Tree("NN", ["cat"])), expression(Tree("NN", ["two words"]))
     ("Tree.parse('(NN cat)')", "Tree('NN', ['two words'])")
     """
+    if not tree.is_continuous:
+        return f"parse_discbracket({_discbracket(tree)!r})"
     try:
         text = one_line(tree)
         if parse_one(text) == tree:
@@ -203,6 +213,8 @@ def pretty(tree: Tree, width: int = 100) -> str:
       (NP (DT the) (NN cat))
       (VP (VBD sat)))
     """
+    if not tree.is_continuous:
+        return _discbracket(tree)
     lengths = _lengths(tree)
     lines: list[str] = []
     stack: list[tuple[Child, int, int]] = [(tree, 0, 0)]

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.trees.discontinuous import blocks_of, walk
 from treegauge.trees.tree import Child, Tree
 
 __all__ = [
+    "Blocks",
     "ColumnBuilder",
     "HashState",
     "Int32",
@@ -26,6 +29,7 @@ __all__ = [
     "TreebankHash",
     "canonical_ids",
     "join",
+    "join_blocks",
     "join_offsets",
     "merge_strings",
     "rows_of",
@@ -33,6 +37,48 @@ __all__ = [
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The blocks of words of those nodes that have a gap, two or more each: ``row`` of the node, ``start`` and ``end``.
+
+    Rows come in order, and the blocks of a row from left to right, none touching the next. A node's own ``start`` and ``end`` are
+    those of its first and of its last block.
+    """
+
+    row: Int64
+    start: Int32
+    end: Int32
+
+    def within(self, first_row: int, last_row: int) -> Blocks | None:
+        """The blocks of the rows ``first_row:last_row``, counted from the first of them; None if there are none."""
+        low, high = np.searchsorted(self.row, [first_row, last_row]).tolist()
+        if low == high:
+            return None
+        return Blocks(self.row[low:high] - first_row, self.start[low:high], self.end[low:high])
+
+    def take(self, node_offset: Int64, trees: Int64, new_offset: Int64) -> Blocks | None:
+        """The blocks of some trees, in that order, where the nodes of tree ``i`` are the rows ``node_offset[i]:node_offset[i+1]``."""
+        offset = np.searchsorted(self.row, node_offset)
+        chosen, bounds = rows_of(offset, trees)
+        if not len(chosen):
+            return None
+        moved = np.repeat(new_offset[:-1] - node_offset[trees], np.diff(bounds))
+        return Blocks(self.row[chosen] + moved, self.start[chosen], self.end[chosen])
+
+
+def join_blocks(parts: Sequence[Blocks | None], n_nodes: Sequence[int]) -> Blocks | None:
+    """The blocks of several treebanks with so many nodes, one after the other."""
+    first_row = np.cumsum([0, *n_nodes])
+    found = [(part, int(first)) for part, first in zip(parts, first_row, strict=False) if part is not None]
+    if not found:
+        return None
+    return Blocks(
+        np.concatenate([part.row + first for part, first in found]),
+        np.concatenate([part.start for part, _ in found]),
+        np.concatenate([part.end for part, _ in found]),
+    )
 
 
 class ColumnBuilder:
@@ -50,6 +96,9 @@ class ColumnBuilder:
         self.above: list[int] = []
         self.node_offset = [0]
         self.token_offset = [0]
+        self.block_row: list[int] = []
+        self.block_start: list[int] = []
+        self.block_end: list[int] = []
 
     def add_all(self, trees: Iterable[Tree]) -> ColumnBuilder:
         for tree in trees:
@@ -65,6 +114,10 @@ class ColumnBuilder:
                 self._add_word(node, -1, parent)
                 position += 1
                 continue
+            if node.__class__ is not Tree:
+                self._forget_tree()
+                self._add_discontinuous(tree)
+                break
             label = self.labels.setdefault(node.label, len(self.labels))
             self.label.append(label)
             self.start.append(position)
@@ -78,6 +131,35 @@ class ColumnBuilder:
             row += 1
         self.node_offset.append(len(self.label))
         self.token_offset.append(len(self.word))
+
+    def _forget_tree(self) -> None:
+        """Take back the rows of the tree that is being added."""
+        for column in (self.label, self.start, self.end, self.parent):
+            del column[self.node_offset[-1] :]
+        for column in (self.word, self.tag, self.above):
+            del column[self.token_offset[-1] :]
+
+    def _add_discontinuous(self, tree: Tree) -> None:
+        first_row = self.node_offset[-1]
+        words: list[tuple[str, int, int]] = [("", -1, -1)] * tree.width
+        above: list[Tree] = []
+        for node, places, parent in walk(tree):
+            if isinstance(node, str):
+                tag = self.label[first_row + parent] if above[parent].is_preterminal else -1
+                words[places[0]] = node, tag, parent
+                continue
+            blocks = blocks_of(places)
+            if len(blocks) > 1:
+                self.block_row.extend(first_row + len(above) for _ in blocks)
+                self.block_start.extend(block.start for block in blocks)
+                self.block_end.extend(block.end for block in blocks)
+            self.label.append(self.labels.setdefault(node.label, len(self.labels)))
+            self.start.append(blocks[0].start)
+            self.end.append(blocks[-1].end)
+            self.parent.append(parent)
+            above.append(node)
+        for word, tag, parent in words:
+            self._add_word(word, tag, parent)
 
     def _add_word(self, word: str, tag: int, above: int) -> None:
         self.word.append(self.vocabulary.setdefault(word, len(self.vocabulary)))
@@ -169,6 +251,8 @@ class _Columns(Protocol):
     def node_offset(self) -> Int64: ...
     @property
     def token_offset(self) -> Int64: ...
+    @property
+    def blocks(self) -> Blocks | None: ...
 
 
 class HashState(NamedTuple):
@@ -178,6 +262,8 @@ class HashState(NamedTuple):
     labels: tuple[int, Digest]
     words: tuple[int, Digest]
     columns: list[Digest]
+    nodes: int
+    blocks: Digest | None
 
 
 class TreebankHash:
@@ -198,6 +284,8 @@ class TreebankHash:
         self._labels = _Strings()
         self._words = _Strings()
         self._columns: list[Digest] = [hashlib.sha256() for _ in range(9)]
+        self._nodes = 0
+        self._blocks: Digest | None = None  # only where there are discontinuous trees
 
     def update(self, block: _Columns) -> None:
         """Add the trees of a block."""
@@ -211,10 +299,17 @@ class TreebankHash:
         )
         for digest, column in zip(self._columns, columns, strict=True):
             digest.update(np.ascontiguousarray(column, dtype="<i4").data)
+        if block.blocks is not None:
+            self._blocks = self._blocks or hashlib.sha256()
+            gaps = np.stack([block.blocks.row + self._nodes, block.blocks.start, block.blocks.end], axis=1)
+            self._blocks.update(np.ascontiguousarray(gaps, dtype="<i8").data)
+        self._nodes += len(block.label)
 
     def mark(self) -> HashState:
         """The state so far, to go back to."""
-        return HashState(self._trees, self._labels.mark(), self._words.mark(), [column.copy() for column in self._columns])
+        blocks = None if self._blocks is None else self._blocks.copy()
+        columns = [column.copy() for column in self._columns]
+        return HashState(self._trees, self._labels.mark(), self._words.mark(), columns, self._nodes, blocks)
 
     def go_back(self, mark: HashState) -> None:
         """Forget the blocks that came after a mark."""
@@ -222,12 +317,16 @@ class TreebankHash:
         self._labels.go_back(*mark.labels)
         self._words.go_back(*mark.words)
         self._columns = [column.copy() for column in mark.columns]
+        self._nodes = mark.nodes
+        self._blocks = None if mark.blocks is None else mark.blocks.copy()
 
     def hexdigest(self) -> str:
         """The hash of all trees so far."""
         digest = hashlib.sha256(f"treegauge-treebank-2 {self._trees}\n".encode())
         for part in (self._labels.digest, self._words.digest, *self._columns):
             digest.update(part.digest())
+        if self._blocks is not None:
+            digest.update(self._blocks.digest())
         return digest.hexdigest()
 
 

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any, Protocol, cast
 
-from treegauge.errors import UsageError
+from treegauge.errors import Discontinuous, UsageError
 from treegauge.trees.bracketed import escape_label, escape_word, restore_label, restore_word
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
@@ -56,6 +56,8 @@ def _leaf(leaf: object) -> list[Any]:
 
 def to_nltk(tree: Tree) -> NltkTree:
     """An ``nltk.Tree`` with the same labels and words, brackets escaped so that nltk can print and read it back."""
+    if not tree.is_continuous:
+        raise Discontinuous("an nltk.Tree cannot hold crossing branches", advice="Make the tree continuous first (continuous:raise or continuous:split).")
     try:
         make: Any = importlib.import_module("nltk.tree").Tree
     except ImportError:

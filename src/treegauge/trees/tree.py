@@ -12,9 +12,12 @@ Bottom-up computation over a tree of any depth, with the path to the root at han
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from treegauge.errors import Discontinuous
 
 if TYPE_CHECKING:
+    from treegauge.trees.discontinuous import Block
     from treegauge.trees.nltk import NltkTree
 
 __all__ = ["Child", "Production", "Span", "Tree", "fold", "post_order", "rebuild"]
@@ -132,7 +135,7 @@ class Tree:
             a, b = stack.pop()
             if a is b:
                 continue
-            if a._hash != b._hash or a.label != b.label or len(a.children) != len(b.children):
+            if a._hash != b._hash or a.label != b.label or len(a.children) != len(b.children) or a.order != b.order:
                 return False
             for x, y in zip(a.children, b.children, strict=True):
                 if isinstance(x, Tree) and isinstance(y, Tree):
@@ -172,6 +175,18 @@ class Tree:
         return len(self.children) == 1 and isinstance(self.children[0], str)
 
     @property
+    def order(self) -> tuple[int, ...] | None:
+        """How the words of the children interleave, see :class:`~treegauge.trees.discontinuous.DiscontinuousTree`; None: not."""
+        return None
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether no node has a gap."""
+        from treegauge.trees.discontinuous import is_continuous
+
+        return is_continuous(self)
+
+    @property
     def size(self) -> int:
         """The number of nodes, preterminals included, words not."""
         return self._size
@@ -201,10 +216,15 @@ class Tree:
             stack.extend(child for child in reversed(node.children) if isinstance(child, Tree))
 
     def nodes_with_spans(self) -> Iterator[tuple[Tree, int, int]]:
-        """All nodes in pre-order, each with the half-open range of words it covers."""
+        """All nodes in pre-order, each with the half-open range of words it covers; not for a tree in which some node has a gap.
+
+        :meth:`nodes_with_blocks` is for all trees.
+        """
         stack: list[tuple[Tree, int]] = [(self, 0)]
         while stack:
             node, start = stack.pop()
+            if node.__class__ is not Tree:
+                raise Discontinuous("a constituent has a gap, so it has no span", advice="nodes_with_blocks() gives its blocks.")
             yield node, start, start + node._width
             below: list[tuple[Tree, int]] = []
             for child in node.children:
@@ -214,6 +234,16 @@ class Tree:
                 else:
                     start += 1
             stack.extend(reversed(below))
+
+    def nodes_with_blocks(self) -> Iterator[tuple[Tree, list[Block]]]:
+        """All nodes in pre-order, each with the blocks of words it covers: one block where it has no gap.
+
+        >>> [(node.label, len(blocks)) for node, blocks in Tree.parse("(S (NP (N a)) (V b))").nodes_with_blocks()]
+        [('S', 1), ('NP', 1), ('N', 1), ('V', 1)]
+        """
+        from treegauge.trees.discontinuous import nodes_with_blocks
+
+        return nodes_with_blocks(self)
 
     def spans(self, *, preterminals: bool = True) -> list[Span]:
         """The labelled constituents in pre-order, empty ones included."""
@@ -252,8 +282,10 @@ class Tree:
                 yield node, ""
             elif node.is_preterminal:
                 yield str(node.children[0]), node.label
-            else:
+            elif node.__class__ is Tree:
                 stack.extend(reversed(node.children))
+            else:
+                yield from _in_order(node)
 
     def __str__(self) -> str:
         from treegauge.trees.bracketed import one_line
@@ -297,15 +329,28 @@ class Tree:
 Child = Tree | str
 
 
+def _in_order(node: Tree) -> list[tuple[str, str]]:
+    """(word, tag) of a node whose children's words interleave, from left to right."""
+    from treegauge.trees.discontinuous import walk
+
+    found: list[tuple[str, str]] = [("", "")] * node.width
+    tag = ""
+    for child, places, _ in walk(node):
+        if isinstance(child, str):
+            found[places[0]] = child, tag
+        tag = child.label if isinstance(child, Tree) and child.is_preterminal else ""
+    return found
+
+
 def to_flat(tree: Tree) -> Iterator[Any]:
-    """The tree in post-order as words and ``(label, number of children)``: what pickling stores."""
+    """The tree in post-order as words and ``(label, number of children)``, with the ``order`` of words that interleave third."""
     stack: list[tuple[Child, bool]] = [(tree, False)]
     while stack:
         node, children_done = stack.pop()
         if isinstance(node, str):
             yield node
         elif children_done:
-            yield node.label, len(node.children)
+            yield (node.label, len(node.children)) if node.order is None else (node.label, len(node.children), node.order)
         else:
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(node.children))
@@ -318,12 +363,18 @@ def from_flat(items: Iterable[Any]) -> Tree:
         if isinstance(item, str):
             built.append(item)
         else:
-            label, arity = item
+            label, arity = item[:2]
             first = len(built) - arity
-            built[first:] = [Tree(label, built[first:])]
+            built[first:] = [Tree(label, built[first:]) if len(item) == 2 else _crossing(label, built[first:], item[2])]
     (root,) = built
     assert isinstance(root, Tree)
     return root
+
+
+def _crossing(label: str, children: list[Child], order: tuple[int, ...]) -> Tree:
+    from treegauge.trees.discontinuous import DiscontinuousTree
+
+    return DiscontinuousTree(label, children, order)
 
 
 def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
@@ -347,6 +398,8 @@ def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) ->
                 node, done, index = child, [], 0
             else:
                 done.append(child)
+        if node.__class__ is not Tree:
+            return _rebuild_placed(tree, make)
         made = list(make(node, done))
         if stack:
             stack[-1][1].extend(made)
@@ -356,6 +409,14 @@ def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) ->
         if len(made) == 1 and isinstance(made[0], Tree):
             return made[0]
         return Tree(tree.label, made)
+
+
+def _rebuild_placed(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
+    """:func:`rebuild` of a discontinuous tree: the words carry their places meanwhile."""
+    from treegauge.trees.discontinuous import place, weave
+
+    made = rebuild(place(tree), make)
+    return None if made is None else weave(made)
 
 
 T = TypeVar("T")
@@ -392,9 +453,19 @@ def fold(tree: Tree, combine: Callable[[Tree, list[T | str], Sequence[Tree]], T]
     """
     done: list[T] = []
     for node, ancestors in post_order(tree):
+        if node.__class__ is not Tree:
+            return _fold_placed(tree, combine)
         first = len(done) - sum(isinstance(child, Tree) for child in node.children)
         values = iter(done[first:])
         del done[first:]
         done.append(combine(node, [child if isinstance(child, str) else next(values) for child in node.children], ancestors))
     (value,) = done
     return value
+
+
+def _fold_placed(tree: Tree, combine: Callable[[Tree, list[T | str], Sequence[Tree]], T]) -> T:
+    """:func:`fold` of a discontinuous tree: the words carry their places meanwhile."""
+    from treegauge.trees.discontinuous import place, weave
+
+    value = fold(place(tree), combine)
+    return cast(T, weave(value)) if isinstance(value, Tree) else value

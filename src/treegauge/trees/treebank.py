@@ -15,7 +15,20 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.trees.columns import ColumnBuilder, Int32, Int64, TreebankHash, join, join_offsets, merge_strings, rows_of
+from treegauge.errors import Discontinuous
+from treegauge.trees.columns import (
+    Blocks,
+    ColumnBuilder,
+    Int32,
+    Int64,
+    TreebankHash,
+    join,
+    join_blocks,
+    join_offsets,
+    merge_strings,
+    rows_of,
+)
+from treegauge.trees.discontinuous import Placed, weave
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Int32", "Int64", "Origin", "Treebank", "parts_of", "pick_origins", "place_of"]
@@ -83,7 +96,8 @@ class Treebank(Sequence[Tree]):
     ``end`` (half-open word positions in the sentence), ``parent`` (the parent's row counted from the tree's first row; -1
     at the root). Token columns: ``word`` (an index into ``vocabulary``), ``above`` (the row, in the tree, of the node directly
     above) and ``tag`` (that node's label if it is a preterminal, else -1). Tree ``i`` owns the nodes
-    ``node_offset[i]:node_offset[i+1]`` and the tokens ``token_offset[i]:token_offset[i+1]``.
+    ``node_offset[i]:node_offset[i+1]`` and the tokens ``token_offset[i]:token_offset[i+1]``. Nodes with a gap have their
+    ``blocks`` of words beside that; None: every node of every tree is continuous.
 
     >>> bank = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat))) (NP (NN rain))")
     >>> len(bank), bank.n_nodes, bank.n_tokens
@@ -106,6 +120,7 @@ class Treebank(Sequence[Tree]):
     node_offset: Int64
     token_offset: Int64
     origins: tuple[Origin, ...] = field(default=())
+    blocks: Blocks | None = field(default=None)
 
     @classmethod
     def parse(cls, text: str) -> Treebank:
@@ -130,6 +145,11 @@ class Treebank(Sequence[Tree]):
             np.array(built.above, np.int32),
             np.array(built.node_offset, np.int64),
             np.array(built.token_offset, np.int64),
+            blocks=Blocks(
+                np.array(built.block_row, np.int64), np.array(built.block_start, np.int32), np.array(built.block_end, np.int32)
+            )
+            if built.block_row
+            else None,
         )
 
     @classmethod
@@ -152,6 +172,7 @@ class Treebank(Sequence[Tree]):
             join_offsets([part.node_offset for part in parts]),
             join_offsets([part.token_offset for part in parts]),
             tuple(origin for part in parts for origin in part._origins_or_blank()),
+            join_blocks([part.blocks for part in parts], [part.n_nodes for part in parts]),
         )
 
     @property
@@ -208,6 +229,7 @@ class Treebank(Sequence[Tree]):
             node_offset,
             token_offset,
             tuple(pick_origins(self.origins, trees)),
+            None if self.blocks is None else self.blocks.take(self.node_offset, trees, node_offset),
         )
 
     def __iter__(self) -> Iterator[Tree]:
@@ -248,6 +270,30 @@ class Treebank(Sequence[Tree]):
         mask[(first_node + self.above)[tagged]] = True
         return mask
 
+    @property
+    def is_continuous(self) -> bool:
+        """Whether no node of any tree has a gap."""
+        return self.blocks is None
+
+    def has_gaps(self, index: int) -> bool:
+        """Whether some node of tree ``index`` has a gap."""
+        if self.blocks is None:
+            return False
+        low, high = np.searchsorted(self.blocks.row, self.node_offset[[index, index + 1]]).tolist()
+        return low < high
+
+    def require_continuous(self, purpose: str) -> None:
+        """Refuse discontinuous trees; ``purpose`` is what they would be for: ``"FREVAL needs trees without gaps"``."""
+        if self.blocks is None:
+            return
+        tree = int(np.searchsorted(self.node_offset, self.blocks.row[0], side="right")) - 1
+        row = int(self.blocks.row[0])
+        raise Discontinuous(
+            f"{purpose}, but at {self.place(tree)} {self.labels[self.label[row]] or 'a node'} has a gap",
+            path=next((origin.path for origin in self.origins if origin.path), ""),
+            advice="Make the trees continuous first: treegauge normalise --steps continuous:raise (or continuous:split).",
+        )
+
     def place(self, index: int) -> str:
         """The place of a tree: ``file:line``, or ``tree N`` for one that was not read from a file."""
         return place_of(self.origins, self._position(index))
@@ -283,10 +329,12 @@ class Treebank(Sequence[Tree]):
             self.node_offset[first : last + 1] - self.node_offset[first],
             self.token_offset[first : last + 1] - self.token_offset[first],
             tuple(parts_of(self.origins, first, last)),
+            None if self.blocks is None else self.blocks.within(int(self.node_offset[first]), int(self.node_offset[last])),
         )
 
     def _tree(self, index: int) -> Tree:
         """Tree ``index``, built bottom-up: rows in reverse pre-order find their child nodes already made."""
+        has_gaps = self.blocks is not None and self.has_gaps(index)
         nodes = slice(self.node_offset[index], self.node_offset[index + 1])
         tokens = slice(self.token_offset[index], self.token_offset[index + 1])
         label: list[int] = self.label[nodes].tolist()
@@ -297,7 +345,8 @@ class Treebank(Sequence[Tree]):
         words: list[int] = self.word[tokens].tolist()
         children: list[list[tuple[int, int, Child]]] = [[] for _ in labels]
         for position, word in enumerate(words):
-            children[above[position]].append((position, 1, self.vocabulary[word]))
+            form = self.vocabulary[word]
+            children[above[position]].append((position, 1, Placed(form, position) if has_gaps else form))
         for row in range(len(labels) - 1, -1, -1):
             inside = children[row]
             if len(inside) > 1:
@@ -306,7 +355,7 @@ class Treebank(Sequence[Tree]):
                 inside.sort(key=_by_position)
             tree = Tree(labels[row], [child for _, _, child in inside])
             if row == 0:
-                return tree
+                return weave(tree) if has_gaps else tree
             children[parents[row]].append((starts[row], 0, tree))
         raise AssertionError("a tree has at least one node")
 

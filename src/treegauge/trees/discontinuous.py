@@ -1,0 +1,296 @@
+"""Trees with crossing branches: a node whose children's words interleave, as values.
+
+A tree is discontinuous if some node of it has a gap: words of other nodes stand between its own. Where that is so, the words of some
+node's children interleave, and that node is a :class:`DiscontinuousTree`; all others are plain :class:`~treegauge.trees.tree.Tree`
+values, so a tree without gaps costs nothing more. Children stand in the order of their first words.
+
+Transforms see *placed* trees: plain nodes over words that carry their place in the sentence (:func:`place`). Whatever a transform
+makes of them, :func:`weave` puts the words back in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from treegauge.errors import UsageError
+from treegauge.trees.tree import Child, Tree, from_flat
+
+__all__ = [
+    "Block",
+    "DiscontinuousTree",
+    "Placed",
+    "blocks_of",
+    "is_continuous",
+    "nodes_with_blocks",
+    "place",
+    "walk",
+    "weave",
+]
+
+
+class Block(NamedTuple):
+    """A run of words ``[start, end)``."""
+
+    start: int
+    end: int
+
+
+class DiscontinuousTree(Tree):
+    """A node whose children's words interleave.
+
+    ``order[k]`` is the place, among this node's own words, of the ``k``-th word that one finds by reading the children one after
+    the other. It is increasing within each child, and children stand in the order of their first words.
+
+    >>> from treegauge.trees.discbracket import parse_discbracket
+    >>> tree = parse_discbracket("(S (VP (PWS 0=Wen) (VVPP 3=gesehen)) (VAFIN 1=hast) (PPER 2=du))")
+    >>> tree.order, tree.words
+    ((0, 3, 1, 2), ('Wen', 'hast', 'du', 'gesehen'))
+    """
+
+    __slots__ = ("_order",)
+
+    _order: tuple[int, ...]
+
+    def __init__(self, label: str, children: Iterable[Child], order: Sequence[int]) -> None:
+        super().__init__(label, children)
+        order = tuple(order)
+        _check_order(self, order)
+        object.__setattr__(self, "_order", order)
+        object.__setattr__(self, "_hash", hash((label, self.children, order)))
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Where the words of the children, read one child after the other, stand among the words of this node."""
+        return self._order
+
+    def replace(self, *, label: str | None = None, children: Iterable[Child] | None = None) -> Tree:
+        """A copy with another label or other children, which must have as many words as the old ones."""
+        new = self.children if children is None else tuple(children)
+        if [_width(child) for child in new] != [_width(child) for child in self.children]:
+            raise UsageError(
+                "the children of a discontinuous node can be replaced by ones with as many words only: their order would be lost.\n"
+                "  Change place(tree) and weave() the outcome."
+            )
+        return DiscontinuousTree(self.label if label is None else label, new, self._order)
+
+
+def _width(child: Child) -> int:
+    return 1 if isinstance(child, str) else child.width
+
+
+def _check_order(node: Tree, order: tuple[int, ...]) -> None:
+    """Refuse an order that is no permutation, that turns words of a child around, or that says what no order would say."""
+    problem = ""
+    if sorted(order) != list(range(node.width)):
+        problem = "is not a permutation of its words"
+    elif all(a < b for a, b in pairwise(order)):
+        problem = "leaves no gap: a plain Tree holds it"
+    else:
+        first, before = 0, -1
+        for child in node.children:
+            own = order[first : first + _width(child)]
+            first += len(own)
+            if own and (own[0] < before or any(a > b for a, b in pairwise(own))):
+                problem = "turns words or children around"
+            before = own[0] if own else before
+    if problem:
+        raise UsageError(f"the order {order[:20]} of the node {node.label!r} {problem}")
+
+
+class Placed(str):
+    """A word that knows its place in the sentence."""
+
+    __slots__ = ("place",)
+
+    place: int
+
+    def __new__(cls, word: str, place: int) -> Placed:
+        made = super().__new__(cls, word)
+        made.place = place
+        return made
+
+    def __str__(self) -> str:
+        return self
+
+    def __reduce__(self) -> tuple[type[Placed], tuple[str, int]]:
+        return Placed, ("".join(self), self.place)
+
+
+Places = Sequence[int]
+"""Increasing places of words: a range where there is no gap, so that a part of it costs nothing."""
+
+
+def walk(tree: Tree) -> Iterator[tuple[Child, Places, int]]:
+    """All nodes and words in pre-order, each with the places of its words in the sentence and its parent's number (-1: none).
+
+    Nodes are numbered in this order. A node without words has an empty range that begins where it stands.
+    """
+    stack: list[tuple[Child, Places, int]] = [(tree, range(tree.width), -1)]
+    count = 0
+    while stack:
+        node, places, parent = stack.pop()
+        yield node, places, parent
+        if isinstance(node, str):
+            continue
+        number, count = count, count + 1
+        below: list[tuple[Child, Places, int]] = []
+        order = node.order
+        read = 0
+        for child in node.children:
+            width = _width(child)
+            if not width:
+                below.append((child, _nowhere(places, order, read), number))
+            elif order is None:
+                below.append((child, places[read : read + width], number))
+            else:
+                below.append((child, _as_range([places[k] for k in order[read : read + width]]), number))
+            read += width
+        stack.extend(reversed(below))
+
+
+def _nowhere(places: Places, order: tuple[int, ...] | None, read: int) -> range:
+    """The empty range of a node without words: before the next word that is read, or behind the last one."""
+    if isinstance(places, range) and order is None:
+        return range(places.start + read, places.start + read)
+    if read == len(places):
+        behind = places[-1] + 1
+        return range(behind, behind)
+    at = places[read if order is None else order[read]]
+    return range(at, at)
+
+
+def _as_range(places: list[int]) -> Places:
+    first, last = places[0], places[-1]
+    return range(first, last + 1) if last - first + 1 == len(places) else places
+
+
+def blocks_of(places: Places) -> list[Block]:
+    """The runs of words next to each other.
+
+    >>> blocks_of([0, 1, 4]), blocks_of(range(2, 2))
+    ([Block(start=0, end=2), Block(start=4, end=5)], [Block(start=2, end=2)])
+    """
+    if isinstance(places, range):
+        return [Block(places.start, places.stop)]
+    blocks: list[Block] = []
+    start = places[0]
+    for a, b in pairwise(places):
+        if b != a + 1:
+            blocks.append(Block(start, a + 1))
+            start = b
+    blocks.append(Block(start, places[-1] + 1))
+    return blocks
+
+
+def nodes_with_blocks(tree: Tree) -> Iterator[tuple[Tree, list[Block]]]:
+    """All nodes in pre-order, each with the blocks of words it covers: one where it has no gap."""
+    for node, places, _ in walk(tree):
+        if isinstance(node, Tree):
+            yield node, blocks_of(places)
+
+
+def is_continuous(tree: Tree) -> bool:
+    """Whether no node of the tree has a gap."""
+    return all(node.__class__ is Tree for node in tree.nodes())
+
+
+def place(tree: Tree) -> Tree:
+    """The tree as plain nodes over words that carry their places."""
+    flat: list[Any] = list(_flat_placed(tree))
+    return from_flat(flat)
+
+
+def _flat_placed(tree: Tree) -> Iterator[Any]:
+    """The tree in post-order as placed words and ``(label, number of children)``."""
+    open_nodes: list[list[Any]] = []  # label, number of children, children still to come
+    for node, places, _ in walk(tree):
+        if isinstance(node, str):
+            yield Placed(node, places[0])
+        elif node.children:
+            open_nodes.append([node.label, len(node.children), len(node.children)])
+            continue
+        else:
+            yield node.label, 0
+        while open_nodes:
+            open_nodes[-1][2] -= 1
+            if open_nodes[-1][2]:
+                break
+            label, arity, _ = open_nodes.pop()
+            yield label, arity
+
+
+class _Piece(NamedTuple):
+    """A child with the places of its words."""
+
+    child: Child
+    places: Places
+
+
+def weave(tree: Tree) -> Tree:
+    """The tree that a placed tree stands for, words in the order of their places, which need not be next to each other.
+
+    >>> tree = Tree("S", [Tree("A", [Placed("a", 0), Placed("c", 7)]), Placed("b", 3)])
+    >>> print(weave(tree))
+    (S (A 0=a 2=c) 1=b)
+    """
+    places = sorted(leaf.place for leaf in _leaves(tree))
+    rank = {at: number for number, at in enumerate(places)}
+    if len(rank) < len(places):
+        raise UsageError("two words of a tree have the same place")
+    stack: list[tuple[Tree, list[_Piece], int]] = [(tree, [], 0)]
+    while True:
+        node, done, index = stack.pop()
+        while index < len(node.children):
+            child = node.children[index]
+            index += 1
+            if isinstance(child, Tree):
+                stack.append((node, done, index))
+                node, done, index = child, [], 0
+            else:
+                assert isinstance(child, Placed)
+                at = rank[child.place]
+                done.append(_Piece("".join(child), range(at, at + 1)))
+        piece = _joined(node.label, done)
+        if not stack:
+            assert isinstance(piece.child, Tree)
+            return piece.child
+        stack[-1][1].append(piece)
+
+
+def _leaves(tree: Tree) -> Iterator[Placed]:
+    stack: list[Child] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Tree):
+            stack.extend(node.children)
+        elif isinstance(node, Placed):
+            yield node
+        else:
+            raise UsageError(f"the word {node!r} was put into a discontinuous tree without a place in the sentence")
+
+
+def _joined(label: str, pieces: list[_Piece]) -> _Piece:
+    """A node over pieces, sorted by their first words; one without words stays before the piece that it stood before."""
+    keys: list[tuple[float, int]] = []
+    following = float("inf")
+    for piece in reversed(pieces):
+        following = piece.places[0] if piece.places else following
+        keys.append((following, 1 if piece.places else 0))
+    keys.reverse()
+    in_order = sorted(range(len(pieces)), key=keys.__getitem__)
+    if any(a > b for a, b in pairwise(in_order)):
+        pieces = [pieces[k] for k in in_order]
+    with_words = [piece.places for piece in pieces if piece.places]
+    children = [piece.child for piece in pieces]
+    if not with_words:
+        return _Piece(Tree(label, children), range(0))
+    if all(isinstance(p, range) for p in with_words) and all(a[-1] + 1 == b[0] for a, b in pairwise(with_words)):
+        return _Piece(Tree(label, children), range(with_words[0][0], with_words[-1][-1] + 1))
+    read = [at for places in with_words for at in places]
+    if all(a < b for a, b in pairwise(read)):
+        return _Piece(Tree(label, children), _as_range(read))
+    own = sorted(read)
+    number = {at: k for k, at in enumerate(own)}
+    return _Piece(DiscontinuousTree(label, children, [number[at] for at in read]), _as_range(own))
