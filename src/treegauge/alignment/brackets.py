@@ -11,13 +11,14 @@ The shape of bracketed trees as columns: how deep each bracket is, and what stan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.words import has_tag
 from treegauge.presets import Preset
+from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "sum_within",
     "symbols",
     "token_positions",
+    "with_gap_numbers",
 ]
 
 Mask = NDArray[np.bool_]
@@ -89,6 +91,10 @@ class Brackets:
     (the row of the innermost counted bracket, or -1) and ``counted`` (False only for a further piece of a gold token that
     the test tree cuts); sentence ``i`` owns the tokens ``token_offset[i]:token_offset[i+1]``. ``length`` is the sentence
     length by the preset's rule.
+
+    Brackets with gaps, where there are any in gold or test: ``start`` and ``end`` are those of the first and the last block,
+    ``blocks`` holds all blocks, and ``gap`` numbers the sets of blocks (0: one block), alike in gold and test. So the words a
+    bracket covers are known by ``start``, ``end`` and ``gap``.
     """
 
     labels: tuple[str, ...]
@@ -105,6 +111,8 @@ class Brackets:
     counted: Mask
     token_offset: Int64
     length: Int64
+    blocks: Blocks | None = None
+    gap: Int64 | None = None
 
     def __len__(self) -> int:
         """The number of sentences."""
@@ -122,6 +130,44 @@ class Brackets:
     def per_sentence(self, values: NDArray[np.bool_] | Int64 | Int32) -> Int64:
         """The sum, for each sentence, of a value per bracket."""
         return sum_within(values, self.offset)
+
+    @property
+    def gap_numbers(self) -> Int64:
+        """For each bracket the number of its set of blocks; 0: it has no gap."""
+        return np.zeros(self.n_brackets, dtype=np.int64) if self.gap is None else self.gap
+
+    @property
+    def width(self) -> Int32:
+        """How many words each bracket covers."""
+        width = self.end - self.start
+        return width if self.blocks is None else without_gaps(width, self.blocks)
+
+    @property
+    def fan_out(self) -> Int64:
+        """Of how many blocks each bracket consists."""
+        fan_out = np.ones(self.n_brackets, dtype=np.int64)
+        if self.blocks is not None:
+            rows, counts = np.unique(self.blocks.row, return_counts=True)
+            fan_out[rows] = counts
+        return fan_out
+
+    @property
+    def with_gaps(self) -> Int64:
+        """The sentences in which some bracket has a gap."""
+        return np.zeros(0, dtype=np.int64) if self.blocks is None else np.unique(self.sentence[self.blocks.row])
+
+    def word_sets(self, sentence: int) -> list[int]:
+        """The words of each bracket of a sentence as the bits of an integer."""
+        rows = range(int(self.offset[sentence]), int(self.offset[sentence + 1]))
+        starts, ends = self.start[rows.start : rows.stop].tolist(), self.end[rows.start : rows.stop].tolist()
+        found = [(1 << end) - (1 << start) for start, end in zip(starts, ends, strict=True)]
+        own = None if self.blocks is None else self.blocks.within(rows.start, rows.stop)
+        if own is not None:
+            for row in set(own.row.tolist()):
+                found[row] = 0
+            for row, start, end in zip(own.row.tolist(), own.start.tolist(), own.end.tolist(), strict=True):
+                found[row] |= (1 << end) - (1 << start)
+        return found
 
     def select(self, keep: Mask) -> Brackets:
         """Only some of the brackets; parents become the nearest kept ancestors."""
@@ -143,6 +189,8 @@ class Brackets:
             self.counted,
             self.token_offset,
             self.length,
+            None if self.blocks is None else _kept_blocks(self.blocks, keep, row),
+            None if self.gap is None else self.gap[kept],
         )
 
     def sentences(self, first: int, last: int) -> Brackets:
@@ -171,7 +219,41 @@ class Brackets:
             self.counted[tokens],
             token_offset,
             self.length[sentences],
+            None if self.blocks is None else self.blocks.take(self.offset, sentences, offset),
+            None if self.gap is None else self.gap[rows],
         )
+
+
+def _kept_blocks(blocks: Blocks, keep: Mask, row: Int64) -> Blocks | None:
+    """The blocks of the rows that are kept, under their new numbers."""
+    stay = keep[blocks.row]
+    return Blocks(row[blocks.row[stay]], blocks.start[stay], blocks.end[stay]) if stay.any() else None
+
+
+def without_gaps(width: Int32, blocks: Blocks) -> Int32:
+    """Widths from first to last word, made into numbers of words."""
+    rows, first = np.unique(blocks.row, return_index=True)
+    width = width.copy()
+    width[rows] = np.add.reduceat(blocks.end - blocks.start, first)
+    return width
+
+
+def with_gap_numbers(gold: Brackets, test: Brackets) -> tuple[Brackets, Brackets]:
+    """Both with their sets of blocks numbered alike."""
+    numbers: dict[bytes, int] = {}
+    numbered = [replace(side, gap=_gap_numbers(side, numbers)) for side in (gold, test)]
+    return numbered[0], numbered[1]
+
+
+def _gap_numbers(brackets: Brackets, numbers: dict[bytes, int]) -> Int64:
+    gap = np.zeros(brackets.n_brackets, dtype=np.int64)
+    if brackets.blocks is not None:
+        edges = np.stack([brackets.blocks.start, brackets.blocks.end], axis=1)
+        rows, first = np.unique(brackets.blocks.row, return_index=True)
+        behind: list[int] = [*first[1:].tolist(), len(edges)]
+        for row, low, high in zip(rows.tolist(), first.tolist(), behind, strict=True):
+            gap[row] = numbers.setdefault(edges[low:high].tobytes(), len(numbers) + 1)
+    return gap
 
 
 def _rows_of(offset: Int64, sentences: Int64) -> tuple[Int64, Int64]:
@@ -226,16 +308,21 @@ def brackets_of(
     labels = bank.label.take(phrases.row)
     label = numbers.numbers(cut).take(labels)
     counts = np.array([not preset.deletes(name) for name in cut] or [False])
+    blocks = None
+    width = end - start
+    if bank.blocks is not None:
+        start, end, blocks = phrases.blocks(bank.blocks, position, start, end)
+        width = end - start if blocks is None else without_gaps(end - start, blocks)
     keep = ((start < end) | preset.empty_brackets) & counts.take(labels)
     if keep_sentence is not None:
         keep &= keep_sentence.take(phrases.tree)
     if not preset.trivial_spans:
         n_words = np.diff(position[bank.token_offset])
-        keep &= (end - start > 1) & (end - start < n_words.take(phrases.tree))
+        keep &= (width > 1) & (width < n_words.take(phrases.tree))
     if not preset.redundant_nodes:
         keep &= ~_redundant(bank, preset, phrases, label)
     if not preset.duplicate_spans:
-        keep &= ~_repeats(start, end, label if preset.labelled else None, phrases.parent, keep)
+        keep &= ~_repeats(start, end, width, label if preset.labelled else None, phrases.parent, keep)
 
     row = np.append(np.cumsum(keep) - 1, -1)
     kept, tokens = np.flatnonzero(keep), np.flatnonzero(keep_token)
@@ -258,6 +345,7 @@ def brackets_of(
         np.ones(len(tokens), dtype=np.bool_) if counted is None else counted.take(tokens),
         position.take(bank.token_offset),
         length,
+        None if blocks is None else _kept_blocks(blocks, keep, row),
     )
 
 
@@ -287,6 +375,15 @@ class _Phrases:
         start = position.take(first_token + bank.start.take(self.row)) - before
         end = position.take(first_token + bank.end.take(self.row)) - before
         return start.astype(np.int32), end.astype(np.int32)
+
+    def blocks(self, blocks: Blocks, position: Int64, start: Int32, end: Int32) -> tuple[Int32, Int32, Blocks | None]:
+        """Start and end with those of phrases with gaps put right, and their blocks over the tokens that ``position`` counts."""
+        number = self._number.take(blocks.row)  # a preterminal has one word, and so no gap
+        first_token = self._bank.token_offset.take(self.tree.take(number))
+        moved = Blocks(number, blocks.start, blocks.end).over(first_token, position)
+        start, end = start.copy(), end.copy()
+        start[moved.row], end[moved.row] = moved.start, moved.end
+        return start, end, moved.blocks
 
     def above(self, tokens: Int64) -> Int64:
         """The phrase right above each token, beyond its tag."""
@@ -328,19 +425,26 @@ def sentence_lengths(bank: Treebank, preset: Preset) -> Int64:
 
 def _redundant(bank: Treebank, preset: Preset, phrases: _Phrases, label: Int32) -> Mask:
     """Which phrases are the only child, traces apart, of a phrase with their own label."""
-    start, end = phrases.spans(_before(~has_tag(bank, preset.delete_tags_for_length)))
+    position = _before(~has_tag(bank, preset.delete_tags_for_length))
+    start, end = phrases.spans(position)
+    width = end - start
+    if bank.blocks is not None:
+        start, end, blocks = phrases.blocks(bank.blocks, position, start, end)
+        width = end - start if blocks is None else without_gaps(end - start, blocks)
     parent = phrases.parent
-    return (parent >= 0) & (start == start[parent]) & (end == end[parent]) & (label == label[parent])
+    same_words = (start == start[parent]) & (end == end[parent]) & (width == width[parent])
+    return (parent >= 0) & same_words & (label == label[parent])
 
 
-def _repeats(start: Int32, end: Int32, label: Int32 | None, parent: Int64, keep: Mask) -> Mask:
+def _repeats(start: Int32, end: Int32, width: Int32, label: Int32 | None, parent: Int64, keep: Mask) -> Mask:
     """Which rows repeat the span (and label, if given) of a kept ancestor."""
     repeats = np.zeros(len(start), dtype=np.bool_)
     nearest = nearest_kept(parent, keep)
     rows = np.flatnonzero(keep)
     ancestor = nearest[parent[rows]]
     while len(rows):
-        alive = (ancestor >= 0) & (start[rows] == start[ancestor]) & (end[rows] == end[ancestor])
+        # What a node covers is part of what its ancestor covers, so as many words are the same words.
+        alive = (ancestor >= 0) & (start[rows] == start[ancestor]) & (end[rows] == end[ancestor]) & (width[rows] == width[ancestor])
         rows, ancestor = rows[alive], ancestor[alive]
         same = np.ones(len(rows), dtype=np.bool_) if label is None else label[rows] == label[ancestor]
         repeats[rows[same]] = True
@@ -353,12 +457,25 @@ def depths(brackets: Brackets) -> Int64:
 
     What stands before a bracket in pre-order is either above it or ends where it starts or earlier, so counting ends is enough.
     """
+    if brackets.blocks is not None:
+        return _depths_by_parents(brackets.parent)
     first_edge = brackets.token_offset[:-1] + np.arange(len(brackets))
     base = first_edge[brackets.sentence]
     ends = np.bincount(base + brackets.end, minlength=int(brackets.token_offset[-1]) + len(brackets))
     ended = np.cumsum(ends)
     # Every bracket of the earlier sentences has ended as well: they cancel against the rows before the sentence.
     return np.arange(brackets.n_brackets) - ended[base + brackets.start]
+
+
+def _depths_by_parents(parent: Int64) -> Int64:
+    """How many ancestors each row has; ancestors are jumped over twice as far each time."""
+    nothing = len(parent)
+    up = np.append(np.where(parent < 0, nothing, parent), nothing)
+    depth = np.append((parent >= 0).astype(np.int64), 0)
+    while bool((more := depth.take(up)).any()):
+        depth = depth + more
+        up = up.take(up)
+    return depth[:-1]
 
 
 def token_positions(brackets: Brackets) -> tuple[Int64, Int64]:

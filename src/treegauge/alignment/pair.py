@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
-from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths
+from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths, with_gap_numbers
 from treegauge.alignment.words import WordNumbers, has_tag, plain_word, without_tokens, without_traces
 from treegauge.errors import MismatchError
 from treegauge.presets import Preset
@@ -111,16 +111,7 @@ def _recut(bank: Treebank, pieces: dict[int, Int64]) -> Treebank:
     """A treebank with tokens replaced by pieces of them; each piece keeps the tag and the node above."""
     token = _token_of_piece(bank, pieces)
     edge = np.searchsorted(token, np.arange(bank.n_tokens + 1))
-    first_token = np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
-    return replace(
-        bank,
-        start=(edge[first_token + bank.start] - edge[first_token]).astype(np.int32),
-        end=(edge[first_token + bank.end] - edge[first_token]).astype(np.int32),
-        word=bank.word[token],
-        tag=bank.tag[token],
-        above=bank.above[token],
-        token_offset=edge[bank.token_offset],
-    )
+    return bank.over_tokens(token, edge)
 
 
 @dataclass(frozen=True)
@@ -142,6 +133,11 @@ class Pair:
 
     def __len__(self) -> int:
         return len(self.gold)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether no bracket that counts has a gap, on either side."""
+        return self.gold.blocks is None and self.test.blocks is None
 
     @property
     def matching_classes(self) -> Int32 | None:
@@ -205,6 +201,8 @@ def pair_of(
     )
     gold_brackets = replace(gold_brackets, labels=numbers.strings)
     test_brackets = replace(test_brackets, labels=numbers.strings)
+    if gold_brackets.blocks is not None or test_brackets.blocks is not None:
+        gold_brackets, test_brackets = with_gap_numbers(gold_brackets, test_brackets)
     stays = np.ones(len(gold), dtype=np.bool_)
     if on_mismatch == "skip":
         stays &= alignment.fit < Fit.TEXT_DIFFERS

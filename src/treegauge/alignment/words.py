@@ -8,7 +8,6 @@ Traces are not words: a gold tree with them and a parse without them are over th
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,16 +138,7 @@ def without_tokens(bank: Treebank, left_out: Mask) -> Treebank:
     kept = np.flatnonzero(~left_out)
     position = np.zeros(len(left_out) + 1, dtype=np.int64)
     np.cumsum(~left_out, out=position[1:])
-    first_token = np.repeat(bank.token_offset[:-1], np.diff(bank.node_offset))
-    return replace(
-        bank,
-        start=(position[first_token + bank.start] - position[first_token]).astype(np.int32),
-        end=(position[first_token + bank.end] - position[first_token]).astype(np.int32),
-        word=bank.word[kept],
-        tag=bank.tag[kept],
-        above=bank.above[kept],
-        token_offset=position[bank.token_offset],
-    )
+    return bank.over_tokens(kept, position)
 
 
 def without_traces(bank: Treebank, preset: Preset) -> Treebank:

@@ -25,6 +25,7 @@ Mask = NDArray[np.bool_]
 def one_line_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as bracketed text, one a line."""
     for block in blocks:
+        _refuse_gaps(block)
         if len(block):
             yield _lines(block)
 
@@ -32,10 +33,25 @@ def one_line_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
 def pretty_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as bracketed text, each over as many lines as it needs."""
     for block in blocks:
+        _refuse_gaps(block)
         _stems(block)
         _refuse_hidden_labels(block, _order(block))
         for tree in block:
             yield pretty(tree).encode() + b"\n"
+
+
+def _refuse_gaps(bank: Treebank) -> None:
+    if bank.blocks is None:
+        return
+    row = int(bank.blocks.row[0])
+    label = bank.labels[int(bank.label[row])]
+    raise refusal(
+        bank,
+        bank.tree_of_row(row),
+        f"{label or 'a node'} has a gap, which bracketed text cannot hold.\n"
+        "  Write discbracket, export, tigerxml or alpino (convert --to), or make the trees continuous first "
+        "(normalise --steps continuous:raise).",
+    )
 
 
 def _lines(bank: Treebank) -> bytes:

@@ -28,6 +28,8 @@ from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_word
+from treegauge.trees.discontinuous import Placed
+from treegauge.trees.discontinuous import place as with_placed_words
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -190,13 +192,19 @@ def _sentence(tree: Tree, number: int, version: int) -> Iterator[str]:
     is_empty = not tree.children and not tree.label
     yield f"#BOS {number} 0 0 0" + ("" if has_root or is_empty else f" {NO_ROOT}")
     if not is_empty:
-        words, nodes = _words_and_nodes(tree, has_root)
+        words, nodes = _words_and_nodes(with_placed_words(tree), has_root)
+        words.sort(key=_place_of)
         names = {place: str(name) for name, (_, _, place) in enumerate(nodes, start=_FIRST_NODE)}
         for word, label, parent in words:
             yield _row(_checked_word(word), label, names.get(parent, ROOT), version)
         for label, parent, place in nodes:
             yield _row("#" + names[place], label, names.get(parent, ROOT), version)
     yield f"#EOS {number}"
+
+
+def _place_of(row: tuple[str, str, int]) -> int:
+    word = row[0]
+    return word.place if isinstance(word, Placed) else 0
 
 
 def _words_and_nodes(tree: Tree, has_root: bool) -> tuple[list[tuple[str, str, int]], list[tuple[str, int, int]]]:

@@ -66,7 +66,21 @@ _TABLE = (
         "NEGRA export format, written as version 4 (with lemmas)",
         writer=partial(_later("export.export_text"), version=4),
     ),
-    Format("tigerxml", "TIGER-XML (reading only)", (".xml", ".tigerxml", ".tiger"), _later("tigerxml.check_tigerxml")),
+    Format(
+        "tigerxml",
+        "TIGER-XML",
+        (".tigerxml", ".tiger", ".xml"),
+        _later("tigerxml.check_tigerxml"),
+        _later("tigerxml_writing.tigerxml_text"),
+    ),
+    Format(
+        "discbracket",
+        "brackets whose words carry their places, (VP 0=Wen 2=kennt)",
+        (".discbracket", ".dbr"),
+        _later("discbracket.check_discbracket"),
+        _later("discbracket.discbracket_text"),
+    ),
+    Format("alpino", "Alpino XML", (".alpino",), _later("alpino.check_alpino"), _later("alpino.alpino_text")),
     Format(
         "conll2000",
         "columns word, tag, chunk of CoNLL-2000",
@@ -81,6 +95,9 @@ READABLE = tuple(known.name for known in _TABLE if known.reader is not None)
 WRITABLE = tuple(known.name for known in _TABLE if known.writer is not None)
 
 _EXPORT_LINE = re.compile(rb"#(FORMAT|BOT|BOS)\b|%%")
+_ALPINO = re.compile(rb"<(alpino_ds|treebank|node)\b")
+_LEAF = re.compile(rb"(?<=\s)(?:(\d{1,9})=)?[^\s()]+")
+_LONGEST_LOOK = 1 << 14
 _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
 
 
@@ -100,13 +117,29 @@ def detect_format(text: Text, options: ReadOptions) -> Format:
     """The format asked for; else the one the suffix tells; else the one the beginning of the text looks like."""
     if options.format != "auto":
         return format_named(options.format, READABLE)
-    return format_of_suffix(text.suffix) or FORMATS[_looks_like(text.head, options)]
+    if text.suffix != ".xml" and (known := format_of_suffix(text.suffix)) is not None:
+        return known
+    return FORMATS[_looks_like(text.head, options)] if text.suffix != ".xml" else FORMATS[_kind_of_xml(text.head)]
 
 
 def _looks_like(head: bytes, options: ReadOptions) -> str:
     line = next((line.strip() for line in head.split(b"\n") if line.strip() and not is_comment(line, options)), b"")
     if line.startswith(b"<"):
-        return "tigerxml"
+        return _kind_of_xml(head)
     if _EXPORT_LINE.match(line):
         return "export"
-    return "conll2000" if _CHUNK_LINE.fullmatch(line) else "bracketed"
+    if _CHUNK_LINE.fullmatch(line):
+        return "conll2000"
+    return "discbracket" if _has_places(line) else "bracketed"
+
+
+def _kind_of_xml(head: bytes) -> str:
+    return "alpino" if _ALPINO.search(head) else "tigerxml"
+
+
+def _has_places(line: bytes) -> bool:
+    """Whether the words of a bracketed line are numbered from 0, each once: ``(VP (PWS 0=Wen) (V 1=kennt))``."""
+    places = [match.group(1) for match in _LEAF.finditer(line[:_LONGEST_LOOK])]
+    if not places or not line.startswith(b"(") or not all(place and place.isdigit() for place in places):
+        return False
+    return len(line) > _LONGEST_LOOK or sorted(map(int, places)) == list(range(len(places)))

@@ -1,9 +1,9 @@
 """From words and nodes that name their parents, as NEGRA and TIGER have them, to trees.
 
 In these treebanks what belongs to no constituent, above all punctuation, hangs from a virtual root ``VROOT``; here it is the root
-of every tree. Children are put in the order of their first words. A constituent must be continuous: its words stand next to each
-other. Where one is not, the usual reason is punctuation that hangs from the root; whoever measures on these treebanks lowers it,
-but as that changes trees it has to be asked for (``attach_punctuation``).
+of every tree. Children are put in the order of their first words. A constituent may have gaps. Where the gap is but punctuation
+that hangs from the root, whoever measures on these treebanks lowers it; as that changes trees it has to be asked for
+(``attach_punctuation``).
 
 A label and its parts: NEGRA and TIGER keep category, function, morphology and lemma apart; a tree has one label.
 
@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.errors import Discontinuous, FormatError, InputError, WriteError
+from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.bracketed import restore_label
+from treegauge.trees.discontinuous import Placed, walk, weave
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Treebank
 
@@ -33,9 +34,13 @@ __all__ = [
     "Graph",
     "GraphNode",
     "LabelParts",
+    "NodeRow",
     "Word",
+    "WordRow",
     "canonical_label",
     "join_label",
+    "node_parts",
+    "rows_of_tree",
     "split_label",
     "treebanks_of",
 ]
@@ -70,14 +75,6 @@ class Graph:
     words: list[Word] = field(default_factory=list[Word])
     nodes: dict[str, GraphNode] = field(default_factory=dict[str, GraphNode])
     has_root: bool = True
-
-
-class _Cover(NamedTuple):
-    """The words that a node covers: their number, the first and the last."""
-
-    size: int
-    first: int
-    last: int
 
 
 def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
@@ -115,20 +112,20 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
     order = _bottom_up(graph, path)
     if options.attach_punctuation:
         graph = _with_punctuation_attached(graph)
-    covers = _covers(graph, order, path)
-    below: dict[str, list[tuple[int, Tree]]] = {name: [] for name in (*order, ROOT)}
+    below: dict[str, list[Tree]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
-        below[word.parent].append((position, Tree(word.label, [word.word])))
+        below[word.parent].append(Tree(word.label, [Placed(word.word, position)]))
     for name in order:
         node = graph.nodes[name]
-        children = [tree for _, tree in sorted(below.pop(name), key=_position)]
-        below[node.parent].append((covers[name].first, Tree(node.label, children)))
-    tops = [tree for _, tree in sorted(below[ROOT], key=_position)]
-    return tops[0] if len(tops) == 1 and not graph.has_root else Tree(ROOT_LABEL, tops)
-
-
-def _position(item: tuple[int, Tree]) -> int:
-    return item[0]
+        children = below.pop(name)
+        if not children:
+            raise _fault(f"node {name} ({node.label}) covers no word", graph, node.line, path)
+        below[node.parent].append(Tree(node.label, children))
+    tops = below[ROOT]
+    try:
+        return weave(tops[0] if len(tops) == 1 and not graph.has_root else Tree(ROOT_LABEL, tops))
+    except FormatError as error:
+        raise _fault(error.problem, graph, graph.line, path) from None
 
 
 def _bottom_up(graph: Graph, path: str) -> list[str]:
@@ -158,47 +155,6 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
 
 def _fault(problem: str, graph: Graph, line: int, path: str) -> FormatError:
     return FormatError(f"sentence {graph.name}: {problem}", path=path, line=line)
-
-
-def _covers(graph: Graph, order: list[str], path: str) -> dict[str, _Cover]:
-    """The words that each node covers; refuses a node without words and one with a gap."""
-    covers: dict[str, _Cover] = {}
-    for position, word in enumerate(graph.words):
-        _widen(covers, word.parent, _Cover(1, position, position))
-    for name in order:
-        node = graph.nodes[name]
-        if name not in covers:
-            raise _fault(f"node {name} ({node.label}) covers no word", graph, node.line, path)
-        cover = covers[name]
-        if cover.last - cover.first + 1 != cover.size:
-            raise _discontinuous(graph, name, order, path)
-        _widen(covers, node.parent, cover)
-    return covers
-
-
-def _widen(covers: dict[str, _Cover], name: str, part: _Cover) -> None:
-    old = covers.get(name)
-    covers[name] = part if old is None else _Cover(old.size + part.size, min(old.first, part.first), max(old.last, part.last))
-
-
-def _discontinuous(graph: Graph, name: str, order: list[str], path: str) -> Discontinuous:
-    inside = {name}
-    for other in reversed(order):
-        if graph.nodes[other].parent in inside:
-            inside.add(other)
-    own = [position for position, word in enumerate(graph.words) if word.parent in inside]
-    gap = [word for word in graph.words[own[0] : own[-1]] if word.parent not in inside]
-    shown = " ".join(word.word for word in gap[:5]) + (" ..." if len(gap) > 5 else "")
-    node = graph.nodes[name]
-    only_punctuation = all(_is_loose_punctuation(word) for word in gap)
-    return Discontinuous(
-        f"sentence {graph.name}: {node.label or 'a node'} (node {name}) is discontinuous: it has a gap: '{shown}'",
-        path=path,
-        line=node.line,
-        advice="The gap is only punctuation that hangs from the root: --attach-punctuation makes it part of the constituent."
-        if only_punctuation
-        else "treegauge measures continuous trees: make the treebank continuous first (by raising or splitting nodes with a gap).",
-    )
 
 
 def _is_loose_punctuation(word: Word) -> bool:
@@ -299,3 +255,53 @@ def _all_parts(label: str, has_lemma: bool) -> LabelParts:
         features = features or NONE
     morphology = features.removeprefix("morph=")
     return LabelParts(tag, function or NONE, morphology if "=" not in morphology else features, lemma)
+
+
+def node_parts(label: str, *, is_root: bool) -> LabelParts:
+    """The category and function of a node's label, for formats where nodes have no morphology and a root has no function.
+
+    >>> node_parts("NP-SB", is_root=False), node_parts("NP-SB", is_root=True).tag
+    (LabelParts(tag='NP', function='SB', morphology='--', lemma='--'), 'NP-SB')
+    """
+    parts = split_label(label, has_lemma=False)
+    if parts.morphology == NONE and not (is_root and parts.function != NONE):
+        return parts
+    whole = LabelParts(label)
+    if join_label(whole, _EVERYTHING) != label:
+        raise WriteError(f"the label {label!r} cannot be written in this format.\n  Give the node another label.")
+    return whole
+
+
+class WordRow(NamedTuple):
+    """A word with its label and the number of its parent (-1: none)."""
+
+    word: str
+    label: str
+    parent: int
+
+
+class NodeRow(NamedTuple):
+    """A node's label and the number of its parent (-1: the root)."""
+
+    label: str
+    parent: int
+
+
+def rows_of_tree(tree: Tree, format_name: str) -> tuple[list[WordRow], dict[int, NodeRow]]:
+    """The words in their order, and the nodes above tags by their numbers in pre-order; refuses shapes that graphs cannot have."""
+    words: list[WordRow] = [WordRow("", "", -1)] * tree.width
+    nodes: dict[int, NodeRow] = {}
+    all_nodes: list[tuple[Tree, int]] = []
+    for node, places, parent in walk(tree):
+        if isinstance(node, Tree):
+            if not node.width:
+                raise WriteError(f"the node {node.label!r} has no words: {format_name} cannot hold it.\n  Remove it first.")
+            if not node.is_preterminal:
+                nodes[len(all_nodes)] = NodeRow(node.label, parent)
+            all_nodes.append((node, parent))
+            continue
+        above, higher = all_nodes[parent]
+        if not above.is_preterminal:
+            raise WriteError(f"the word {node!r} has no tag of its own, which {format_name} needs.\n  Give it one.")
+        words[places[0]] = WordRow(node, above.label, higher)
+    return words, nodes

@@ -104,7 +104,7 @@ class _Bounded(io.RawIOBase):
 
 TREEBANK_SUFFIXES = {
     *(".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed", ".tree", ".trees", ".txt", ".gold", ".test"),
-    *(".export", ".negra", ".xml", ".tigerxml", ".tiger", ".conll", ".conll2000", ".iob"),
+    *(".export", ".negra", ".discbracket", ".dbr", ".alpino", ".xml", ".tigerxml", ".tiger", ".conll", ".conll2000", ".iob"),
 }
 
 

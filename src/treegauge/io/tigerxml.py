@@ -1,42 +1,32 @@
 """TIGER-XML (Mengel & Lezius 2000): words ``<t>`` and nodes ``<nt>`` with edges to what is below them.
 
-The parser streams, so memory does not grow with the file, and refuses entity declarations, so nothing can be made to expand.
+Edges may cross. A sentence with the processing instruction ``<?treegauge no-vroot?>`` has no virtual root;
+:mod:`treegauge.io.tigerxml_writing` writes that.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
-from xml.parsers import expat
 
 from treegauge.errors import FormatError, InputError
 from treegauge.io.graphs import NONE, ROOT, ROOT_LABEL, Graph, GraphNode, LabelParts, Word, join_label, treebanks_of
 from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
+from treegauge.io.xml import XmlHandler, found_in
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["check_tigerxml"]
+__all__ = ["NO_ROOT", "check_tigerxml"]
 
+NO_ROOT = "treegauge no-vroot"
 _MOST_ELEMENTS = 1 << 20
 _NOT_FEATURES = {"id", "word", "pos", "cat", "lemma", "morph"}
 
 
 def check_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of a TIGER-XML file, in blocks, and all its errors; after one of XML itself nothing more can be read."""
-    return treebanks_of(_graphs(text, options), text.name, options)
-
-
-def _graphs(text: Text, options: ReadOptions) -> Iterator[Graph | InputError]:
-    handler = _Handler(text, options)
-    for chunk, is_last in text.chunks():
-        error = handler.feed(chunk, is_last)
-        while handler.found:
-            yield handler.found.popleft()
-        if error is not None:
-            yield error
-            return
+    return treebanks_of(found_in(text, _Handler(text, options)), text.name, options)
 
 
 class _TigerEdge(NamedTuple):
@@ -56,6 +46,7 @@ class _TigerSentence:
         self.node = ""  # the one whose edges are coming in
         self.elements = 0
         self.has_errors = False
+        self.has_root = True
 
     def graph(self, options: ReadOptions) -> Graph:
         """The words and nodes with the labels that their parts and the edges above them make."""
@@ -67,7 +58,7 @@ class _TigerSentence:
             label = join_label(parts._replace(function=edge.function), options)
             return label, ROOT if edge.parent == virtual else edge.parent
 
-        graph = Graph(self.name, self.line)
+        graph = Graph(self.name, self.line, has_root=self.has_root)
         for name, (word, parts, line) in self.words.items():
             graph.words.append(Word(restore_word(word), *above(name, parts), line))
         for name, (parts, line) in self.nodes.items():
@@ -76,41 +67,25 @@ class _TigerSentence:
         return graph
 
 
-class _Handler:
+class _Handler(XmlHandler[Graph]):
     """Collects sentences from the events of the XML parser."""
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
-        self.path, self.options = text.name, options
-        # What was recoded is UTF-8 whatever the file declares.
-        self.parser = expat.ParserCreate("utf-8" if text.is_recoded else None)
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.EntityDeclHandler = self._refuse_entity
-        self.found: deque[Graph | InputError] = deque()
+        super().__init__(text)
+        self.options = options
         self.sentence: _TigerSentence | None = None
         self.is_tiger = False
 
-    def feed(self, chunk: bytes, is_last: bool) -> InputError | None:
-        """Parse some more; the error that makes going on impossible, if any."""
-        try:
-            self.parser.Parse(chunk, is_last)
-        except expat.ExpatError as error:
-            problem = expat.ErrorString(error.code)
-            advice = "Was the file cut short, or is it another format (--format-in)?"
-            return FormatError(
-                f"this is not XML: {problem}", path=self.path, line=error.lineno, column=error.offset + 1, advice=advice
-            )
-        except (LookupError, ValueError) as error:
-            return FormatError(f"this XML cannot be read: {error}", path=self.path, line=1, advice="Give its --encoding.")
-        except InputError as error:
-            return error
-        if is_last and not self.is_tiger:
-            return FormatError("no <corpus> and no sentence <s> in this XML file: it is not TIGER-XML", path=self.path)
-        return None
+    def missing(self) -> str:
+        return "" if self.is_tiger else "no <corpus> and no sentence <s> in this XML file: it is not TIGER-XML"
 
-    def _start(self, element: str, attributes: dict[str, str]) -> None:
+    def instruction(self, target: str, data: str) -> None:
+        if self.sentence is not None and f"{target} {data}" == NO_ROOT:
+            self.sentence.has_root = False
+
+    def start(self, element: str, attributes: dict[str, str]) -> None:
         self.is_tiger = self.is_tiger or element in ("corpus", "s")
-        line = self.parser.CurrentLineNumber
+        line = self.line
         if element == "s":
             self.sentence = _TigerSentence(attributes.get("id", str(line)), line)
             return
@@ -159,7 +134,7 @@ class _Handler:
             self._fault(sentence, f"the id {name} is there twice", line)
         return name
 
-    def _end(self, element: str) -> None:
+    def end(self, element: str) -> None:
         sentence = self.sentence
         if element == "nt" and sentence is not None:
             sentence.node = ""
@@ -175,11 +150,3 @@ class _Handler:
     def _fault(self, sentence: _TigerSentence, problem: str, line: int) -> None:
         sentence.has_errors = True
         self.found.append(FormatError(f"sentence {sentence.name}: {problem}", path=self.path, line=line))
-
-    def _refuse_entity(self, *declaration: object) -> None:
-        raise FormatError(
-            f"the entity {declaration[0]} is declared: entities are not accepted, since they can be made to expand without end",
-            path=self.path,
-            line=self.parser.CurrentLineNumber,
-            advice="Write the characters themselves in place of the entity.",
-        )

@@ -28,6 +28,7 @@ __all__ = [
     "Parts",
     "codes",
     "crossing",
+    "crossing_sets",
     "is_in",
     "matched_counts",
     "overlap_rates",
@@ -160,6 +161,9 @@ def _keys(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
         (np.concatenate([side.start for side in sides]), longest + 1),
         (longest - np.concatenate([side.end for side in sides]), longest + 1),
     ]
+    if gold.gap is not None or test.gap is not None:
+        gaps = np.concatenate([side.gap_numbers for side in sides])
+        columns.append((gaps, int(gaps.max(initial=0)) + 1))
     if classes is not None:
         columns.append((classes[np.concatenate([side.label for side in sides])], len(classes)))
     largest = max(len(gold), len(test), 1)
@@ -186,7 +190,8 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     """Which test brackets cross some gold bracket.
 
     A bracket crosses if at one of its edges the innermost gold bracket around that edge sticks out on the edge's own side only:
-    the gold brackets around an edge are nested, so the innermost one decides. Empty brackets cross nothing.
+    the gold brackets around an edge are nested, so the innermost one decides. Empty brackets cross nothing. Where brackets have
+    gaps, two cross if they share words and neither holds all of the other's.
     """
     if (gold.start >= gold.end).any():
         gold = gold.select(gold.start < gold.end)
@@ -195,7 +200,20 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     left, right = base + test.start, base + test.end
     ends_inside = inner_end.take(left) < test.end
     starts_inside = inner_start.take(right) > test.start
-    return ends_inside | starts_inside
+    crosses = ends_inside | starts_inside
+    for sentence in np.union1d(gold.with_gaps, test.with_gaps).tolist():
+        rows = slice(int(test.offset[sentence]), int(test.offset[sentence + 1]))
+        crosses[rows] = crossing_sets(gold.word_sets(sentence), test.word_sets(sentence))
+    return crosses
+
+
+def crossing_sets(gold: Sequence[int], test: Sequence[int]) -> list[bool]:
+    """Which test sets cross some gold set: they share words, and neither holds all of the other; words are bits.
+
+    >>> crossing_sets([0b0111], [0b1010, 0b0110, 0b1001])
+    [True, False, True]
+    """
+    return [any(ours & own and ours & ~own and own & ~ours for ours in gold) for own in test]
 
 
 def _innermost_around_edges(gold: Brackets) -> tuple[Int32, Int32]:

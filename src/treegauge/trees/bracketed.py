@@ -18,7 +18,17 @@ import re
 from treegauge.errors import BracketError, WriteError
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["escape_label", "escape_word", "expression", "one_line", "parse_one", "pretty", "restore_label", "restore_word"]
+__all__ = [
+    "escape_label",
+    "escape_word",
+    "expression",
+    "one_line",
+    "parse_one",
+    "pretty",
+    "refuse_hidden_label",
+    "restore_label",
+    "restore_word",
+]
 
 _SPACE = " \t\n\r\v\f"
 _ATOM_OR_BRACKET = re.compile(r"[()]|[^() \t\n\r\v\f]+")
@@ -154,7 +164,7 @@ def one_line(tree: Tree) -> str:
         elif node.__class__ is not Tree:
             return _discbracket(tree)
         else:
-            _refuse_hidden_label(node)
+            refuse_hidden_label(node)
             parts.append((" (" if parts else "(") + escape_label(node.label))
             stack.append(None)
             stack.extend(reversed(node.children))
@@ -167,7 +177,7 @@ def _discbracket(tree: Tree) -> str:
     return discbracket_line(tree)
 
 
-def _refuse_hidden_label(node: Tree) -> None:
+def refuse_hidden_label(node: Tree) -> None:
     if not node.label and len(node.children) > 1 and isinstance(node.children[0], str):
         raise WriteError(
             f"a node without a label that begins with the word {node.children[0]!r} cannot be written as bracketed text: the word "
@@ -228,7 +238,7 @@ def pretty(tree: Tree, width: int = 100) -> str:
         elif not node.children or node.is_preterminal or len(blank) + lengths[id(node)] + closing <= width:
             lines.append(blank + one_line(node) + ")" * closing)
         else:
-            _refuse_hidden_label(node)
+            refuse_hidden_label(node)
             lines.append(blank + "(" + escape_label(node.label))
             last = len(node.children) - 1
             stack.extend(

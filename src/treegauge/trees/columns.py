@@ -26,6 +26,7 @@ __all__ = [
     "HashState",
     "Int32",
     "Int64",
+    "MovedBlocks",
     "TreebankHash",
     "canonical_ids",
     "join",
@@ -59,13 +60,46 @@ class Blocks:
         return Blocks(self.row[low:high] - first_row, self.start[low:high], self.end[low:high])
 
     def take(self, node_offset: Int64, trees: Int64, new_offset: Int64) -> Blocks | None:
-        """The blocks of some trees, in that order, where the nodes of tree ``i`` are the rows ``node_offset[i]:node_offset[i+1]``."""
+        """The blocks of some trees, in that order; the nodes of tree ``i`` are the rows ``node_offset[i]:node_offset[i+1]``."""
         offset = np.searchsorted(self.row, node_offset)
         chosen, bounds = rows_of(offset, trees)
         if not len(chosen):
             return None
         moved = np.repeat(new_offset[:-1] - node_offset[trees], np.diff(bounds))
         return Blocks(self.row[chosen] + moved, self.start[chosen], self.end[chosen])
+
+    def over(self, first_token: Int64, position: Int64) -> MovedBlocks:
+        """The blocks over other tokens: token ``i`` of all becomes token ``position[i]``, those left out taking no room.
+
+        ``first_token`` is, for each block, the first token of its sentence.
+        """
+        base = position.take(first_token)
+        start = position.take(first_token + self.start) - base
+        end = position.take(first_token + self.end) - base
+        rows, at = np.unique(self.row, return_index=True)
+        filled = np.flatnonzero(start < end)
+        row, low, high = self.row[filled], start[filled], end[filled]
+        opens = np.ones(len(row), dtype=np.bool_)
+        opens[1:] = (row[1:] != row[:-1]) | (low[1:] > high[:-1])
+        first = np.flatnonzero(opens)
+        row, low, high = row[first], low[first], high[np.append(first[1:], len(row))[: len(first)] - 1]
+        left, right = np.searchsorted(row, rows), np.searchsorted(row, rows, side="right")
+        # A node without words left stands where it began.
+        hull_start, hull_end = start[at].copy(), start[at].copy()
+        has_words = right > left
+        hull_start[has_words], hull_end[has_words] = low[left[has_words]], high[right[has_words] - 1]
+        stay = np.repeat(right - left > 1, right - left)
+        blocks = Blocks(row[stay], low[stay].astype(np.int32), high[stay].astype(np.int32)) if stay.any() else None
+        return MovedBlocks(rows, hull_start.astype(np.int32), hull_end.astype(np.int32), blocks)
+
+
+class MovedBlocks(NamedTuple):
+    """What becomes of nodes with gaps over other tokens: the new ``start`` and ``end`` of each ``row``, and the ``blocks`` left."""
+
+    row: Int64
+    start: Int32
+    end: Int32
+    blocks: Blocks | None
 
 
 def join_blocks(parts: Sequence[Blocks | None], n_nodes: Sequence[int]) -> Blocks | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from treegauge.errors import BracketError, FormatError
-from treegauge.trees.bracketed import escape_label, escape_word, parse_one
+from treegauge.errors import FormatError
+from treegauge.trees.bracketed import escape_label, escape_word, parse_one, refuse_hidden_label
 from treegauge.trees.discontinuous import Placed, walk, weave
 from treegauge.trees.tree import Child, Tree, rebuild
 
@@ -26,6 +26,7 @@ def discbracket_line(tree: Tree) -> str:
         if isinstance(node, str):
             parts.append(f" {places[0]}={escape_word(node)}")
         else:
+            refuse_hidden_label(node)
             parts.append((" (" if parts else "(") + escape_label(node.label))
             open_nodes.append(len(node.children))
             if node.children:
@@ -68,7 +69,8 @@ def with_places(tree: Tree) -> Tree:
 def _placed(text: str, seen: set[int]) -> Placed:
     match = _PLACE.fullmatch(text)
     if match is None:
-        raise FormatError(f"the word {text[:60]!r} has no place", advice="In discbracket text each word is PLACE=WORD, such as 0=Wen.")
+        advice = "In discbracket text each word is PLACE=WORD, such as 0=Wen."
+        raise FormatError(f"the word {text[:60]!r} has no place", advice=advice)
     at = int(match.group(1))
     if at in seen:
         raise FormatError(f"two words have the place {at}", advice="Words are numbered from 0, each once.")

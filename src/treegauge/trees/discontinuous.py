@@ -1,8 +1,9 @@
 """Trees with crossing branches: a node whose children's words interleave, as values.
 
-A tree is discontinuous if some node of it has a gap: words of other nodes stand between its own. Where that is so, the words of some
-node's children interleave, and that node is a :class:`DiscontinuousTree`; all others are plain :class:`~treegauge.trees.tree.Tree`
-values, so a tree without gaps costs nothing more. Children stand in the order of their first words.
+A tree is discontinuous if some node of it has a gap: words of other nodes stand between its own. Where that is so, the words of
+some node's children interleave, and that node is a :class:`DiscontinuousTree`; all others are plain
+:class:`~treegauge.trees.tree.Tree` values, so a tree without gaps costs nothing more. Children stand in the order of their
+first words.
 
 Transforms see *placed* trees: plain nodes over words that carry their place in the sentence (:func:`place`). Whatever a transform
 makes of them, :func:`weave` puts the words back in order.
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from treegauge.errors import UsageError
+from treegauge.errors import FormatError, UsageError
 from treegauge.trees.tree import Child, Tree, from_flat
 
 __all__ = [
@@ -28,6 +29,10 @@ __all__ = [
     "walk",
     "weave",
 ]
+
+
+_MOST_WORDS = 1 << 22
+"""That the nodes with gaps of one sentence may have in all: no sentence has more than some thousands."""
 
 
 class Block(NamedTuple):
@@ -240,6 +245,7 @@ def weave(tree: Tree) -> Tree:
     if len(rank) < len(places):
         raise UsageError("two words of a tree have the same place")
     stack: list[tuple[Tree, list[_Piece], int]] = [(tree, [], 0)]
+    n_words = 0
     while True:
         node, done, index = stack.pop()
         while index < len(node.children):
@@ -253,6 +259,9 @@ def weave(tree: Tree) -> Tree:
                 at = rank[child.place]
                 done.append(_Piece("".join(child), range(at, at + 1)))
         piece = _joined(node.label, done)
+        n_words += 0 if isinstance(piece.places, range) and piece.child.__class__ is Tree else len(piece.places)
+        if n_words > _MOST_WORDS:
+            raise FormatError(f"constituents with gaps have more than {_MOST_WORDS} words in this sentence")
         if not stack:
             assert isinstance(piece.child, Tree)
             return piece.child

@@ -57,7 +57,8 @@ def _leaf(leaf: object) -> list[Any]:
 def to_nltk(tree: Tree) -> NltkTree:
     """An ``nltk.Tree`` with the same labels and words, brackets escaped so that nltk can print and read it back."""
     if not tree.is_continuous:
-        raise Discontinuous("an nltk.Tree cannot hold crossing branches", advice="Make the tree continuous first (continuous:raise or continuous:split).")
+        advice = "Make the tree continuous first (continuous:raise or continuous:split)."
+        raise Discontinuous("an nltk.Tree cannot hold crossing branches", advice=advice)
     try:
         make: Any = importlib.import_module("nltk.tree").Tree
     except ImportError:

@@ -8,7 +8,7 @@ Where trees came from: file, line and sentence id, kept through slicing, picking
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import overload
 
@@ -202,6 +202,29 @@ class Treebank(Sequence[Tree]):
             raise IndexError(f"tree {index} of {len(self)}")
         return position
 
+    def over_tokens(self, token: Int64, position: Int64) -> Treebank:
+        """The same nodes over other tokens: the old tokens ``token``, where ``position[i]`` of them stand before old token ``i``.
+
+        A token may be left out, or stand several times in a row; a node left without words covers nothing.
+        """
+        first_token = np.repeat(self.token_offset[:-1], np.diff(self.node_offset))
+        start = (position[first_token + self.start] - position[first_token]).astype(np.int32)
+        end = (position[first_token + self.end] - position[first_token]).astype(np.int32)
+        blocks = None
+        if self.blocks is not None:
+            moved = self.blocks.over(first_token[self.blocks.row], position)
+            start[moved.row], end[moved.row], blocks = moved.start, moved.end, moved.blocks
+        return replace(
+            self,
+            start=start,
+            end=end,
+            word=self.word[token],
+            tag=self.tag[token],
+            above=self.above[token],
+            token_offset=position[self.token_offset],
+            blocks=blocks,
+        )
+
     def take(self, indices: Sequence[int] | Int64) -> Treebank:
         """The trees at ``indices``, in that order and as often as they are named; they keep their place in the file.
 
@@ -282,12 +305,17 @@ class Treebank(Sequence[Tree]):
         low, high = np.searchsorted(self.blocks.row, self.node_offset[[index, index + 1]]).tolist()
         return low < high
 
+    def tree_of_row(self, row: int) -> int:
+        """The tree that owns a node."""
+        found: list[int] = np.searchsorted(self.node_offset, [row], side="right").tolist()
+        return found[0] - 1
+
     def require_continuous(self, purpose: str) -> None:
         """Refuse discontinuous trees; ``purpose`` is what they would be for: ``"FREVAL needs trees without gaps"``."""
         if self.blocks is None:
             return
-        tree = int(np.searchsorted(self.node_offset, self.blocks.row[0], side="right")) - 1
         row = int(self.blocks.row[0])
+        tree = self.tree_of_row(row)
         raise Discontinuous(
             f"{purpose}, but at {self.place(tree)} {self.labels[self.label[row]] or 'a node'} has a gap",
             path=next((origin.path for origin in self.origins if origin.path), ""),

@@ -97,7 +97,9 @@ def unary_chains(pair: Pair) -> Breakdown:
     kind = sequence_codes(labels, first, np.concatenate([gold[1], test[1]]))
     n_gold = len(gold[0])
     sides = (pair.gold, gold[0]), (pair.test, test[0])
-    span = [np.concatenate([getattr(side, name)[rows] for side, rows in sides]) for name in ("sentence", "start", "end")]
+    span = [
+        np.concatenate([getattr(side, name)[rows] for side, rows in sides]) for name in ("sentence", "start", "end", "gap_numbers")
+    ]
     code = codes([*span, kind])
     right = np.concatenate([is_in(code[:n_gold], code[n_gold:]), is_in(code[n_gold:], code[:n_gold])])
 
@@ -120,7 +122,8 @@ def _chain_starts(brackets: Brackets) -> tuple[Int64, Int64]:
     n = brackets.n_brackets
     goes_on = np.zeros(n + 1, dtype=np.bool_)
     same = (brackets.sentence[1:] == brackets.sentence[:-1]) & (brackets.start[1:] == brackets.start[:-1])
-    goes_on[1:n] = same & (brackets.end[1:] == brackets.end[:-1])
+    gap = brackets.gap_numbers
+    goes_on[1:n] = same & (brackets.end[1:] == brackets.end[:-1]) & (gap[1:] == gap[:-1])
     top = np.flatnonzero(~goes_on[:n])
     length = np.diff(np.append(top, n))
     return top[length > 1], length[length > 1]
