@@ -5,6 +5,7 @@ A transform that may leave nothing of a tree returns ``None`` then. Transforms t
 
 from __future__ import annotations
 
+from treegauge.normalise.continuous import GapCounts, attach_punctuation, count_gaps, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import (
     HEAD_RULES,
     HeadRules,
@@ -61,17 +62,20 @@ __all__ = [
     "ROOT_LABELS",
     "STEPS",
     "TRACE_TAGS",
+    "GapCounts",
     "HeadRules",
     "Pipeline",
     "add_root",
     "annotate_parents",
     "apply_preset",
+    "attach_punctuation",
     "base_label",
     "binarise",
     "binarise_goodman",
     "chain_labels",
     "collapse_unaries",
     "complements",
+    "count_gaps",
     "drop_double",
     "drop_empty",
     "drop_one_word",
@@ -86,9 +90,11 @@ __all__ = [
     "head_word",
     "hogenhout",
     "keep_short",
+    "merge_nodes",
     "mh",
     "mrl",
     "pipeline",
+    "raise_nodes",
     "relabel",
     "remove_added_root",
     "remove_parents",
@@ -97,6 +103,7 @@ __all__ = [
     "remove_traces",
     "sentence_length",
     "split_features",
+    "split_nodes",
     "strip_features",
     "strip_functions",
     "unbinarise",

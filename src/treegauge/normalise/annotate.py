@@ -16,6 +16,7 @@ from treegauge.normalise.heads import HeadRules, head_rules
 from treegauge.normalise.labels import base_label, escape, function_tags, join, parts
 from treegauge.normalise.markovisation import Direction, linearise, split_order
 from treegauge.trees import Child, Tree
+from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold
 
 __all__ = ["SPLITS", "USUAL_SPLITS", "Split", "annotate", "lexical_tag"]
@@ -135,6 +136,7 @@ SPLITS: dict[str, Split] = {split.name: split for split in (*_TAGS, *_PHRASES)}
 USUAL_SPLITS = ("tag-pa", "in", "aux", "cc", "percent", "alone", "vp", "verb", "gapped")
 
 
+@on_placed
 def annotate(
     tree: Tree,
     direction: Direction = "right",

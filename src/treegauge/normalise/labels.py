@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from treegauge.trees import Child, Tree
+from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import rebuild
 
 __all__ = [
@@ -239,6 +240,7 @@ def has_mark(label: str, mark: str) -> bool:
     return mark in label and ("\\" not in label or len(parts(label, mark)) > 1)
 
 
+@on_placed
 def splice(tree: Tree, mark: str, plain: Callable[[str], str]) -> Tree:
     """The tree without the nodes whose label has the mark, their children moved up; other labels become ``plain(label)``.
 

@@ -13,6 +13,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.normalise.heads import HeadRules, head_rules
 from treegauge.normalise.labels import escape, join, parts, relabel, splice, unescape
 from treegauge.trees import Child, Tree
+from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold
 
 __all__ = [
@@ -32,6 +33,7 @@ SIBLING, PARENT, CONT = "|", "^", "_Cont"
 _MARKS = SIBLING + PARENT
 
 
+@on_placed
 def binarise(
     tree: Tree, direction: Direction = "right", *, h: int | None = 2, v: int = 1, rules: str | HeadRules = "collins"
 ) -> Tree:
@@ -89,6 +91,7 @@ def unbinarise(tree: Tree) -> Tree:
     return splice(tree, SIBLING, _own)
 
 
+@on_placed
 def binarise_goodman(tree: Tree) -> Tree:
     """The tree with X -> A B C D as X -> A X_Cont, X_Cont -> B X_Cont, X_Cont -> C D (Goodman 1996, Figure 3).
 
@@ -113,6 +116,7 @@ def unbinarise_goodman(tree: Tree) -> Tree:
     return splice(tree, CONT, unescape)
 
 
+@on_placed
 def annotate_parents(tree: Tree, v: int = 2, *, tags: bool = False) -> Tree:
     """The tree with each phrase's ``v - 1`` nearest ancestors in its label; ``tags`` annotates preterminals too.
 

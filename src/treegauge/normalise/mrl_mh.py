@@ -13,6 +13,7 @@ from treegauge.normalise.heads import HeadRules, bare_label, complements, head_r
 from treegauge.normalise.labels import base_label, escape, join, parts, splice, unescape
 from treegauge.normalise.markovisation import binarise_goodman, linearise, split_order, unbinarise_goodman
 from treegauge.trees import Child, Tree
+from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold
 
 __all__ = ["mh", "mrl", "unmh", "unmrl"]
@@ -48,6 +49,7 @@ class _HeadedNode:
     mother: str = ""
 
 
+@on_placed
 def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
     """The tree without unary productions, labels extended by mother and head tag, linearised around the head with frames.
 

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from treegauge.errors import UsageError
 from treegauge.normalise.annotate import SPLITS, USUAL_SPLITS, annotate
+from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
 from treegauge.normalise.labels import (
     ROOT_LABELS,
@@ -183,6 +184,18 @@ _ALL = (
         "drop punctuation by its tags, and the brackets this empties",
         lambda values: partial(drop_punctuation, tags=values["tags"]),
         parameters=(_PUNCTUATION_TAGS,),
+    ),
+    Step(
+        "attach-punctuation",
+        "put punctuation that hangs from the root below the lowest phrase around it",
+        lambda values: attach_punctuation,
+    ),
+    Step(
+        "continuous",
+        "make trees with crossing branches continuous: raise what is outside a node's head block, or split a node into its blocks",
+        lambda values: raise_nodes if values["how"] == "raise" else split_nodes,
+        lambda values: merge_nodes if values["how"] == "split" else None,
+        (Parameter("how", "raise", "raise, or split (VP*1 VP*2), which can be undone", _choice("raise", "split")),),
     ),
     Step("empty", "drop brackets over no word, recursively", lambda values: drop_empty),
     Step(

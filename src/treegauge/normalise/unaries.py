@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, get_args
 from treegauge.errors import UnknownName
 from treegauge.normalise.labels import escape, join, parts, unescape
 from treegauge.trees import Child, Tree
+from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold, rebuild
 
 __all__ = ["Keep", "chain_labels", "collapse_unaries", "expand_unaries"]
@@ -37,6 +38,7 @@ class _Chain(NamedTuple):
         return Tree(self.labels[-1 if keep == "top" and not self.over_word else 0], self.children)
 
 
+@on_placed
 def collapse_unaries(tree: Tree, keep: Keep = "top", *, tags: bool = True) -> Tree:
     """The tree without nodes over exactly one node: each chain becomes one node.
 

@@ -11,9 +11,10 @@ makes of them, :func:`weave` puts the words back in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 from treegauge.errors import FormatError, UsageError
 from treegauge.trees.tree import Child, Tree, from_flat
@@ -25,11 +26,15 @@ __all__ = [
     "blocks_of",
     "is_continuous",
     "nodes_with_blocks",
+    "on_placed",
     "place",
     "walk",
     "weave",
 ]
 
+
+Options = ParamSpec("Options")
+Made = TypeVar("Made", Tree, Tree | None)
 
 _MOST_WORDS = 1 << 22
 """That the nodes with gaps of one sentence may have in all: no sentence has more than some thousands."""
@@ -205,6 +210,19 @@ def place(tree: Tree) -> Tree:
     """The tree as plain nodes over words that carry their places."""
     flat: list[Any] = list(_flat_placed(tree))
     return from_flat(flat)
+
+
+def on_placed(transform: Callable[Concatenate[Tree, Options], Made]) -> Callable[Concatenate[Tree, Options], Made]:
+    """A transform of trees that may be discontinuous, from one that knows nothing of gaps and keeps the words as they are."""
+
+    @functools.wraps(transform)
+    def on_any(tree: Tree, *args: Options.args, **kwargs: Options.kwargs) -> Made:
+        if is_continuous(tree):
+            return transform(tree, *args, **kwargs)
+        made = transform(place(tree), *args, **kwargs)
+        return made if made is None else cast(Made, weave(made))
+
+    return on_any
 
 
 def _flat_placed(tree: Tree) -> Iterator[Any]:

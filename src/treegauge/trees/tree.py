@@ -12,7 +12,7 @@ Bottom-up computation over a tree of any depth, with the path to the root at han
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from treegauge.errors import Discontinuous
 
@@ -453,19 +453,9 @@ def fold(tree: Tree, combine: Callable[[Tree, list[T | str], Sequence[Tree]], T]
     """
     done: list[T] = []
     for node, ancestors in post_order(tree):
-        if node.__class__ is not Tree:
-            return _fold_placed(tree, combine)
         first = len(done) - sum(isinstance(child, Tree) for child in node.children)
         values = iter(done[first:])
         del done[first:]
         done.append(combine(node, [child if isinstance(child, str) else next(values) for child in node.children], ancestors))
     (value,) = done
     return value
-
-
-def _fold_placed(tree: Tree, combine: Callable[[Tree, list[T | str], Sequence[Tree]], T]) -> T:
-    """:func:`fold` of a discontinuous tree: the words carry their places meanwhile."""
-    from treegauge.trees.discontinuous import place, weave
-
-    value = fold(place(tree), combine)
-    return cast(T, weave(value)) if isinstance(value, Tree) else value

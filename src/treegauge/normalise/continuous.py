@@ -1,0 +1,318 @@
+"""Trees with crossing branches made continuous: by raising, by splitting (which can be undone), and by moving punctuation.
+
+* *Raising*: what stands outside the block of a node's head moves up to its parent, until no node has a gap.
+* *Splitting* (Boyd 2007, Discontinuity Revisited): a node with gaps becomes a node for each block of its words, ``VP*1`` and
+  ``VP*2``. :func:`merge_nodes` puts them together again. Where the marks alone would not tell which blocks belong together, they
+  carry a number too, ``VP*1.4``, so that merging gives back the very same tree.
+* *Punctuation* that hangs from the root, as in NEGRA, TIGER and Alpino, goes below the lowest node around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.normalise.labels import escape, unescape
+from treegauge.trees import Tree, Treebank
+from treegauge.trees.discontinuous import Placed, blocks_of, walk, weave
+
+__all__ = ["GapCounts", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"]
+
+MARK = "*"
+_PIECE = re.compile(r"(.*)\*(\d{1,6})(?:\.(\d{1,6}))?", re.DOTALL)
+_HEADS = (frozenset({"HD", "hd"}), frozenset({"NK"}), frozenset({"PH"}))
+"""Functions that tell the head, those of a row before those of the next: in NEGRA and TIGER a noun phrase has noun kernels."""
+
+
+@dataclass
+class _Graph:
+    """A tree as labels, parents and words that can be moved; nodes are numbered in pre-order, the root is 0."""
+
+    label: list[str] = field(default_factory=list[str])
+    parent: list[int] = field(default_factory=list[int])
+    places: list[Sequence[int]] = field(default_factory=list[Sequence[int]])
+    words: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])  # in the order of the sentence: word, parent
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Graph:
+        graph = cls(words=[("", -1)] * tree.width)
+        for node, places, parent in walk(tree):
+            if isinstance(node, str):
+                graph.words[places[0]] = node, parent
+            else:
+                graph.label.append(node.label)
+                graph.parent.append(parent)
+                graph.places.append(places)
+        return graph
+
+    def tree(self) -> Tree:
+        """The tree, children in the order of their first words."""
+        top_down: list[int] = []
+        below: dict[int, list[int]] = {}
+        for number, parent in enumerate(self.parent):
+            below.setdefault(parent, []).append(number)
+        stack = list(below[-1])
+        while stack:
+            number = stack.pop()
+            top_down.append(number)
+            stack.extend(reversed(below.get(number, [])))
+        made: dict[int, list[tuple[float, Tree | Placed]]] = {number: [] for number in (*top_down, -1)}
+        for place, (word, parent) in enumerate(self.words):
+            made[parent].append((place, Placed(word, place)))
+        for number in reversed(top_down):
+            inside = sorted(made.pop(number), key=_position)
+            own = self.places[number]
+            first = inside[0][0] if inside else own.start if isinstance(own, range) else 0
+            made[self.parent[number]].append((first, Tree(self.label[number], [child for _, child in inside])))
+        root = made[-1][0][1]
+        assert isinstance(root, Tree)
+        return weave(root)
+
+
+def _position(item: tuple[float, Tree | Placed]) -> float:
+    return item[0]
+
+
+def raise_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
+    """The tree without gaps: of a node with gaps, the children outside the block of its head become children of its parent.
+
+    The head is the child with the function ``HD`` (``hd``), else the first with ``NK``, else the placeholder ``PH``; where none
+    says so, the block with the most words stays, and of several such the first. ``changes`` counts the ``raised`` children.
+
+    >>> from treegauge.trees import parse_discbracket
+    >>> print(raise_nodes(parse_discbracket("(S (VP (NP 0=Wen) (V-HD 2=kennt)) (PPER 1=er))")))
+    (S (NP Wen) (PPER er) (VP (V-HD kennt)))
+    """
+    if tree.is_continuous:
+        return tree
+    graph = _Graph.of(tree)
+    below: list[list[_Part]] = [[] for _ in graph.label]
+    for place, (_, parent) in enumerate(graph.words):
+        below[parent].append(_Part(-1, place, place + 1))
+    raised = 0
+    for number in range(len(graph.label) - 1, 0, -1):
+        parts = sorted(below[number], key=_start)
+        stay = _head_block(parts, graph.label)
+        if stay is not None:
+            first, last = stay
+            for part in parts[:first] + parts[last:]:
+                raised += 1
+                below[graph.parent[number]].append(part)
+                if part.node < 0:
+                    graph.words[part.start] = graph.words[part.start][0], graph.parent[number]
+                else:
+                    graph.parent[part.node] = graph.parent[number]
+            parts = parts[first:last]
+        if parts:
+            below[graph.parent[number]].append(_Part(number, parts[0].start, parts[-1].end))
+    if changes is not None:
+        changes["raised"] += raised
+    return graph.tree()
+
+
+class _Part(NamedTuple):
+    """A child without gaps: a node, or a word (``node`` is -1), and the words it covers."""
+
+    node: int
+    start: int
+    end: int
+
+
+def _start(part: _Part) -> int:
+    return part.start
+
+
+def _head_block(parts: Sequence[_Part], labels: Sequence[str]) -> tuple[int, int] | None:
+    """The parts ``first:last`` that stay: those in the block of the head; None if there is but one block."""
+    cuts = [0, *(i for i in range(1, len(parts)) if parts[i].start > parts[i - 1].end), len(parts)]
+    if len(cuts) <= 2:
+        return None
+    blocks = list(pairwise(cuts))
+    for heads in _HEADS:
+        for first, last in blocks:
+            if any(part.node >= 0 and not heads.isdisjoint(labels[part.node].split("-")[1:]) for part in parts[first:last]):
+                return first, last
+    return max(blocks, key=lambda block: parts[block[1] - 1].end - parts[block[0]].start)
+
+
+def split_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
+    """The tree with a node for each block of a node with gaps, marked by its number; :func:`merge_nodes` undoes it.
+
+    ``changes`` counts the ``split`` nodes and the ``pieces`` they became.
+
+    >>> from treegauge.trees import parse_discbracket
+    >>> print(split_nodes(parse_discbracket("(S (VP (NP 0=Wen) (V 2=kennt)) (PPER 1=er))")))
+    (S (VP*1 (NP Wen)) (PPER er) (VP*2 (V kennt)))
+    """
+    graph = _Graph.of(tree)
+    split = [number for number, places in enumerate(graph.places) if len(blocks_of(places)) > 1]
+    if changes is not None and split:
+        changes["split"] += len(split)
+        changes["pieces"] += sum(len(blocks_of(graph.places[number])) for number in split)
+    plain = _split(graph, frozenset())
+    return plain if not split or merge_nodes(plain) == tree else _split(graph, frozenset(split))
+
+
+def _split(graph: _Graph, numbered: frozenset[int]) -> Tree:
+    """The graph with a node for each block; the marks of ``numbered`` nodes say which node they come from."""
+    made = _Graph(words=list(graph.words))
+    pieces: list[list[tuple[int, int, int]]] = []  # of each node: start, end and number of each piece
+    for number, (label, parent, places) in enumerate(zip(graph.label, graph.parent, graph.places, strict=True)):
+        blocks = blocks_of(places)
+        pieces.append([])
+        for index, (start, end) in enumerate(blocks, start=1):
+            mark = "" if len(blocks) == 1 else f"{MARK}{index}.{number}" if number in numbered else f"{MARK}{index}"
+            pieces[-1].append((start, end, len(made.label)))
+            made.label.append(escape(label, MARK) + mark)
+            made.parent.append(-1 if parent < 0 else _piece_at(pieces[parent], start))
+            made.places.append(range(start, end))
+    made.words = [(word, _piece_at(pieces[parent], place)) for place, (word, parent) in enumerate(graph.words)]
+    return made.tree()
+
+
+def _piece_at(pieces: Sequence[tuple[int, int, int]], place: int) -> int:
+    return next((number for start, end, number in pieces if start <= place < end), pieces[-1][2])
+
+
+@dataclass
+class _Group:
+    """Pieces that belong together: the last one's number in its node, and the node they become."""
+
+    last: int
+    node: int
+
+
+def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
+    """The inverse of :func:`split_nodes`, also for parses: pieces that fit together become one node, others lose their mark.
+
+    Pieces fit if they have the same label, numbers that follow one another, and the same parent, or parents that became one.
+    ``changes`` counts the ``merged`` pieces and those left ``alone``.
+
+    >>> from treegauge.trees import Tree
+    >>> print(merge_nodes(Tree.parse("(S (VP*1 (NP Wen)) (PPER er) (VP*2 (V kennt)))")))
+    (S (VP (NP 0=Wen) (V 2=kennt)) (PPER 1=er))
+    """
+    graph = _Graph.of(tree)
+    groups: dict[tuple[int, str, str], list[_Group]] = {}
+    node_of: list[int] = []
+    merged = _Graph(words=[])
+    joined: Counter[int] = Counter()
+    for label, parent, places in zip(graph.label, graph.parent, graph.places, strict=True):
+        above = -1 if parent < 0 else node_of[parent]
+        match = _PIECE.fullmatch(label)
+        mark = match is not None and not _is_escaped(match.group(1))
+        if match is None or not mark or parent < 0:
+            node_of.append(len(merged.label))
+            merged.label.append(unescape(label))
+        else:
+            name, number = match.group(1), int(match.group(2))
+            open_groups = groups.setdefault((above, name, match.group(3) or ""), [])
+            group = next((group for group in open_groups if group.last == number - 1), None) if number > 1 else None
+            if group is not None:
+                group.last = number
+                joined[group.node] += 1
+                node_of.append(group.node)
+                continue
+            open_groups.append(_Group(number, len(merged.label)))
+            joined[len(merged.label)] += 1
+            node_of.append(len(merged.label))
+            merged.label.append(unescape(name))
+        merged.parent.append(above)
+        merged.places.append(places)
+    merged.words = [(word, node_of[parent]) for word, parent in graph.words]
+    if changes is not None:
+        changes["merged"] += sum(n for n in joined.values() if n > 1)
+        changes["alone"] += sum(1 for n in joined.values() if n == 1)
+    return merged.tree()
+
+
+def _is_escaped(before: str) -> bool:
+    """Whether the mark after this text is escaped: an odd number of backslashes stands before it."""
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def attach_punctuation(tree: Tree, changes: Counter[str] | None = None) -> Tree:
+    """The tree with punctuation that hangs from the root below the lowest node that covers the words on both its sides.
+
+    Punctuation is a word without a letter or digit, or one with a tag that begins with ``$``. ``changes`` counts the ``attached``.
+
+    >>> from treegauge.trees import Tree, parse_discbracket
+    >>> print(attach_punctuation(parse_discbracket("(VROOT (S (NP 0=A 2=B) (V 3=c)) ($, 1=,) ($. 4=.))")))
+    (VROOT (S (NP A ($, ,) B) (V c)) ($. .))
+    """
+    graph = _Graph.of(tree)
+    parent_of_tag = [graph.parent[parent] if _is_tag(graph, parent) else parent for _, parent in graph.words]
+    loose = [
+        above <= 0 and parent != 0 and (graph.label[parent].startswith("$") or not any(map(str.isalnum, word)))
+        for (word, parent), above in zip(graph.words, parent_of_tag, strict=True)
+    ]
+    fixed = [place for place, is_loose in enumerate(loose) if not is_loose]
+    attached = 0
+    for left, right in pairwise(fixed):
+        if right - left == 1:
+            continue
+        target = _lowest_above(graph, parent_of_tag[left], parent_of_tag[right])
+        for place in range(left + 1, right):
+            tag = graph.words[place][1]
+            attached += graph.parent[tag] != target
+            graph.parent[tag] = target
+    if changes is not None:
+        changes["attached"] += attached
+    return graph.tree() if attached else tree
+
+
+def _is_tag(graph: _Graph, number: int) -> bool:
+    return len(graph.places[number]) == 1 and (number + 1 == len(graph.parent) or graph.parent[number + 1] != number)
+
+
+def _lowest_above(graph: _Graph, left: int, right: int) -> int:
+    above: set[int] = set()
+    while left >= 0:
+        above.add(left)
+        left = graph.parent[left]
+    while right not in above:
+        right = graph.parent[right]
+    return right
+
+
+class GapCounts(NamedTuple):
+    """How discontinuous trees are: sentences and constituents (tags not counted), and those with gaps; constituents by fan-out.
+
+    The *fan-out* of a constituent is the number of its blocks of words; its *gap degree* is one less.
+    """
+
+    sentences: int = 0
+    sentences_with_gaps: int = 0
+    constituents: int = 0
+    constituents_with_gaps: int = 0
+    fan_out: tuple[tuple[int, int], ...] = ()
+
+    def __str__(self) -> str:
+        return (
+            f"{self.sentences_with_gaps} of {self.sentences} sentences and {self.constituents_with_gaps} of {self.constituents} "
+            "constituents have gaps"
+        )
+
+
+def count_gaps(banks: Iterable[Treebank]) -> GapCounts:
+    """How discontinuous some treebanks are, together.
+
+    >>> print(count_gaps([Treebank.parse("(S (NP (N a)) (V b))")]))
+    0 of 1 sentences and 0 of 2 constituents have gaps
+    """
+    sentences = with_gaps = constituents = 0
+    fan_out: Counter[int] = Counter()
+    for bank in banks:
+        sentences += len(bank)
+        constituents += bank.n_nodes - int((bank.tag >= 0).sum())
+        if bank.blocks is not None:
+            rows, counts = np.unique(bank.blocks.row, return_counts=True)
+            fan_out.update(counts.tolist())
+            with_gaps += len(np.unique(np.searchsorted(bank.node_offset, rows, side="right")))
+    return GapCounts(sentences, with_gaps, constituents, fan_out.total(), tuple(sorted(fan_out.items())))
