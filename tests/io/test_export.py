@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from treegauge.errors import Discontinuous, InputError
+from treegauge.errors import InputError
 from treegauge.io import ReadOptions, Source, check, read
 from treegauge.trees import Treebank
 
@@ -106,7 +106,7 @@ def test_sentences_over_five_hundred_words_and_deep_ones() -> None:
     assert reading(deep).n_nodes == depth + 2
 
 
-def test_a_discontinuous_tree_is_refused_by_name() -> None:
+def test_a_discontinuous_tree() -> None:
     text = NEGRA + sentence(
         "Das PDS -- OA 500",
         "kann VMFIN -- HD 501",
@@ -116,21 +116,14 @@ def test_a_discontinuous_tree_is_refused_by_name() -> None:
         "#501 S -- -- 0",
         name="3",
     )
-    with pytest.raises(Discontinuous) as caught:
-        reading(text)
-    assert str(caught.value) == (
-        "x.export:33: sentence 3: VP-OC (node 500) is discontinuous: it has a gap: 'kann ich'\n"
-        "  treegauge measures continuous trees: make the treebank continuous first (by raising or splitting nodes with a gap)."
-    )
+    assert str(reading(text)[2]) == ("(VROOT (S (VP-OC (PDS-OA 0=Das) (VVINF-HD 3=tun)) (VMFIN-HD 1=kann) (PPER-SB 2=ich)))")
 
 
 COMMA = sentence("Er PPER -- SB 500", ", $, -- -- 0", "sagt VVFIN -- HD 500", ". $. -- -- 0", "#500 S -- -- 0")
 
 
 def test_punctuation_at_the_root_is_attached_on_request() -> None:
-    with pytest.raises(Discontinuous) as caught:
-        reading(COMMA)
-    assert "--attach-punctuation" in str(caught.value)
+    assert str(reading(COMMA)[0]) == "(VROOT (S (PPER-SB 0=Er) (VVFIN-HD 2=sagt)) ($, 1=,) ($. 3=.))"
     assert str(reading(COMMA, attach_punctuation=True)[0]) == "(VROOT (S (PPER-SB Er) ($, ,) (VVFIN-HD sagt)) ($. .))"
 
 
@@ -144,9 +137,9 @@ def test_attached_punctuation_goes_to_the_lowest_node_around_it() -> None:
     )
 
 
-def test_a_real_gap_stays_an_error_with_punctuation_attached() -> None:
+def test_a_real_gap_stays_with_punctuation_attached() -> None:
     text = sentence("a A -- -- 500", "b B -- -- 0", ", $, -- -- 0", "c C -- -- 500", "#500 X -- -- 0")
-    assert errors(text, attach_punctuation=True) == ["x.export:6: sentence 1: X (node 500) is discontinuous: it has a gap: 'b ,'"]
+    assert str(reading(text, attach_punctuation=True)[0]) == "(VROOT (X (A 0=a) (C 3=c)) (B 1=b) ($, 2=,))"
 
 
 WRONG = {

@@ -61,6 +61,20 @@ TIGER = """\
 <s id="s2"><graph root="a"><t id="a" word="Ja" pos="PTKANT"/></graph></s>
 </body></corpus>
 """
+DISCBRACKET = """\
+(VROOT (S (VP-OC (NP-OA (ART 0=Den) (NN 1=Apfel)) (VVPP 4=gegessen)) (VAFIN 2=hat) (NE 3=Anna)) ($. 5=.))
+(S (X 2=c 0=a) (Y 1=-LRB- 3==))
+()
+"""
+ALPINO = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<treebank><alpino_ds version="1.3">
+<node begin="0" end="4" cat="top" rel="top"><node begin="0" end="3" cat="smain" rel="--">
+<node begin="0" end="3" cat="inf" rel="vc" index="1"><node begin="0" end="1" pos="pron" rel="obj1" lemma="dat" word="Dat"/>
+<node begin="2" end="3" pos="verb" rel="hd" lemma="doen" pt="ww" word="doen"/><node rel="su" index="2"/></node>
+<node begin="1" end="2" pos="verb" rel="hd" word="wil &amp;"/></node><node begin="3" end="4" pos="punct" rel="--" word="."/></node>
+<sentence sentid="x1">Dat wil doen .</sentence></alpino_ds></treebank>
+"""
 COLUMNS = "Confidence NN B-NP\nin IN B-PP\n-LRB- ( O\nthe DT I-NP\n\n\npound\tNN B-NP\n. . O\n"
 COMMENTED = BRACKETED.replace("() (())", "# a comment (\n(N #)")
 FLAT = "(S (NP (DT the) (NN rain)) (VP (VBD fell)))\n\n(FRAG (UH no)) (FRAG (UH yes))\n()\n"
@@ -69,6 +83,8 @@ SEEDS: dict[str, list[bytes]] = {
     "export": [EXPORT.encode(), EXPORT.replace("#FORMAT 3\n", "").encode()],
     "tigerxml": [TIGER.encode(), TIGER.replace("<s id=", "<!-- c -->\n<s id=").encode()],
     "conll2000": [COLUMNS.encode()],
+    "discbracket": [DISCBRACKET.encode()],
+    "alpino": [ALPINO.encode()],
 }
 EVERYTHING = [seed for seeds in SEEDS.values() for seed in seeds] + [BRACKETED.encode("utf-16"), gzip.compress(FLAT.encode())]
 TOKENS = [
@@ -77,6 +93,7 @@ TOKENS = [
     *(b"-LRB-", b"-RRB-", b"()", b"( x)", b"(X)", b"\n(", b")\n", b"longer-than-eight-bytes"),
     *(b"#", b"%%", b"#BOS 1\n", b"#EOS 1\n", b"#500\tX\t--\t--\t0\n", b"#FORMAT 4\n", b"--", b"##", b"|", b"=", b"0", b"500"),
     *(b"<", b">", b"&", b"&amp;", b'"', b"<s id='x'>", b"</s>", b"<t id='q' word='w'/>", b"<!DOCTYPE a [<!ENTITY b 'c'>]>"),
+    *(b"0=", b"1=a", b"<node begin='7' word='w'/>", b"</node>", b"<alpino_ds>", b"<?treegauge no-vroot?>"),
     *(b" O\n", b" B-NP\n", b" I-NP\n", b"\n\n"),
 ]
 

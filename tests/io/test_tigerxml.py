@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 import treegauge.io.text as text_module
-from treegauge.errors import Discontinuous, FormatError, InputError
+from treegauge.errors import FormatError, InputError
 from treegauge.io import ReadOptions, Source, check, read
-from treegauge.trees import Treebank
 
 HEAD = '<?xml version="1.0" encoding="{encoding}" standalone="yes"?>\n<corpus id="X">\n<head><meta/></head>\n<body>\n'
 TIGER = """\
@@ -77,15 +76,10 @@ GAP = """<s id="s9"><graph root="s9_501"><terminals><t id="a" word="Das" pos="PD
 </nonterminals></graph></s>"""
 
 
-def test_a_discontinuous_tree_is_refused_by_name() -> None:
-    with pytest.raises(Discontinuous, match=r"x\.xml:7: sentence s9: VP-OC \(node s9_500\).*'kann ich'"):
-        read(Source("x.xml", corpus(GAP)))
-    found = list(check(Source("x.xml", corpus(GAP + TIGER + GAP))))
-    assert [len(item) if isinstance(item, Treebank) else type(item).__name__ for item in found] == [
-        "Discontinuous",
-        "Discontinuous",
-        2,
-    ]
+def test_a_discontinuous_tree() -> None:
+    bank = read(Source("x.xml", corpus(GAP + TIGER + GAP)))
+    assert [bank.has_gaps(index) for index in range(4)] == [True, False, False, True]
+    assert str(bank[0]) == "(VROOT (S (VP-OC (PDS-OA 0=Das) (VVINF-HD 3=tun)) (VMFIN-HD 1=kann) (PPER-SB 2=ich)))"
 
 
 @pytest.mark.parametrize(

@@ -71,12 +71,14 @@ def _lines(reports: list[FileReport], with_notes: bool) -> Iterator[str]:
             total.n_words += report.n_words
             total.n_errors += report.n_errors
             total.n_remarks += report.n_remarks
+            total.n_with_gaps += report.n_with_gaps
         yield f"{len(reports)} files: {_counts(total)}"
 
 
 def _counts(report: FileReport) -> str:
     counts = {"tree": report.n_trees, "word": report.n_words, "error": report.n_errors, "note": report.n_remarks}
-    return ", ".join(number_of(number, noun) for noun, number in counts.items())
+    gaps = f", {number_of(report.n_with_gaps, 'tree')} with crossing branches" if report.n_with_gaps else ""
+    return ", ".join(number_of(number, noun) for noun, number in counts.items()) + gaps
 
 
 def _as_json(reports: list[FileReport]) -> str:
@@ -85,6 +87,7 @@ def _as_json(reports: list[FileReport]) -> str:
             "path": report.path,
             "trees": report.n_trees,
             "words": report.n_words,
+            **({"trees_with_gaps": report.n_with_gaps} if report.n_with_gaps else {}),
             "n_errors": report.n_errors,
             "errors": [
                 {"line": error.line, "column": error.column, "problem": error.problem, "advice": error.advice}

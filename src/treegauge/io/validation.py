@@ -71,6 +71,7 @@ class FileReport:
     n_words: int = 0
     n_errors: int = 0
     n_remarks: int = 0
+    n_with_gaps: int = 0
     errors: list[InputError] = field(default_factory=list[InputError])
     remarks: list[Remark] = field(default_factory=list[Remark])
 
@@ -95,6 +96,7 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
         else:
             report.n_trees += len(item)
             report.n_words += item.n_tokens
+            report.n_with_gaps += sum(item.has_gaps(index) for index in range(len(item)))
             remarks = remarks_on(item)
             report.n_remarks += len(remarks)
             report.remarks += remarks[: most - len(report.remarks)]

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from treegauge.errors import MissingExtra
 from treegauge.trees import Child, Tree, Treebank
+from treegauge.trees.discontinuous import Placed, weave
+from treegauge.trees.tree import rebuild
 
 try:
     from hypothesis import strategies as st
 except ImportError:
     raise MissingExtra("treegauge.testing.strategies (it builds on hypothesis)", "test") from None
 
-__all__ = ["labels", "treebanks", "trees", "words"]
+__all__ = ["discontinuous_trees", "labels", "treebanks", "trees", "words"]
 
 _PHRASES = (
     "S",
@@ -114,3 +116,24 @@ def _as_tree(made: Child) -> Tree:
 def _can_be_written(tree: Tree) -> bool:
     """Not so for a node without label that begins with a word: the word would be read as the label."""
     return bool(tree.label) or len(tree.children) < 2 or isinstance(tree.children[0], Tree)
+
+
+def discontinuous_trees(tree: st.SearchStrategy[Tree] | None = None) -> st.SearchStrategy[Tree]:
+    """Trees whose words stand in any order, so that most have crossing branches (:func:`trees` with preterminals by default)."""
+
+    def shuffled(plain: Tree) -> st.SearchStrategy[Tree]:
+        return st.permutations(range(plain.width)).map(lambda order: _with_order(plain, order))
+
+    return (trees() if tree is None else tree).flatmap(shuffled)
+
+
+def _with_order(tree: Tree, order: list[int]) -> Tree:
+    """The tree with its words, read from left to right, at other places."""
+    at = iter(order)
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        return [Tree(node.label, [Placed(child, next(at)) if isinstance(child, str) else child for child in children])]
+
+    placed = rebuild(tree, make)
+    assert placed is not None
+    return weave(placed)

@@ -7,41 +7,15 @@ folded: drawn closed, as a roof over their words.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.tables import terminal_width
+from treegauge.trees.drawing.crossing import crossing_items, has_crossings, place_crossing
+from treegauge.trees.drawing.items import Item, kind_of, roof_text
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Item", "Layout", "check_choice", "fold_settled", "fold_to", "place", "tree_items"]
-
-_LONGEST_ROOF = 30
-_WORDS_OF_LONG_ROOF = 3
-
-Kind = Literal["phrase", "tag", "word", "empty", "folded", "roof"]
-
-
-class Item(NamedTuple):
-    """A node, a word or a roof to be drawn; items are in pre-order.
-
-    ``number`` is the node's id in pre-order, or the position of a (first) word; ``parent`` is an index into the items, -1 at the
-    root; ``start`` and ``end`` are the words it covers. A ``folded`` node is drawn with all its words in one ``roof`` below it;
-    an ``empty`` node has no children.
-    """
-
-    kind: Kind
-    number: int
-    text: str
-    parent: int
-    depth: int
-    start: int
-    end: int
-
-    @property
-    def is_node(self) -> bool:
-        return self.kind not in ("word", "roof")
 
 
 def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
@@ -52,6 +26,8 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
     """
     folded = frozenset(folded)
     _check_folded(tree, folded)
+    if not tree.is_continuous:
+        return crossing_items(tree, folded)
     items: list[Item] = []
     stack: list[tuple[Child, int, int]] = [(tree, -1, 0)]
     number = position = 0
@@ -61,10 +37,10 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
             items.append(Item("word", position, node, parent, depth, position, position + 1))
             position += 1
             continue
-        kind = _kind(node, number in folded)
+        kind = kind_of(node, number in folded)
         items.append(Item(kind, number, node.label, parent, depth, position, position + node.width))
         if kind == "folded":
-            items.append(Item("roof", position, _roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
+            items.append(Item("roof", position, roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
             number += node.size
             position += node.width
             continue
@@ -72,28 +48,6 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
         me = len(items) - 1
         stack.extend((child, me, depth + 1) for child in reversed(node.children))
     return items
-
-
-def _kind(node: Tree, is_folded: bool) -> Kind:
-    if not node.children:
-        return "empty"
-    if node.is_preterminal:
-        return "tag"
-    return "folded" if is_folded and node.width else "phrase"
-
-
-def _roof_text(words: Sequence[str]) -> str:
-    """The text under a roof: all words if they are few, else the first ones and the last.
-
-    >>> _roof_text("the withdrawal of the company 's poison pill rights plan".split())
-    'the withdrawal of … plan'
-    """
-    room = _LONGEST_ROOF
-    for count, word in enumerate(words):
-        room -= terminal_width(word) + 1
-        if room < 0:
-            return " ".join([*words[: max(min(count - 1, _WORDS_OF_LONG_ROOF), 1)], "…", *words[-1:]])
-    return " ".join(words)
 
 
 def _check_folded(tree: Tree, folded: Collection[int]) -> None:
@@ -113,7 +67,8 @@ class Layout:
     """Items and their positions.
 
     ``centre`` and ``left`` are where an item's text has its middle and begins; ``size`` is how wide it is. Phrases stand in the
-    rows ``0`` to ``levels - 1`` by their depth, tags in row ``levels``, words in row ``levels + 1``.
+    rows ``0`` to ``levels - 1`` by their depth, tags in row ``levels``, words in row ``levels + 1``. Where branches cross, ``rows``
+    says in which row each item stands.
     """
 
     items: list[Item]
@@ -122,8 +77,11 @@ class Layout:
     left: list[int]
     width: int
     levels: int
+    rows: list[int] | None = None
 
     def row(self, index: int) -> int:
+        if self.rows is not None:
+            return self.rows[index]
         kind = self.items[index].kind
         if kind in ("word", "roof"):
             return self.levels + 1
@@ -140,19 +98,27 @@ def place(items: list[Item], size: list[int], gap: int, *, snap: int = 0, mirror
     >>> [(item.text, left) for item, left in zip(items, layout.left)]
     [('S', 3), ('A', 1), ('aaa', 0), ('B', 6), ('bb', 5)]
     """
+    rows = None
+    if has_crossings(items):
+        centre, rows, width, levels = place_crossing(items, size, gap)
+    else:
+        centre, width = _centres(items, size, gap, snap)
+        levels = 1 + max((item.depth for item in items if item.kind in ("phrase", "folded", "empty")), default=-1)
+    left = [at - own // 2 for at, own in zip(centre, size, strict=True)]
+    if mirrored:
+        left = [width - first - own for first, own in zip(left, size, strict=True)]
+        centre = [width - 1 - at for at in centre]
+    return Layout(items, size, centre, left, width, levels, rows)
+
+
+def _centres(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[list[int], int]:
+    """The middle of each item, and the width of all."""
     strip, middle, offset = _strips(items, size, gap, snap)
     begin = [0] * len(items)
     for index, item in enumerate(items):
         if item.parent >= 0:
             begin[index] = begin[item.parent] + offset[index]
-    centre = [first + at for first, at in zip(begin, middle, strict=True)]
-    left = [at - own // 2 for at, own in zip(centre, size, strict=True)]
-    width = strip[0]
-    if mirrored:
-        left = [width - first - own for first, own in zip(left, size, strict=True)]
-        centre = [width - 1 - at for at in centre]
-    deepest = max((item.depth for item in items if item.kind in ("phrase", "folded", "empty")), default=-1)
-    return Layout(items, size, centre, left, width, deepest + 1)
+    return [first + at for first, at in zip(begin, middle, strict=True)], strip[0]
 
 
 def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[list[int], list[int], list[int]]:

@@ -14,6 +14,7 @@ from html import escape as escape_html
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
+from treegauge.trees.drawing.crossing import has_crossings
 from treegauge.trees.drawing.layout import Item, check_choice, place, tree_items
 from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, clean, ems, node_marks, used_marks
 from treegauge.trees.tree import Tree
@@ -190,12 +191,15 @@ def svg_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
     """The tree as bracketed text with the names of marks, cut where it becomes long."""
     parts: list[str] = []
     length = open_brackets = 0
+    crosses = has_crossings(items)
     for item in items:
         if length > _LONGEST_DESCRIPTION:
             return "".join(parts) + " …"
         closing = ")" * (open_brackets - item.depth)
         open_brackets -= len(closing)
         text = clean(item.text, _LONGEST_TITLE)
+        if crosses and not item.is_node:
+            text = f"{item.start}={text}"
         if item.is_node:
             mark = marks.get(item.number)
             text = "(" + text + (f" [{mark.names}]" if mark else "")

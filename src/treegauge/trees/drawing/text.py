@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from treegauge.tables import terminal_width
+from treegauge.trees.drawing.crossing import has_crossings
 from treegauge.trees.drawing.layout import Item, Layout, check_choice, place, tree_items
 from treegauge.trees.drawing.marks import MarkSymbols, NodeMark, clean, isolate_direction, legend_text, node_marks, used_marks
 from treegauge.trees.tree import Tree
@@ -115,7 +116,9 @@ def draw_text(
     marked = node_marks(tree, marks)
     picture = _TextPicture(tree_items(tree, folded), marked, charset == "ascii")
     layout = picture.fitting(width, direction == "rtl") if style == "tree" else None
-    drawn = picture.lines(layout) if layout else outline_lines(picture.items, picture.texts, width, charset == "ascii")
+    drawn = (
+        picture.lines(layout) if layout else outline_lines(picture.items, picture.texts_with_places(), width, charset == "ascii")
+    )
     if legend and marked:
         drawn += ["", legend_text((mark.name for mark in used_marks(marked.values())), charset=charset)]
     return "\n".join(drawn)
@@ -131,6 +134,12 @@ class _TextPicture:
         point = "*" if ascii_only else "•"
         self.texts = [_item_text(item, marks, symbols, point) for item in items]
         self.sizes = [terminal_width(text) for text in self.texts]
+
+    def texts_with_places(self) -> list[str]:
+        """The texts; where branches cross, words with their places in the sentence."""
+        if not has_crossings(self.items):
+            return self.texts
+        return [text if item.is_node else f"{item.start}={text}" for item, text in zip(self.items, self.texts, strict=True)]
 
     def fitting(self, width: int | None, mirrored: bool) -> Layout | None:
         """A layout that fits into the width, loose or tight."""
@@ -149,14 +158,29 @@ class _TextPicture:
             row = self._row(layout, index)
             rows[row].append((layout.left[index], isolate_direction(self.texts[index]), layout.size[index]))
             if item.parent >= 0 and self.items[item.parent].kind in ("phrase", "folded"):
-                for between in range(2 * item.depth, row):
+                for between in range(2 * layout.row(item.parent) + 2, row):
                     rows[between].append((layout.centre[index], self.draw.down, 1))
         for index, below in children.items():
             if index >= 0 and self.items[index].kind in ("phrase", "folded"):
                 branches = self._branches(layout.centre[index], below)
-                rows[2 * self.items[index].depth + 1].append((min(below), branches, len(branches)))
-        drawn = [_line(sorted(row)) for row in rows]
+                rows[2 * layout.row(index) + 1].append((min(below), branches, len(branches)))
+        drawn = [_line(sorted(row)) if layout.rows is None else self._painted(row) for row in rows]
         return drawn if drawn[-1] else [line for line in drawn if line]
+
+    def _painted(self, pieces: list[tuple[int, str, int]]) -> str:
+        """Pieces that may lie over one another as one line: labels above lines down, and these above lines across."""
+        cells: list[str] = [" "] * max((left + size for left, _, size in pieces), default=0)
+        for left, text, size in sorted(pieces, key=self._height):
+            if len(text) == size:
+                cells[left : left + size] = text
+            else:  # characters that take two columns, or none
+                cells[left : left + size] = [text, *[""] * (size - 1)]
+        return "".join(cells).rstrip()
+
+    def _height(self, piece: tuple[int, str, int]) -> int:
+        """What lies above what: a line across, a line down, a text."""
+        text = piece[1]
+        return 1 if text == self.draw.down else 0 if all(letter in self.draw for letter in text) else 2
 
     def _row(self, layout: Layout, index: int) -> int:
         row = layout.row(index)
