@@ -201,6 +201,8 @@ def pair_of(
     )
     gold_brackets = replace(gold_brackets, labels=numbers.strings)
     test_brackets = replace(test_brackets, labels=numbers.strings)
+    common.gold.require_continuous("scores are of trees without gaps")
+    common.test.require_continuous("scores are of trees without gaps")
     if gold_brackets.blocks is not None or test_brackets.blocks is not None:
         gold_brackets, test_brackets = with_gap_numbers(gold_brackets, test_brackets)
     stays = np.ones(len(gold), dtype=np.bool_)

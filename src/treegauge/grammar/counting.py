@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from treegauge.errors import MismatchError
+from treegauge.errors import Discontinuous, MismatchError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.trees.tree import Production, Tree
 
@@ -61,10 +61,17 @@ def relative_frequency(counts: Counter[Production], roots: Counter[str], *, top:
 
 
 def _productions(tree: Tree, number: int) -> list[Production]:
+    _refuse_gaps(tree)
     for node in tree.nodes():
         if not node.children:
             raise MismatchError(f"tree {number} has an empty node {node.label!r}: remove empty nodes (traces) before counting")
     return tree.productions()
+
+
+def _refuse_gaps(tree: Tree) -> None:
+    if not tree.is_continuous:
+        advice = "Make the trees continuous first: treegauge normalise --steps continuous:split, which can be undone on the parses."
+        raise Discontinuous("a grammar has rules of continuous trees only, but this tree has a gap", advice=advice)
 
 
 def _relative_frequency(counts: Counter[Production], start: str, labels: dict[str, str | None]) -> PCFG:
@@ -81,6 +88,7 @@ def tag_sequence_tree(tree: Tree) -> Tree | str:
     >>> print(tag_sequence_tree(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")))
     (S (NP DT NN) (VP VBD))
     """
+    _refuse_gaps(tree)
     done: list[list[Tree | str]] = [[]]
     stack: list[tuple[Tree | str, bool]] = [(tree, False)]
     while stack:

@@ -187,7 +187,7 @@ def _nodes(tree: Tree) -> Iterator[str]:
 
 
 def _names(node: Tree, *, is_root: bool) -> dict[str, str]:
-    """What the label says, as attributes; a relation that is ``top`` would be read as none."""
+    """The parts of a label as attributes; a relation that is ``top`` would be read as none."""
     parts = split_label(node.label, has_lemma=True) if node.is_preterminal else node_parts(node.label, is_root=is_root)
     if parts.function == _TOP or (is_root and parts.function != NONE):
         parts = node_parts(node.label, is_root=True)

@@ -45,7 +45,7 @@ class XmlHandler(ABC, Generic[Item]):
 
     @abstractmethod
     def missing(self) -> str:
-        """What is wrong with the whole file, or nothing."""
+        """The problem of the file as a whole; empty if there is none."""
 
     @property
     def line(self) -> int:
@@ -79,7 +79,7 @@ class XmlHandler(ABC, Generic[Item]):
 
 
 def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputError]:
-    """What a handler finds in a text; after an error of XML itself nothing more can be read."""
+    """The items that a handler finds in a text; after an error of XML itself nothing more can be read."""
     for chunk, is_last in text.chunks():
         error = handler.feed(chunk, is_last)
         while handler.found:

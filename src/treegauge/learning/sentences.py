@@ -90,6 +90,7 @@ class BracketedSentences:
         if terminals not in TERMINALS:
             raise UnknownName("kind of terminals", terminals, TERMINALS)
         bank = without_tokens(bank, has_tag(bank, frozenset(drop)))
+        bank.require_continuous("brackets to learn from have no gaps")
         length = np.diff(bank.token_offset)
         kept = np.flatnonzero((length > 0) & (length <= (np.inf if longest is None else longest)))
         bank = bank.take(kept)

@@ -282,7 +282,7 @@ def _lowest_above(graph: _Graph, left: int, right: int) -> int:
 
 
 class GapCounts(NamedTuple):
-    """How discontinuous trees are: sentences and constituents (tags not counted), and those with gaps; constituents by fan-out.
+    """Numbers of sentences and constituents (tags not counted), and of those with gaps; constituents by fan-out.
 
     The *fan-out* of a constituent is the number of its blocks of words; its *gap degree* is one less.
     """
@@ -301,7 +301,7 @@ class GapCounts(NamedTuple):
 
 
 def count_gaps(banks: Iterable[Treebank]) -> GapCounts:
-    """How discontinuous some treebanks are, together.
+    """The sentences and constituents with gaps of some treebanks, together.
 
     >>> print(count_gaps([Treebank.parse("(S (NP (N a)) (V b))")]))
     0 of 1 sentences and 0 of 2 constituents have gaps

@@ -148,6 +148,7 @@ def _oracle(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
 
     Unary chains stay, as a parser may give them as one label.
     """
+    gold.require_continuous("the baseline oracle-binary needs trees without gaps")
     sentence = np.repeat(np.arange(len(gold)), np.diff(gold.node_offset))
     first_node, first_token = gold.node_offset[:-1], gold.token_offset[:-1]
     before = np.append(0, np.cumsum(counts))

@@ -94,7 +94,7 @@ class Blocks:
 
 
 class MovedBlocks(NamedTuple):
-    """What becomes of nodes with gaps over other tokens: the new ``start`` and ``end`` of each ``row``, and the ``blocks`` left."""
+    """Nodes with gaps over other tokens: the new ``start`` and ``end`` of each ``row``, and the ``blocks`` left."""
 
     row: Int64
     start: Int32

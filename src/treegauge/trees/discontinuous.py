@@ -72,7 +72,7 @@ class DiscontinuousTree(Tree):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Where the words of the children, read one child after the other, stand among the words of this node."""
+        """The places, among the words of this node, of the words of its children, read one child after the other."""
         return self._order
 
     def replace(self, *, label: str | None = None, children: Iterable[Child] | None = None) -> Tree:

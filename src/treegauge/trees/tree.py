@@ -176,7 +176,7 @@ class Tree:
 
     @property
     def order(self) -> tuple[int, ...] | None:
-        """How the words of the children interleave, see :class:`~treegauge.trees.discontinuous.DiscontinuousTree`; None: not."""
+        """The way the words of the children interleave (:class:`~treegauge.trees.discontinuous.DiscontinuousTree`); None: not."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""Where everything stands in a tree with crossing branches: words in their order, phrases in rows above them.
+"""The layout of a tree with crossing branches: words in their order, phrases in rows above them.
 
 A phrase stands over the middle of its children, in the lowest row where neither its label nor the line to its children runs into
 those of another phrase; so lines cross at right angles only, and never behind a label if that can be avoided.
@@ -148,7 +148,7 @@ class _Rows:
         return True
 
     def _lines_past(self, index: int) -> list[int]:
-        """Where lines run up to phrases that have no place yet, other than this one."""
+        """The columns of lines up to phrases that have no place yet, other than this one."""
         return [
             self.centre[child]
             for other in self.waiting

@@ -1,4 +1,4 @@
-"""What is drawn of a tree: its nodes and words as items in pre-order."""
+"""Items: the nodes and words of a tree in pre-order, as they are drawn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Item(NamedTuple):
 
 
 def kind_of(node: Tree, is_folded: bool) -> Kind:
-    """How a node is drawn."""
+    """The way in which a node is drawn."""
     if not node.children:
         return "empty"
     if node.is_preterminal:

@@ -178,7 +178,7 @@ class _TextPicture:
         return "".join(cells).rstrip()
 
     def _height(self, piece: tuple[int, str, int]) -> int:
-        """What lies above what: a line across, a line down, a text."""
+        """The order in which pieces are painted: lines across, lines down, texts."""
         text = piece[1]
         return 1 if text == self.draw.down else 0 if all(letter in self.draw for letter in text) else 2
 
