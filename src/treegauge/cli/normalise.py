@@ -11,7 +11,9 @@ from treegauge.cli._options import reading_options
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.normalise import STEPS, pipeline
+from treegauge.normalise.continuous import GapCounts, add_gaps, count_gaps
 from treegauge.normalise.steps import ALIASES
+from treegauge.trees import Treebank
 
 __all__ = ["command"]
 
@@ -21,6 +23,7 @@ __all__ = ["command"]
 Examples:
   treegauge normalise --steps traces,functions,redundant wsj/ -o clean.mrg
   treegauge normalise --steps traces,root,unaries:joined,binarise:head:h=2:v=2 train.mrg -o binary.mrg
+  treegauge normalise --steps attach-punctuation,continuous:split tiger.xml -o tiger.mrg
   treegauge normalise --undo --steps unaries:joined,binarise:head:h=2:v=2 parsed.mrg -o parsed.nary.mrg
   treegauge normalise --steps 'punctuation:"$, $."' negra.mrg | less"""
 )
@@ -54,12 +57,24 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
         raise UsageError("no files given; write - for standard input")
     chain = pipeline(",".join(written))
     gone: Counter[str] = Counter()
+    before: list[GapCounts] = []
+    after: list[GapCounts] = []
     chain = chain.inverse() if undo else chain
-    write_blocks((chain.treebank(block, gone) for file in files for block in stream(file, options)), output)
+
+    def transformed(block: Treebank) -> Treebank:
+        made = chain.treebank(block, gone)
+        before.append(count_gaps([block]))
+        after.append(count_gaps([made]))
+        return made
+
+    write_blocks((transformed(block) for file in files for block in stream(file, options)), output)
     for step, number in gone.items():
         filtered = STEPS[step.partition(":")[0]].filters
         sentences = f"{number} sentence{'s' * (number > 1)}"
         click.echo(f"treegauge: {sentences} {'left out' if filtered else 'emptied, written as (),'} by {step}", err=True)
+    if add_gaps(before).constituents_with_gaps or add_gaps(after).constituents_with_gaps:
+        click.echo(f"treegauge: before, {add_gaps(before)}", err=True)
+        click.echo(f"treegauge: after, {add_gaps(after)}", err=True)
 
 
 def _listing() -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Our own treebank: 521 English sentences in Penn Treebank style, CC0. ``GUIDE.md`` describes the annotation."""
+"""Our own treebanks, CC0: 521 English sentences in Penn Treebank style, and 63 German and Dutch ones with crossing branches.
+
+``GUIDE.md`` describes the annotation.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from treegauge.errors import UnknownName
 from treegauge.io import read
 from treegauge.trees import Treebank
 
-__all__ = ["KINDS", "PARTS", "own_treebank", "treebank_path"]
+__all__ = ["KINDS", "LANGUAGES", "PARTS", "discontinuous_treebank", "own_treebank", "treebank_path"]
 
 KINDS = ("travel", "news", "story")
+LANGUAGES = ("german", "dutch")
 PARTS = ("train", "dev", "all")
 
 _FOLDER = Path(__file__).parent
@@ -44,3 +48,14 @@ def own_treebank(part: str = "all", kinds: tuple[str, ...] = KINDS) -> Treebank:
         for bank, devs in zip(banks, is_dev, strict=True)
     ]
     return Treebank.concatenate(chosen)
+
+
+def discontinuous_treebank(language: str) -> Treebank:
+    """The sentences with crossing branches of one language.
+
+    >>> len(discontinuous_treebank("german")), len(discontinuous_treebank("dutch"))
+    (34, 29)
+    """
+    if language not in LANGUAGES:
+        raise UnknownName("language", language, LANGUAGES)
+    return read(_FOLDER / f"{language}.discbracket")

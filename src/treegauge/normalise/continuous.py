@@ -22,7 +22,7 @@ from treegauge.normalise.labels import escape, unescape
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.discontinuous import Placed, blocks_of, walk, weave
 
-__all__ = ["GapCounts", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"]
+__all__ = ["GapCounts", "add_gaps", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"]
 
 MARK = "*"
 _PIECE = re.compile(r"(.*)\*(\d{1,6})(?:\.(\d{1,6}))?", re.DOTALL)
@@ -298,6 +298,16 @@ class GapCounts(NamedTuple):
             f"{self.sentences_with_gaps} of {self.sentences} sentences and {self.constituents_with_gaps} of {self.constituents} "
             "constituents have gaps"
         )
+
+
+def add_gaps(counts: Iterable[GapCounts]) -> GapCounts:
+    """The sums of several counts."""
+    given = list(counts)
+    fan_out: Counter[int] = Counter()
+    for count in given:
+        fan_out.update(dict(count.fan_out))
+    numbers = (sum(column) for column in zip(*(count[:4] for count in given), strict=True)) if given else (0, 0, 0, 0)
+    return GapCounts(*numbers, tuple(sorted(fan_out.items())))
 
 
 def count_gaps(banks: Iterable[Treebank]) -> GapCounts:
