@@ -7,13 +7,15 @@ from itertools import pairwise
 
 from treegauge.errors import MissingExtra
 from treegauge.trees import Child, Tree, Treebank
+from treegauge.trees.discontinuous import Placed, weave
+from treegauge.trees.tree import rebuild
 
 try:
     from hypothesis import strategies as st
 except ImportError:
     raise MissingExtra("treegauge.testing.pairs (it builds on hypothesis)", "test") from None
 
-__all__ = ["tree_pairs", "treebank_pairs", "trees_over"]
+__all__ = ["discontinuous_pairs", "tree_pairs", "treebank_pairs", "trees_over"]
 
 _PHRASES = ("S", "NP", "VP", "PP", "SBAR", "ADVP", "PRT", "NX")
 _TAGS = ("NN", "DT", "IN", "VBD", "CC", "RB", "S")
@@ -77,3 +79,27 @@ def treebank_pairs(max_size: int = 5, max_words: int = 6) -> st.SearchStrategy[t
         return Treebank.from_trees([gold for gold, _ in pairs]), Treebank.from_trees([test for _, test in pairs])
 
     return st.lists(pair, max_size=max_size).map(columns)
+
+
+def discontinuous_pairs(max_words: int = 7) -> st.SearchStrategy[tuple[Tree, Tree]]:
+    """A gold and a test tree over the same words, most with crossing branches; now and then one is continuous, or both are equal."""
+
+    def pair(n: int) -> st.SearchStrategy[tuple[Tree, Tree]]:
+        tree = st.tuples(trees_over([str(i) for i in range(n)]), st.permutations(range(n)) | st.just(list(range(n)))).map(
+            lambda made: _over_places(*made)
+        )
+        return st.tuples(tree, tree) | tree.map(lambda made: (made, made))
+
+    return st.integers(1, max_words).flatmap(pair)
+
+
+def _over_places(tree: Tree, places: Sequence[int]) -> Tree:
+    """The tree with word ``i`` at another place, where it is called after the place."""
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        placed = [Placed(f"w{places[int(child)]}", places[int(child)]) if isinstance(child, str) else child for child in children]
+        return [Tree(node.label, placed)]
+
+    made = rebuild(tree, make)
+    assert made is not None
+    return weave(made)
