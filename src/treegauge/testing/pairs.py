@@ -82,7 +82,7 @@ def treebank_pairs(max_size: int = 5, max_words: int = 6) -> st.SearchStrategy[t
 
 
 def discontinuous_pairs(max_words: int = 7) -> st.SearchStrategy[tuple[Tree, Tree]]:
-    """A gold and a test tree over the same words, most with crossing branches; now and then one is continuous, or both are equal."""
+    """A gold and a test tree over the same words, most with crossing branches; now and then one has none, or both are equal."""
 
     def pair(n: int) -> st.SearchStrategy[tuple[Tree, Tree]]:
         tree = st.tuples(trees_over([str(i) for i in range(n)]), st.permutations(range(n)) | st.just(list(range(n)))).map(

@@ -89,7 +89,7 @@ def place_crossing(items: Sequence[Item], size: Sequence[int], gap: int) -> Plac
 def _columns(items: Sequence[Item], size: Sequence[int], gap: int, children: Sequence[Sequence[int]]) -> list[int]:
     """The middles of words, of the tags above them, and of what has no words, from left to right."""
     centre = [0] * len(items)
-    columns = [index for index, item in enumerate(items) if not children[index]]
+    columns = [index for index, below in enumerate(children) if not below]
     columns.sort(key=lambda index: (items[index].start, items[index].end))
     left = 0
     for index in columns:
