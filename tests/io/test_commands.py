@@ -54,8 +54,8 @@ def test_convert_refuses_what_it_cannot_do(tmp_path: Path, mrg: Path) -> None:
     assert not (tmp_path / "x.conll").exists()
     _, err = run("convert", tmp_path / "y.mrg", "-o", tmp_path / "z.mrg", code=3)
     assert "no such file" in err
-    _, err = run("convert", mrg, "--to", "tigerxml", code=2)
-    assert "'tigerxml' is not one of" in err
+    _, err = run("convert", mrg, "--to", "freebank", code=2)
+    assert "'freebank' is not one of" in err
     _, err = run("convert", code=2)
     assert "no files given" in err
     assert list(tmp_path.iterdir()) == [mrg]

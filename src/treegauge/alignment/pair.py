@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from treegauge.alignment.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
 from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths, with_gap_numbers
 from treegauge.alignment.words import WordNumbers, has_tag, plain_word, without_tokens, without_traces
-from treegauge.errors import MismatchError
+from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
@@ -139,6 +139,17 @@ class Pair:
         """Whether no bracket that counts has a gap, on either side."""
         return self.gold.blocks is None and self.test.blocks is None
 
+    def require_continuous(self, purpose: str) -> None:
+        """Refuse brackets with gaps; ``purpose`` is what needs spans, such as ``"FREVAL counts fragments of continuous trees"``."""
+        for brackets in (self.gold, self.test):
+            if brackets.blocks is not None:
+                row = int(brackets.blocks.row[0])
+                sentence = int(self.index[int(brackets.sentence[row])])
+                raise Discontinuous(
+                    f"{purpose}, but {brackets.labels[int(brackets.label[row])] or 'a node'} of sentence {sentence + 1} has a gap",
+                    advice="Make the trees continuous first: treegauge normalise --steps continuous:raise (or continuous:split).",
+                )
+
     @property
     def matching_classes(self) -> Int32 | None:
         """What labels are matched by: None where the preset ignores labels."""
@@ -201,8 +212,6 @@ def pair_of(
     )
     gold_brackets = replace(gold_brackets, labels=numbers.strings)
     test_brackets = replace(test_brackets, labels=numbers.strings)
-    common.gold.require_continuous("scores are of trees without gaps")
-    common.test.require_continuous("scores are of trees without gaps")
     if gold_brackets.blocks is not None or test_brackets.blocks is not None:
         gold_brackets, test_brackets = with_gap_numbers(gold_brackets, test_brackets)
     stays = np.ones(len(gold), dtype=np.bool_)

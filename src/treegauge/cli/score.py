@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
-BREAKDOWN_NAMES = "labels, confusions, lengths, depths, unaries, crossings, errors"
+BREAKDOWN_NAMES = "labels, confusions, lengths, depths, unaries, crossings, errors, fan-outs, gap-degrees"
 
 
 def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -30,7 +30,9 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
         metrics = {name: find_metric(name) for name in metric_names()}
         width, wide = max(map(len, metrics)), max(len(metric.preset) for metric in metrics.values())
         for name, metric in metrics.items():
-            click.echo(f"{name:{width}}  preset {metric.preset:{wide}}  {metric.summary}")
+            gaps = "gaps" if metric.discontinuous else "-"
+            click.echo(f"{name:{width}}  preset {metric.preset:{wide}}  {gaps:4}  {metric.summary}")
+        click.echo("gaps: takes discontinuous trees; others want continuous ones (treegauge normalise --steps continuous:raise)")
         ctx.exit()
 
 

@@ -180,6 +180,7 @@ class Metric(ABC):
     * ``preset``: the name of the preset that trees are prepared with unless another is given.
     * ``compared_with_evalb``: whether EVALB counts the same, so that a result can say what EVALB would print.
     * ``counts_are_results``: whether tables show the counts beside the rates.
+    * ``discontinuous``: whether its definition holds for trees with crossing branches; if not, such trees are refused.
 
     A rate named ``average_...`` is a mean of counts; all others are shares, and shown as percentages.
     """
@@ -193,6 +194,7 @@ class Metric(ABC):
     preset: ClassVar[str] = "default"
     compared_with_evalb: ClassVar[bool] = False
     counts_are_results: ClassVar[bool] = False
+    discontinuous: ClassVar[bool] = False
 
     @abstractmethod
     def rows(self, pair: Pair) -> Rows:

@@ -335,6 +335,7 @@ class Freval(Metric):
         return f"{self.symmetries[name]}_{sizes}"
 
     def rows(self, pair: Pair) -> Rows:
+        pair.require_continuous("FREVAL matches fragments by the spans of their nodes")
         rows = np.empty((len(pair), len(self.columns)), dtype=object)
         partner = partners(pair.gold, pair.test, pair.matching_classes)
         for index, counts in enumerate(self._sentences(pair, partner)):

@@ -30,6 +30,7 @@ class _Triples(NamedTuple):
     sentence: Int64
     start: Int64
     end: Int64
+    gap: Int64
     label: Int64
 
 
@@ -55,6 +56,7 @@ class Goodman(Metric):
     summary = "Labelled, Bracketed and Consistent Brackets Recall and Tree rates, on sets of constituents"
     reference = "goodman1996"
     headline = "labelled_recall"
+    discontinuous = True
     columns = (
         *("sentences", "N_C", "N_G", "L", "B", "C", "labelled_tree", "bracketed_tree", "consistent_brackets_tree"),
         *("labelled_recall_sum", "bracketed_recall_sum", "recall_defined"),
@@ -67,7 +69,7 @@ class Goodman(Metric):
         test = self._triples(pair.test, pair.matching_classes)
         both = _Triples(*(np.concatenate(columns) for columns in zip(gold, test, strict=True)))
         code, n_gold = codes(both), len(gold.sentence)
-        span = codes(both[:3])
+        span = codes(both[:4])
         in_gold = np.unique(code[:n_gold], return_index=True)[1]
         in_test = np.unique(code[n_gold:], return_index=True)[1]
 
@@ -97,6 +99,7 @@ class Goodman(Metric):
             brackets.sentence,
             brackets.start.astype(np.int64),
             brackets.end.astype(np.int64),
+            brackets.gap_numbers,
             classes[brackets.label].astype(np.int64),
         )
         if not self.preterminals:
@@ -104,7 +107,7 @@ class Goodman(Metric):
         sentence, position = token_positions(brackets)
         tagged = np.flatnonzero((brackets.tag >= 0) & brackets.counted)
         place = position[tagged]
-        tags = _Triples(sentence[tagged], place, place + 1, classes[brackets.tag[tagged]].astype(np.int64))
+        tags = _Triples(sentence[tagged], place, place + 1, np.zeros_like(place), classes[brackets.tag[tagged]].astype(np.int64))
         return _Triples(*(np.concatenate(columns) for columns in zip(phrases, tags, strict=True)))
 
     def rates(self, total: Total) -> Rates:

@@ -203,6 +203,7 @@ class LeafAncestor(Metric):
     summary = "how alike the labels between each word and the root are, by edit distance"
     reference = "sampson2003"
     headline = "leaf_ancestor"
+    discontinuous = True
     columns = ("sentences", "words", "similarity", "sentence_similarity", "sentences_defined")
     symmetries: ClassVar[Mapping[str, str]] = {"leaf_ancestor": "leaf_ancestor", "mean_leaf_ancestor": "mean_leaf_ancestor"}
 

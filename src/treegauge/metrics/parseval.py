@@ -1,7 +1,8 @@
 """PARSEVAL: labelled and unlabelled brackets, exact match, crossing brackets, tags.
 
 Black et al. 1991, as EVALB counts: brackets are a multiset, preterminals are not brackets, a test bracket crosses if it
-crosses any gold bracket. A sentence without brackets on both sides is an exact match and has no sentence F1.
+crosses any gold bracket. Brackets with gaps are labelled yields: a label and the set of words it covers. A sentence without
+brackets on both sides is an exact match and has no sentence F1.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Parseval(Metric):
         **{rate: rate for rate in ("f1", "unlabelled_f1", "mean_f1", "exact_match", "tagging_accuracy")},
     }
     compared_with_evalb = True
+    discontinuous = True
 
     def rows(self, pair: Pair) -> Rows:
         gold, test = pair.gold, pair.test

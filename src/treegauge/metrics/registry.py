@@ -17,6 +17,7 @@ __all__ = ["METRICS", "REFERENCES", "Reference", "find_metric", "metric_class", 
 
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
+    "discontinuous": "treegauge.metrics.discontinuous:DiscontinuousBrackets",
     "goodman": "treegauge.metrics.goodman:Goodman",
     "parent-child": "treegauge.metrics.simaan:ParentChild",
     "frames": "treegauge.metrics.simaan:Frames",
@@ -196,6 +197,24 @@ REFERENCES: dict[str, Reference] = {
             booktitle="Eighth International Conference on Parsing Technologies",
             address="Nancy",
             year=2003,
+        ),
+        Reference(
+            key="boyd2007",
+            kind="inproceedings",
+            authors=("Boyd, Adriane",),
+            title="Discontinuity Revisited: An Improved Conversion to Context-Free Representations",
+            booktitle="Linguistic Annotation Workshop",
+            address="Prague",
+            year=2007,
+        ),
+        Reference(
+            key="maier2010",
+            kind="inproceedings",
+            authors=("Maier, Wolfgang",),
+            title="Direct Parsing of Discontinuous Constituents in {German}",
+            booktitle="{NAACL} {HLT} 2010 First Workshop on Statistical Parsing of Morphologically-Rich Languages",
+            address="Los Angeles",
+            year=2010,
         ),
         Reference(
             key="kummerfeld2012",

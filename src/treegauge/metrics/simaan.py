@@ -47,6 +47,7 @@ class ParentChild(Metric):
     summary = "PC: links of a parent (span and label) to the label of its child at a side"
     reference = "simaan2003"
     headline = "f1"
+    discontinuous = True
     columns = OVERLAP_COLUMNS
     symmetries = OVERLAP_SYMMETRIES
 
@@ -66,7 +67,7 @@ def _links(brackets: Brackets, classes: Int32 | None) -> list[Column]:
     parent = children.parent[labelled]
     label = symbols(brackets, classes)[0]
     return [
-        *(brackets.sentence[parent], brackets.start[parent], brackets.end[parent]),
+        *(brackets.sentence[parent], brackets.start[parent], brackets.end[parent], brackets.gap_numbers[parent]),
         *(label[parent], side[labelled], children.symbol[labelled]),
     ]
 
@@ -95,6 +96,7 @@ class Frames(Metric):
     summary = "CF: productions with the span of their node, splits left open"
     reference = "simaan2003"
     headline = "f1"
+    discontinuous = True
     columns = OVERLAP_COLUMNS
     symmetries = OVERLAP_SYMMETRIES
 
@@ -114,14 +116,17 @@ class Frames(Metric):
         if self.productions == "strict":
             counts &= np.bincount(children.parent[children.is_word], minlength=len(counts)) == 0
         row = np.flatnonzero(counts)
-        frames: list[Column] = [brackets.sentence[row], brackets.start[row], brackets.end[row], label[row], right_hand[row]]
+        frames: list[Column] = [
+            *(brackets.sentence[row], brackets.start[row], brackets.end[row], brackets.gap_numbers[row]),
+            *(label[row], right_hand[row]),
+        ]
         if self.productions != "all":
             return frames
         # A preterminal's production is its word; it gets a number below zero, which no sequence of symbols has.
         sentence, position = token_positions(brackets)
         tagged = np.flatnonzero((brackets.tag >= 0) & brackets.counted)
         lexical = [
-            *(sentence[tagged], position[tagged], position[tagged] + 1, token_symbol[tagged]),
+            *(sentence[tagged], position[tagged], position[tagged] + 1, np.zeros_like(tagged), token_symbol[tagged]),
             -1 - brackets.word[tagged].astype(np.int64),
         ]
         return [np.concatenate(columns) for columns in zip(frames, lexical, strict=True)]

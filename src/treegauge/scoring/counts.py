@@ -20,7 +20,7 @@ from treegauge.alignment.alignment import Fit, Note, align_pairs, differing_text
 from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.pair import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
-from treegauge.errors import InputError, MismatchError, UnknownName, UsageError, WriteError
+from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.base import ExactSum, Metric, Rows
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_parameters, evalb_rows, evalb_verdicts
@@ -210,8 +210,8 @@ class SystemTally:
         assert file is not None
         try:
             outcome, status = evalb_verdicts(block, rows, file)
-        except WriteError:
-            # Trees of a format whose words may hold blanks: there is no file that EVALB could read.
+        except (WriteError, Discontinuous):
+            # Trees of a format whose words may hold blanks, or trees with gaps: there is no file that EVALB could read.
             self.evalb = None
             return
         self.evalb = so_far + outcome

@@ -96,6 +96,7 @@ class Prepared(NamedTuple):
 
 def evalb_verdicts(block: Prepared, rows: Rows, file: EvalbFile) -> tuple[EvalbOutcome, Int64]:
     """What EVALB makes of these trees, one a line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
+    _refuse_gaps(block.gold, block.test)
     preset = from_parameters(file.parameters, file.name)
     status = _sure_status(block, preset, may_repair=bool(file.parameters.quote_labels))
     outcome = EvalbOutcome(file.name, 0, int((status == ERROR).sum()), int((status == SKIP).sum()))
@@ -119,6 +120,11 @@ def evalb_verdicts(block: Prepared, rows: Rows, file: EvalbFile) -> tuple[EvalbO
         status[sentence] = result.status
     without_partner = np.full(len(block.gold) - len(status), UNPAIRED, dtype=np.int64)
     return outcome, np.concatenate([status, without_partner])
+
+
+def _refuse_gaps(*banks: Treebank) -> None:
+    for bank in banks:
+        bank.require_continuous("EVALB reads bracketed text, which cannot hold crossing branches")
 
 
 def _sure_status(block: Prepared, preset: Preset, *, may_repair: bool) -> Int64:
@@ -241,6 +247,7 @@ def evalb_rows(gold: Treebank, test: Treebank, preset: Preset) -> EvalbRows:
     >>> scored.index.tolist(), scored.status.tolist(), scored.notes[0].text
     ([0], [0, 1], 'tree 2: EVALB: Length unmatch (1|2); it is left out')
     """
+    _refuse_gaps(gold, test)
     parameters = evalb_parameters(preset)
     results = _results(gold, test, parameters)
     unlabelled = _results(gold, test, replace(parameters, labelled=False))

@@ -9,6 +9,7 @@ from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UnknownName
 from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, Place, Places
 from treegauge.metrics.breakdowns.errors import by_error
+from treegauge.metrics.breakdowns.gaps import by_fan_out, by_gap_degree
 from treegauge.metrics.breakdowns.labels import by_label, confusions
 from treegauge.metrics.breakdowns.shapes import by_crossing, by_depth, by_length, unary_chains
 from treegauge.presets import Preset
@@ -24,6 +25,8 @@ BREAKDOWNS: dict[str, Callable[[Pair], Breakdown]] = {
     "unaries": unary_chains,
     "crossings": by_crossing,
     "errors": by_error,
+    "fan-outs": by_fan_out,
+    "gap-degrees": by_gap_degree,
 }
 """Name -> function of a pair."""
 

@@ -104,6 +104,7 @@ _TOTAL: Key = ()
 
 def by_error(pair: Pair) -> Breakdown:
     """Errors of each kind: how many repairs, the brackets they explain, the sentences they are in, and F1 if they were repaired."""
+    pair.require_continuous("errors are classified in trees without gaps")
     counts: Counter[tuple[str, int]] = Counter()
     rows: dict[str, tuple[list[int], list[int]]] = {}
     for found in explain(pair):

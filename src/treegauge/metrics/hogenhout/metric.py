@@ -211,6 +211,7 @@ class Hogenhout(Metric):
         return np.stack(self._columns(pair, self._items(pair)), axis=1)
 
     def _items(self, pair: Pair) -> Items:
+        pair.require_continuous("Hogenhout's items are brackets without gaps")
         if self.preset_for(pair.preset) != pair.preset:
             kept = ", ".join(step for step in self.keep if step in ("punctuation", "empty"))
             raise UsageError(f"to keep {kept}, prepare the trees with the preset that Hogenhout.preset_for gives")
