@@ -11,6 +11,7 @@ from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
     from treegauge.metrics.base import Metric, Rates, Rows, Total, f1, ratio, total_of
+    from treegauge.metrics.discontinuous import DiscontinuousBrackets
     from treegauge.metrics.freval import Freval
     from treegauge.metrics.goodman import Goodman
     from treegauge.metrics.leaf_ancestor import LeafAncestor
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from treegauge.metrics.simaan import Frames, ParentChild
 
 __all__ = [
+    "DiscontinuousBrackets",
     "Frames",
     "Freval",
     "Goodman",
@@ -42,6 +44,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "base": ("Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"),
+        "discontinuous": ("DiscontinuousBrackets",),
         "freval": ("Freval",),
         "goodman": ("Goodman",),
         "leaf_ancestor": ("LeafAncestor",),

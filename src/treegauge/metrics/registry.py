@@ -13,7 +13,7 @@ from typing import cast
 from treegauge.errors import UnknownName
 from treegauge.metrics.base import Metric
 
-__all__ = ["METRICS", "REFERENCES", "Reference", "find_metric", "metric_class", "metric_names", "references_of"]
+__all__ = ["METRICS", "REFERENCES", "Reference", "compared_metrics", "find_metric", "metric_class", "metric_names", "references_of"]
 
 METRICS: dict[str, str] = {
     "parseval": "treegauge.metrics.parseval:Parseval",
@@ -31,6 +31,17 @@ METRICS: dict[str, str] = {
 def metric_names() -> list[str]:
     """The names of all metrics, in the order in which they are shown."""
     return list(METRICS)
+
+
+def compared_metrics(*, discontinuous: bool = False) -> list[str]:
+    """The metrics by which systems are compared when none is named: on discontinuous trees those that take them.
+
+    >>> set(compared_metrics(discontinuous=True)) - set(compared_metrics())
+    {'discontinuous'}
+    """
+    if discontinuous:
+        return [name for name in METRICS if metric_class(name).discontinuous]
+    return [name for name in METRICS if name != "discontinuous"]
 
 
 def find_metric(name: str) -> Metric:

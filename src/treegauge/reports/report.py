@@ -17,7 +17,7 @@ from treegauge.io.writing import write_chunks
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
 from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.hogenhout import Judgements
-from treegauge.metrics.registry import metric_names
+from treegauge.metrics.registry import compared_metrics
 from treegauge.presets import Preset
 from treegauge.reports.report_sentences import DifferingSentences, find_sentences
 from treegauge.reports.tree_diff import BracketMarks, mark_brackets
@@ -123,7 +123,7 @@ def make_report(
 
 
 def _with_main_metrics(options: CompareOptions) -> CompareOptions:
-    return replace(options, metrics=tuple(dict.fromkeys([_MAIN, *(options.metrics or metric_names()), _FRAGMENTS])))
+    return replace(options, metrics=tuple(dict.fromkeys([_MAIN, *(options.metrics or compared_metrics()), _FRAGMENTS])))
 
 
 def report_of_scores(

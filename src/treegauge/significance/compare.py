@@ -22,7 +22,7 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.base import Metric, Rates, Rows, total_of
 from treegauge.metrics.hogenhout import Judgements, crossing_histogram, rows_of_bits
-from treegauge.metrics.registry import find_metric, metric_names
+from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request
 from treegauge.scoring.inputs import TreebankLike
@@ -117,7 +117,7 @@ class CompareOptions:
 
     def scored_metrics(self) -> list[str]:
         """The names of all metrics that the comparison needs scores by."""
-        compared = list(self.metrics or metric_names())
+        compared = list(self.metrics or compared_metrics())
         brackets = _brackets_metric(compared) or _BRACKETS
         return list(dict.fromkeys([*compared, brackets, *(_of_structure(brackets, label) for label in self.structure)]))
 
