@@ -302,12 +302,17 @@ class GapCounts(NamedTuple):
 
 def add_gaps(counts: Iterable[GapCounts]) -> GapCounts:
     """The sums of several counts."""
-    given = list(counts)
+    total = GapCounts()
     fan_out: Counter[int] = Counter()
-    for count in given:
+    for count in counts:
         fan_out.update(dict(count.fan_out))
-    numbers = (sum(column) for column in zip(*(count[:4] for count in given), strict=True)) if given else (0, 0, 0, 0)
-    return GapCounts(*numbers, tuple(sorted(fan_out.items())))
+        total = GapCounts(
+            total.sentences + count.sentences,
+            total.sentences_with_gaps + count.sentences_with_gaps,
+            total.constituents + count.constituents,
+            total.constituents_with_gaps + count.constituents_with_gaps,
+        )
+    return total._replace(fan_out=tuple(sorted(fan_out.items())))
 
 
 def count_gaps(banks: Iterable[Treebank]) -> GapCounts:
