@@ -26,6 +26,8 @@ class BrowserPerson:
 
     def press(self, *keys: str) -> None:
         for key in keys:
+            if self.page.query_selector("article"):
+                self.page.wait_for_selector("article[data-ready]")
             self.page.keyboard.press(key)
             self.page.wait_for_selector("body:not(.busy)")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import re
 import secrets
@@ -39,10 +40,17 @@ def small_check(plan: Plan | None = None, sentences: int = 40) -> Check:
     return build_check(gold, {"A": careless(gold, 1), "B": careless(gold, 2)}, plan)
 
 
+_SEQUENCE = itertools.count(1)
+
+
 def said(check: Check, number: int, verdict: str, annotator: str = "anna", **fields: Any) -> Judgement:
     """A judgement on one of the questions of a check."""
     question = check.questions[number]
-    values: dict[str, Any] = {"id": secrets.token_hex(8), "at": f"2025-01-01T00:00:00.{secrets.randbelow(10**6):06}Z"} | fields
+    values: dict[str, Any] = {
+        "seq": next(_SEQUENCE),
+        "id": secrets.token_hex(8),
+        "at": f"2025-01-01T00:00:00.{secrets.randbelow(10**6):06}Z",
+    } | fields
     return Judgement(values.pop("id"), question.bracket, question.kind, verdict, annotator, **values)
 
 

@@ -124,7 +124,11 @@ def test_any_word_goes_out_and_in_again(tmp_path: Path, suffix: str) -> None:
 
 def test_a_corrected_treebank(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "corrected.mrg"
-    done = run(*FILES, "--corrected", str(out), "--annotator", "anna", cwd=folder)
+    asked = run(*FILES, "--corrected", str(out), "--annotator", "anna", cwd=folder).stderr
+    assert "has no label for the treebank" in asked
+    patch = run(*FILES, "--patch", "-", "--parser-labels", "--annotator", "anna", cwd=folder).stdout
+    assert patch.startswith("--- treebank\n+++ corrected\n@@ -")
+    done = run(*FILES, "--corrected", str(out), "--annotator", "anna", "--parser-labels", cwd=folder)
     assert "brackets corrected in" in done.stderr
     before, after = io.read(folder / "gold.mrg"), io.read(out)
     assert len(before) == len(after)
@@ -220,7 +224,7 @@ def test_serving_until_it_is_stopped(folder: Path, tmp_path: Path) -> None:
         page.send_signal(signal.SIGINT)
         _, errors = page.communicate(timeout=30)
     assert page.returncode == 0
-    assert "5 of " in errors
+    assert " in 5 sentences to judge" in errors
     assert f"1 answer stored in {store}" in errors
     with Store(store) as opened:
         assert [judgement.annotator for judgement in opened.since(0)] == ["ben"]

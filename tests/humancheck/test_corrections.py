@@ -8,7 +8,7 @@ from humancheck_helpers import said, small_check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.humancheck.corrections import Change, correct_tree, correct_treebank
+from treegauge.humancheck.corrections import Change, CorrectedTreebank, correct_tree, correct_treebank, treebank_patch
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import Plan, build_check
 from treegauge.testing.strategies import trees
@@ -36,7 +36,7 @@ def corrected(
             verdict, correction = log_of[name]
             log.append(said(check, number, verdict, correction=correction))
     assert len(log) == len(log_of), [f"{q.bracket.label} {q.words[0]} {q.kind}" for q in check.questions]
-    done = correct_treebank(check, JudgementLog(log))
+    done = correct_treebank(check, JudgementLog(log), parser_labels=True)
     return done.bank[0], list(done.refused)
 
 
@@ -74,7 +74,9 @@ def test_corrections_that_cannot_stand_together_leave_the_sentence_alone() -> No
     systems = {"A": "(S (X (A a) (B b)) (C c))", "B": "(S (A a) (Y (B b) (C c)))", "C": "(S (Z (A a) (B b)) (C c))"}
     for chosen, reason in (("AB", "cross each other"), ("AC", "as X and as Z")):
         check = build_check(gold, {name: Treebank.parse(systems[name]) for name in chosen})
-        done = correct_treebank(check, JudgementLog([said(check, number, "accepted", correction=True) for number in check.order]))
+        done = correct_treebank(
+            check, JudgementLog([said(check, number, "accepted", correction=True) for number in check.order]), parser_labels=True
+        )
         assert done.bank == gold
         assert reason in done.refused[0]
         assert (done.changes, done.sentences) == (0, 0)
@@ -84,18 +86,18 @@ def test_most_of_those_whose_verdict_it_is_must_want_the_correction() -> None:
     check = build_check(Treebank.parse(GOLD), {"A": Treebank.parse(TEST)})
     number = next(n for n in check.order if check.questions[n].bracket.label == "NP")
     log = [said(check, number, "accepted", name, correction=name == "anna") for name in ("anna", "ben")]
-    assert correct_treebank(check, JudgementLog(log)).changes == 0
+    assert correct_treebank(check, JudgementLog(log), parser_labels=True).changes == 0
     log.append(said(check, number, "accepted", "cleo", correction=True))
-    assert correct_treebank(check, JudgementLog(log)).changes == 1
-    assert correct_treebank(check, JudgementLog(log), annotators=["ben"]).changes == 0
+    assert correct_treebank(check, JudgementLog(log), parser_labels=True).changes == 1
+    assert correct_treebank(check, JudgementLog(log), annotators=["ben"], parser_labels=True).changes == 0
     log.append(said(check, number, "rejected", "x", role="adjudicator"))
-    assert correct_treebank(check, JudgementLog(log)).changes == 0
+    assert correct_treebank(check, JudgementLog(log), parser_labels=True).changes == 0
 
 
 def test_words_and_tags_stay_and_the_accepted_brackets_are_there_afterwards() -> None:
     check = small_check()
     log = [said(check, n, "accepted", correction=True) for n in check.order if check.questions[n].occurrences[0].system == 0]
-    done = correct_treebank(check, JudgementLog(log))
+    done = correct_treebank(check, JudgementLog(log), parser_labels=True)
     assert done.changes > 20
     again = build_check(done.bank, {"A": check.systems[0].bank})
     old = {check.questions[check.number[one.bracket]].bracket[:4] for one in log}
@@ -142,3 +144,27 @@ def test_punctuation_at_the_edges(gold: str, expected: str) -> None:
     tree = Tree.parse(gold)
     counts = np.array([tag not in (",", ".") for tag in tree.tags])
     assert str(correct_tree(tree, [Change(0, 2, "X", True)], counts)) == expected
+
+
+def test_the_label_of_a_correction_is_the_one_people_chose() -> None:
+    check = build_check(Treebank.parse(GOLD), {"A": Treebank.parse(TEST)})
+    number = next(n for n in check.order if check.questions[n].kind == "SP")
+    bracket = check.questions[number].bracket
+
+    def changed(*labels: str, **options: bool) -> CorrectedTreebank:
+        log = [said(check, number, "accepted", f"p{i}", correction=True, correct_label=label) for i, label in enumerate(labels)]
+        return correct_treebank(check, JudgementLog(log), **options)
+
+    assert bracket.label != "QP"
+    assert "(QP " in str(changed("QP").bank[0])
+    assert "(QP " in str(changed("QP", "QP", "XP").bank[0])
+    for labels in (("",), ("QP", "XP")):
+        refused = changed(*labels)
+        assert refused.changes == 0
+        assert "has no label for the treebank" in refused.refused[0]
+    assert changed("", parser_labels=True).changes == 1
+
+
+def test_a_patch_says_what_was_changed() -> None:
+    before, after = Treebank.parse("(A a) (B b) (C c)"), Treebank.parse("(A a) (X (B b)) (C c)")
+    assert "".join(treebank_patch(before, after)).splitlines()[2:] == ["@@ -2 +2 @@", "-(B b)", "+(X (B b))"]

@@ -138,3 +138,39 @@ def test_the_audit_trail_gives_no_orders_to_a_terminal(store: Store) -> None:
     store.append([judgement("1")], dict.fromkeys(WORDS, ("\x1b[2J", "\x07bell")))
     shown = str(audit_table(store.since(0), store.words()))
     assert not {"\x1b", "\x07"} & set(shown)
+
+
+@pytest.mark.parametrize("seconds", ["1e999", "NaN", "-1", "9" * 400, "true", '"1"', "86401"])
+def test_times_out_of_bounds_are_refused_by_line(store: Store, tmp_path: Path, seconds: str) -> None:
+    store.append([judgement("1")], WORDS)
+    (line,) = export_lines(store, "jsonl")
+    path = tmp_path / "log.jsonl"
+    path.write_text(line + "\n" + line.replace('"seconds": null', f'"seconds": {seconds}') + "\n", "utf-8")
+    with Store(tmp_path / "other.sqlite") as other:
+        with pytest.raises(FormatError, match=r"log\.jsonl:2: not a judgement: seconds"):
+            import_file(other, str(path))
+        assert other.since(0) == []
+
+
+@pytest.mark.parametrize("note", ["=1+1", "+1", "-1", "@x", "'=1", "plain", "''-1", "'quoted'"])
+def test_no_cell_begins_a_formula_and_notes_come_back(store: Store, tmp_path: Path, note: str) -> None:
+    store.append([judgement("1", note=note)], WORDS)
+    lines = list(export_lines(store, "csv"))
+    (cells,) = list(csv.reader(lines[1:]))
+    assert not any(cell[:1] in ("=", "+", "-", "@", "\t") for cell in cells)
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    with Store(tmp_path / "other.sqlite") as other:
+        import_file(other, str(path))
+        assert [one.note for one in other.since(0)] == [note]
+
+
+def test_labels_and_reasons_go_out_and_in_again(store: Store, tmp_path: Path) -> None:
+    store.append([judgement("1", correction=True, correct_label="NP", tags=("attachment", "other"))], WORDS)
+    for form in ("csv", "jsonl"):
+        path = tmp_path / f"log.{form}"
+        path.write_text("\n".join(export_lines(store, form)) + "\n", "utf-8")
+        with Store(tmp_path / f"{form}.sqlite") as other:
+            import_file(other, str(path))
+            (one,) = other.since(0)
+            assert (one.correct_label, one.tags) == ("NP", ("attachment", "other"))

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,10 @@ from alembic.runtime.migration import MigrationContext
 from humancheck_helpers import WORDS, judgement, said, words_of, writers_take_turns
 
 from treegauge.errors import InputError, UsageError, WriteError
-from treegauge.humancheck import judgements as records
 from treegauge.humancheck import store as store_module
-from treegauge.humancheck.judgements import Judgement
+from treegauge.humancheck.judgements import Judgement, JudgementLog, Person
 from treegauge.humancheck.questions import BracketId, Check
-from treegauge.humancheck.store import CONFLICT, KNOWN, METADATA, STORED, Store
+from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, METADATA, STORED, Store
 
 
 def test_everything_comes_back_in_order(store: Store) -> None:
@@ -67,7 +67,7 @@ def test_the_log_only_grows(store: Store, statement: str) -> None:
 def test_settings_that_survive_a_crash(store: Store) -> None:
     with store._engine.connect() as connection:
         found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous", "busy_timeout")]
-    assert found == ["wal", 2, 30_000]
+    assert found == ["wal", 2, 5_000]
 
 
 def test_only_the_owner_reads_the_file(store: Store) -> None:
@@ -118,7 +118,7 @@ def test_a_store_that_cannot_be_written_says_so(store: Store, monkeypatch: pytes
     monkeypatch.setattr(store_module, "_LOCK_TIMEOUT", 0.05)
     with Store(store.name) as impatient, sqlite3.connect(store.name, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(WriteError, match=r"not stored: database is locked"):
+        with pytest.raises(WriteError, match=r"not stored: the store is locked by another program"):
             impatient.append([judgement("1")], WORDS)
         other.execute("ROLLBACK")
         assert impatient.append([judgement("1")], WORDS) == [STORED]
@@ -150,13 +150,20 @@ def test_writers_take_turns(store: Store) -> None:
         writers_take_turns(store, second)
 
 
-def test_a_clock_that_is_set_back_does_not_turn_the_order_round(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter(["2025-01-01T00:00:09.000000Z", "2025-01-01T00:00:01.000000Z"])
-    monkeypatch.setattr(store_module, "utc_now", lambda: next(times))
-    store.append([judgement("1")], WORDS)
-    store.append([judgement("2")], WORDS)
-    assert [one.at for one in store.since(0)] == ["2025-01-01T00:00:09.000000Z"] * 2
-    assert len(records.utc_now()) == len("2025-01-01T00:00:09.000000Z")
+def test_a_clock_that_is_set_back_does_not_turn_the_order_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, (at, verdict) in enumerate(
+        [("2025-01-01T09:00:00.000000Z", "accepted"), ("2025-01-01T08:00:00.000000Z", "rejected")]
+    ):
+        # A restart, or another machine with another clock: the later answer has the earlier time.
+        with Store(tmp_path / "j.sqlite") as store, monkeypatch.context() as clock:
+            clock.setattr(store_module, "utc_now", lambda at=at: at)
+            store.append([replace(judgement(str(number)), verdict=verdict)], WORDS)
+    with Store(tmp_path / "j.sqlite") as store:
+        log = JudgementLog(store.since(0))
+        assert [one.at for one in store.since(0)] == ["2025-01-01T09:00:00.000000Z", "2025-01-01T08:00:00.000000Z"]
+    current = log.current(judgement("0").bracket, Person("annotator", "anna"))
+    assert current is not None
+    assert current.verdict == "rejected"
 
 
 def old_store(path: Path, version: str = "0.1") -> Path:
@@ -182,5 +189,92 @@ def test_a_store_of_version_0_1_opens_with_all_its_judgements(tmp_path: Path) ->
         assert (entries[0].note, entries[1].correction, entries[1].seconds, entries[5].undoes) == ("a note", True, 2.5, "two00000")
         assert store.words()[entries[0].bracket.sentence][:3] == ("What", "is", "the")
         assert store.append([judgement("new")], WORDS) == [STORED]
+        # The clock was set back between the two judgements of anna; her later one holds.
+        current = JudgementLog(entries).current(entries[0].bracket, Person("annotator", "anna"))
+        assert current is not None
+        assert current.verdict == "rejected"
     with Store(path) as store:
         assert len(store.since(0)) == 7
+
+
+def test_an_existing_store_becomes_private(tmp_path: Path) -> None:
+    path = old_store(tmp_path / "old.sqlite")
+    path.chmod(0o666)
+    Store(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_dangling_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "link.sqlite").symlink_to(tmp_path / "elsewhere.sqlite")
+    with pytest.raises(InputError, match="a link to a file that does not exist"):
+        Store(tmp_path / "link.sqlite")
+    assert not (tmp_path / "elsewhere.sqlite").exists()
+
+
+@pytest.mark.parametrize("version", ["now", "0.1"])
+def test_a_store_on_read_only_media_is_read(tmp_path: Path, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "j.sqlite"
+    if version == "now":
+        with Store(path) as store:
+            store.append([judgement("1")], WORDS)
+    else:
+        old_store(path)
+    before = path.read_bytes()
+    with closing(sqlite3.connect(path)) as open_elsewhere:
+        open_elsewhere.execute("SELECT count(*) FROM judgement").fetchall()
+        monkeypatch.setattr(store_module, "_is_writable", lambda path: False)
+        with Store(path, create=False) as store:
+            assert store.is_read_only
+            assert len(store.since(0)) == (1 if version == "now" else 6)
+            with pytest.raises(WriteError, match="read-only"):
+                store.append([judgement("2")], WORDS)
+    assert path.read_bytes() == before
+
+
+def test_what_is_only_in_the_write_ahead_log_is_read_from_a_read_only_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "j.sqlite"
+    with Store(path) as writer:
+        writer.append([judgement("1")], WORDS)
+        assert (tmp_path / "j.sqlite-wal").stat().st_size > 0
+        monkeypatch.setattr(store_module, "_is_writable", lambda path: False)
+        with Store(path, create=False) as store:
+            assert [one.id for one in store.since(0)] == ["1"]
+
+
+def test_a_full_disk_is_called_a_full_disk(tmp_path: Path) -> None:
+    with Store(tmp_path / "j.sqlite") as store:
+        with store._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 1")
+        many = [judgement(str(number), note="x" * 2000) for number in range(200)]
+        with pytest.raises(WriteError, match="not stored: the disk is full"):
+            store.append(many, WORDS)
+
+
+def test_reading_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    with Store(tmp_path / "j.sqlite") as store:
+        store.append([judgement("1")], WORDS)
+        with closing(sqlite3.connect(tmp_path / "j.sqlite", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with Store(tmp_path / "j.sqlite", create=False) as reader:
+                assert len(reader.since(0)) == 1
+            other.execute("ROLLBACK")
+
+
+def test_an_import_never_overrides_what_the_store_holds(store: Store) -> None:
+    store.append([judgement("ours", note="ours")], WORDS)
+    theirs = [judgement("a", note="first"), judgement("b", note="second"), judgement("ours", note="ours")]
+    assert store.import_all(theirs, WORDS) == [HELD, HELD, KNOWN]
+    assert [one.id for one in store.since(0)] == ["ours"]
+    assert store.import_all(theirs, WORDS, replace=True) == [STORED, STORED, KNOWN]
+    assert [one.id for one in store.since(0)] == ["ours", "a", "b"]
+    fresh = [judgement("x", role="adjudicator"), judgement("y", role="adjudicator")]
+    assert store.import_all(fresh, WORDS) == [STORED, STORED]
+
+
+def test_revoked_links_are_counted(store: Store) -> None:
+    assert store.link_numbers() == {}
+    store.revoke_link("annotator", "änna")
+    store.revoke_link("annotator", "änna")
+    assert store.link_numbers() == {("annotator", "änna"): 2}

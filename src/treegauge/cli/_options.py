@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
-from treegauge.errors import InputError, UsageError
+from treegauge.errors import UsageError
 from treegauge.io.formats import READABLE
-from treegauge.io.sources import ReadOptions, find_sources
+from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import spare_inputs
 
 __all__ = ["named_systems", "reading_options", "spare_inputs", "stream_option"]
 
@@ -148,27 +149,3 @@ def _common_parts(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
     length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[: max(first.rfind(separator, 0, length) for separator in "._-") + 1]
-
-
-def spare_inputs(output: str | Path | None, *inputs: str | None) -> None:
-    """Refuse an output that would overwrite a file the command reads."""
-    if output is None or output == "-" or not os.path.isfile(output):
-        return
-    for given in inputs:
-        if given and any(_is_same(output, name) for name in _names(given)):
-            raise UsageError(f"{output} is an input of this command and would be overwritten: name another output file")
-
-
-def _names(given: str) -> list[str]:
-    """The files that a path, a directory or a glob stands for; errors are reported when it is read."""
-    try:
-        return [source.name for source in find_sources(given)]
-    except InputError:
-        return []
-
-
-def _is_same(one: str | Path, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-import webbrowser
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._options import named_systems, reading_options
+from treegauge.cli._options import named_systems, reading_options, spare_inputs
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from treegauge.tables import Table
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
-_TASKS = ("results", "agreement", "audit", "export", "import", "corrected")
+_TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "patch", "revoke")
 
 
 @click.command(
     epilog="""\b
 Examples:
   treegauge check gold.mrg parser.mrg
-  treegauge check gold.mrg A.mrg B.mrg --annotator anna --annotator ben --sample 300 --blind
+  treegauge check gold.mrg A.mrg B.mrg --annotator anna --annotator ben --sample 100 --overlap 0.2
   treegauge check gold.mrg A.mrg B.mrg --results --format latex
   treegauge check gold.mrg parser.mrg --exact --corrected better-gold.mrg
   treegauge check --export judgements.jsonl"""
@@ -40,7 +40,14 @@ Examples:
               help="Store of judgements: a SQLite file, or postgresql://user@host/database.")  # fmt: skip
 @click.option("--annotator", "annotators", multiple=True, metavar="NAME",
               help="Annotator name (repeatable); each gets a link. With --results: count only these annotators.")  # fmt: skip
-@click.option("--sample", type=click.IntRange(0), default=0, metavar="N", help="Ask about N brackets, drawn at random (0: all).")
+@click.option("--by", type=click.Choice(["sentence", "bracket"]),
+              help="Ask about all brackets of a sentence together, or bracket by bracket. Default: sentence; bracket with --blind.")  # fmt: skip
+@click.option("--sample", type=click.IntRange(0), default=0, metavar="N",
+              help="Ask about N sentences (--by bracket: N brackets), drawn at random (0: all).")  # fmt: skip
+@click.option("--overlap", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="Divide the questions among the annotators; this share of them, as in 0.2, goes to all. Default: all to all.")  # fmt: skip
+@click.option("--guidelines", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Show this Markdown file among the guidelines.")  # fmt: skip
 @click.option("--structure", default="", metavar="LABEL,...", help="Only brackets with these labels, as in PP,NP.")
 @click.option("--exact", is_flag=True, help="Ask about exact matches too, to find errors in the treebank.")
 @click.option("--blind", is_flag=True, help="Show two unnamed trees in random order, and the reason only after the answer.")
@@ -58,7 +65,12 @@ Examples:
 @click.option("--audit", is_flag=True, help="Print all entries of the log of judgements and exit.")
 @click.option("--export", metavar="FILE", help="Write all judgements to a .jsonl or .csv file (- is standard output, JSON lines).")
 @click.option("--import", "import_", metavar="FILE", help="Read judgements from a .jsonl or .csv file into the store.")
+@click.option("--replace", is_flag=True, help="With --import: override judgements of the same annotators on the same brackets.")
 @click.option("--corrected", metavar="FILE", help="Write the treebank with all accepted corrections.")
+@click.option("--patch", metavar="FILE", help="Write the accepted corrections as a patch (- is standard output).")
+@click.option("--parser-labels", is_flag=True,
+              help="With --corrected and --patch: use the parser's label where no annotator chose one.")  # fmt: skip
+@click.option("--revoke", metavar="NAME", help="Invalidate the link of an annotator; the next start gives a new one.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -68,6 +80,9 @@ Examples:
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME", help="Host name under which this machine is reached (repeatable)."
 )
+@click.option("--certificate", type=click.Path(dir_okay=False), metavar="FILE", help="Serve HTTPS with this certificate (PEM).")
+@click.option("--key", type=click.Path(dir_okay=False), metavar="FILE", help="Private key of the certificate (PEM).")
+@click.option("--path", "base", default="", metavar="/PATH", help="Sub-path of the page behind a proxy, as in /check.")
 @click.option("--new-links", is_flag=True, help="Invalidate all links given out before.")
 @click.option(
     "--open/--no-open", "open_", default=None, help="Open the page in a browser. Default: on a terminal, with one annotator."
@@ -76,9 +91,9 @@ Examples:
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **settings: Any) -> None:
     """Annotate brackets in the browser: accept or reject those on which parser and treebank differ.
 
-    A page on this machine shows one bracket after the other. The judgements are kept in the store by sentence, span and label, so
-    they also apply to the parser's next version. GOLD and TEST are treebank files; NAME=FILE gives a
-    parser a name. The human check is that of Hogenhout & Matsumoto (1996).
+    A page on this machine shows one sentence after the other, with all its brackets in question. The judgements are kept in the
+    store by sentence, span and label, so they also apply to the parser's next version. GOLD and TEST are treebank files; NAME=FILE
+    gives a parser a name. The human check is that of Hogenhout & Matsumoto (1996).
     """
     from treegauge.humancheck import require_web
 
@@ -87,12 +102,16 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
     if len(tasks) > 1:
         raise UsageError(f"choose one of --{tasks[0]} and --{tasks[1]}")
     task = tasks[0] if tasks else "serve"
-    if task not in ("audit", "export", "import") and (gold is None or not tests):
+    if task not in _OF_STORE and (gold is None or not tests):
         raise UsageError("check needs a treebank and a parser's output: treegauge check GOLD TEST")
     from treegauge.humancheck.store import Store
     from treegauge.humancheck.web.security import check_address
 
     check_address(settings["host"], allow_remote=settings["allow_remote"])
+    inputs = [gold, *(named_systems(tests).values() if tests else ()), settings["import_"], settings["guidelines"]]
+    for name in ("export", "corrected", "patch"):
+        spare_inputs(settings[name], *inputs, settings["store"])
+    spare_inputs(settings["store"], *inputs)
     with Store(settings["store"], create=task in ("serve", "import")) as store:
         if task in _OF_STORE or gold is None:
             _OF_STORE[task](store, settings)
@@ -120,7 +139,10 @@ def _plan(settings: dict[str, Any]) -> Plan:
     from treegauge.presets import load_preset
 
     metric = Hogenhout(structure=_words(settings["structure"]), keep=_words(settings["keep"]), with_emr=settings["with_emr"])
-    return Plan(metric, load_preset(settings["preset"]), settings["exact"], settings["sample"], settings["seed"])
+    by_sentence = (settings["by"] or ("bracket" if settings["blind"] else "sentence")) == "sentence"
+    if by_sentence and settings["blind"]:
+        raise UsageError("--blind asks bracket by bracket: leave out --by sentence")
+    return Plan(metric, load_preset(settings["preset"]), settings["exact"], settings["sample"], settings["seed"], by_sentence)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -141,42 +163,72 @@ def _open_log(store: Store, annotators: Sequence[str]) -> JudgementLog:
 
 def _serve(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.session import Session, people_named
-    from treegauge.humancheck.web.server import Address, serve
+    from treegauge.humancheck.web.server import Address, open_in_browser, serve
     from treegauge.tables import number_of
 
-    session = Session(check, store, people_named(settings["annotators"] or ("annotator",)), blind=settings["blind"])
-    address = Address(settings["host"], settings["port"], settings["allow_remote"], settings["names"])
+    people = people_named(settings["annotators"] or ("annotator",))
+    guidelines = _guidelines(settings["guidelines"])
+    session = Session(check, store, people, blind=settings["blind"], overlap=settings["overlap"], guidelines=guidelines)
+    names = ("host", "port", "allow_remote", "names", "base", "certificate", "key")
+    address = Address(**{name: settings[name] for name in names})
+    if settings["allow_remote"] and not settings["certificate"]:
+        click.echo(
+            "treegauge: warning: links and judgements travel as plain text (HTTP), which others on the network can read;\n"
+            "  serve HTTPS with --certificate and --key, or put a proxy with HTTPS in front",
+            err=True,
+        )
+    with ExitStack() as stack:
 
-    def announce(links: dict[Person, str]) -> None:
-        asked = number_of(len(check.order), "bracket")
-        if settings["sample"]:
-            asked = f"{len(check.order)} of {number_of(len(check.ranking), 'bracket')}"
-        click.echo(f"{asked} to judge; judgements are kept in {store.name}", err=True)
-        for person, link in links.items():
-            click.echo(f"{person.name}: {link}" if len(links) > 1 else link)
-        sys.stdout.flush()
-        click.echo("Stop with Ctrl-C.", err=True)
-        wanted = settings["open_"]
-        if wanted or (wanted is None and len(links) == 1 and sys.stdout.isatty() and not settings["allow_remote"]):
-            webbrowser.open(next(iter(links.values())))
+        def announce(links: dict[Person, str]) -> None:
+            click.echo(f"{_number_of_questions(check)} to judge; judgements are kept in {store.name}", err=True)
+            for person, link in links.items():
+                click.echo(f"{person.name}: {link}" if len(links) > 1 else link)
+            sys.stdout.flush()
+            click.echo("Stop with Ctrl-C.", err=True)
+            wanted = settings["open_"]
+            if wanted or (wanted is None and len(links) == 1 and sys.stdout.isatty() and not settings["allow_remote"]):
+                stack.enter_context(open_in_browser(next(iter(links.values()))))
 
-    before = len(session.log.by_id)
-    serve(session, address, announce, lambda text: click.echo(text, err=True), renew=settings["new_links"])
+        before = len(session.log.by_id)
+        serve(session, address, announce, lambda text: click.echo(text, err=True), renew=settings["new_links"])
     click.echo(f"\n{number_of(len(session.log.by_id) - before, 'answer')} stored in {store.name}", err=True)
+
+
+def _number_of_questions(check: Check) -> str:
+    from treegauge.tables import number_of
+
+    brackets = number_of(len(check.order), "bracket")
+    if check.plan.sample:
+        brackets = f"{len(check.order):,} of {number_of(len(check.ranking), 'bracket')}"
+    if not check.plan.by_sentence:
+        return brackets
+    return f"{brackets} in {number_of(len({check.unit_of[number] for number in check.order}), 'sentence')}"
+
+
+def _guidelines(path: str | None) -> str:
+    from treegauge.io.sources import Source
+
+    if path is None:
+        return ""
+    with Source(path).open() as stream:
+        return stream.read().decode("utf-8-sig", "replace")
 
 
 def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.judgements import verdict_rule
-    from treegauge.humancheck.results import find_results
+    from treegauge.humancheck.results import find_results, tags_table
 
     annotators = settings["annotators"]
-    verdict = verdict_rule(_open_log(store, annotators), settings["rule"], annotators, across_gold=settings["across_gold"])
+    log = _open_log(store, annotators)
+    verdict = verdict_rule(log, settings["rule"], annotators, across_gold=settings["across_gold"])
     results = find_results(check, verdict)
+    tags = tags_table(check, log, annotators)
     if settings["form"] == "json":
         document = {"schema": "treegauge.check/1", "store": store.name, "rule": settings["rule"], **results.to_dict()}
+        document["reasons"] = tags.to_records()
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
         return
-    _print(results.tables(), settings["form"])
+    _print([*results.tables(), *([tags] if tags.rows else [])], settings["form"])
 
 
 def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
@@ -187,16 +239,21 @@ def _agreement(check: Check, store: Store, settings: dict[str, Any]) -> None:
 
 def _corrected(check: Check, store: Store, settings: dict[str, Any]) -> None:
     from treegauge import io
-    from treegauge.humancheck.corrections import correct_treebank
+    from treegauge.humancheck.corrections import correct_treebank, treebank_patch
+    from treegauge.io.writing import write_chunks
     from treegauge.tables import number_of
 
     annotators = settings["annotators"]
-    corrected = correct_treebank(check, _open_log(store, annotators), settings["rule"], annotators)
+    log = _open_log(store, annotators)
+    corrected = correct_treebank(check, log, settings["rule"], annotators, parser_labels=settings["parser_labels"])
     for refusal in corrected.refused:
         click.echo(refusal, err=True)
-    io.write(corrected.bank, settings["corrected"])
+    if settings["corrected"]:
+        io.write(corrected.bank, settings["corrected"])
+    else:
+        write_chunks((line.encode("utf-8", "replace") for line in treebank_patch(check.gold, corrected.bank)), settings["patch"])
     changes = number_of(corrected.changes, "bracket")
-    click.echo(f"{changes} corrected in {corrected.sentences} of {number_of(len(corrected.bank), 'tree')}", err=True)
+    click.echo(f"{changes} corrected in {corrected.sentences:,} of {number_of(len(corrected.bank), 'tree')}", err=True)
 
 
 def _audit(store: Store, settings: dict[str, Any]) -> None:
@@ -223,11 +280,22 @@ def _import(store: Store, settings: dict[str, Any]) -> None:
     from treegauge.humancheck.exchange import import_file
     from treegauge.tables import number_of
 
-    counts = import_file(store, settings["import_"])
+    counts = import_file(store, settings["import_"], replace=settings["replace"])
     click.echo(f"{number_of(counts.stored, 'judgement')} stored, {counts.known} known already", err=True)
+    if counts.held:
+        held = number_of(counts.held, "judgement")
+        click.echo(f"{held} left out: the store has another one by the same annotator; --replace takes the file's", err=True)
     if counts.conflicts:
         conflicts = number_of(counts.conflicts, "judgement")
         raise CheckFailed(f"{conflicts} left out: the id belongs to another judgement in {store.name}")
+
+
+def _revoke(store: Store, settings: dict[str, Any]) -> None:
+    from treegauge.humancheck.session import ADJUDICATOR
+
+    name: str = settings["revoke"]
+    store.revoke_link("adjudicator" if name == ADJUDICATOR.name else "annotator", name)
+    click.echo(f"the link of {name} is no longer valid", err=True)
 
 
 def _print(tables: Sequence[Table], form: str) -> None:
@@ -241,5 +309,11 @@ _OF_CHECK: dict[str, Callable[[Check, Store, dict[str, Any]], None]] = {
     "results": _results,
     "agreement": _agreement,
     "corrected": _corrected,
+    "patch": _corrected,
 }
-_OF_STORE: dict[str, Callable[[Store, dict[str, Any]], None]] = {"audit": _audit, "export": _export, "import": _import}
+_OF_STORE: dict[str, Callable[[Store, dict[str, Any]], None]] = {
+    "audit": _audit,
+    "export": _export,
+    "import": _import,
+    "revoke": _revoke,
+}

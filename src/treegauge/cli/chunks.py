@@ -120,6 +120,7 @@ def entropy(
     from treegauge.chunks.reading import chunk_file
     from treegauge.chunks.tagger import CertainTags
 
+    spare_inputs(blame_file, model, test)
     if not 0 < eps < 0.5:
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
     if candidates is not None or marginals is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._options import reading_options, stream_option
+from treegauge.cli._options import reading_options, spare_inputs, stream_option
 from treegauge.cli._progress import sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
 from treegauge.trees import Treebank
@@ -51,6 +51,7 @@ def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, 
     Trees that the format cannot hold exactly are refused. OUT is written whole or not at all. Memory does not grow with the
     input, with or without --stream.
     """
+    spare_inputs(output, *files)
     with sources_with_progress(files, "converting") as sources:
         write_blocks(_blocks(sources, options), output, to)
 

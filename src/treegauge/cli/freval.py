@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import named_systems, reading_options
+from treegauge.cli._options import named_systems, reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -88,7 +88,7 @@ def command(
     for line in note_lines([each.result for each in scores]):
         click.echo(line, err=True)
     if figures is not None:
-        _write_figures(scores, figures, baseline, figure_format)
+        _write_figures(scores, figures, baseline, figure_format, [gold, *systems.values()])
     if form == "json":
         click.echo(json.dumps(_document(scores), ensure_ascii=False, indent=1))
         return
@@ -170,13 +170,15 @@ def _document(scores: Sequence[FragmentScore]) -> dict[str, Any]:
     }
 
 
-def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str | None, suffix: str) -> None:
+def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str | None, suffix: str, inputs: Sequence[str]) -> None:
     from treegauge.reports.figures import fragment_figures
     from treegauge.reports.plots import write_figure
 
     folder.mkdir(parents=True, exist_ok=True)
     f1 = {each.result.system: [size.f1 for size in each.sizes] for each in scores}
     for figure in fragment_figures(f1, baseline=baseline or "", zoom=(6, 13)):
+        for written in (folder / f"{figure.name}.{suffix}", folder / f"{figure.name}.csv"):
+            spare_inputs(written, *inputs)
         for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
             click.echo(f"wrote {path}", err=True)
 

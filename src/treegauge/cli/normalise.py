@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from treegauge.cli._options import reading_options
+from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.normalise import STEPS, pipeline
@@ -60,6 +60,7 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
     before: list[GapCounts] = []
     after: list[GapCounts] = []
     chain = chain.inverse() if undo else chain
+    spare_inputs(output, *files)
 
     def transformed(block: Treebank) -> Treebank:
         made = chain.treebank(block, gone)

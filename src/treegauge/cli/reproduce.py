@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import click
 
 from treegauge.cli._engines import engine_options
-from treegauge.cli._options import reading_options
+from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
@@ -121,6 +122,8 @@ def _run(
     from treegauge.experiments.runner import document, run_experiment
     from treegauge.tables import render
 
+    for suffix in (".json", ".md", ".pieces.jsonl") if output and treebank else ():
+        spare_inputs(os.path.join(output or "", experiment.name + suffix), treebank)
     corpus: Corpus | None = None
     if experiment.corpus is not None:
         corpus = _corpus(treebank, name, options or ReadOptions()) if treebank else experiment.corpus()

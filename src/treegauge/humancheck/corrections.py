@@ -1,12 +1,15 @@
 """Corrected treebanks: the gold trees with the corrections that people accepted.
 
 A correction is a verdict with the mark that the gold tree is wrong: an accepted bracket is inserted into the gold tree, and gold
-brackets that it crosses are removed; a rejected exact match is removed. The counted words decide where a bracket begins and ends;
-punctuation and traces stay where they are.
+brackets that it crosses are removed; a rejected exact match is removed. The label of an inserted bracket is the one that people
+chose: they judge brackets whatever their labels, so the parser's label is no evidence. The counted words decide where a bracket
+begins and ends; punctuation and traces stay where they are.
 """
 
 from __future__ import annotations
 
+import difflib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.judgements import JudgementLog, verdict_rule
+from treegauge.humancheck.judgements import Judgement, JudgementLog, verdict_rule
 from treegauge.humancheck.questions import Check, Question, storable
 from treegauge.humancheck.tree_edits import post_order_numbers
 from treegauge.metrics.hogenhout import Verdict
@@ -22,7 +25,7 @@ from treegauge.presets import Preset
 from treegauge.trees.tree import Child, Tree, rebuild
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Change", "CorrectedTreebank", "correct_tree", "correct_treebank"]
+__all__ = ["Change", "CorrectedTreebank", "correct_tree", "correct_treebank", "corrected_sentence", "treebank_patch"]
 
 
 class Change(NamedTuple):
@@ -44,17 +47,23 @@ class CorrectedTreebank:
     refused: tuple[str, ...]
 
 
-def correct_treebank(check: Check, log: JudgementLog, rule: str = "majority", annotators: Sequence[str] = ()) -> CorrectedTreebank:
-    """The gold trees with all current corrections."""
+def correct_treebank(
+    check: Check, log: JudgementLog, rule: str = "majority", annotators: Sequence[str] = (), *, parser_labels: bool = False
+) -> CorrectedTreebank:
+    """The gold trees with all current corrections; ``parser_labels`` takes the parser's label where nobody chose one."""
     changes: dict[int, set[Change]] = {}
     refused: list[str] = []
     verdict = verdict_rule(log, rule, annotators)
     for question in check.questions:
         decision = verdict(question.bracket)
-        if decision is None or not _is_correction(log, question, decision, annotators):
+        if decision is None:
             continue
+        opinions = _agreeing(log, question, decision, annotators)
+        if not 2 * sum(opinion.correction for opinion in opinions) > len(opinions) > 0:
+            continue
+        label = _chosen_label(opinions) or (question.bracket.label if parser_labels else "")
         for sentence in {occurrence.sentence for occurrence in question.occurrences}:
-            found = _change(check, question, sentence, decision)
+            found = _change(check, question, sentence, decision, label)
             if isinstance(found, str):
                 refused.append(
                     f"{check.gold.place(sentence)}: {question.bracket.label} [{storable(' '.join(question.words))}] {found}"
@@ -73,28 +82,62 @@ def correct_treebank(check: Check, log: JudgementLog, rule: str = "majority", an
     return CorrectedTreebank(Treebank.from_trees(trees), n_changes, n_sentences, tuple(dict.fromkeys(refused)))
 
 
-def _is_correction(log: JudgementLog, question: Question, decision: Verdict, annotators: Sequence[str]) -> bool:
-    """Whether the gold tree is to be changed: by the adjudicator's mark, or by most of those who gave the verdict."""
+def treebank_patch(before: Treebank, after: Treebank) -> Iterator[str]:
+    """The lines of a unified diff from one treebank to another, a tree a line.
+
+    >>> one, two = Treebank.parse("(S (A a) (B b))"), Treebank.parse("(S (NP (A a) (B b)))")
+    >>> print("".join(treebank_patch(one, two)), end="")
+    --- treebank
+    +++ corrected
+    @@ -1 +1 @@
+    -(S (A a) (B b))
+    +(S (NP (A a) (B b)))
+    """
+    old, new = ([f"{tree}\n" for tree in bank] for bank in (before, after))
+    yield from difflib.unified_diff(old, new, "treebank", "corrected", n=0)
+
+
+def _agreeing(log: JudgementLog, question: Question, decision: Verdict, annotators: Sequence[str]) -> list[Judgement]:
+    """The judgements behind a verdict: the adjudicator's ruling, or those of the annotators who agree with it."""
     ruling = None if annotators else log.ruling(question.bracket)
     opinions = [ruling] if ruling is not None else list(log.opinions(question.bracket).values())
-    agreeing = [
+    return [
         opinion
         for opinion in opinions
         if opinion.verdict == decision.value and (ruling or not annotators or opinion.annotator in annotators)
     ]
-    return 2 * sum(opinion.correction for opinion in agreeing) > len(agreeing) > 0
 
 
-def _change(check: Check, question: Question, sentence: int, decision: Verdict) -> Change | str:
+def _chosen_label(opinions: Sequence[Judgement]) -> str:
+    """The label that most of those who chose one chose; none if two are equally frequent."""
+    labels = Counter(opinion.correct_label for opinion in opinions if opinion.correct_label).most_common(2)
+    if not labels or (len(labels) == 2 and labels[0][1] == labels[1][1]):
+        return ""
+    return labels[0][0]
+
+
+def _change(check: Check, question: Question, sentence: int, decision: Verdict, label: str) -> Change | str:
     if not question.span.by_gold:
         return "begins or ends inside a word of the treebank, so it cannot be inserted"
     if (question.kind == "EM") == (decision is Verdict.ACCEPTED):
         return f"was {decision.value}, so no correction follows from the mark that the treebank is wrong"
+    if question.kind != "EM" and not label:
+        return "has no label for the treebank: choose one on the page, or say --parser-labels"
     traces = _tags_left_out(check, traces=True)
     words = [index for index, tag in enumerate(check.gold.tags(sentence)) if tag not in traces]
     before = np.append(0, np.cumsum(_is_counted(check, sentence)[words]))
     start, end = int(before[question.span.start]), int(before[question.span.end])
-    return Change(start, end, question.bracket.label, question.kind != "EM")
+    return Change(start, end, label or question.bracket.label, question.kind != "EM")
+
+
+def corrected_sentence(check: Check, question: Question, verdict: str, label: str) -> Tree | str:
+    """The gold tree of a question's first sentence with one correction, or the reason why that is impossible."""
+    sentence = question.occurrences[0].sentence
+    decision = Verdict.REJECTED if verdict == "rejected" else Verdict.ACCEPTED
+    found = _change(check, question, sentence, decision, label)
+    if isinstance(found, str):
+        return f"this bracket {found}"
+    return correct_tree(check.gold[sentence], [found], _is_counted(check, sentence), _frame_rule(check.plan.preset))
 
 
 def _frame_rule(preset: Preset) -> Callable[[str], bool]:

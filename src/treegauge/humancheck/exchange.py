@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,29 +17,45 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from treegauge.errors import FormatError, UsageError
-from treegauge.humancheck.judgements import LONGEST_NAME, LONGEST_NOTE, ROLES, VERDICTS, Judgement
+from treegauge.humancheck.judgements import (
+    LONGEST_LABEL,
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    MOST_SECONDS,
+    ROLES,
+    TAGS,
+    VERDICTS,
+    Judgement,
+)
 from treegauge.humancheck.questions import KINDS, BracketId, sentence_hash, storable
-from treegauge.humancheck.store import CONFLICT, KNOWN, STORED, Store
+from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, STORED, Store
 from treegauge.io.sources import Source
 from treegauge.tables import Cell, Table
 
-__all__ = ["ImportCounts", "audit_table", "export_lines", "import_file"]
+__all__ = ["ImportCounts", "audit_table", "export_lines", "import_file", "judgement_lines"]
 
 COLUMNS = (
     *("id", "at", "annotator", "role", "verdict", "kind", "label", "start", "end", "bracket", "note", "correction", "undoes"),
-    *("blind", "seconds", "gold", "words"),
+    *("blind", "seconds", "correct_label", "tags", "gold", "words"),
 )
 """The fields of a record; ``bracket`` is for human readers: it repeats the words ``start:end``."""
 
-_AT_ONCE = 1000
 _T = TypeVar("_T")
 _TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
+# A spreadsheet takes a cell that begins so for a formula; an apostrophe before it makes it text.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
 def export_lines(store: Store, form: str) -> Iterator[str]:
     """The whole log as lines of JSON (``jsonl``) or CSV (``csv``)."""
-    words = store.words()
-    records = (_to_record(judgement, words[judgement.bracket.sentence]) for judgement in store.since(0))
+    yield from judgement_lines(store.since(0), store.words(), form)
+
+
+def judgement_lines(judgements: Iterable[Judgement], words: Mapping[str, Sequence[str]], form: str) -> Iterator[str]:
+    """Judgements as lines of JSON (``jsonl``) or CSV (``csv``); ``words`` are those of their sentences, by hash."""
+    records = (_to_record(judgement, words[judgement.bracket.sentence]) for judgement in judgements)
     if form == "jsonl":
         yield from (json.dumps(record, ensure_ascii=False) for record in records)
         return
@@ -46,7 +63,19 @@ def export_lines(store: Store, form: str) -> Iterator[str]:
     yield writer.line(COLUMNS)
     for record in records:
         cells = {**record, "words": json.dumps(record["words"], ensure_ascii=False)}
-        yield writer.line(["" if cells[name] is None else cells[name] for name in COLUMNS])
+        cells["tags"] = ", ".join(record["tags"])
+        yield writer.line([_csv_cell(cells[name]) for name in COLUMNS])
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, str) and _FORMULA.match(value):
+        return "'" + value
+    return "" if value is None else value
+
+
+def _csv_text(cell: str) -> str:
+    """The text of a cell, without the apostrophe that protected it."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 class _CsvLines:
@@ -68,34 +97,38 @@ class _CsvLines:
 def _to_record(judgement: Judgement, words: Sequence[str]) -> dict[str, Any]:
     bracket = judgement.bracket
     own = {name: getattr(judgement, name) for name in ("id", "at", "annotator", "role", "verdict", "kind")}
-    rest = {name: getattr(judgement, name) for name in ("note", "correction", "undoes", "blind", "seconds")}
+    rest = {name: getattr(judgement, name) for name in ("note", "correction", "undoes", "blind", "seconds", "correct_label")}
     span = {
         "label": bracket.label,
         "start": bracket.start,
         "end": bracket.end,
         "bracket": " ".join(words[bracket.start : bracket.end]),
     }
-    return {**own, **span, **rest, "gold": bracket.gold, "words": list(words)}
+    return {**own, **span, **rest, "tags": list(judgement.tags), "gold": bracket.gold, "words": list(words)}
 
 
 @dataclass(frozen=True)
 class ImportCounts:
-    """The numbers of judgements of a file that were new, known, or had the id of another one."""
+    """The numbers of judgements of a file by their outcome: new, known, with the id of another one, or held back.
+
+    ``held``: the store already had a judgement of the same annotator on the same bracket.
+    """
 
     stored: int
     known: int
     conflicts: int
+    held: int
 
 
-def import_file(store: Store, path: str) -> ImportCounts:
-    """Add the judgements of a JSON lines or CSV file (by its suffix); nothing is stored if a line cannot be read."""
+def import_file(store: Store, path: str, *, replace: bool = False) -> ImportCounts:
+    """Add the judgements of a JSON lines or CSV file (by its suffix), in its order; all of them, or none if a line is wrong.
+
+    Where the store already has a judgement of the same annotator on the same bracket, it stays the current one, unless ``replace``.
+    """
     records = list(_records(path))
-    counts: Counter[str] = Counter()
-    for first in range(0, len(records), _AT_ONCE):
-        part = records[first : first + _AT_ONCE]
-        words = {judgement.bracket.sentence: sentence for judgement, sentence in part}
-        counts.update(store.append([judgement for judgement, _ in part], words))
-    return ImportCounts(counts[STORED], counts[KNOWN], counts[CONFLICT])
+    words = {judgement.bracket.sentence: sentence for judgement, sentence in records}
+    counts = Counter(store.import_all([judgement for judgement, _ in records], words, replace=replace))
+    return ImportCounts(counts[STORED], counts[KNOWN], counts[CONFLICT], counts[HELD])
 
 
 def _records(path: str) -> Iterator[tuple[Judgement, list[str]]]:
@@ -112,7 +145,7 @@ def _records(path: str) -> Iterator[tuple[Judgement, list[str]]]:
     for number, record in _json_lines(lines, path) if suffix == ".jsonl" else _csv_lines(lines, path):
         try:
             yield _from_record(record)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             problem = f"the field {error} is missing" if isinstance(error, KeyError) else str(error)
             advice = "Files as `treegauge check --export` writes them can be read."
             raise FormatError(f"not a judgement: {problem}", path=path, line=number, advice=advice) from None
@@ -136,15 +169,16 @@ def _csv_lines(lines: list[str], path: str) -> Iterator[tuple[int, Mapping[str, 
     try:
         for record in reader:
             yes = {"True": True, "False": False}
-            typed: dict[str, Any] = {**record}
+            typed: dict[str, Any] = {name: _csv_text(cell) for name, cell in record.items()}
             for name in ("start", "end"):
                 typed[name] = int(record[name])
             for name in ("correction", "blind"):
                 typed[name] = yes[record[name]]
             typed["seconds"] = float(record["seconds"]) if record["seconds"] else None
+            typed["tags"] = [tag.strip() for tag in record.get("tags", "").split(",") if tag.strip()]
             typed["words"] = json.loads(record["words"])
             yield reader.line_num, typed
-    except (KeyError, TypeError, ValueError, csv.Error) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, csv.Error) as error:
         raise FormatError(f"not a judgement: {error}", path=path, line=reader.line_num) from None
 
 
@@ -158,7 +192,6 @@ def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
     if not 0 <= start <= end <= len(sentence):
         raise ValueError(f"the span {start}:{end} is outside the sentence")
     bracket = BracketId(sentence_hash(sentence), start, end, storable(_text(record, "label", 10_000)), _text(record, "gold", 64))
-    seconds = record.get("seconds")
     judgement = Judgement(
         _text(record, "id", 64, least=1),
         bracket,
@@ -170,12 +203,31 @@ def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
         _of(bool, record, "correction"),
         _text(record, "undoes", 64),
         _of(bool, record, "blind"),
-        None if seconds is None else float(seconds),
+        _seconds(record),
+        storable(_text({"correct_label": "", **record}, "correct_label", LONGEST_LABEL)),
+        _tags(record),
         _time(record),
     )
     if (judgement.verdict == "withdrawn") != bool(judgement.undoes):
         raise ValueError("a judgement is withdrawn by naming it in `undoes`, and only then")
     return judgement, sentence
+
+
+def _seconds(record: Mapping[str, Any]) -> float | None:
+    value = record.get("seconds")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_SECONDS:
+        raise ValueError(f"seconds cannot be {str(value)[:20]}: it is a number between 0 and {MOST_SECONDS:g}")
+    return float(value)
+
+
+def _tags(record: Mapping[str, Any]) -> tuple[str, ...]:
+    tags = cast("list[object]", record.get("tags") or [])
+    unknown = [tag for tag in tags if tag not in TAGS]
+    if not isinstance(record.get("tags", []), list) or unknown:
+        raise ValueError(f"tags cannot be {str(unknown or tags)[:60]}; they are among {', '.join(TAGS)}")
+    return tuple(tag for tag in TAGS if tag in tags)
 
 
 def _of(kind: type[_T], record: Mapping[str, Any], name: str) -> _T:
@@ -219,6 +271,8 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
                 ("withdrawn later", judgement.id in withdrawn_ids),
                 ("blind", judgement.blind),
                 ("treebank wrong", judgement.correction),
+                (f"should be {judgement.correct_label}", bool(judgement.correct_label)),
+                (", ".join(judgement.tags), bool(judgement.tags)),
                 (judgement.note, bool(judgement.note)),
             )
             if holds

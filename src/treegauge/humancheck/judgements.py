@@ -14,10 +14,13 @@ from treegauge.humancheck.questions import BracketId
 from treegauge.metrics.hogenhout import Verdict
 
 __all__ = [
+    "LONGEST_LABEL",
     "LONGEST_NAME",
     "LONGEST_NOTE",
+    "MOST_SECONDS",
     "ROLES",
     "RULES",
+    "TAGS",
     "VERDICTS",
     "Judgement",
     "JudgementLog",
@@ -33,6 +36,22 @@ ROLES = ("annotator", "adjudicator")
 """The possible roles; an adjudicator's verdict counts where annotators disagree."""
 
 LONGEST_NOTE = 2000
+LONGEST_LABEL = 100
+MOST_SECONDS = 86_400.0
+"""The longest time that one look at a bracket may claim, a day."""
+
+TAGS = (
+    "attachment",
+    "coordination",
+    "too wide",
+    "too narrow",
+    "clause level",
+    "style only",
+    "ambiguous",
+    "word or tag wrong",
+    "other",
+)
+"""The reasons that an answer can be tagged with, by the keys 1 to 9."""
 LONGEST_NAME = 60
 
 
@@ -48,9 +67,10 @@ class Judgement:
     """An entry of the log: who said what about which bracket, when, and how the question was asked.
 
     An entry never changes; a change of mind is another entry. ``id`` is made by the sender, so that a retry is stored once.
-    ``correction``: the gold tree is wrong here and should be changed. ``undoes``: the id of the judgement that is withdrawn.
-    ``blind``: the reason was not shown. ``seconds``: how long the bracket was looked at. The store gives ``at`` (UTC) and ``seq``,
-    the position in the log.
+    ``correction``: the gold tree is wrong here and should be changed, by a bracket with ``correct_label``. ``tags``: reasons, of
+    :data:`TAGS`. ``undoes``: the id of the judgement that is withdrawn. ``blind``: the reason was not shown. ``seconds``: how long
+    the bracket was looked at. The store gives ``at`` (UTC), for readers, and ``seq``, the position in the log, which alone is the
+    order of judgements: clocks can be wrong.
     """
 
     id: str
@@ -64,6 +84,8 @@ class Judgement:
     undoes: str = ""
     blind: bool = False
     seconds: float | None = None
+    correct_label: str = ""
+    tags: tuple[str, ...] = ()
     at: str = ""
     seq: int = 0
 
@@ -86,7 +108,7 @@ def utc_now() -> str:
 
 
 _VERDICT = {"accepted": Verdict.ACCEPTED, "rejected": Verdict.REJECTED}
-_order = attrgetter("at", "seq")
+_order = attrgetter("seq")
 
 
 class JudgementLog:
@@ -94,11 +116,11 @@ class JudgementLog:
 
     >>> bracket = BracketId("hash", 0, 2, "NP", "gold")
     >>> log = JudgementLog()
-    >>> log.add([Judgement("1", bracket, "SP", "accepted", "anna", at="1"),
-    ...          Judgement("2", bracket, "SP", "rejected", "anna", at="2")])
+    >>> log.add([Judgement("1", bracket, "SP", "accepted", "anna", seq=1),
+    ...          Judgement("2", bracket, "SP", "rejected", "anna", seq=2)])
     >>> log.current(bracket, Person("annotator", "anna")).verdict
     'rejected'
-    >>> log.add([Judgement("3", bracket, "SP", "withdrawn", "anna", undoes="2", at="3")])
+    >>> log.add([Judgement("3", bracket, "SP", "withdrawn", "anna", undoes="2", seq=3)])
     >>> log.current(bracket, Person("annotator", "anna")).verdict
     'accepted'
     """
@@ -138,6 +160,10 @@ class JudgementLog:
         """A person's latest judgement of a bracket that was not withdrawn."""
         entries = self._entries.get(bracket, {}).get(person, ())
         return next((judgement for judgement in reversed(entries) if judgement.id not in self.withdrawn_ids), None)
+
+    def history(self, bracket: BracketId, person: Person) -> list[Judgement]:
+        """All judgements of a bracket by a person, withdrawn ones included, the first one first."""
+        return list(self._entries.get(bracket, {}).get(person, ()))
 
     def has_answered(self, bracket: BracketId, person: Person) -> bool:
         """Whether a person ever answered about a bracket, withdrawn answers included: then they know the reason."""

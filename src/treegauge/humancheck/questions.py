@@ -192,7 +192,8 @@ KINDS = ("CE", "SP", "EM")
 class Plan:
     """The choice of brackets: those of the metric under a preset, with ``exact`` matches or without.
 
-    ``sample`` limits their number (0: all); ``seed`` gives the order.
+    ``sample`` limits their number (0: all); ``seed`` gives the order. ``by_sentence``: all brackets of a sentence are asked about
+    together, and ``sample`` is a number of sentences.
     """
 
     metric: Hogenhout = field(default_factory=Hogenhout)
@@ -200,6 +201,7 @@ class Plan:
     exact: bool = False
     sample: int = 0
     seed: int = 1
+    by_sentence: bool = False
 
 
 class Occurrence(NamedTuple):
@@ -284,7 +286,33 @@ class Check:
     @cached_property
     def selection(self) -> Int64:
         """The questions that are asked, in their random order."""
-        return self.ranking[: self.plan.sample] if self.plan.sample else self.ranking
+        if not self.plan.sample:
+            return self.ranking
+        size = sum(map(len, self.units[: self.plan.sample])) if self.plan.by_sentence else self.plan.sample
+        return self.ranking[:size]
+
+    @cached_property
+    def units(self) -> tuple[tuple[int, ...], ...]:
+        """The questions of each sentence that could be asked, from left to right; the sentences in their random order."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for number in self._askable:
+            bracket = self.questions[number].bracket
+            found.setdefault((bracket.sentence, bracket.gold), []).append(number)
+        order = sorted(found, key=lambda unit: BracketId(unit[0], 0, 0, "", unit[1]).rank(self.plan.seed))
+        return tuple(tuple(sorted(found[unit], key=self._reading_order)) for unit in order)
+
+    def _reading_order(self, number: int) -> tuple[int, int, str]:
+        span = self.questions[number].span
+        return span.start, -span.end, self.questions[number].bracket.label
+
+    @cached_property
+    def unit_of(self) -> dict[int, int]:
+        """The number of the sentence, in the random order of sentences, of each question that could be asked."""
+        return {number: index for index, unit in enumerate(self.units) for number in unit}
+
+    @cached_property
+    def _askable(self) -> list[int]:
+        return [i for i, question in enumerate(self.questions) if question.kind != "EM" or self.plan.exact]
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -295,8 +323,9 @@ class Check:
     @cached_property
     def ranking(self) -> Int64:
         """All questions that could be asked, in their random order, whether or not the sample reaches them."""
-        askable = [i for i, question in enumerate(self.questions) if question.kind != "EM" or self.plan.exact]
-        return np.array(sorted(askable, key=lambda i: self.questions[i].bracket.rank(self.plan.seed)), dtype=np.int64)
+        if self.plan.by_sentence:
+            return np.array([number for unit in self.units for number in unit], dtype=np.int64)
+        return np.array(sorted(self._askable, key=lambda i: self.questions[i].bracket.rank(self.plan.seed)), dtype=np.int64)
 
     def systems_with(self, question: Question) -> list[str]:
         """The names of the systems that made a bracket."""

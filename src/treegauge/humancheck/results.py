@@ -4,12 +4,15 @@ While some brackets are not judged, items and measures are estimates with interv
 sample of all that are asked about, which they are as long as people follow the random order. Each bracket that is not judged is
 accepted with the probability p of its kind, distributed as Beta(accepted + 1/2, rejected + 1/2) (Jeffreys' prior). Drawing p, then
 the unjudged brackets, many times gives the measures that judging everything might give; an interval is the middle of them. It
-shrinks to a point as the last bracket is judged. It says nothing about other sentences: that is the task of ``treegauge compare``.
+shrinks to a point as the last bracket is judged. Where whole sentences were drawn, brackets of one sentence are alike, so sentences
+are resampled instead: each sentence that is not judged is accepted as a sentence drawn from a bootstrap sample of the judged ones.
+It says nothing about other sentences: that is the task of ``treegauge compare``.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -17,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.judgements import JudgementLog, verdict_rule
+from treegauge.humancheck.judgements import TAGS, JudgementLog, verdict_rule
 from treegauge.humancheck.questions import KINDS, BracketId, Check, Plan, build_check
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.metric import measures
@@ -28,6 +31,7 @@ from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = [
     "ACCEPTED",
+    "ITEM_NAMES",
     "OPEN",
     "REJECTED",
     "SKIPPED",
@@ -43,6 +47,7 @@ __all__ = [
     "judgements_for",
     "plan_for",
     "sample_notes",
+    "tags_table",
 ]
 
 OPEN, ACCEPTED, REJECTED, UNSURE, SKIPPED = range(5)
@@ -50,6 +55,21 @@ STATES = {"accepted": ACCEPTED, "rejected": REJECTED, "unsure": UNSURE, "skipped
 """The states of a question: not answered (0), or the number of its answer."""
 
 ITEMS = ("CEA", "CER", "SPA", "SPR", "EMA", "EMR")
+ITEM_NAMES = {
+    "TTB": "treebank brackets in all",
+    "TPB": "parser brackets in all",
+    "EMA": "exact matches, accepted",
+    "EMR": "exact matches, rejected",
+    "CEA": "crossing errors, accepted: they cross a treebank bracket, but fit the sentence",
+    "CER": "crossing errors, rejected",
+    "SPA": "spurious brackets, accepted: not in the treebank, crossing nothing, and fitting the sentence",
+    "SPR": "spurious brackets, rejected",
+    "PINH": "crossing errors whose direct parent crosses too (inherited)",
+    "PNINH": "crossing errors whose direct parent does not cross",
+    "TINH": "reproduced treebank brackets whose direct parent is reproduced too (inherited)",
+    "TNINH": "reproduced treebank brackets whose direct parent is not reproduced",
+}
+"""The items of the paper's Table 1 in words."""
 _DRAWS = 2000
 
 States = NDArray[np.int8]
@@ -89,6 +109,7 @@ def estimate(check: Check, system: int, states: States, *, level: float = 0.95, 
     are a sample like the others.
     """
     rng = np.random.default_rng(seed)
+    units = np.array([check.unit_of.get(number, -1) for number in range(len(check.questions))], dtype=np.int64)
     regular = dict(check.systems[system].counts)
     judged: dict[str, int] = {}
     drawn: dict[str, Any] = {}
@@ -102,7 +123,7 @@ def estimate(check: Check, system: int, states: States, *, level: float = 0.95, 
             judged["EMA"] = regular["EM"] - judged["EMR"]
             continue
         unjudged += int(group.open[0])
-        accepted = group.draw(rng, _DRAWS)
+        accepted = group.draw(rng, _DRAWS, units if check.plan.by_sentence else None)
         drawn |= {f"{name}A": group.accepted[0] + accepted[0], f"{name}R": group.rejected[0] + group.open[0] - accepted[0]}
         if name == "EM":
             drawn["treebank"] = group.rejected[1] + group.open[1] - accepted[1]
@@ -119,6 +140,7 @@ class _Group:
 
     def __init__(self, instances: Int64, reproduced: Int64, states: States) -> None:
         here = np.flatnonzero(instances)
+        self._here, self._state = here, states[here]
         counts, state = np.stack([instances[here], reproduced[here]]), states[here]
         self.accepted = counts[:, state == ACCEPTED].sum(axis=1)
         self.rejected = counts[:, state == REJECTED].sum(axis=1)
@@ -126,21 +148,48 @@ class _Group:
         self.open = self._waiting.sum(axis=1)
         self.n_accepted, self.n_rejected = int((state == ACCEPTED).sum()), int((state == REJECTED).sum())
 
-    def draw(self, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
-        """The number of open brackets that would be accepted: the estimate, then ``draws`` possible numbers; nan if unknown."""
+    def draw(self, rng: np.random.Generator, draws: int, units: Int64 | None = None) -> NDArray[np.float64]:
+        """The number of open brackets that would be accepted: the estimate, then ``draws`` possible numbers; nan if unknown.
+
+        ``units`` gives the sentence of each question, if whole sentences were drawn.
+        """
         n = self.n_accepted + self.n_rejected
         if not self.open[0]:
             return np.zeros((2, draws + 1))
         if not n:
             return np.full((2, draws + 1), np.nan)
+        if units is None:
+            drawn = self._draw_brackets(rng, draws)
+        else:
+            drawn = self._draw_sentences(rng, draws, units[self._here])
+        expected = self.open * self.n_accepted / n
+        return np.concatenate([expected[:, None], drawn], axis=1)
+
+    def _draw_brackets(self, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
         p = rng.beta(self.n_accepted + 0.5, self.n_rejected + 0.5, size=draws)
         # Brackets with equally many occurrences share one binomial draw.
         instances, reproduced = self._waiting
         codes, numbers = np.unique(instances * (int(reproduced.max()) + 1) + reproduced, return_counts=True)
         sizes = np.stack(np.divmod(codes, int(reproduced.max()) + 1))
         accepted = rng.binomial(numbers[:, None], p[None, :])
-        expected = self.open * self.n_accepted / n
-        return np.concatenate([expected[:, None], (sizes @ accepted).astype(np.float64)], axis=1)
+        return (sizes @ accepted).astype(np.float64)
+
+    def _draw_sentences(self, rng: np.random.Generator, draws: int, units: Int64) -> NDArray[np.float64]:
+        """Each sentence with open brackets takes its share of accepted ones from a sentence of a bootstrap sample of the judged."""
+        judged = (self._state == ACCEPTED) | (self._state == REJECTED)
+        _, of_judged = np.unique(units[judged], return_inverse=True)
+        answered = np.bincount(of_judged).astype(np.float64)
+        share = np.bincount(of_judged, weights=(self._state[judged] == ACCEPTED).astype(np.float64)) / answered
+        _, of_open = np.unique(units[~judged], return_inverse=True)
+        sizes = np.stack([np.bincount(of_open, weights=row.astype(np.float64)) for row in self._waiting])
+        numbers = np.bincount(of_open)
+        drawn = np.zeros((2, draws))
+        for index in range(draws):
+            # A sentence with more brackets says more of an open bracket, which is likely to be in such a sentence.
+            sample = rng.integers(len(share), size=len(share))
+            p = share[rng.choice(sample, size=len(numbers), p=answered[sample] / answered[sample].sum())]
+            drawn[:, index] = sizes @ (rng.binomial(numbers, p) / numbers)
+        return drawn
 
 
 def _interval(values: Any, level: float) -> Estimate:
@@ -261,6 +310,19 @@ def sample_notes(check: Check, states: States) -> list[str]:
     return notes
 
 
+def tags_table(check: Check, log: JudgementLog, annotators: Sequence[str] = ()) -> Table:
+    """The numbers of current judgements with each reason tag, by verdict; of all annotators, or of those named."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for bracket in log.brackets:
+        if bracket in check.number:
+            for opinion in log.opinions(bracket).values():
+                if not annotators or opinion.annotator in annotators:
+                    counts.update((tag, opinion.verdict) for tag in opinion.tags)
+    verdicts = ("accepted", "rejected", "unsure")
+    rows = [(tag, *(counts[tag, verdict] for verdict in verdicts)) for tag in TAGS if any(counts[tag, one] for one in verdicts)]
+    return Table("Reasons", ("reason", *verdicts), tuple(rows))
+
+
 def judgements_for(check: Check, verdict: VerdictOf) -> dict[str, Judgements]:
     """The verdicts as judgements of each system, for :class:`~treegauge.metrics.hogenhout.Hogenhout`."""
     brackets = [question.bracket for question in check.questions]
@@ -306,4 +368,4 @@ def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "
     ('punctuation',)
     """
     found = [find_metric(name).options for name in metrics if name.partition(":")[0] == Hogenhout.name]
-    return Plan(Hogenhout(keep=found[0]["keep"] if found else ()), load_preset(preset))
+    return Plan(Hogenhout(keep=found[0]["keep"] if found else ()), load_preset(preset), by_sentence=True)

@@ -7,18 +7,32 @@ in it, so ten annotators who answer at once wait for one sync, not for ten. Nobo
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import math
 import queue
 import re
 import threading
 from abc import ABC, abstractmethod
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.errors import Refused, TreegaugeError, UsageError, WriteError
-from treegauge.humancheck.judgements import LONGEST_NAME, LONGEST_NOTE, VERDICTS, Judgement, JudgementLog, Person, verdict_rule
+from treegauge.humancheck.exchange import judgement_lines
+from treegauge.humancheck.judgements import (
+    LONGEST_LABEL,
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    TAGS,
+    VERDICTS,
+    Judgement,
+    JudgementLog,
+    Person,
+    verdict_rule,
+)
 from treegauge.humancheck.questions import Check, Question, storable
 from treegauge.humancheck.results import ACCEPTED, OPEN, REJECTED, SKIPPED, STATES, UNSURE, States, VerdictOf
 from treegauge.humancheck.store import CONFLICT, Store
@@ -33,11 +47,15 @@ __all__ = [
     "Session",
     "Worklist",
     "people_named",
+    "share_of",
 ]
 
 
 class Progress(NamedTuple):
-    """The progress of one person: numbers of questions by answer, of all questions, and seconds spent."""
+    """The progress of one person: numbers of questions by answer, of all questions, and seconds spent.
+
+    Judged are those accepted or rejected; who is unsure has answered, but not judged.
+    """
 
     answered: int
     accepted: int
@@ -46,6 +64,20 @@ class Progress(NamedTuple):
     skipped: int
     total: int
     seconds: float
+
+    @property
+    def judged(self) -> int:
+        """The number of questions accepted or rejected."""
+        return self.accepted + self.rejected
+
+    def __str__(self) -> str:
+        """The progress in words.
+
+        >>> print(Progress(40, 20, 11, 9, 0, 40, 0.0))
+        31 of 40 judged, 9 unsure
+        """
+        parts = [(self.unsure, "unsure"), (self.skipped, "skipped"), (self.left, "left")]
+        return ", ".join([f"{self.judged} of {self.total} judged", *(f"{number} {word}" for number, word in parts if number)])
 
     @property
     def left(self) -> int:
@@ -61,7 +93,7 @@ class Worklist(ABC):
     def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
         self.name, self.check, self.log = name, check, log
         self.states: States = np.zeros(len(check.questions), dtype=np.int8)
-        self._own: list[tuple[str, int, str]] = []
+        self._own: list[tuple[int, str]] = []
         self._seconds = 0.0
         for bracket in log.brackets:
             if bracket in check.number:
@@ -88,9 +120,10 @@ class Worklist(ABC):
 
     def _add_own(self, judgement: Judgement) -> None:
         if judgement.person == self.person and judgement.bracket in self.check.number:
-            self._seconds += judgement.seconds or 0.0
+            # A store of version 0.1 may hold times that are no numbers.
+            self._seconds += judgement.seconds if judgement.seconds is not None and math.isfinite(judgement.seconds) else 0.0
             if judgement.verdict != "withdrawn":
-                insort(self._own, (judgement.at, judgement.seq, judgement.id))
+                insort(self._own, (judgement.seq, judgement.id))
 
     def refresh(self, number: int) -> None:
         """Look up the current answer to a question."""
@@ -99,13 +132,13 @@ class Worklist(ABC):
 
     def last_judgement(self) -> Judgement | None:
         """This person's latest judgement on this check that was not withdrawn."""
-        while self._own and self._own[-1][2] in self.log.withdrawn_ids:
+        while self._own and self._own[-1][1] in self.log.withdrawn_ids:
             self._own.pop()
-        return self.log.by_id[self._own[-1][2]] if self._own else None
+        return self.log.by_id[self._own[-1][1]] if self._own else None
 
     def own_judgements(self) -> Iterator[Judgement]:
         """This person's current judgements, the latest first."""
-        for _, _, name in reversed(self._own):
+        for _, name in reversed(self._own):
             judgement = self.log.by_id[name]
             if self.log.current(judgement.bracket, self.person) is judgement:
                 yield judgement
@@ -138,23 +171,48 @@ class Worklist(ABC):
 
 
 class AnnotatorWorklist(Worklist):
-    """The worklist of somebody who judges all questions."""
+    """The worklist of somebody who judges all questions, or a ``share`` of them."""
 
-    def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
+    def __init__(self, name: str, check: Check, log: JudgementLog, share: Collection[int] | None = None) -> None:
+        self._order = check.order if share is None else tuple(number for number in check.order if number in share)
+        self._position = {number: position for position, number in enumerate(self._order)}
         self._cursor = 0
         super().__init__(name, check, log)
+
+    def questions(self) -> Int64:
+        return np.array(self._order, dtype=np.int64)
 
     def refresh(self, number: int) -> None:
         super().refresh(number)
         if self.states[number] == OPEN:
-            self._cursor = min(self._cursor, self.check.position.get(number, self._cursor))
+            self._cursor = min(self._cursor, self._position.get(number, self._cursor))
 
     def upcoming(self) -> Iterator[int]:
-        order = self.check.order
-        while self._cursor < len(order) and self.states[order[self._cursor]] != OPEN:
+        while self._cursor < len(self._order) and self.states[self._order[self._cursor]] != OPEN:
             self._cursor += 1
-        yield from (number for number in order[self._cursor :] if self.states[number] == OPEN)
-        yield from (number for number in self._skipped() if number in self.check.position)
+        yield from (number for number in self._order[self._cursor :] if self.states[number] == OPEN)
+        yield from (number for number in self._skipped() if number in self._position)
+
+
+def share_of(check: Check, names: Sequence[str], name: str, overlap: float) -> set[int]:
+    """The questions of one of several annotators: a share ``overlap`` of all is everybody's, each other one is one annotator's.
+
+    The share depends on the sentences (or brackets) and names alone, so it stays the same when a check is started again; a further
+    annotator takes over some questions of the others, and changes nothing else.
+    """
+    share: set[int] = set()
+    units = check.units if check.plan.by_sentence else tuple((number,) for number in check.order)
+    for unit in units:
+        bracket = check.questions[unit[0]].bracket
+        key = f"{bracket.sentence} {bracket.gold}" if check.plan.by_sentence else bracket.key
+        if _fraction(f"overlap {key}") < overlap or max(names, key=lambda other: _fraction(f"{other} {key}")) == name:
+            share.update(unit)
+    return share
+
+
+def _fraction(text: str) -> float:
+    """A number between 0 and 1 that is random, but always the same for a text."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8]) / 2**64
 
 
 class AdjudicatorWorklist(Worklist):
@@ -190,9 +248,9 @@ _LARGEST_BATCH = 200
 
 
 class _Job(NamedTuple):
-    """A judgement and the words of its sentence, or None to read only; ``outcome`` is set when it is done."""
+    """A judgement and the words of its sentence; ``outcome`` is set when it is stored."""
 
-    judgement: Judgement | None
+    judgement: Judgement
     words: Sequence[str]
     outcome: asyncio.Future[str]
 
@@ -209,13 +267,6 @@ class BatchWriter:
 
     async def append(self, judgement: Judgement, words: Sequence[str]) -> str:
         """Store a judgement; returns the outcome once it is safe on the disk."""
-        return await self._submit(judgement, words)
-
-    async def refresh(self) -> None:
-        """Publish what others have put into the store."""
-        await self._submit(None, ())
-
-    async def _submit(self, judgement: Judgement | None, words: Sequence[str]) -> str:
         outcome: asyncio.Future[str] = self._loop.create_future()
         self._jobs.put(_Job(judgement, words, outcome))
         return await outcome
@@ -254,15 +305,10 @@ class BatchWriter:
         self._loop.call_soon_threadsafe(self._resolve, jobs, outcomes, news)
 
     def _write(self, jobs: list[_Job]) -> tuple[list[str], list[Judgement]]:
-        judgements = [job.judgement for job in jobs if job.judgement is not None]
-        words = {job.judgement.bracket.sentence: job.words for job in jobs if job.judgement is not None}
-        if judgements:
-            outcomes, news = self._store.append_and_read(judgements, words, self._last_seq)
-        else:
-            outcomes, news = [], self._store.since(self._last_seq)
+        words = {job.judgement.bracket.sentence: job.words for job in jobs}
+        outcomes, news = self._store.append_and_read([job.judgement for job in jobs], words, self._last_seq)
         self._last_seq = max((judgement.seq for judgement in news), default=self._last_seq)
-        of_judgements = iter(outcomes)
-        return ["" if job.judgement is None else next(of_judgements) for job in jobs], news
+        return outcomes, news
 
     def _resolve(self, jobs: list[_Job], outcomes: list[str], news: list[Judgement]) -> None:
         try:
@@ -291,6 +337,8 @@ class Answer(NamedTuple):
     note: str = ""
     correction: bool = False
     seconds: float | None = None
+    correct_label: str = ""
+    tags: tuple[str, ...] = ()
 
 
 def people_named(annotators: Sequence[str]) -> list[Person]:
@@ -309,12 +357,27 @@ def people_named(annotators: Sequence[str]) -> list[Person]:
 class Session:
     """A check in progress: questions, store, people and their worklists."""
 
-    def __init__(self, check: Check, store: Store, people: Sequence[Person], *, blind: bool = False) -> None:
-        self.check, self.store, self.people, self.blind = check, store, tuple(people), blind
+    def __init__(
+        self,
+        check: Check,
+        store: Store,
+        people: Sequence[Person],
+        *,
+        blind: bool = False,
+        overlap: float | None = None,
+        guidelines: str = "",
+    ) -> None:
+        self.check, self.store, self.people, self.blind, self.guidelines = check, store, tuple(people), blind, guidelines
         self.log = JudgementLog(store.since(0))
-        kinds: dict[str, type[Worklist]] = {"annotator": AnnotatorWorklist, "adjudicator": AdjudicatorWorklist}
-        self.worklists = {person: kinds[person.role](person.name, check, self.log) for person in people}
+        self.worklists = {person: self._worklist(person, overlap) for person in people}
         self._writer: BatchWriter | None = None
+
+    def _worklist(self, person: Person, overlap: float | None) -> Worklist:
+        if person.role == "adjudicator":
+            return AdjudicatorWorklist(person.name, self.check, self.log)
+        names = [other.name for other in self.people if other.role == "annotator"]
+        share = None if overlap is None else share_of(self.check, names, person.name, overlap)
+        return AnnotatorWorklist(person.name, self.check, self.log, share)
 
     def open(self) -> None:
         """Begin to take answers, in the running event loop."""
@@ -324,6 +387,11 @@ class Session:
         """Store what is under way, and stop."""
         if self._writer is not None:
             self._writer.close()
+
+    async def refresh(self) -> None:
+        """Publish what others have put into the store; reading never waits for a writer, and a page can do without the news."""
+        with suppress(TreegaugeError):
+            self._publish(await asyncio.to_thread(self.store.since, self.log.last_seq))
 
     def _publish(self, news: list[Judgement]) -> None:
         """Pass new judgements to every worklist."""
@@ -354,6 +422,13 @@ class Session:
             raise Refused(f"A verdict is one of {', '.join(VERDICTS[:-1])}.")
         if len(answer.note) > LONGEST_NOTE:
             raise Refused(f"A note has at most {LONGEST_NOTE} characters.")
+        if len(answer.correct_label) > LONGEST_LABEL or any(character.isspace() for character in answer.correct_label.strip()):
+            raise Refused(f"A label has at most {LONGEST_LABEL} characters and no blanks.")
+        if answer.seconds is not None and not math.isfinite(answer.seconds):
+            raise Refused("The time is not a number.")
+        for tag in answer.tags:
+            if tag not in TAGS:
+                raise Refused(f"A reason is one of {', '.join(TAGS)}.")
         known = self.log.by_id.get(answer.id)
         judgement = Judgement(
             answer.id,
@@ -367,6 +442,8 @@ class Session:
             # A repeated answer says what the first one said, though by now the reason was shown.
             blind=known.blind if known else self.is_blind(person, question),
             seconds=None if answer.seconds is None else min(max(answer.seconds, 0.0), _MOST_SECONDS),
+            correct_label=storable(answer.correct_label.strip()) if answer.correction else "",
+            tags=tuple(tag for tag in TAGS if tag in answer.tags),
         )
         await self._append(judgement, question)
         return judgement
@@ -388,6 +465,12 @@ class Session:
         outcome = await self.writer.append(judgement, question.span.words)
         if outcome == CONFLICT:
             raise Refused("This answer's id belongs to another answer; reload the page.", 409)
+
+    def export(self, person: Person, form: str) -> str:
+        """A person's own judgements in this check as JSON lines or CSV, withdrawn ones included."""
+        own = [one for one in self.log.by_id.values() if one.person == person and one.bracket in self.check.number]
+        words = {question.bracket.sentence: question.span.words for question in self.check.questions}
+        return "".join(f"{line}\n" for line in judgement_lines(own, words, form))
 
     def is_blind(self, person: Person, question: Question) -> bool:
         """Whether a person judges a question without its reason: in a blind check, until they have answered it once."""

@@ -2,16 +2,20 @@
 
 SQLite runs in WAL mode with full sync: an acknowledged judgement survives the death of the process and, on a disk that keeps its
 promises, of the machine. Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq`` is the
-order of commits, and reading on from the last ``seq`` misses nothing. Stores of older versions are migrated when they are opened.
+order of commits, and reading on from the last ``seq`` misses nothing. That order alone decides which judgement is the later one,
+whatever clocks say. Stores of older versions are migrated when they are opened; a store that cannot be written is read from a copy.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -32,6 +36,7 @@ from treegauge.humancheck.questions import BracketId
 __all__ = [
     "CONFLICT",
     "DEFAULT_STORE",
+    "HELD",
     "JUDGEMENT",
     "KNOWN",
     "METADATA",
@@ -72,6 +77,8 @@ JUDGEMENT = Table(
     Column("blind", Boolean, nullable=False),
     Column("seconds", Float, nullable=True),
     Column("at", String(32), nullable=False),
+    Column("correct_label", Text, nullable=False, server_default=""),
+    Column("tags", Text, nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
 
@@ -98,14 +105,10 @@ def configuration(connection: Connection) -> Config:
 
 def migrate(connection: Connection, name: str) -> None:
     """Create the tables, or migrate those of an older version, inside the connection's transaction."""
-    from alembic.runtime.migration import MigrationContext
-
-    config = configuration(connection)
-    newest = ScriptDirectory.from_config(config).get_current_head()
-    if MigrationContext.configure(connection).get_current_revision() == newest:
+    if _is_current(connection):
         return
     try:
-        command.upgrade(config, "head")
+        command.upgrade(configuration(connection), "head")
     except CommandError:
         raise InputError(
             "this store of judgements was made by a newer treegauge",
@@ -114,12 +117,22 @@ def migrate(connection: Connection, name: str) -> None:
         ) from None
 
 
-DEFAULT_STORE = "judgements.sqlite"
-STORED, KNOWN, CONFLICT = "stored", "known", "conflict"
-"""The outcomes for a judgement: stored now; known already; its id belongs to another one."""
+def _is_current(connection: Connection) -> bool:
+    """Whether the tables are those of this version."""
+    from alembic.runtime.migration import MigrationContext
 
-_LOCK_TIMEOUT = 30.0
+    newest = ScriptDirectory.from_config(configuration(connection)).get_current_head()
+    return MigrationContext.configure(connection).get_current_revision() == newest
+
+
+DEFAULT_STORE = "judgements.sqlite"
+STORED, KNOWN, CONFLICT, HELD = "stored", "known", "conflict", "held"
+"""The outcomes for a judgement: stored now; known already; its id belongs to another one; the store holds another judgement of the
+same person on the same bracket, which an import does not override."""
+
+_LOCK_TIMEOUT = 5.0
 _ADVISORY_LOCK = 7_461_996
+_LINK = "link "
 
 
 class Store:
@@ -135,13 +148,22 @@ class Store:
     """
 
     def __init__(self, location: str | os.PathLike[str] = DEFAULT_STORE, *, create: bool = True) -> None:
-        self._engine = _engine(os.fspath(location), create)
-        url = self._engine.url
-        self.name = str(url.database) if url.get_backend_name() == "sqlite" else url.set(drivername="postgresql").render_as_string()
-        self._latest = ""
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self.name = os.fspath(location)
+        path = _sqlite_path(self.name)
+        if path is not None:
+            self.name = path
+            location = self._prepare_file(path, create)
+        self._engine = _engine(os.fspath(location))
+        if path is None:
+            self.name = self._engine.url.set(drivername="postgresql").render_as_string()
         try:
-            with self._reporting("cannot be opened"), self._writing() as connection:
-                migrate(connection, self.name)
+            with self._reporting("cannot be opened"):
+                with self._engine.begin() as connection:
+                    is_current = _is_current(connection)
+                if not is_current:
+                    with self._writing() as connection:
+                        migrate(connection, self.name)
         except BaseException:
             self.close()
             raise
@@ -152,9 +174,35 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _prepare_file(self, path: str, create: bool) -> str:
+        """The file to open: the store itself, private and new if need be, or a copy of one that cannot be written."""
+        if not os.path.exists(path):
+            _create_file(path, create)
+            return path
+        if _is_writable(path):
+            _make_private(path)
+            return path
+        self._copy = tempfile.TemporaryDirectory(prefix="treegauge-")
+        copy = os.path.join(self._copy.name, "copy.sqlite")
+        try:
+            for suffix in ("", "-wal"):
+                if os.path.exists(path + suffix):
+                    shutil.copyfile(path + suffix, copy + suffix)
+        except OSError as error:
+            self._copy.cleanup()
+            raise InputError(f"the store of judgements cannot be read: {error.strerror}", path=path) from None
+        return copy
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether judgements can be read but not added."""
+        return self._copy is not None
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     def append(self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]]) -> list[str]:
         """Add judgements in one transaction, all or none; ``words`` are those of their sentences, by hash.
@@ -163,14 +211,36 @@ class Store:
         """
         return self.append_and_read(judgements, words)[0]
 
+    def import_all(
+        self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]], *, replace: bool = False
+    ) -> list[str]:
+        """Add the judgements of a file in its order, in one transaction, all or none; returns the outcome of each.
+
+        What the store held before from the same person on the same bracket stays the last word (:data:`HELD`), unless ``replace``.
+        """
+        with self._write_errors(), self._writing() as connection:
+            held = set[tuple[BracketId, str, str]]() if replace else _held(connection)
+            known = self._with_ids(connection, [judgement.id for judgement in judgements])
+            keys = [(judgement.bracket, judgement.role, judgement.annotator) for judgement in judgements]
+            is_held = [key in held and judgement.id not in known for key, judgement in zip(keys, judgements, strict=True)]
+            wanted = [judgement for judgement, waits in zip(judgements, is_held, strict=True) if not waits]
+            outcomes = iter(self._append(connection, wanted, words))
+            return [HELD if waits else next(outcomes) for waits in is_held]
+
     def append_and_read(
         self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]], seq: int | None = None
     ) -> tuple[list[str], list[Judgement]]:
         """Append, and read in the same transaction all judgements :meth:`since` a position in the log, these and others'."""
+        with self._write_errors(), self._writing() as connection:
+            outcomes = self._append(connection, judgements, words)
+            return outcomes, [] if seq is None else _since(connection, seq)
+
+    @contextmanager
+    def _write_errors(self) -> Generator[None]:
+        if self.is_read_only:
+            raise WriteError(f"{self.name}: the judgement was not stored: the store is read-only")
         try:
-            with self._writing() as connection:
-                outcomes = self._append(connection, judgements, words)
-                return outcomes, [] if seq is None else _since(connection, seq)
+            yield
         except SQLAlchemyError as error:
             raise WriteError(f"{self.name}: the judgement was not stored: {_cause(error)}") from None
 
@@ -180,7 +250,7 @@ class Store:
         outcomes: list[str] = []
         for judgement in judgements:
             if judgement.id not in known:
-                placed = judgement if judgement.at else replace(judgement, at=self._time())
+                placed = judgement if judgement.at else replace(judgement, at=utc_now())
                 fresh.append(placed)
                 known[judgement.id] = placed
                 outcomes.append(STORED)
@@ -206,11 +276,6 @@ class Store:
             rows = [{"hash": name, "words": json.dumps(list(words[name]))} for name in sorted(missing)]
             connection.execute(sql.insert(SENTENCE), rows)
 
-    def _time(self) -> str:
-        """The present time, but never before a time that this store gave already, should the clock be set back."""
-        self._latest = max(self._latest, utc_now())
-        return self._latest
-
     def since(self, seq: int) -> list[Judgement]:
         """The judgements after a position in the log, in its order."""
         with self._reporting("cannot be read"), self._engine.begin() as connection:
@@ -224,13 +289,25 @@ class Store:
     def secret(self, *, renew: bool = False) -> bytes:
         """The random secret behind the links to this store, which stay valid until it is renewed."""
         with self._reporting("cannot be written"), self._writing() as connection:
-            is_secret = SETTING.c.name == "secret"
-            value = connection.scalar(sql.select(SETTING.c.value).where(is_secret))
+            value = _setting(connection, "secret")
             if value is None or renew:
                 value = secrets.token_hex(32)
-                connection.execute(sql.delete(SETTING).where(is_secret))
-                connection.execute(sql.insert(SETTING), {"name": "secret", "value": value})
+                _set_setting(connection, "secret", value)
             return bytes.fromhex(value)
+
+    def link_numbers(self) -> dict[tuple[str, str], int]:
+        """The number of revoked links of each person, by role and name; those never revoked are not listed."""
+        with self._reporting("cannot be read"), self._engine.begin() as connection:
+            rows = connection.execute(sql.select(SETTING.c.name, SETTING.c.value).where(SETTING.c.name.like(f"{_LINK}%")))
+            found = {str(row.name): json.loads(row.value) for row in rows}
+        return {(role, name): number for role, name, number in found.values()}
+
+    def revoke_link(self, role: str, name: str) -> None:
+        """Make the present link of a person invalid; the next one is another."""
+        setting = _LINK + hashlib.sha256(f"{role}:{name}".encode()).hexdigest()[:40]
+        with self._write_errors(), self._writing() as connection:
+            number = json.loads(_setting(connection, setting) or '["", "", 0]')[2]
+            _set_setting(connection, setting, json.dumps([role, name, number + 1]))
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:
@@ -249,16 +326,72 @@ class Store:
             raise InputError(f"the store of judgements {what}: {_cause(error)}", path=self.name, advice=advice) from None
 
 
-def _engine(location: str, create: bool) -> Engine:
+def _setting(connection: Connection, name: str) -> str | None:
+    return connection.scalar(sql.select(SETTING.c.value).where(SETTING.c.name == name))
+
+
+def _set_setting(connection: Connection, name: str, value: str) -> None:
+    connection.execute(sql.delete(SETTING).where(SETTING.c.name == name))
+    connection.execute(sql.insert(SETTING), {"name": name, "value": value})
+
+
+def _held(connection: Connection) -> set[tuple[BracketId, str, str]]:
+    """The brackets and persons of all judgements in the store."""
+    columns = [JUDGEMENT.c[name] for name in ("sentence", "start_word", "end_word", "label", "gold", "role", "annotator")]
+    rows = cast("Iterable[tuple[Any, ...]]", connection.execute(sql.select(*columns).distinct()))
+    return {(BracketId(*row[:5]), row[5], row[6]) for row in rows}
+
+
+def _sqlite_path(location: str) -> str | None:
+    """The file of a SQLite store; None for a database server."""
     if "://" not in location:
-        return _sqlite(sql.URL.create("sqlite", database=location), create)
+        path = location
+    elif location.startswith("sqlite:"):
+        path = _parse_url(location).database or ""
+    else:
+        return None
+    if not path or path == ":memory:":
+        raise UsageError("a store in memory would lose every judgement: give the name of a file")
+    return path
+
+
+def _create_file(path: str, create: bool) -> None:
+    """An empty file that only its owner can read: it will hold the secret behind the links."""
+    if os.path.islink(path):
+        advice = "Remove the link, or create the file that it names."
+        raise InputError("the store is a link to a file that does not exist", path=path, advice=advice)
+    if not create:
+        raise InputError("no such store of judgements", path=path, advice="--store names the file in which judgements are kept.")
+    # Another process may be faster.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+
+
+def _make_private(path: str) -> None:
+    """Take the permissions of others away from a store of ours."""
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        with suppress(FileNotFoundError, PermissionError):
+            if os.stat(name).st_mode & 0o077:
+                os.chmod(name, 0o600)
+
+
+def _is_writable(path: str) -> bool:
+    """Whether a store can be written, which needs its folder, too."""
+    return os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
+
+
+def _parse_url(location: str) -> sql.URL:
     try:
-        url = sql.make_url(location)
+        return sql.make_url(location)
     except (ArgumentError, ValueError):
         raise UsageError("the store's address is malformed; write postgresql://user@host/database") from None
+
+
+def _engine(location: str) -> Engine:
+    if "://" not in location:
+        return _sqlite(sql.URL.create("sqlite", database=location))
+    url = _parse_url(location)
     backend = url.get_backend_name()
-    if backend == "sqlite":
-        return _sqlite(url, create)
     if backend not in ("postgresql", "postgres"):
         raise UsageError(
             f"a store cannot be kept in {backend!r}: give the name of a SQLite file, or postgresql://user@host/database"
@@ -269,17 +402,7 @@ def _engine(location: str, create: bool) -> Engine:
         raise MissingExtra("a PostgreSQL store", "web") from None
 
 
-def _sqlite(url: sql.URL, create: bool) -> Engine:
-    path = url.database or ""
-    if not path or path == ":memory:":
-        raise UsageError("a store in memory would lose every judgement: give the name of a file")
-    if not os.path.exists(path):
-        if not create:
-            raise InputError(
-                "no such store of judgements", path=path, advice="--store names the file in which judgements are kept."
-            )
-        # The file holds the secret behind the links, so nobody else is to read it.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+def _sqlite(url: sql.URL) -> Engine:
     # The driver's own idea of when a transaction begins is switched off: ours begins with the event below.
     engine = sql.create_engine(url, connect_args={"timeout": _LOCK_TIMEOUT, "isolation_level": None})
     event.listen(engine, "connect", _set_up_sqlite)
@@ -302,7 +425,17 @@ def _begin_sqlite(connection: Connection) -> None:
 def _cause(error: SQLAlchemyError) -> str:
     """The cause of an error in one line, without the statement and its parameters."""
     text = str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
-    return text.strip().splitlines()[0] if text.strip() else type(error).__name__
+    known = next((words for sign, words in _CAUSES.items() if sign in text), None)
+    return known or (text.strip().splitlines()[0] if text.strip() else type(error).__name__)
+
+
+_CAUSES = {
+    "disk is full": "the disk is full",
+    "No space left": "the disk is full",
+    "database is locked": "the store is locked by another program",
+    "readonly database": "the store is read-only",
+    "disk I/O error": "the disk reports an error",
+}
 
 
 def _portions(values: Sequence[str]) -> Iterable[Sequence[str]]:
@@ -323,14 +456,16 @@ def _to_row(judgement: Judgement) -> dict[str, Any]:
         "end_word": bracket.end,
         "label": bracket.label,
         "gold": bracket.gold,
+        "tags": ",".join(judgement.tags),
         **{name: getattr(judgement, name) for name in _SHARED_NAMES},
     }
 
 
-_SHARED_NAMES = ("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at")
+_SHARED_NAMES = ("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at", "correct_label")
 
 
 def _from_row(row: Row[Any]) -> Judgement:
     columns = cast("Mapping[str, Any]", row._mapping)  # pyright: ignore[reportPrivateUsage]
     bracket = BracketId(columns["sentence"], columns["start_word"], columns["end_word"], columns["label"], columns["gold"])
-    return Judgement(columns["id"], bracket, **{name: columns[name] for name in _SHARED_NAMES}, seq=columns["seq"])
+    tags = tuple(columns["tags"].split(",")) if columns["tags"] else ()
+    return Judgement(columns["id"], bracket, **{name: columns[name] for name in _SHARED_NAMES}, tags=tags, seq=columns["seq"])

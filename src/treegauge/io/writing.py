@@ -18,13 +18,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from treegauge.errors import WriteError
+from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
-from treegauge.io.sources import Source
+from treegauge.io.sources import Source, find_sources
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["COMPRESSORS", "partial_path", "refusal", "write", "write_blocks", "write_bytes", "write_chunks"]
+__all__ = ["COMPRESSORS", "partial_path", "refusal", "spare_inputs", "write", "write_blocks", "write_bytes", "write_chunks"]
 
 
 def _gzip(raw: BinaryIO) -> BinaryIO:
@@ -132,6 +132,33 @@ def _format(path: str | os.PathLike[str], name: str) -> Format:
         return format_named(name, WRITABLE)
     found = format_of_suffix(Source(os.fspath(path)).suffix)
     return found if found is not None and found.writer is not None else FORMATS["bracketed"]
+
+
+def spare_inputs(output: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None) -> None:
+    """Raise an error if an output is one of the files that a command reads: by device and inode, so links count as well.
+
+    Inputs are files, directories or globs; ``None`` and ``-`` (standard input or output) are no files.
+    """
+    if output is None or os.fspath(output) == "-" or not os.path.exists(output):
+        return
+    for given in inputs:
+        if given and os.fspath(given) != "-" and any(_is_same_file(output, name) for name in _files_of(os.fspath(given))):
+            raise UsageError(f"{os.fspath(output)} is an input of this command and would be overwritten: name another output file")
+
+
+def _files_of(given: str) -> list[str]:
+    """The files that a path, a directory or a glob names; a path that cannot be read is reported when it is read."""
+    try:
+        return [given, *(source.name for source in find_sources(given))]
+    except InputError:
+        return [given]
+
+
+def _is_same_file(one: str | os.PathLike[str], other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def refusal(bank: Treebank, index: int, problem: str) -> WriteError:

@@ -61,7 +61,8 @@ def test_every_part_of_the_page(people: dict[str, PageClient], store: Store) -> 
     assert {"accepted", "rejected", "unsure", "skipped"} == {
         values.get("value") for tag, values in page.tags if tag == "button"
     } - {None}
-    assert "Generation Rate" in page.text
+    assert "Generation Rate" not in page.text, "measures are hidden while judging"
+    assert "Generation Rate" in anna.get("measures")
     for tag, values in page.tags:
         if tag in ("link", "script", "img", "a", "form"):
             target = values.get("href") or values.get("src") or values.get("action") or ""

@@ -3,8 +3,11 @@
 =========================  ======================================================================================
 ``GET  /t/TOKEN/``         the page, with the next question or (``?question=KEY``) a certain one
 ``GET  .../question/KEY``  the part of the page for one question
+``GET  .../corrected/KEY`` the treebank's tree as a correction would leave it (``?label=NP&verdict=accepted``)
 ``GET  .../measures``      the twelve measures so far
-``GET  .../judged``        one's own judgements; ``.../results``: the paper's tables
+``GET  .../guidelines``    what to accept and what to reject, with examples
+``GET  .../judged``        one's own judgements; ``.../export.csv`` and ``.../export.jsonl``: as files
+``GET  .../results``       the paper's tables; ``.../agreement``: agreement and disagreements
 ``POST .../judge``         store an answer (JSON from the script, a form without it)
 ``POST .../undo``          withdraw one
 ``GET  /static/NAME``      the style sheet, the scripts, the icon
@@ -53,26 +56,49 @@ class _Submission(NamedTuple):
             raise Refused(f"The field {name!r} is not text.")
         return value
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A field with a list of texts; from a form, with commas between them."""
+        value = self.fields.get(name, [])
+        items = value.split(",") if isinstance(value, str) else value
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in cast("list[object]", items)):
+            raise Refused(f"The field {name!r} is not a list of texts.")
+        return tuple(item for item in cast("list[str]", items) if item)
 
-def page_app(session: Session, links: Links, hosts: HostRule, report: Callable[[str], None] = print) -> Guard:
-    """The page of a check as an ASGI application; ``report`` gets a line for each failure."""
-    return Guard(_App(session, links).starlette(), hosts, report)
+    def seconds(self) -> float | None:
+        """The field ``seconds``."""
+        value = self.fields.get("seconds")
+        try:
+            return float(value) if isinstance(value, int | float) else None
+        except OverflowError:
+            raise Refused("The time is not a number.") from None
+
+
+def page_app(session: Session, links: Links, hosts: HostRule, report: Callable[[str], None] = print, *, base: str = "") -> Guard:
+    """The page of a check as an ASGI application; ``report`` gets a line for each failure, ``base`` is a proxy's sub-path."""
+    return Guard(_App(session, links, report, base).starlette(), hosts, report, base)
 
 
 class _App:
-    def __init__(self, session: Session, links: Links) -> None:
-        self.session, self.links, self.pages = session, links, Pages(session)
+    def __init__(self, session: Session, links: Links, report: Callable[[str], None], base: str) -> None:
+        self.session, self.links, self.report, self.pages = session, links, report, Pages(session, base)
         # Only these files are served, by their names: there is no path to climb out of.
         self.static = {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _TYPES}
 
     def starlette(self) -> Starlette:
+        below = {
+            "": self.page,
+            "question/{key}": self.question,
+            "corrected/{key}": self.corrected,
+            "measures": self.measures,
+            "guidelines": self.guidelines,
+            "judged": self.judged,
+            "export.{form}": self.export,
+            "results": self.results,
+            "agreement": self.agreement,
+        }
         routes = [
             Route("/static/{name}", self.static_file),
-            Route("/t/{token}/", self.for_person(self.page)),
-            Route("/t/{token}/question/{key}", self.for_person(self.question)),
-            Route("/t/{token}/measures", self.for_person(self.measures)),
-            Route("/t/{token}/judged", self.for_person(self.judged)),
-            Route("/t/{token}/results", self.for_person(self.results)),
+            *(Route(f"/t/{{token}}/{path}", self.for_person(handler)) for path, handler in below.items()),
             Route("/t/{token}/judge", self.for_person(self.judge), methods=["POST"]),
             Route("/t/{token}/undo", self.for_person(self.undo), methods=["POST"]),
         ]
@@ -96,6 +122,8 @@ class _App:
                 return await handler(request, person)
             except TreegaugeError as error:
                 status = error.status if isinstance(error, Refused) else 503
+                if status == 503:
+                    self.report(str(error))
                 if "application/json" in request.headers.get("accept", ""):
                     return JSONResponse({"message": str(error)}, status)
                 return HTMLResponse(self.pages.message("Error", str(error)), status)
@@ -112,7 +140,7 @@ class _App:
         return Response(self.static[name], media_type=_TYPES[Path(name).suffix], headers={"cache-control": "no-cache"})
 
     async def page(self, request: Request, person: Person) -> Response:
-        await self.session.writer.refresh()
+        await self.session.refresh()
         key = request.query_params.get("question", "")
         if key:
             self.session.question(key)
@@ -122,27 +150,52 @@ class _App:
         question = self.session.question(request.path_params["key"])
         return HTMLResponse(self.pages.question(person, question, **_view_options(request)))
 
+    async def corrected(self, request: Request, person: Person) -> Response:
+        question = self.session.question(request.path_params["key"])
+        label, verdict = (request.query_params.get(name, "") for name in ("label", "verdict"))
+        return HTMLResponse(self.pages.corrected(question, label[:100], verdict))
+
     async def measures(self, request: Request, person: Person) -> Response:
         return HTMLResponse(self.pages.measures(person))
 
+    async def guidelines(self, request: Request, person: Person) -> Response:
+        await self.session.refresh()
+        return HTMLResponse(self.pages.guidelines(person))
+
     async def judged(self, request: Request, person: Person) -> Response:
-        await self.session.writer.refresh()
+        await self.session.refresh()
         return HTMLResponse(self.pages.judged(person))
 
+    async def export(self, request: Request, person: Person) -> Response:
+        form: str = request.path_params["form"]
+        if form not in ("csv", "jsonl"):
+            raise Refused("Judgements are exported as .csv or .jsonl.", 404)
+        await self.session.refresh()
+        kind = {"csv": "text/csv", "jsonl": "application/jsonl"}[form]
+        name = f'attachment; filename="judgements.{form}"'
+        return Response(self.session.export(person, form), media_type=kind, headers={"content-disposition": name})
+
     async def results(self, request: Request, person: Person) -> Response:
-        await self.session.writer.refresh()
+        await self.session.refresh()
         return HTMLResponse(self.pages.results(person))
+
+    async def agreement(self, request: Request, person: Person) -> Response:
+        if person.role != "adjudicator":
+            raise Refused("Agreement is shown to the adjudicator, so that annotators judge independently.", 403)
+        await self.session.refresh()
+        return HTMLResponse(self.pages.agreement(person))
 
     async def judge(self, request: Request, person: Person) -> Response:
         submission = await _read_submission(request)
-        seconds = submission.fields.get("seconds")
         answer = Answer(
             submission.text("id"),
             submission.text("question"),
             submission.text("verdict"),
             submission.text("note"),
             submission.fields.get("correction") in (True, "yes"),
-            float(seconds) if isinstance(seconds, int | float) else None,
+            submission.seconds(),
+            submission.text("correct_label"),
+            submission.texts("tags"),
         )
         await self.session.judge(person, answer)
         return self.next_step(person, submission)
@@ -160,9 +213,8 @@ class _App:
         if submission.by_form:
             return RedirectResponse(f"./?question={key}" if key else "./", 303)
         progress = worklist.progress()
-        return JSONResponse(
-            {"next": key, "last": self.pages.last(person), "progress": progress._asdict() | {"left": progress.left}}
-        )
+        fields = progress._asdict() | {"left": progress.left, "judged": progress.judged, "text": str(progress)}
+        return JSONResponse({"next": key, "last": self.pages.last(person), "progress": fields})
 
 
 def _view_options(request: Request) -> dict[str, Any]:
@@ -181,7 +233,9 @@ async def _read_submission(request: Request) -> _Submission:
     try:
         text = body.decode("utf-8")
         if kind == "application/x-www-form-urlencoded":
-            return _Submission(dict(parse_qsl(text, keep_blank_values=True, max_num_fields=20)), True)
+            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=40)
+            fields: Any = dict(pairs) | {"tags": [value for name, value in pairs if name == "tags"]}
+            return _Submission(fields, True)
         fields = json.loads(text) if kind == "application/json" else None
     except (ValueError, RecursionError):
         raise Refused("The answer cannot be read.") from None

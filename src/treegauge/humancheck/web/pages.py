@@ -7,23 +7,42 @@ import os
 import re
 import secrets
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from treegauge.humancheck.agreement import find_agreement
-from treegauge.humancheck.judgements import LONGEST_NOTE, Judgement, Person
+from treegauge.humancheck.corrections import corrected_sentence
+from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, Judgement, Person
 from treegauge.humancheck.questions import Check, Occurrence, Question, System
-from treegauge.humancheck.results import States, SystemMeasures, estimate, find_results, sample_notes, states_of
+from treegauge.humancheck.results import (
+    ACCEPTED,
+    ITEM_NAMES,
+    OPEN,
+    REJECTED,
+    SKIPPED,
+    UNSURE,
+    States,
+    SystemMeasures,
+    estimate,
+    find_results,
+    sample_notes,
+    states_of,
+    tags_table,
+)
 from treegauge.humancheck.session import Progress, Session
+from treegauge.humancheck.web.markdown import render_markdown
 from treegauge.humancheck.web.pictures import (
     Picture,
     anonymise,
     crossed_brackets,
-    draw,
+    draw_all,
     enclosing_bracket,
     gold_label,
     gold_marks,
@@ -32,7 +51,9 @@ from treegauge.humancheck.web.pictures import (
 )
 from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import cell_text
+from treegauge.trees.drawing import draw_svg
 from treegauge.trees.tree import Tree
+from treegauge.trees.treebank import Treebank
 
 __all__ = ["KINDS_IN_WORDS", "Pages", "Reason", "Segment", "View", "excerpt", "gold_is_first", "question_view", "reason_of"]
 
@@ -69,6 +90,17 @@ class Reason(NamedTuple):
     around: GoldBracket | None
 
 
+class Beside(NamedTuple):
+    """A bracket of the same sentence that is asked about."""
+
+    key: str
+    label: str
+    words: str
+    sign: str
+    state: str
+    is_current: bool
+
+
 @dataclass(frozen=True)
 class View:
     """Everything that is shown about a question."""
@@ -96,18 +128,16 @@ def question_view(check: Check, question: Question, reader: str, *, blind: bool,
     preset = check.plan.metric.preset_for(check.plan.preset)
     traces = preset.delete_tags & preset.delete_tags_for_length & {*check.gold.labels, *shown_system.bank.labels}
     gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(shown_system, occurrence)
-    gold = gold_marks(shown_system, gold_tree, occurrence, traces)
-    test = parse_marks(shown_system, test_tree, occurrence, traces)
+    beside = _rows_beside(check, question, occurrence) if check.plan.by_sentence else []
+    gold = gold_marks(shown_system, gold_tree, occurrence, traces, beside)
+    test = parse_marks(shown_system, test_tree, occurrence, traces, beside)
     if blind:
         gold, test = anonymise(gold, preset), anonymise(test, preset)
     right_to_left = is_right_to_left(question.span.words)
     gold_first = not blind or gold_is_first(question, reader)
     names = ("Tree 1", "Tree 2") if blind else ("Treebank", f"Parser {shown_system.name}")
     trees = (gold, test) if gold_first else (test, gold)
-    pictures = [
-        draw(tree, name, prefix, whole=whole, right_to_left=right_to_left)
-        for tree, name, prefix in zip(trees, names, ("one-", "two-"), strict=True)
-    ]
+    pictures = draw_all(trees, names, whole=whole, right_to_left=right_to_left)
     reason = reason_of(check, question, occurrence)
     return View(
         question,
@@ -132,6 +162,17 @@ def _choose_occurrence(check: Check, question: Question, system: str) -> Occurre
     first = {found.system: found for found in reversed(question.occurrences)}
     systems = sorted(first)
     return first[systems[int(question.key, 16) % len(systems)]]
+
+
+def _rows_beside(check: Check, question: Question, occurrence: Occurrence) -> list[int]:
+    """The brackets of the same system that are asked about in the same sentence, by their rows."""
+    unit = check.units[check.unit_of[check.number[question.bracket]]] if check.number[question.bracket] in check.unit_of else ()
+    return [
+        found.row
+        for number in unit
+        for found in check.questions[number].occurrences
+        if (found.system, found.sentence) == (occurrence.system, occurrence.sentence)
+    ]
 
 
 def _test_tree(system: System, occurrence: Occurrence) -> Tree:
@@ -194,7 +235,9 @@ def _sentence(system: System, index: int) -> str:
 
 
 KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact match"}
-_MOST_LISTED = 500
+_MOST_LISTED = 5000
+_MOST_LABELS = 60
+_MOST_EXAMPLES = 4
 # Control characters and halves of surrogate pairs, which no page may hold, and characters that turn the text after them round.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -202,8 +245,8 @@ _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069
 class Pages:
     """The templates and their data."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, base: str = "") -> None:
+        self.session, self.base = session, base
         loader = FileSystemLoader(Path(__file__).parent / "templates")
         self._templates = Environment(
             loader=loader,
@@ -216,7 +259,7 @@ class Pages:
 
     def render(self, template: str, **values: Any) -> str:
         """A template, filled."""
-        return _UNSHOWABLE.sub("\ufffd", self._templates.get_template(template).render(values, percent=_percent))
+        return _UNSHOWABLE.sub("\ufffd", self._templates.get_template(template).render(values, percent=_percent, base=self.base))
 
     def page(self, person: Person, key: str = "", *, whole: bool = False, system: str = "") -> str:
         """The whole page with a question: the one asked for, or the next."""
@@ -226,17 +269,34 @@ class Pages:
         return self.render(
             "page.html",
             person=person,
-            worklist=worklist,
             question=None if question is None else Markup(self.question(person, question, whole=whole, system=system)),
             key="" if question is None else question.key,
+            draft=None if question is None else self._draft(person, question),
             last=Markup(self.last(person)),
-            measures=Markup(self.measures(person)),
             progress=worklist.progress(),
             fresh_id=secrets.token_hex(16),
             longest_note=LONGEST_NOTE,
+            longest_label=LONGEST_LABEL,
+            tags=TAGS,
+            # Labels that only a treebank writes would tell whose tree is whose.
+            labels=[] if self.session.blind else self._labels,
             blind=self.session.blind,
-            several=len(self.session.people) > 1,
+            by_sentence=self.session.check.plan.by_sentence,
         )
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        """The labels of the treebank, for corrections: the most frequent ones first."""
+        gold = self.session.check.gold
+        numbers, counts = np.unique(gold.label, return_counts=True)
+        words = set(np.unique(gold.label[_preterminals(gold)]).tolist())
+        ranking: list[tuple[int, int]] = sorted(zip(counts.tolist(), numbers.tolist(), strict=True), reverse=True)
+        return [gold.labels[number] for _, number in ranking if number not in words and gold.labels[number]][:_MOST_LABELS]
+
+    def _draft(self, person: Person, question: Question) -> Judgement | None:
+        """The person's latest judgement of a bracket, withdrawn or not: what a new answer begins with."""
+        history = self.session.log.history(question.bracket, person)
+        return history[-1] if history else None
 
     def question(self, person: Person, question: Question, *, whole: bool = False, system: str = "") -> str:
         """The part of the page for one question."""
@@ -255,9 +315,67 @@ class Pages:
             kind=KINDS_IN_WORDS[question.kind],
             after="" if upcoming is None else session.check.questions[upcoming].key,
             own=own if own is not None and own.verdict != "skipped" else None,
+            earlier=[one for one in session.log.history(question.bracket, person) if one is not own and one.verdict != "skipped"],
+            draft=self._draft(person, question),
+            beside=self._beside(person, number),
             opinions=list(session.log.opinions(question.bracket).values()) if person.role == "adjudicator" else [],
             elsewhere=session.log.under_other_gold(question.bracket),
         )
+
+    def _beside(self, person: Person, number: int) -> list[Beside]:
+        """The brackets of the same sentence that are asked about, if whole sentences are judged."""
+        check, states = self.session.check, self.session.worklists[person].states
+        if not check.plan.by_sentence or number not in check.unit_of:
+            return []
+        wanted = set(self.session.worklists[person].questions().tolist()) | {number}
+        signs = {OPEN: "·", ACCEPTED: "✓", REJECTED: "✗", UNSURE: "?", SKIPPED: "→"}
+        words = {OPEN: "open", ACCEPTED: "accepted", REJECTED: "rejected", UNSURE: "unsure", SKIPPED: "skipped"}
+        return [
+            Beside(one.key, one.bracket.label, excerpt(one.words, 4), signs[states[other]], words[states[other]], other == number)
+            for other in check.units[check.unit_of[number]]
+            if other in wanted
+            for one in (check.questions[other],)
+        ]
+
+    def corrected(self, question: Question, label: str, verdict: str) -> str:
+        """The treebank's tree as it would be with a correction, or the reason why that is impossible."""
+        tree = corrected_sentence(self.session.check, question, verdict, label)
+        if isinstance(tree, str):
+            return self.render("corrected.html", problem=tree, picture="")
+        direction: Literal["ltr", "rtl"] = "rtl" if is_right_to_left(question.span.words) else "ltr"
+        picture = draw_svg(tree, id_prefix="new-", title="Treebank, corrected", legend=False, stylesheet=False, direction=direction)
+        return self.render("corrected.html", problem="", picture=Markup(picture))
+
+    def guidelines(self, person: Person) -> str:
+        """The guidelines: the criterion, examples of this check, and the project's own text."""
+        examples = {verdict: self._examples(verdict) for verdict in ("accepted", "rejected")}
+        own = Markup(render_markdown(self.session.guidelines)) if self.session.guidelines else ""
+        return self.render("guidelines.html", person=person, examples=examples, own=own, tags=TAGS)
+
+    def _examples(self, verdict: str) -> list[dict[str, Any]]:
+        """Brackets on which all who judged agree, those with a note first."""
+        log, check = self.session.log, self.session.check
+        found: list[Judgement] = []
+        for bracket in log.brackets:
+            opinions = list(log.opinions(bracket).values())
+            if bracket in check.number and opinions and all(one.verdict == verdict for one in opinions):
+                found.append(max(opinions, key=lambda one: (bool(one.note), one.seq)))
+        found.sort(key=lambda one: (not one.note, -one.seq))
+        return [self._describe(judgement) for judgement in found[:_MOST_EXAMPLES]]
+
+    def agreement(self, person: Person) -> str:
+        """The agreement of the annotators, and every bracket that one accepts and another rejects."""
+        session = self.session
+        disputes: list[dict[str, Any]] = []
+        numbers: list[int] = session.check.ranking.tolist()
+        for number in numbers:
+            question = session.check.questions[number]
+            if session.log.is_disputed(question.bracket):
+                ruling = session.log.ruling(question.bracket)
+                opinions = session.log.opinions(question.bracket)
+                disputes.append({"question": question, "words": excerpt(question.words), "opinions": opinions, "ruling": ruling})
+        table = find_agreement(session.check, session.log)
+        return self.render("agreement.html", person=person, table=table, disputes=disputes)
 
     def last(self, person: Person) -> str:
         """The person's last answer, with the button that undoes it."""
@@ -310,10 +428,15 @@ class Pages:
         """The paper's tables; for the adjudicator also the agreement of the annotators."""
         session = self.session
         tables = find_results(session.check, session.verdicts_for(person)).tables()
+        tags = tags_table(session.check, session.log, () if person.role == "adjudicator" else (person.name,))
+        if tags.rows:
+            tables.append(tags)
         if person.role == "adjudicator":
             tables.append(find_agreement(session.check, session.log))
         people = [_progress_row(one, session.worklists[one].progress()) for one in session.people if person.role == "adjudicator"]
-        return self.render("results.html", person=person, tables=tables, people=people, people_columns=_PROGRESS_COLUMNS)
+        return self.render(
+            "results.html", person=person, tables=tables, people=people, people_columns=_PROGRESS_COLUMNS, item_names=ITEM_NAMES
+        )
 
     def message(self, title: str, text: str) -> str:
         """A page with a message only."""
@@ -324,7 +447,13 @@ _PROGRESS_COLUMNS = ("annotator", "judged", "left", "accepted", "rejected", "uns
 
 
 def _progress_row(person: Person, progress: Progress) -> tuple[str | int, ...]:
-    return (person.name, progress.answered, progress.left, progress.accepted, progress.rejected, progress.unsure, progress.skipped)
+    return (person.name, progress.judged, progress.left, progress.accepted, progress.rejected, progress.unsure, progress.skipped)
+
+
+def _preterminals(bank: Treebank) -> NDArray[np.int64]:
+    """The rows of all nodes right above a word."""
+    offsets = np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset))
+    return np.unique(offsets + bank.above)
 
 
 def _percent(value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ __all__ = [
     "Picture",
     "anonymise",
     "crossed_brackets",
-    "draw",
+    "draw_all",
     "enclosing_bracket",
     "gold_label",
     "gold_marks",
@@ -92,7 +92,9 @@ def _nodes(prepared: Prepared, sentence: int) -> list[tuple[int, int, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def gold_marks(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> MarkedTree:
+def gold_marks(
+    system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str], beside: Sequence[int] = ()
+) -> MarkedTree:
     """The treebank's tree with marks: reproduced, missed, crossed by the bracket in question."""
     items, row = system.items, occurrence.row
     across = set(crossed_brackets(system, row).tolist())
@@ -102,10 +104,12 @@ def gold_marks(system: System, tree: Tree, occurrence: Occurrence, traces: Colle
         found = "crossing" if number in across else "matched" if items.reproduced[number] else "missed"
         return f"{found} focus" if number in same else found
 
-    return _mark_tree(system, tree, occurrence, traces, items.gold, mark, of_gold=True)
+    return _mark_tree(system, tree, occurrence, traces, items.gold, mark, beside, of_gold=True)
 
 
-def parse_marks(system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str]) -> MarkedTree:
+def parse_marks(
+    system: System, tree: Tree, occurrence: Occurrence, traces: Collection[str], beside: Sequence[int] = ()
+) -> MarkedTree:
     """The parser's tree with marks: matched, crossing, spurious, and the bracket in question."""
     items = system.items
 
@@ -113,7 +117,7 @@ def parse_marks(system: System, tree: Tree, occurrence: Occurrence, traces: Coll
         found = "matched" if items.exact[number] else "crossing" if items.crosses[number] else "spurious"
         return f"{found} focus" if number == occurrence.row else found
 
-    return _mark_tree(system, tree, occurrence, traces, items.test, mark, of_gold=False)
+    return _mark_tree(system, tree, occurrence, traces, items.test, mark, beside, of_gold=False)
 
 
 def anonymise(marked: MarkedTree, preset: Preset) -> MarkedTree:
@@ -136,9 +140,11 @@ def _mark_tree(
     traces: Collection[str],
     prepared: Prepared,
     mark: Callable[[int], str],
+    beside: Sequence[int],
     *,
     of_gold: bool,
 ) -> MarkedTree:
+    """The tree with its marks; near are the bracket in question and those ``beside`` it, by their rows."""
     sentence = int(system.items.test.brackets.sentence[occurrence.row])
     bare, new = without_tagged(tree, traces)
     nodes = [(new[node], mark(became)) for _, became, node in _nodes(prepared, sentence) if became >= 0 and node in new]
@@ -150,7 +156,9 @@ def _mark_tree(
 
     test = system.items.test.brackets
     asked = words(int(test.start[occurrence.row]), int(test.end[occurrence.row]))
-    return MarkedTree(bare, dict(nodes), asked, words(*_nearby_tokens(system, occurrence.row)))
+    nearby = [_nearby_tokens(system, row) for row in (occurrence.row, *beside)]
+    near = words(min(first for first, _ in nearby), max(last for _, last in nearby))
+    return MarkedTree(bare, dict(nodes), asked, near)
 
 
 def _nearby_tokens(system: System, row: int) -> tuple[int, int]:
@@ -162,16 +170,24 @@ def _nearby_tokens(system: System, row: int) -> tuple[int, int]:
     return max(first[first < start].tolist(), default=start), min(last[last > end].tolist(), default=end)
 
 
-def draw(marked: MarkedTree, name: str, prefix: str, *, whole: bool, right_to_left: bool) -> Picture:
-    """A picture of the part around the bracket in question, with distant parts folded, or of the whole tree."""
-    short = _shorten(marked)
-    shown = short if whole else _crop(short)
+def draw_all(trees: Sequence[MarkedTree], names: Sequence[str], *, whole: bool, right_to_left: bool) -> list[Picture]:
+    """Pictures of the part around the bracket in question, cut at the same node, with distant parts folded; or of whole trees."""
+    short = [_shorten(marked) for marked in trees]
+    shown = short if whole else _crop_together(short)
+    prefixes = ("one-", "two-")
+    return [
+        _draw(part, name, prefix, marked.tree.size, whole=whole, right_to_left=right_to_left)
+        for part, marked, name, prefix in zip(shown, trees, names, prefixes, strict=True)
+    ]
+
+
+def _draw(shown: MarkedTree, name: str, prefix: str, size: int, *, whole: bool, right_to_left: bool) -> Picture:
     folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole or shown.tree.width <= _SMALL else _nodes_to_fold(shown)
     direction: Literal["ltr", "rtl"] = "rtl" if right_to_left else "ltr"
     svg = draw_svg(
         shown.tree, shown.marks, id_prefix=prefix, title=name, direction=direction, folded=folded, legend=False, stylesheet=False
     )
-    return Picture(name, svg, *shown.asked, not folded and shown.tree.size == marked.tree.size)
+    return Picture(name, svg, *shown.asked, not folded and shown.tree.size == size)
 
 
 def _shorten(marked: MarkedTree) -> MarkedTree:
@@ -182,6 +198,32 @@ def _shorten(marked: MarkedTree) -> MarkedTree:
     new = {old: number for number, old in enumerate(nodes)}
     asked, near = ((bisect_left(words, start), bisect_left(words, end)) for start, end in (marked.asked, marked.near))
     return MarkedTree(tree, {new[node]: mark for node, mark in marked.marks.items()}, asked, near)
+
+
+def _crop_together(trees: Sequence[MarkedTree]) -> list[MarkedTree]:
+    """All trees cut at a node over the same words, the smallest that holds more than the words near the bracket.
+
+    Trees over other tokens cannot share a node; each is cut by itself.
+    """
+    if len({marked.tree.width for marked in trees}) > 1:
+        return [_crop(marked) for marked in trees]
+    near = min(marked.near[0] for marked in trees), max(marked.near[1] for marked in trees)
+    spans = [{(start, end) for _, start, end in marked.tree.nodes_with_spans()} for marked in trees]
+    common = {span for span in spans[0] if all(span in others for others in spans[1:])}
+    wide = [span for span in common if span[0] <= near[0] and near[1] <= span[1] and span[1] - span[0] > near[1] - near[0]]
+    if not wide or trees[0].tree.width <= _SMALL:
+        return list(trees)
+    cut = min(wide, key=lambda span: span[1] - span[0])
+    return [_cut_at(marked, cut) for marked in trees]
+
+
+def _cut_at(marked: MarkedTree, span: tuple[int, int]) -> MarkedTree:
+    """The subtree over a span, the highest of a chain."""
+    nodes = enumerate(marked.tree.nodes_with_spans())
+    number, best = next((number, node) for number, (node, start, end) in nodes if (start, end) == span)
+    marks = {node - number: mark for node, mark in marked.marks.items() if number <= node < number + best.size}
+    asked, near = ((start - span[0], end - span[0]) for start, end in (marked.asked, marked.near))
+    return MarkedTree(best, marks, asked, near)
 
 
 def _crop(marked: MarkedTree) -> MarkedTree:
@@ -200,7 +242,7 @@ def _crop(marked: MarkedTree) -> MarkedTree:
 def _nodes_to_fold(marked: MarkedTree) -> frozenset[int]:
     """The nodes to fold: those apart from the words near the question and, among these, long ones without marks of interest."""
     nodes = list(marked.tree.nodes_with_spans())
-    hot = {number for number, mark in marked.marks.items() if "focus" in mark or "crossing" in mark}
+    hot = {number for number, mark in marked.marks.items() if mark != "matched"}
     spans = [marked.asked, *((start, end) for number, (_, start, end) in enumerate(nodes) if number in hot)]
     folded: set[int] = set()
     number, drawn = 0, 0

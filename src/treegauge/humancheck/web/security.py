@@ -13,9 +13,11 @@ import hmac
 import ipaddress
 import socket
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,20 +40,29 @@ _HEADERS = {
 
 
 class Links:
-    """A token for each person, made from the store's secret: the same until the secret is renewed."""
+    """A token for each person, made from the store's secret: valid until the secret is renewed or the link is revoked.
 
-    def __init__(self, secret: bytes, people: Collection[Person]) -> None:
-        self._secret = secret
-        self._people = {_fingerprint(self.token(person)): person for person in people}
+    ``numbers`` gives how often each person's link was revoked; it is asked at every request, so a revoked link ends at once.
+    """
+
+    def __init__(
+        self, secret: bytes, people: Collection[Person], numbers: Callable[[], Mapping[tuple[str, str], int]] = dict[Any, int]
+    ) -> None:
+        self._secret, self._people, self._numbers = secret, tuple(people), numbers
 
     def token(self, person: Person) -> str:
-        """The token in a person's link: 192 bits derived from the secret."""
-        digest = hmac.digest(self._secret, f"{person.role}:{person.name}".encode(), hashlib.sha256)
+        """The token in a person's present link: 192 bits derived from the secret."""
+        return self._token(person, self._numbers().get(person, 0))
+
+    def _token(self, person: Person, number: int) -> str:
+        again = f":{number}" if number else ""
+        digest = hmac.digest(self._secret, f"{person.role}:{person.name}{again}".encode(), hashlib.sha256)
         return base64.urlsafe_b64encode(digest[:24]).decode()
 
     def person(self, token: str) -> Person | None:
-        """The person with a token; looked up by its hash, so that timing reveals nothing about valid tokens."""
-        return self._people.get(_fingerprint(token))
+        """The person with a valid token; compared by hashes, so that timing reveals nothing about valid tokens."""
+        numbers, wanted = self._numbers(), _fingerprint(token)
+        return next((one for one in self._people if _fingerprint(self._token(one, numbers.get(one, 0))) == wanted), None)
 
 
 def _fingerprint(token: str) -> bytes:
@@ -106,13 +117,16 @@ def check_address(host: str, *, allow_remote: bool) -> None:
 class Guard:
     """The outermost layer: checks host and origin, adds security headers, and turns failures into responses."""
 
-    def __init__(self, app: ASGIApp, hosts: HostRule, report: Callable[[str], None]) -> None:
-        self._app, self._hosts, self._report = app, hosts, report
+    def __init__(self, app: ASGIApp, hosts: HostRule, report: Callable[[str], None], base: str = "") -> None:
+        self._app, self._hosts, self._report, self._base = app, hosts, report, base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if self._base and scope["path"].startswith(f"{self._base}/"):
+            # A proxy in front may pass the sub-path on, or take it away.
+            scope = {**scope, "path": scope["path"].removeprefix(self._base), "raw_path": None}
         started = False
 
         async def guarded(message: Message) -> None:
@@ -130,6 +144,9 @@ class Guard:
             return
         try:
             await self._app(scope, receive, guarded)
+        except ClientDisconnect:
+            # Somebody left in the middle of a request; there is nobody to answer.
+            return
         except Exception as error:
             self._report(f"internal error: {type(error).__name__}: {error}")
             if not started:

@@ -1,12 +1,13 @@
 // The page's script: answers by key or button, and what follows from them. Without it the page works by plain forms.
 
-import { pending, remember, remembered } from "./memory.js";
-import { article, arrange, find, questionAddress, secondsLooked, show, showAgain } from "./question.js";
+import { dropDraft, keepDraft, pending, remember, remembered, savedDraft } from "./memory.js";
+import { article, arrange, find, isReady, questionAddress, secondsLooked, show, showAgain, zoom } from "./question.js";
 import { complain, isInTrouble, newId, part, send } from "./sending.js";
 
 const $ = (selector) => document.querySelector(selector);
-const form = $("#answers"); // null once everything is judged
+const form = $("#answers"); // null once everything is answered
 const help = $("#help");
+const panel = $("#panel");
 let busy = false;
 
 // What a screen reader is to read out.
@@ -27,18 +28,47 @@ async function during(work) {
   }
 }
 
+const tagBoxes = () => [...form.querySelectorAll("input[name=tags]")];
+
+// What is in the bar, beside the verdict.
+function draft() {
+  const { note, correction, correct_label: label } = form.elements;
+  return {
+    note: note.value,
+    correction: correction.checked,
+    correct_label: label.value,
+    tags: tagBoxes().filter((box) => box.checked).map((box) => box.value),
+  };
+}
+
+// The bar for the question on the page: an unsaved draft, else what was said before, else nothing.
+function fillBar() {
+  const { key, note, correction, label, tags } = article().dataset;
+  const before = { note, correction: correction === "yes", correct_label: label, tags: tags ? tags.split(",") : [] };
+  const values = savedDraft(key) || before;
+  form.elements.question.value = key;
+  form.elements.note.value = values.note;
+  form.elements.correction.checked = values.correction;
+  form.elements.correct_label.value = values.correct_label;
+  for (const box of tagBoxes()) box.checked = values.tags.includes(box.value);
+}
+
 function judge(verdict) {
+  if (!isReady()) {
+    say("Too fast: this bracket had just appeared. Look at it, then answer.");
+    return undefined;
+  }
   return during(async () => {
-    const { question, note, correction } = form.elements;
-    const answer = {
-      id: newId(),
-      question: question.value,
-      verdict,
-      note: note.value,
-      correction: correction.checked,
-      seconds: secondsLooked(),
-    };
-    await goOn(await send("judge", answer), `Stored: ${verdict}.`);
+    const question = form.elements.question.value;
+    const answer = { id: newId(), question, verdict, seconds: secondsLooked(), ...draft() };
+    if (answer.correction && verdict === "accepted" && !answer.correct_label && article().dataset.kind !== "EM") {
+      say("Choose the label of the corrected bracket first.");
+      form.elements.correct_label.focus();
+      return;
+    }
+    const stored = await send("judge", answer);
+    if (stored) dropDraft(question);
+    await goOn(stored, `Stored: ${verdict}.`, question, verdict);
   });
 }
 
@@ -52,7 +82,7 @@ function undo() {
 }
 
 // After an answer was stored (or refused: null): the next question, and the numbers as they stand now.
-async function goOn(answer, said) {
+async function goOn(answer, said, key = "", state = "open") {
   if (!answer) return;
   showProgress(answer.progress);
   $("#last").innerHTML = answer.last;
@@ -61,8 +91,6 @@ async function goOn(answer, said) {
     location.assign(elsewhere);
     return;
   }
-  form.elements.note.value = "";
-  form.elements.correction.checked = false;
   history.replaceState(null, "", "./");
   try {
     await show(questionAddress(answer.next));
@@ -70,17 +98,30 @@ async function goOn(answer, said) {
     location.assign(elsewhere);
     return;
   }
-  form.elements.question.value = answer.next;
-  window.scrollTo(0, 0);
+  markBeside(key || answer.next, state);
+  fillBar();
   const parts = [find("h1"), find(".sentence"), find(".reason")].map((element) => (element ? element.textContent.trim() : ""));
   say(`${said} ${answer.progress.left} left. ${parts.map((text) => text.slice(0, 300)).join(" ")}`);
+  if ($("#measures-box").open) showMeasures();
+}
+
+// The bracket that was just answered, among those of the sentence: the question may have been fetched before.
+function markBeside(key, state) {
+  const link = document.querySelector(`.beside a[data-key="${key}"]`);
+  if (!link) return;
+  link.className = state;
+  link.querySelector(".sign").textContent = { accepted: "✓", rejected: "✗", unsure: "?", skipped: "→", open: "·" }[state];
+  link.querySelector(".hidden").textContent = `, ${state}`;
+}
+
+function showMeasures() {
   part("measures").then((html) => { $("#measures").innerHTML = html; }, () => { /* the next answer tries again */ });
 }
 
-function showProgress({ answered, total, left, skipped }) {
+function showProgress({ answered, total, text }) {
   $("#bar").value = answered;
   $("#bar").max = total;
-  $("#count").textContent = `${answered} of ${total} judged, ${left} left${skipped ? ` (${skipped} skipped)` : ""}`;
+  $("#count").textContent = text;
 }
 
 async function change(said, system) {
@@ -103,15 +144,61 @@ function otherTree(link = find("a.other")) {
   return link && change(`Parser ${link.dataset.system}.`, link.dataset.system);
 }
 
+// Another bracket of the same sentence.
+async function walk(step) {
+  const links = [...document.querySelectorAll(".beside a")];
+  const at = links.findIndex((link) => link.getAttribute("aria-current"));
+  const next = links[at + step];
+  if (at < 0 || !next) return;
+  await visit(next.dataset.key);
+}
+
+async function visit(key) {
+  try {
+    await show(questionAddress(key));
+    fillBar();
+    say(find("h1").textContent.trim());
+  } catch {
+    complain("The check cannot be reached.");
+  }
+}
+
 function toggleCorrection() {
   const box = form.elements.correction;
   box.checked = !box.checked;
+  saveDraft();
   say(box.checked ? "The treebank is wrong here." : "The treebank is not wrong.");
+}
+
+function toggleTag(number) {
+  const box = tagBoxes()[number - 1];
+  if (!box) return;
+  box.checked = !box.checked;
+  saveDraft();
+  say(`${box.value}: ${box.checked ? "on" : "off"}.`);
 }
 
 function toggleContext() {
   const context = find(".context");
   context.open = !context.open;
+}
+
+const saveDraft = () => keepDraft(form.elements.question.value, draft());
+
+async function openPanel(address, selector) {
+  try {
+    const page = new DOMParser().parseFromString(await part(address), "text/html");
+    $("#panel-content").replaceChildren(...(page.querySelector(selector) || page.body).childNodes);
+    panel.showModal();
+  } catch {
+    complain("The check cannot be reached.");
+  }
+}
+
+function preview() {
+  const { question, correct_label: label } = form.elements;
+  const verdict = article().dataset.kind === "EM" ? "rejected" : "accepted";
+  return openPanel(`corrected/${question.value}?${new URLSearchParams({ label: label.value.trim(), verdict })}`, "body");
 }
 
 const KEYS = {
@@ -120,24 +207,38 @@ const KEYS = {
   u: () => judge("unsure"),
   s: () => judge("skipped"),
   n: () => form.elements.note.focus(),
+  l: () => form.elements.correct_label.focus(),
   e: toggleCorrection,
+  p: preview,
   w: toggleWhole,
   t: () => otherTree(),
   c: toggleContext,
+  j: () => walk(1),
+  k: () => walk(-1),
+  arrowdown: () => walk(1),
+  arrowup: () => walk(-1),
+  "+": () => zoom(1.25),
+  "=": () => zoom(1.25),
+  "-": () => zoom(0.8),
+  0: () => zoom(0),
 };
+const EVERYWHERE = { "?": () => help.showModal(), z: undo, g: () => openPanel("guidelines", "#guidelines") };
 
 // The letter of a key: as it is written on it or, where keys write no Latin letters, as it would be in the usual place.
-const letterOf = ({ key, code }) => (/^[a-z?]$/i.test(key) ? key : code.replace(/^Key/, "")).toLowerCase();
+const letterOf = ({ key, code }) => (/^[a-z?+=\-0-9]$|^Arrow/i.test(key) ? key : code.replace(/^Key|^Digit/, "")).toLowerCase();
 
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help.open) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help.open || panel.open) return;
   if (event.target.matches("textarea, input:not([type=checkbox]), select")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
   const letter = letterOf(event);
   if (letter !== "?" && remembered("keys-off")) return;
-  const action = letter === "?" ? () => help.showModal() : letter === "z" ? undo : form && article() ? KEYS[letter] : undefined;
+  if (letter.startsWith("arrow") && event.target.closest(".tree, .sentence")) return;
+  const here = form && article();
+  const tag = here && /^[1-9]$/.test(letter) ? () => toggleTag(Number(letter)) : undefined;
+  const action = EVERYWHERE[letter] || tag || (here ? KEYS[letter] : undefined);
   if (!action) return;
   event.preventDefault();
   action();
@@ -146,9 +247,11 @@ document.addEventListener("keydown", (event) => {
 function followLink(event) {
   const link = event.target.closest("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (link.matches("#whole, .other")) event.preventDefault();
-  if (link.matches("#whole")) toggleWhole();
-  if (link.matches(".other")) otherTree(link);
+  const action = link.matches("#whole") ? toggleWhole : link.matches(".other") ? () => otherTree(link)
+    : link.matches(".beside a") ? () => visit(link.dataset.key) : undefined;
+  if (!action) return;
+  event.preventDefault();
+  action();
 }
 
 if (form) {
@@ -156,14 +259,22 @@ if (form) {
     event.preventDefault();
     if (event.submitter) judge(event.submitter.value);
   });
-  form.addEventListener("click", followLink);
-  form.addEventListener("toggle", (event) => {
+  form.addEventListener("input", saveDraft);
+  $("#preview-button").addEventListener("click", preview);
+  $("#question").addEventListener("click", followLink);
+  $("#question").addEventListener("toggle", (event) => {
     if (event.target.matches(".context")) remember("context", event.target.open ? "yes" : "");
   }, true);
+  $("#measures-box").addEventListener("toggle", (event) => { if (event.target.open) showMeasures(); });
 }
 $("#last").addEventListener("submit", (event) => {
   event.preventDefault();
   undo();
+});
+$("#guidelines-link").addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  openPanel("guidelines", "#guidelines");
 });
 $("#help-button").addEventListener("click", () => help.showModal());
 $("#keys-off").checked = Boolean(remembered("keys-off"));
@@ -173,10 +284,10 @@ window.addEventListener("beforeunload", (event) => {
 });
 
 async function start() {
-  if (window.matchMedia("(max-width: 900px)").matches) $("#measures-box").open = false;
   const now = article();
   if (now && !location.search && Boolean(remembered("whole")) !== Boolean(now.dataset.whole)) await showAgain();
   else arrange();
+  if (now) fillBar();
   const waiting = pending();
   if (waiting) await during(async () => goOn(await send(waiting.address, waiting.body), "The answer that waited is stored now."));
 }

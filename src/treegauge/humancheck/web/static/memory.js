@@ -1,4 +1,4 @@
-// What the browser remembers: wishes for ever, an answer under way until it is stored. A browser may refuse to remember anything.
+// What the browser remembers: wishes for ever, drafts and an answer under way until they are stored. A browser may refuse all that.
 
 const PENDING = "treegauge-pending " + location.pathname;
 
@@ -30,4 +30,25 @@ export function keepPending(answer) {
     if (answer) sessionStorage.setItem(PENDING, JSON.stringify(answer));
     else sessionStorage.removeItem(PENDING);
   } catch { /* then a reload loses the retry, and the page asks again */ }
+}
+
+// The note, mark, label and reasons of a question that were not sent yet, or null.
+const draftName = (key) => `draft ${location.pathname} ${key}`;
+
+export function savedDraft(key) {
+  try {
+    return JSON.parse(remembered(draftName(key))) || null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepDraft(key, draft) {
+  remember(draftName(key), JSON.stringify(draft));
+}
+
+export function dropDraft(key) {
+  try {
+    localStorage.removeItem("treegauge-" + draftName(key));
+  } catch { /* then there is no draft either */ }
 }

@@ -5,7 +5,9 @@ import { part } from "./sending.js";
 
 const box = document.querySelector("#question");
 const ahead = { address: "", html: null };
+const READY_AFTER = 250;
 let shownAt = performance.now();
+let scale = 0;
 let away = 0;
 let leftAt = null;
 
@@ -14,6 +16,9 @@ export const article = () => find("article");
 
 // How long this question has been looked at, without the time the page was hidden.
 export const secondsLooked = () => (performance.now() - shownAt - away) / 1000;
+
+// Whether the question has been on the page long enough to have been seen: a second press in haste is no answer to it.
+export const isReady = () => performance.now() - shownAt >= READY_AFTER;
 
 export function questionAddress(key, system = "") {
   const options = new URLSearchParams();
@@ -39,6 +44,7 @@ export function arrange() {
   if (!now) return;
   shownAt = performance.now();
   away = 0;
+  setTimeout(() => { now.dataset.ready = "yes"; }, READY_AFTER + 20);
   const sentence = find(".sentence");
   const asked = find(".sentence .asked");
   if (asked) sentence.scrollTop = Math.max(0, asked.offsetTop - sentence.offsetTop - 30);
@@ -60,12 +66,21 @@ function fetchAhead(key) {
   ahead.html = key ? part(ahead.address).catch(() => null) : null;
 }
 
+// Larger or smaller trees; 0: as large as fits.
+export function zoom(factor) {
+  scale = factor ? Math.min(4, Math.max(0.3, (scale || fitting()) * factor)) : 0;
+  fit();
+}
+
+const fitting = () => Math.min(1, ...[...box.querySelectorAll(".tree")].map((tree) =>
+  Math.max(0.7, (tree.clientWidth - 8) / sizeOf(tree.querySelector("svg"))[0])));
+
 // Trees shrink to their boxes as long as they stay readable; what is larger scrolls, with the bracket in the middle.
 export function fit() {
   if (!box) return;
   const trees = [...box.querySelectorAll(".tree")].map((tree) => ({ tree, svg: tree.querySelector("svg") }));
   for (const { svg } of trees) resize(svg, 1);
-  const scales = trees.map(({ tree, svg }) => Math.min(1, Math.max(0.7, (tree.clientWidth - 8) / sizeOf(svg)[0])));
+  const scales = trees.map(({ tree, svg }) => scale || Math.min(1, Math.max(0.7, (tree.clientWidth - 8) / sizeOf(svg)[0])));
   trees.forEach(({ svg }, index) => resize(svg, scales[index]));
   for (const { tree } of trees) scrollToBracket(tree);
 }

@@ -34,7 +34,7 @@ export async function send(address, body) {
       complain(answer.ok ? "" : refusal(answer));
       return answer.ok ? JSON.parse(answer.text) : null;
     }
-    complain("Not stored yet: the check cannot be reached. Trying again …");
+    complain(`Not stored yet: ${answer ? cause(answer) : "the check cannot be reached"}. Trying again …`);
     await pause(wait);
   }
 }
@@ -53,8 +53,15 @@ async function post(address, body) {
   }
 }
 
-function refusal({ status, text }) {
-  if (status === 403) return "This link is not valid any more. Your last answer was not stored.";
+function refusal(answer) {
+  if (answer.status === 403) return "This link is not valid any more. Your last answer was not stored.";
+  return messageOf(answer);
+}
+
+// Why the server could not store an answer: the last part of its message, without the name of the store.
+const cause = (answer) => messageOf(answer).split("not stored: ").pop();
+
+function messageOf({ text }) {
   try {
     return JSON.parse(text).message;
   } catch {

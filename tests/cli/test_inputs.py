@@ -1,0 +1,93 @@
+"""No command writes over one of its inputs, whatever name the output has."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from treegauge import io
+from treegauge.cli import main
+from treegauge.cli._group import treegauge
+from treegauge.data import own_treebank
+from treegauge.humancheck.store import Store
+
+# For each option that names an output: a command line in which OUT is the output, and the input that it must not be.
+LINES = {
+    ("report", "output"): ("report gold.mrg test.mrg -o OUT", "test.mrg"),
+    ("report", "figures"): ("report gold.mrg x=figures/rates.svg --figures figures", "figures/rates.svg"),
+    ("diff", "output"): ("diff gold.mrg test.mrg -o OUT", "gold.mrg"),
+    ("compare", "figure"): ("compare gold.mrg test.mrg also=other.mrg --figure OUT", "other.mrg"),
+    ("check", "store"): ("check gold.mrg test.mrg --store OUT", "test.mrg"),
+    ("check", "export"): ("check --store s.sqlite --export OUT", "s.sqlite"),
+    ("check", "corrected"): ("check gold.mrg test.mrg --store s.sqlite --corrected OUT", "gold.mrg"),
+    ("check", "patch"): ("check gold.mrg test.mrg --store s.sqlite --patch OUT", "gold.mrg"),
+    ("freval", "figures"): ("freval gold.mrg x=figures/f1_by_size.csv --figures figures", "figures/f1_by_size.csv"),
+    ("score", "save"): ("score gold.mrg test.mrg --save OUT", "gold.mrg"),
+    ("convert", "output"): ("convert gold.mrg -o OUT", "gold.mrg"),
+    ("normalise", "output"): ("normalise --steps traces gold.mrg -o OUT", "gold.mrg"),
+    ("induce", "output"): ("induce gold.mrg -o OUT", "gold.mrg"),
+    ("parse", "output"): ("parse own words.txt -o OUT", "words.txt"),
+    ("posteriors", "svg"): ("posteriors own words.txt --svg OUT", "words.txt"),
+    ("learn", "output"): ("learn gold.mrg -o OUT", "gold.mrg"),
+    ("learn", "checkpoint"): ("learn gold.mrg -o new.model --checkpoint OUT", "gold.mrg"),
+    ("chunks train", "output"): ("chunks train gold.mrg gold.mrg -o OUT", "gold.mrg"),
+    ("chunks entropy", "blame_file"): ("chunks entropy gold.mrg test.mrg --blame-figure OUT", "test.mrg"),
+    ("reproduce", "output"): ("reproduce abney-tables report/abney-tables.json -o report", "report/abney-tables.json"),
+}
+OUTPUTS = {"output", "save", "svg", "store", "export", "corrected", "patch", "figure", "figures", "blame_file", "checkpoint"}
+ONLY_READ = {("compare", "store"), ("report", "store")}
+NO_INPUT = {("demo", "output")}
+
+
+def output_options(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            assert found is not None
+            yield from output_options(found, f"{name} {inner}".strip())
+    else:
+        yield from ((name, option.name) for option in command.params if option.name in OUTPUTS)
+
+
+DEFINED = {
+    (name.partition(" ")[0] if name.startswith("reproduce") else name, option) for name, option in output_options(treegauge, "")
+}
+
+
+def test_every_option_that_names_an_output_is_tried() -> None:
+    assert set(LINES) >= DEFINED - ONLY_READ - NO_INPUT
+
+
+@pytest.mark.parametrize("link", ["same", "symbolic", "hard"])
+@pytest.mark.parametrize("option", sorted(set(LINES) & DEFINED), ids=lambda option: " --".join(option))
+def test_an_input_is_never_overwritten(
+    option: tuple[str, str], link: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line, name = LINES[option]
+    for folder in ("figures", "report"):
+        (tmp_path / folder).mkdir()
+    trees = own_treebank("dev")[:3]
+    for file in ("gold.mrg", "test.mrg", "other.mrg", "figures/f1_by_size.csv", "figures/rates.svg", "report/abney-tables.json"):
+        io.write(trees, tmp_path / file, "bracketed")
+    (tmp_path / "words.txt").write_text("rain fell\n")
+    Store(tmp_path / "s.sqlite").close()
+    before = (tmp_path / name).read_bytes()
+    out = name
+    if "OUT" in line and link != "same":
+        suffix = ".csv" if option == ("check", "export") else Path(name).suffix
+        out = f"link{suffix}"
+        (os.symlink if link == "symbolic" else os.link)(name, out)
+    elif option == ("check", "export"):
+        pytest.skip("an export has a suffix of its own")
+    with pytest.raises(SystemExit) as stop:
+        main(shlex.split(line.replace("OUT", out)))
+    assert stop.value.code == 2
+    assert "is an input of this command and would be overwritten" in capfd.readouterr().err
+    assert (tmp_path / name).read_bytes() == before
