@@ -37,6 +37,8 @@ LINES = {
     ("learn", "checkpoint"): ("learn gold.mrg -o new.model --checkpoint OUT", "gold.mrg"),
     ("chunks train", "output"): ("chunks train gold.mrg gold.mrg -o OUT", "gold.mrg"),
     ("chunks entropy", "blame_file"): ("chunks entropy gold.mrg test.mrg --blame-figure OUT", "test.mrg"),
+    ("decode", "output"): ("decode gold.mrg -o OUT", "gold.mrg"),
+    ("consensus", "output"): ("consensus gold.mrg test.mrg -o OUT", "test.mrg"),
     ("reproduce", "output"): ("reproduce abney-tables report/abney-tables.json -o report", "report/abney-tables.json"),
 }
 OUTPUTS = {"output", "save", "svg", "store", "export", "corrected", "patch", "figure", "figures", "blame_file", "checkpoint"}

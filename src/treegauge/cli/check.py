@@ -41,11 +41,11 @@ Examples:
 @click.option("--annotator", "annotators", multiple=True, metavar="NAME",
               help="Annotator name (repeatable); each gets a link. With --results: count only these annotators.")  # fmt: skip
 @click.option("--by", type=click.Choice(["sentence", "bracket"]),
-              help="Ask about all brackets of a sentence together, or bracket by bracket. Default: sentence; bracket with --blind.")  # fmt: skip
+              help="Ask sentence by sentence, or bracket by bracket. Default: sentence; bracket with --blind.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(0), default=0, metavar="N",
               help="Ask about N sentences (--by bracket: N brackets), drawn at random (0: all).")  # fmt: skip
 @click.option("--overlap", type=click.FloatRange(0, 1), metavar="SHARE",
-              help="Divide the questions among the annotators; this share of them, as in 0.2, goes to all. Default: all to all.")  # fmt: skip
+              help="Divide the questions among the annotators; a SHARE, as in 0.2, goes to all. Default: all.")  # fmt: skip
 @click.option("--guidelines", type=click.Path(dir_okay=False), metavar="FILE",
               help="Show this Markdown file among the guidelines.")  # fmt: skip
 @click.option("--structure", default="", metavar="LABEL,...", help="Only brackets with these labels, as in PP,NP.")
