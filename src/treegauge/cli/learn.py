@@ -66,6 +66,8 @@ Examples:
 @click.option("--checkpoint", metavar="FILE", help="File of the state after every step.  [default: OUTPUT.checkpoint]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the result is the same as without interruption.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
+@click.option("--device", metavar="NAME",
+              help="Count with torch on this device (cuda); results differ by rounding.  [default: compiled kernels]")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each step.")
 @reading_options
 @engine_options(no_shards=_no_shards)
@@ -84,6 +86,7 @@ def command(
     tolerance: float,
     restarts: int,
     threads: int | None,
+    device: str | None,
     engine: Engine,
     **reading: Any,
 ) -> None:
@@ -95,7 +98,7 @@ def command(
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise UsageError("a model is a file: give -o FILE, or --format text")
-    settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, threads)
+    settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, threads, device)
     for written in (output, checkpoint):
         spare_inputs(written, brackets, start)
     sentences = _sentences(brackets, **reading)

@@ -38,6 +38,7 @@ from treegauge.learning.kernels import (
     new_chart,
 )
 from treegauge.learning.sentences import BracketedSentences
+from treegauge.neural.expectations import expected_counts
 from treegauge.parsing.forest import Forest
 
 __all__ = [
@@ -242,6 +243,15 @@ def expect_dense(
     return _with_odd_sentences(grammar, sentences, expected)
 
 
+def expect_on_device(grammar: DenseGrammar, sentences: BracketedSentences, device: str) -> DenseExpectation:
+    """The same counts as :func:`expect_dense` but for rounding, by torch on a device such as ``cuda``, in batches."""
+    known = {word: i for i, word in enumerate(grammar.terminals)}
+    row = np.array([known.get(word, -1) for word in sentences.terminals], np.int64)
+    offset = sentences.token_offset
+    given = [(row[sentences.terminal[offset[i] : offset[i + 1]]], sentences.brackets(i)) for i in range(len(sentences))]
+    return DenseExpectation(*expected_counts(grammar.binary, grammar.lexical, given, device))
+
+
 def _groups(blocks: tuple[_Block, ...]) -> list[tuple[_Block, ...]]:
     """Blocks that a worker does at once; each block's counts come back by themselves, to be added in order."""
     return [blocks[first : first + GROUP] for first in range(0, len(blocks), GROUP)]
@@ -374,14 +384,23 @@ def steps(grammar: Learnable, sentences: BracketedSentences, *, threads: int | N
 
 
 def step(
-    grammar: Learnable, prepared: SentenceBlocks, *, threads: int | None = None, engine: Engine = IN_PROCESS
+    grammar: Learnable,
+    prepared: SentenceBlocks,
+    *,
+    threads: int | None = None,
+    engine: Engine = IN_PROCESS,
+    device: str | None = None,
 ) -> ReestimationStep:
-    """The cross entropy of a grammar, and the grammar re-estimated from it."""
+    """The cross entropy of a grammar, and the grammar re-estimated from it; ``device`` counts a dense one's rules with torch."""
     if isinstance(grammar, PCFG):
         counted = expect_rules(grammar, prepared.sentences, engine=engine)
         better: Learnable = _relative_rules(grammar, counted)
     else:
-        counted = expect_dense(grammar, prepared, threads=threads, engine=engine)
+        counted = (
+            expect_dense(grammar, prepared, threads=threads, engine=engine)
+            if device is None
+            else expect_on_device(grammar, prepared.sentences, device)
+        )
         better = _relative_dense(grammar, counted)
     parsed = counted.log_probability > -math.inf
     if not parsed.any():

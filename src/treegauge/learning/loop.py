@@ -126,6 +126,7 @@ class LearningSettings:
       than this many bits a word.
     * ``starts``: random starts; the one with the lowest cross entropy in the end is kept.
     * ``threads``: does not change the result.
+    * ``device``: count with torch on this device (``cuda``, or ``cpu``) and not with the kernels; the result differs by rounding.
     """
 
     nonterminals: int = 15
@@ -134,6 +135,7 @@ class LearningSettings:
     tolerance: float = 1e-4
     starts: int = 1
     threads: int | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("nonterminals", 1), ("seed", 0), ("iterations", 0), ("starts", 1), ("tolerance", 0)):
@@ -210,7 +212,7 @@ def learn(
     if settings.starts > 1 and not engine.in_process:
         return _learn_starts(state, _Task(sentences, settings), fingerprint, checkpoint, on_iteration, engine)
     prepared = cut_blocks(sentences)
-    take = partial(step, prepared=prepared, threads=settings.threads, engine=engine)
+    take = partial(step, prepared=prepared, threads=settings.threads, engine=engine, device=settings.device)
     while True:
         for reached in _steps(state, settings, take):
             state = reached
@@ -243,7 +245,7 @@ class StartResult(NamedTuple):
 def learn_start(task: _Task, number: int) -> StartResult:
     """Learn from one random start to its end."""
     sentences, settings = task
-    take = partial(step, prepared=cut_blocks(sentences), threads=settings.threads or 1)
+    take = partial(step, prepared=cut_blocks(sentences), threads=settings.threads or 1, device=settings.device)
     (last,) = deque(_steps(LearningState(_start(sentences, settings, None, number)), settings, take), maxlen=1)
     assert last.best_grammar is not None
     return StartResult(last.histories[-1], last.best_grammar, last.skipped)

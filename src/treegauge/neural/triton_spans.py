@@ -233,8 +233,8 @@ def span_sums_triton(
     torch: Any = importlib.import_module("torch")
     B, n, _ = left.shape
     double = left.dtype == torch.float64
-    splits = splits or min(64, max(16, triton.next_power_of_2(n)))
-    tile, warps = tile or 16, warps or 4
+    short = n <= 64
+    tile, splits, warps = tile or (16 if short else 32), splits or (16 if short else 32), warps or (4 if short else 8)
     lengths = lengths.to(torch.int32)
     square = (2 + posteriors, B, n + 1, n + 1)
     m, e = left.new_empty(square), left.new_empty(square, dtype=torch.int32)
