@@ -30,9 +30,8 @@ class SpanParser(nn.Module):
         super().__init__()
         self.words, self.tags = nn.Embedding(words, size), nn.Embedding(tags, size)
         self.lstm = nn.LSTM(2 * size, size, batch_first=True, bidirectional=True)
-        self.label = nn.Sequential(
-            nn.Linear(2 * size, 2 * size), nn.LayerNorm(2 * size), nn.ReLU(), nn.Linear(2 * size, labels - 1)
-        )
+        self.hidden = nn.Sequential(nn.Linear(2 * size, 2 * size), nn.LayerNorm(2 * size), nn.ReLU())
+        self.label = nn.Linear(2 * size, labels - 1)
         self.dropout = nn.Dropout(0.2)
 
     def forward(self, words: torch.Tensor, tags: torch.Tensor) -> torch.Tensor:
