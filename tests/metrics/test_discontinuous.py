@@ -16,7 +16,7 @@ from treegauge.alignment.pair import Pair, prepare
 from treegauge.data import discontinuous_treebank
 from treegauge.errors import Discontinuous
 from treegauge.metrics.breakdowns import BREAKDOWNS, breakdown
-from treegauge.metrics.registry import METRICS, find_metric, metric_class
+from treegauge.metrics.registry import METRICS, compared_metrics, find_metric, metric_class
 from treegauge.normalise import pipeline
 from treegauge.presets import load_preset
 from treegauge.testing.definitions import lineage_similarity
@@ -286,3 +286,11 @@ def test_missing_and_broken_parses_and_other_tokens() -> None:
     )
     again = treegauge.score(columns([second]), columns([cut]), preset="disco")
     assert (again.counts["matched"], again.counts["gold"], again.counts["test"]) == (2, 2, 2)
+
+
+def test_systems_are_compared_by_the_metrics_that_take_gaps() -> None:
+    gold = discontinuous_treebank("dutch")
+    raised = pipeline("continuous:raise").treebank(gold)
+    comparison = treegauge.compare(gold, {"gold": gold, "raised": raised}, treegauge.CompareOptions(preset="disco", rounds=20))
+    assert {metric for metric, _ in comparison.overall.names} == set(compared_metrics(discontinuous=True))
+    assert comparison.overall.pair("gold", "raised").of(("discontinuous", "f1")).value == -1.0

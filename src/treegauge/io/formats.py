@@ -15,7 +15,7 @@ from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["FORMATS", "READABLE", "WRITABLE", "Format", "detect_format", "format_named", "format_of_suffix"]
+__all__ = ["FORMATS", "FORMATS_WITH_GAPS", "READABLE", "WRITABLE", "Format", "detect_format", "format_named", "format_of_suffix"]
 
 Reader = Callable[[Text, ReadOptions], Iterator[Treebank | InputError]]
 Writer = Callable[[Iterable[Treebank]], Iterator[bytes]]
@@ -91,6 +91,8 @@ _TABLE = (
 )
 
 FORMATS: dict[str, Format] = {known.name: known for known in _TABLE}
+FORMATS_WITH_GAPS = frozenset({"export", "tigerxml", "discbracket", "alpino"})
+"""The formats that can be read and hold crossing branches."""
 READABLE = tuple(known.name for known in _TABLE if known.reader is not None)
 WRITABLE = tuple(known.name for known in _TABLE if known.writer is not None)
 

@@ -10,14 +10,14 @@ from typing import Any, cast
 from treegauge.errors import InputError, UsageError
 from treegauge.io.bracketed import bracketed_parts, small_files_part
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
-from treegauge.io.formats import Format, detect_format
+from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, find_sources
 from treegauge.io.text import Text
 from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["as_treebank", "check", "read", "read_sources", "stream"]
+__all__ = ["as_treebank", "check", "holds_gaps", "read", "read_sources", "stream"]
 
 Path = str | os.PathLike[str]
 
@@ -49,6 +49,32 @@ def check(source: Source, options: ReadOptions = ReadOptions()) -> Iterator[Tree
         yield from reader(text, options)
     except InputError as error:
         yield error
+
+
+def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
+    """Whether trees, or the files they are in, have crossing branches; files of formats that cannot hold them are not read.
+
+    >>> holds_gaps("(S (NP (N rain)))")
+    False
+    """
+    if isinstance(value, Treebank):
+        return not value.is_continuous
+    if isinstance(value, Tree):
+        return not value.is_continuous
+    if isinstance(value, os.PathLike) or (isinstance(value, str) and not value.lstrip().startswith("(")):
+        sources = find_sources(cast("Path", value))
+        return any(source.name != "-" and _source_holds_gaps(source, options) for source in sources)
+    if isinstance(value, list | tuple):
+        return any(holds_gaps(item, options) for item in cast("list[object]", value) if isinstance(item, Tree | os.PathLike))
+    return False
+
+
+def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
+    text = Text(source, options)
+    found = detect_format(text, options)
+    if found.name not in FORMATS_WITH_GAPS:
+        return False
+    return any(not block.is_continuous for block in _raising(found, text, options))
 
 
 def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank:

@@ -19,6 +19,7 @@ from treegauge import __version__, io
 from treegauge.alignment.alignment import MISSED
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.base import Metric, Rates, Rows, total_of
 from treegauge.metrics.hogenhout import Judgements, crossing_histogram, rows_of_bits
@@ -173,6 +174,8 @@ def comparable_scores(
 ) -> Scores:
     """The scores that a comparison with these options needs: of each system by each metric, with rows."""
     names = options.scored_metrics()
+    if any(holds_gaps(trees, reading) for trees in (gold, *systems.values())):
+        names = list(options.metrics or compared_metrics(discontinuous=True))
     metrics = [find_metric(name) for name in names]
     preset = None if options.preset is None else load_preset(options.preset)
     request = Request(tuple(metrics), preset, on_mismatch=options.on_mismatch)
