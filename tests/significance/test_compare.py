@@ -14,7 +14,7 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.metrics.base import total_of
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, questions
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.registry import metric_names
+from treegauge.metrics.registry import compared_metrics
 from treegauge.presets import load_preset
 from treegauge.significance import CompareOptions, Comparison, compare
 from treegauge.significance.tables import TABLES, comparison_tables, matrix_table
@@ -35,7 +35,7 @@ def three() -> Comparison:
 
 
 def test_every_metric_is_compared_by_its_headline(three: Comparison) -> None:
-    assert {metric for metric, _ in three.overall.names} == set(metric_names())
+    assert {metric for metric, _ in three.overall.names} == set(compared_metrics())
 
 
 def test_rates_and_differences_are_those_of_the_metric(three: Comparison) -> None:
