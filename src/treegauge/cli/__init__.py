@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "convert": "Convert treebanks between formats.",
     "normalise": "Transform trees: traces, function tags, unaries, binarisation ...",
     "induce": "Count a grammar from a treebank.",
+    "train": "Train a parser on a treebank: latent-variable grammars.",
     "parse": "Parse sentences, decoding for the metric you report.",
     "decode": "Decode a neural parser's span scores for the metric you report.",
     "consensus": "Choose, of several parsers' trees, the one that agrees most with the others.",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from typing import TYPE_CHECKING, NamedTuple
 
 from treegauge.errors import InputError
 from treegauge.grammar.model import SHIPPED, Model, load_model
 from treegauge.grammar.pcfg import PCFG
+from treegauge.io.archive import archive_schema
 from treegauge.io.sources import Source
 
-__all__ = ["OWN", "LoadedGrammar", "load_grammar"]
+if TYPE_CHECKING:
+    from treegauge.grammar.latent.model import LatentModel
+
+__all__ = ["OWN", "LoadedGrammar", "load_grammar", "load_if_latent"]
 
 OWN = "own"
 """The name of the grammar of our own treebank."""
@@ -36,6 +41,15 @@ def load_grammar(name: str, *, start: str | None = None, renormalise: bool = Fal
     if start is not None:
         raise InputError("a model has its start symbol: leave out --start", path=name)
     return _from_model(load_model(name))
+
+
+def load_if_latent(name: str) -> LatentModel | None:
+    """The latent-variable model in a file; ``None`` if it is another grammar."""
+    if name == OWN or not os.path.isfile(name):
+        return None
+    from treegauge.grammar.latent.model import SCHEMA, load_latent
+
+    return load_latent(name) if archive_schema(name) == SCHEMA else None
 
 
 def _from_model(model: Model) -> LoadedGrammar:

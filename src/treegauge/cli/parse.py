@@ -7,12 +7,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._grammars import OWN, load_grammar
+from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
@@ -21,10 +21,13 @@ from treegauge.parsing.input import KINDS, Kind, read_sentences
 from treegauge.parsing.jit import when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
-from treegauge.parsing.parser import Parser, Sentence
+from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.pruning import THRESHOLD, search_error
 from treegauge.parsing.shards import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
 from treegauge.tables import number_of
+
+if TYPE_CHECKING:
+    from treegauge.grammar.latent.model import LatentModel
 
 PRUNE_EVERY = 10
 """One sentence in so many is parsed exactly as well, to see whether pruning lost anything."""
@@ -43,8 +46,9 @@ Examples:
 )
 @click.argument("grammar", default=OWN)
 @click.argument("file", default="-")
-@click.option("--objective", default="viterbi", show_default=True, metavar="NAME",
-              help=f"Decoding objective: {', '.join(OBJECTIVES)}; mbr:METRIC takes any metric.")  # fmt: skip
+@click.option("--objective", metavar="NAME",
+              help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule with models of treegauge train; mbr:METRIC takes any "
+              "metric.  [default: viterbi; labelled-precision-recall with models of treegauge train]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
 @click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees to compare.  [default: samples]")
@@ -56,8 +60,10 @@ Examples:
 @click.option("--gold-tags", is_flag=True, help="Keep the tags of the input (tagged or trees).")
 @click.option("--prune", type=float, is_flag=False, flag_value=THRESHOLD, default=0.0, metavar="[NUMBER]",
               help=f"Prune spans that a coarse grammar finds less probable than NUMBER [{THRESHOLD:g}].")  # fmt: skip
-@click.option("--prune-check", type=click.IntRange(0), default=25, show_default=True, metavar="N",
-              help="--prune: parse N of the sentences exactly as well, and report how often the best tree was lost.")  # fmt: skip
+@click.option("--exact", is_flag=True, help="Models of treegauge train: prune nothing. Slow; for short sentences.")
+@click.option("--prune-check", type=click.IntRange(0), metavar="N",
+              help="Parse N of the sentences exactly as well, and report how often pruning lost the best tree.  [default: 25 with "
+              "--prune, else 0]")  # fmt: skip
 @click.option("--kbest", type=click.IntRange(0), default=0, metavar="K", help="Print the K likeliest parses of each sentence.")
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
@@ -69,8 +75,8 @@ Examples:
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 @engine_options()
 def command(
-    grammar: str, file: str, objective: str, kind: Kind, raw: bool, gold_tags: bool, prune: float,
-    prune_check: int, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int, encoding: str,
+    grammar: str, file: str, objective: str | None, kind: Kind, raw: bool, gold_tags: bool, prune: float, exact: bool,
+    prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int, encoding: str,
     start: str | None, renormalise: bool, engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
@@ -81,21 +87,27 @@ def command(
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record a sentence: bracketed or jsonl")
     spare_inputs(output, grammar, file)
-    given = load_grammar(grammar, start=start, renormalise=renormalise)
     options = {name: value for name, value in choices.items() if value is not None}
-    parser = Parser(
-        given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
-        probabilities=form != "bracketed",
-    )  # fmt: skip
+    latent = load_if_latent(grammar)
+    if latent is not None:
+        parser = _latent_parser(latent, objective, options, kbest, posteriors, gold_tags, exact, prune, start)
+    else:
+        if exact and prune:
+            raise UsageError("--exact and --prune contradict each other: leave out one")
+        given = load_grammar(grammar, start=start, renormalise=renormalise)
+        parser = Parser(
+            given.grammar, objective or "viterbi", options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
+            probabilities=form != "bracketed",
+        )  # fmt: skip
     parser.check()
-    check = prune_check if prune else 0
+    check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
     target = RecordFile(output, form, kbest, resume=resume)
     job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
     began, count, failed = time.monotonic(), 0, 0
     checked: list[Sentence] = []
     found = _with_progress(_parse_in_process(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
     with target.open() as write, when_compiling(_report_compiling):
-        write(header(form, grammar, objective, options))
+        write(header(form, grammar, parser.objective, options))
         for text, fallback, sentence in found:
             write(text)
             count += 1
@@ -108,6 +120,20 @@ def command(
     click.echo(f"{parsed}; {failed:,} without a parse (fallback)", err=True)
     if checked:
         click.echo(str(search_error(parser, checked)), err=True)
+
+
+def _latent_parser(
+    model: LatentModel, objective: str | None, options: dict[str, Any], kbest: int, posteriors: bool, gold_tags: bool, exact: bool,
+    prune: float, start: str | None,
+) -> SentenceParser:  # fmt: skip
+    from treegauge.parsing.latent.objectives import DEFAULT
+    from treegauge.parsing.latent.parser import LatentParser
+
+    if prune:
+        raise UsageError("a model of treegauge train always prunes, by thresholds of its own: leave out --prune, or say --exact")
+    if start is not None:
+        raise UsageError("a model has its start symbol: leave out --start")
+    return LatentParser(model, objective or DEFAULT, options, kbest, posteriors, gold_tags, exact)
 
 
 def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:

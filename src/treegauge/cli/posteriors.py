@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from treegauge.cli._grammars import OWN, load_grammar
+from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._options import spare_inputs
 from treegauge.errors import NoParse
 from treegauge.io.sources import ReadOptions
@@ -16,6 +18,10 @@ from treegauge.io.writing import write_bytes
 from treegauge.parsing.display import draw_posteriors
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.input import KINDS, Kind, read_sentences
+
+if TYPE_CHECKING:
+    from treegauge.grammar.latent.model import LatentModel
+    from treegauge.parsing.latent.forest import LatentForest
 
 FORMATS = ("table", "json", "csv")
 
@@ -44,12 +50,13 @@ def command(
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them."""
     spare_inputs(svg, grammar, file)
-    given = load_grammar(grammar, start=start, renormalise=renormalise)
+    latent = load_if_latent(grammar)
+    given = None if latent is not None else load_grammar(grammar, start=start, renormalise=renormalise)
     sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding)), None)
     if sentence is None:
         raise NoParse("there is no sentence to parse: the input is empty")
-    words = sentence.tags if given.tag_words and sentence.tags else sentence.words
-    forest = Forest(given.grammar, words)
+    words = sentence.tags if given is not None and given.tag_words and sentence.tags else sentence.words
+    forest = _forest(given, latent, words)
     if not forest.has_parse:
         raise NoParse(f"the grammar has no parse for: {' '.join(words)}")
     found = forest.constituents() if symbols else forest.shown_constituents()
@@ -62,7 +69,7 @@ def command(
             "words": list(words),
             "log_probability": forest.log_partition,
             "parses": None if forest.n_parses == math.inf else forest.n_parses,
-            "entropy_nats": forest.entropy(),
+            "entropy_nats": None if math.isnan(forest.entropy()) else forest.entropy(),
             "constituents": [c._asdict() for c in rows],
         }
         click.echo(json.dumps(document, ensure_ascii=False))
@@ -78,4 +85,14 @@ def command(
     for c in rows:
         click.echo(f"{c.start:5}  {c.end:3}  {c.label:{width}}  {c.posterior:9.4f}  {' '.join(words[c.start : c.end])}")
     entropy = forest.entropy() / math.log(2)
-    click.echo(f"log probability {forest.log_partition:.4f}; {forest.n_parses:,} parses, entropy {entropy:.2f} bits", err=True)
+    shown = "" if math.isnan(entropy) else f", entropy {entropy:.2f} bits"
+    click.echo(f"log probability {forest.log_partition:.4f}; {forest.n_parses:,} parses{shown}", err=True)
+
+
+def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest:
+    if latent is not None:
+        from treegauge.parsing.latent.forest import LatentForest
+
+        return LatentForest(latent, words)
+    assert given is not None
+    return Forest(given.grammar, words)

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import struct
 import zipfile
 import zlib
@@ -22,11 +23,11 @@ from numpy.typing import NDArray
 from treegauge.errors import ModelError
 from treegauge.io.writing import write_bytes
 
-__all__ = ["MOST_BYTES", "read_archive", "write_archive"]
+__all__ = ["MOST_BYTES", "archive_schema", "read_archive", "write_archive"]
 
 MOST_BYTES = 1 << 30
 """A model whose parts unpack to more than this is refused."""
-_MOST_PARTS = 64
+_MOST_PARTS = 512
 _DOCUMENT = "model.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _SEAL = 64
@@ -37,19 +38,23 @@ _UNREADABLE = (
 )  # fmt: skip
 
 
-def write_archive(path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write ``document`` and ``arrays``; the file appears whole or not at all."""
+def write_archive(
+    path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, compress: bool = True
+) -> None:
+    """Write ``document`` and ``arrays``; the file appears whole or not at all. Without ``compress`` it is larger, and there
+    sooner."""
     parts = {_DOCUMENT: json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()}
     for name, array in arrays.items():
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
         parts[f"{name}.npy"] = buffer.getvalue()
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(made, "w", method) as archive:
         archive.comment = b"sha256 of what stands before: " + b"0" * _SEAL
         for name, content in parts.items():
             member = zipfile.ZipInfo(name, _EPOCH)
-            member.compress_type = zipfile.ZIP_DEFLATED
+            member.compress_type = method
             archive.writestr(member, content)
     body = made.getvalue()[:-_SEAL]
     write_bytes(body + _seal(body), path)
@@ -87,6 +92,16 @@ def read_archive(path: str | Path, schema: str, version: int) -> tuple[dict[str,
             "its sha256 is not the one it was written with", path=str(path), advice="The file is damaged; write it again."
         )
     return document, arrays
+
+
+def archive_schema(path: str | Path) -> str:
+    """The schema of a model archive, from its first bytes; empty if it is none."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(_DOCUMENT) as stream:
+            found = re.match(rb'\{\s*"schema":\s*"([^"]*)"', stream.read(200))
+    except _UNREADABLE:
+        return ""
+    return found[1].decode() if found else ""
 
 
 def _parts(archive: zipfile.ZipFile, path: str) -> dict[str, bytes]:

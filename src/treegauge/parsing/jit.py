@@ -38,8 +38,8 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "nsz", "contract", "nnan"},
 }
 _PACKAGE = Path(treegauge.__file__).parent
-_RULES = "grammar/binarisation.py"
-"""The one module without kernels whose types kernels know."""
+_RULES = ("grammar/binarisation.py", "grammar/latent/grammar.py", "grammar/latent/lexicon.py", "grammar/latent/rows.py")
+"""The modules without kernels whose types kernels know."""
 
 
 class NoKernelCache(UserWarning):
@@ -71,9 +71,10 @@ def _folder() -> str | None:
     Numba looks only at the file of a kernel to see whether it has changed, and fails on what an older version of treegauge has left
     where a class has moved since. So all sources that kernels are made of decide the folder's name.
     """
-    texts = [path.read_bytes() for part in ("learning", "parsing") for path in sorted((_PACKAGE / part).glob("*.py"))]
+    texts = [path.read_bytes() for part in ("learning", "parsing") for path in sorted((_PACKAGE / part).rglob("*.py"))]
     kernels = [text for text in texts if b"parsing.jit import" in text]
-    digest = hashlib.sha256(b"\0".join([*kernels, (_PACKAGE / _RULES).read_bytes()])).hexdigest()[:16]
+    types = [path.read_bytes() for path in map(_PACKAGE.joinpath, _RULES) if path.exists()]
+    digest = hashlib.sha256(b"\0".join([*kernels, *types])).hexdigest()[:16]
     given = _numba.config.CACHE_DIR
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     for place in [Path(given)] if given else [_PACKAGE / "__pycache__", Path(caches) / "treegauge"]:

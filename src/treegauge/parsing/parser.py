@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 from treegauge.errors import MismatchError, TooLong, UsageError
 from treegauge.grammar.pcfg import PCFG
@@ -20,7 +20,7 @@ from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.pruning import Pruner, expected_usage
 from treegauge.trees.tree import Child, Tree, to_flat
 
-__all__ = ["FALLBACK", "ParsedSentence", "Parser", "Sentence", "fallback"]
+__all__ = ["FALLBACK", "ParsedSentence", "Parser", "Sentence", "SentenceParser", "fallback", "parse_in_threads"]
 
 
 def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: str = "S", label: str = "X") -> Tree:
@@ -71,6 +71,35 @@ class ParsedSentence:
     fallback: bool
     kbest: tuple[Parse, ...] = ()
     constituents: tuple[Constituent, ...] = ()
+
+
+class SentenceParser(Protocol):
+    """A parser of sentences: a counted grammar's :class:`Parser`, or that of a latent-variable model."""
+
+    @property
+    def objective(self) -> str: ...
+
+    @property
+    def kbest(self) -> int: ...
+
+    @property
+    def posteriors(self) -> bool: ...
+
+    def check(self) -> None:
+        """Refuse settings that cannot be used, before the first sentence."""
+        ...
+
+    def parse(self, sentence: Sentence) -> ParsedSentence:
+        """The best tree of one sentence."""
+        ...
+
+    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
+        """The best trees in the order of the sentences."""
+        ...
+
+    def without_pruning(self) -> SentenceParser:
+        """The same parser, exact."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -149,20 +178,11 @@ class Parser:
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
         """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
-        if jobs <= 1:
-            yield from map(self.parse, sentences)
-            return
-        with ThreadPoolExecutor(jobs) as pool:
-            waiting: deque[Future[ParsedSentence]] = deque()
-            rest = iter(sentences)
-            try:
-                waiting.extend(pool.submit(self.parse, sentence) for sentence in itertools.islice(rest, 8 * jobs))
-                while waiting:
-                    yield waiting.popleft().result()
-                    waiting.extend(pool.submit(self.parse, sentence) for sentence in itertools.islice(rest, 1))
-            finally:
-                for future in waiting:
-                    future.cancel()
+        return parse_in_threads(self.parse, sentences, jobs)
+
+    def without_pruning(self) -> Parser:
+        """The same parser, exact."""
+        return replace(self, prune=0.0)
 
     def _symbols(self, tag: str) -> list[str]:
         """The grammar's symbols that show as a tag."""
@@ -212,6 +232,26 @@ class Parser:
         below = [rule for rule in self.grammar.rules if rule.lhs == self.grammar.start and rule.is_unary]
         best = max(below, key=lambda rule: rule.probability, default=None)
         return (self.grammar.label(best.rhs[0]) if best else None) or self.grammar.start
+
+
+def parse_in_threads(
+    parse: Callable[[Sentence], ParsedSentence], sentences: Iterable[Sentence], jobs: int
+) -> Iterator[ParsedSentence]:
+    """Parses in the order of the sentences, several at a time."""
+    if jobs <= 1:
+        yield from map(parse, sentences)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting: deque[Future[ParsedSentence]] = deque()
+        rest = iter(sentences)
+        try:
+            waiting.extend(pool.submit(parse, sentence) for sentence in itertools.islice(rest, 8 * jobs))
+            while waiting:
+                yield waiting.popleft().result()
+                waiting.extend(pool.submit(parse, sentence) for sentence in itertools.islice(rest, 1))
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 def _over_words(tree: Tree, leaves: Sequence[Tree]) -> Tree:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,7 +24,7 @@ from treegauge.parsing.jit import Bools, Floats, kernel
 from treegauge.parsing.layout import Chart, Limit
 
 if TYPE_CHECKING:
-    from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
+    from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 
 __all__ = ["THRESHOLD", "Pruner", "SearchError", "coarse_label", "expected_usage", "is_lost", "project", "search_error"]
 
@@ -240,8 +240,8 @@ def is_lost(objective: str, exact: ParsedSentence, pruned: ParsedSentence) -> bo
     return exact.tree != pruned.tree
 
 
-def search_error(parser: Parser, sentences: Sequence[Sentence]) -> SearchError:
+def search_error(parser: SentenceParser, sentences: Sequence[Sentence]) -> SearchError:
     """Parse with and without pruning: how often is the best tree lost?"""
-    exact = replace(parser, prune=0.0)
+    exact = parser.without_pruning()
     lost = sum(is_lost(parser.objective, exact.parse(sentence), parser.parse(sentence)) for sentence in sentences)
     return SearchError(lost, len(sentences))

@@ -16,7 +16,7 @@ from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
 from treegauge.parsing.input import Kind, read_sentences, sentence_lines
 from treegauge.parsing.output import record
-from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
+from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 
 __all__ = ["BLOCK", "ParseJob", "ParseRecord", "SentenceBlock", "parse_block", "parse_record", "sentence_blocks"]
 
@@ -37,7 +37,7 @@ class ParseJob:
     """Options of reading, parsing and writing. From sentence ``done`` on, every ``check_every``-th one, at most ``check_most``,
     is returned for a check of the pruning."""
 
-    parser: Parser
+    parser: SentenceParser
     kind: Kind
     reading: ReadOptions
     form: str

@@ -1,0 +1,179 @@
+"""How good and how fast latent-variable models are: train on GUM, parse its dev part, beside the Berkeley parser's output.
+
+    python bench/latent.py [--data ../shared/data] [--treebank gum] [--models FOLDER] [--jobs 2] [--seeds 5] [--curves]
+                            [--exact 100] [--save]
+
+Trains the default and ``--quick`` with the command ``treegauge train`` (models that are in FOLDER already are taken from
+there), and parses all sentences of dev with the settings that training chose on its own trees: dev decides nothing. Times of
+parsing are CPU time of one thread, base pass and decoding included; of two threads wall time. ``--seeds N`` trains N quick
+models with other seeds, ``--curves`` shows F1 by rounds, by grammars and by trees, ``--exact N`` how often pruning loses the
+best tree of N short sentences. On two quiet cores the default takes about 6 minutes to train, a quick one 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from results import machine, save_section
+
+from treegauge.grammar.latent.model import Hierarchy, LatentModel, load_latent
+from treegauge.io import read
+from treegauge.learning.latent.tuning import middle_levels
+from treegauge.normalise import pipeline
+from treegauge.parsing.latent.parser import LatentParser
+from treegauge.parsing.parser import Sentence
+from treegauge.parsing.pruning import search_error
+from treegauge.scoring.score import evaluator
+from treegauge.trees.tree import Tree
+
+BERKELEY = "outputs/gum_dev.berkeley-maxrule.mrg"
+OBJECTIVES = ("viterbi", "max-rule", "labelled-recall-licensed", "frames", "labelled-precision-recall")
+
+
+def trained(folder: Path, name: str, treebank: Path, *options: str) -> tuple[LatentModel, str]:
+    """The model of that name, trained if it is not there yet; and how long that took."""
+    path, log = folder / f"{name}.model", folder / f"{name}.log"
+    if not path.exists():
+        began = time.monotonic()
+        command = [sys.executable, "-m", "treegauge", "train", str(treebank), "-o", str(path), *options]
+        with open(log, "wb") as stream:
+            subprocess.run(command, check=True, stderr=stream)
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        (folder / f"{name}.cost").write_text(f"{time.monotonic() - began:.0f} s, {largest:,.0f} MB", "utf-8")
+    return load_latent(path), (folder / f"{name}.cost").read_text("utf-8")
+
+
+def f1(gold: list[Tree], test: list[Tree]) -> float:
+    return 100 * evaluator("parseval").compute(predictions=test, references=gold)["f1"]
+
+
+def parsed(parser: LatentParser, gold: list[Tree], jobs: int = 1) -> list[Tree]:
+    return [each.tree for each in parser.parse_all((Sentence(tree.words) for tree in gold), jobs)]
+
+
+def timed(parser: LatentParser, gold: list[Tree]) -> tuple[list[Tree], float]:
+    """The trees, and milliseconds of CPU time a sentence, the kernels warm."""
+    parsed(parser, gold[:20])
+    began = time.process_time()
+    trees = parsed(parser, gold)
+    return trees, 1000 * (time.process_time() - began) / len(gold)
+
+
+def row(name: str, model: LatentModel, cost: str, gold: list[Tree], size: int) -> str:
+    parser = LatentParser(model)
+    trees, milliseconds = timed(parser, gold)
+    walls: list[float] = []
+    for jobs in (1, 2):
+        began = time.perf_counter()
+        parsed(parser, gold[:400], jobs)
+        walls.append(time.perf_counter() - began)
+    return (
+        f"| {name} | {len(model.grammars)} of {model.rounds} rounds | {f1(gold, trees):.2f} | {milliseconds:.1f} | "
+        f"{walls[0] / walls[1]:.2f} | {cost} | {size / 1e6:.1f} MB |"
+    )
+
+
+def objectives(model: LatentModel, gold: list[Tree]) -> list[str]:
+    lines = ["| objective | F1 |", "|---|---|"]
+    for name in OBJECTIVES:
+        lines.append(f"| {name} | {f1(gold, parsed(LatentParser(model, name), gold)):.2f} |")
+    return lines
+
+
+def curves(folder: Path, model: LatentModel, treebank: Path, gold: list[Tree], jobs: int) -> list[str]:
+    """F1 by rounds and by grammars of a trained model, and by the number of training trees of quick ones."""
+    lines = ["| rounds (one grammar) | F1 |", "|---|---|"]
+    for rounds in range(model.rounds + 1):
+        part = Hierarchy(model.counts(0, rounds), model.grammars[0].up[:rounds])
+        settings = model.settings._replace(levels=middle_levels(rounds))
+        lines.append(f"| {rounds} (projected) | {f1(gold, parsed(LatentParser(_with(model, (part,), settings)), gold)):.2f} |")
+    lines += ["", "| grammars | F1 | ms a sentence |", "|---|---|---|"]
+    for count in range(1, len(model.grammars) + 1):
+        trees, milliseconds = timed(LatentParser(_with(model, model.grammars[:count], model.settings)), gold)
+        lines.append(f"| {count} | {f1(gold, trees):.2f} | {milliseconds:.1f} |")
+    lines += ["", "| training trees (`--quick`) | rounds chosen | F1 |", "|---|---|---|"]
+    bank = list(read(treebank))
+    for share in (16, 8, 4, 2):
+        part = folder / f"part-{share}.mrg"
+        part.write_text("".join(f"{tree}\n" for tree in bank[: len(bank) // share]), "utf-8")
+        small, _ = trained(folder, f"part-{share}", part, "--quick", "--jobs", str(jobs))
+        lines.append(f"| {len(bank) // share:,} | {small.rounds} | {f1(gold, parsed(LatentParser(small), gold)):.2f} |")
+    return lines
+
+
+def _with(model: LatentModel, grammars: tuple[Hierarchy, ...], settings: object) -> LatentModel:
+    return replace(model, grammars=grammars, settings=settings, derived={})
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options.add_argument("--treebank", default="gum")
+    options.add_argument("--models", type=Path, help="where models are kept; never commit them")
+    options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--seeds", type=int, default=0)
+    options.add_argument("--curves", action="store_true")
+    options.add_argument("--exact", type=int, default=0)
+    options.add_argument("--save", action="store_true")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.models or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = report(given, folder)
+    print(text)
+    if given.save:
+        save_section(f"Latent-variable models on {given.treebank}", text)
+
+
+def seed_score(folder: Path, name: str, treebank: Path, gold: list[Tree], seed: int, jobs: str) -> float:
+    """F1 of a quick model with another seed."""
+    model, _ = trained(folder, f"{name}-quick-{seed}", treebank, "--quick", "--seed", str(seed), "--jobs", jobs)
+    return f1(gold, parsed(LatentParser(model), gold))
+
+
+def report(given: argparse.Namespace, folder: Path) -> str:
+    treebank, jobs = given.data / given.treebank / "train.mrg", str(given.jobs)
+    gold = [tree for tree in map(pipeline("traces"), read(given.data / given.treebank / "dev.mrg")) if tree is not None]
+    lines = [
+        f"Trained on {len(read(treebank)):,} trees, {len(gold):,} sentences of dev parsed, none left out; `treegauge score` "
+        "default. Settings were chosen on training trees.",
+        "",
+        "| model | grammars | F1 | ms a sentence | two threads | training | file |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    models: dict[str, LatentModel] = {}
+    for name, extra in (("default", ()), ("quick", ("--quick",))):
+        key = f"{given.treebank}-{name}"
+        models[name], cost = trained(folder, key, treebank, "--jobs", jobs, *extra)
+        lines.append(row(name, models[name], cost, gold, os.path.getsize(folder / f"{key}.model")))
+    berkeley = given.data / BERKELEY
+    if given.treebank == "gum" and berkeley.exists():
+        lines.append(
+            f"| Berkeley parser 1.7, 4 rounds, max-rule | 1 | {f1(gold, list(read(berkeley))):.2f} | 69, measured elsewhere | | | |"
+        )
+    lines += ["", "Objectives, default model:", "", *objectives(models["default"], gold)]
+    if given.seeds:
+        scores = [seed_score(folder, given.treebank, treebank, gold, seed, jobs) for seed in range(1, given.seeds + 1)]
+        shown = ", ".join(f"{score:.2f}" for score in scores)
+        lines += ["", f"`--quick` with {len(scores)} seeds: {shown} (spread {max(scores) - min(scores):.2f})."]
+    if given.curves:
+        lines += ["", *curves(folder, models["default"], treebank, gold, given.jobs)]
+    if given.exact:
+        short = [Sentence(tree.words) for tree in gold if tree.width <= 15][: given.exact]
+        lines += [
+            "",
+            f"Pruned and exact ({len(short)} sentences of at most 15 words): {search_error(LatentParser(models['quick']), short)}.",
+        ]
+    return "\n".join([*lines, "", machine()])
+
+
+if __name__ == "__main__":
+    main()

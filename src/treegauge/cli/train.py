@@ -1,0 +1,160 @@
+"""``treegauge train``: a parser from a treebank, by latent-variable grammars."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import click
+
+from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.errors import UsageError
+from treegauge.io import ReadOptions, read
+from treegauge.tables import number_of
+
+if TYPE_CHECKING:
+    from treegauge.learning.latent.training import Iterated
+    from treegauge.learning.latent.tuning import Tried
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  treegauge train train.mrg -o parser.model --jobs 2
+  treegauge train train.mrg -o parser.model --quick
+  treegauge train train.mrg -o parser.model --jobs 2 --resume
+  treegauge train --show parser.model --label NP
+  treegauge train --export parser.model --level 2 -o grammar.txt
+  treegauge parse parser.model sentences.txt -o out.mrg"""
+)
+@click.argument("treebank")
+@click.option("-o", "--output", metavar="FILE", help="Where the model goes.")
+@click.option("--quick", is_flag=True, help="Two grammars instead of six: a third of the time, somewhat less accurate.")
+@click.option("--grammars", type=click.IntRange(1), metavar="N", help="How many grammars.  [default: 6]")
+@click.option(
+    "--rounds", type=click.IntRange(0), metavar="N", help="How often to split.  [default: chosen on held-out trees, at most 5]"
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the splits.")
+@click.option("--no-tune", is_flag=True, help="Hold out no trees; take the usual settings.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads. Does not change the model.")
+@click.option("--checkpoint", metavar="FOLDER", help="Where the state is kept after every iteration.  [default: OUTPUT.checkpoint]")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint: the model is the same as without interruption.")
+@click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
+@click.option("--label", "labels", multiple=True, metavar="LABEL", help="--show: only this label or tag; can be repeated.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="--show: draw the subcategories.")
+@click.option("--export", is_flag=True, help="TREEBANK is a model: write one of its grammars as an ordinary PCFG, as text.")
+@click.option(
+    "--grammar", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="--show, --export: which grammar."
+)
+@click.option("--level", type=click.IntRange(0), metavar="N", help="--show, --export: after how many rounds.  [default: all]")
+@click.option(
+    "--format", "form", type=click.Choice(("text", "nltk")), default="text", show_default=True, help="--export: the format."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing about each iteration.")
+@reading_options
+def command(
+    treebank: str, output: str | None, quick: bool, grammars: int | None, rounds: int | None, seed: int, no_tune: bool, jobs: int,
+    checkpoint: str | None, resume: bool, show: bool, labels: tuple[str, ...], svg: Path | None, export: bool, grammar: int,
+    level: int | None, form: str, quiet: bool, options: ReadOptions,
+) -> None:  # fmt: skip
+    """Train a parser on TREEBANK: latent-variable grammars by split-merge EM (Petrov et al. 2006).
+
+    How many rounds, how much smoothing and pruning, and lam are chosen on trees held out from TREEBANK; then the grammars are
+    trained on all of it. stderr says the log likelihood of each iteration and the time left. Parse with: treegauge parse MODEL.
+    """
+    if show or export:
+        _look(treebank, output, show, labels, svg, grammar, level, form)
+        return
+    if output is None:
+        raise UsageError("a model is a file: give -o FILE")
+    spare_inputs(output, treebank)
+    from treegauge.grammar.latent.model import save_latent
+    from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
+    from treegauge.parsing.jit import when_compiling
+
+    settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=jobs)
+    if grammars is not None:
+        settings = replace(settings, grammars=grammars)
+    if no_tune:
+        settings = replace(settings, tuning_grammars=0)
+    bank = read(treebank, options)
+    began = time.monotonic()
+    click.echo(number_of(len(bank), "tree"), err=True)
+    with when_compiling(lambda: click.echo("treegauge: compiling the kernels; this happens once", err=True)):
+        model = train_latent(
+            list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
+            on_iteration=_teller(quiet, began), on_try=_try_teller(quiet),
+        )  # fmt: skip
+    save_latent(model, output)
+    size = os.path.getsize(output) / 1e6
+    made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
+    seconds = time.monotonic() - began
+    click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, in {seconds:.0f} s: {output}", err=True)
+
+
+def _teller(quiet: bool, began: float) -> Callable[[Iterated], None]:
+    """Says each iteration: a line of its own where stderr is a file, over the last one on a terminal."""
+    if quiet:
+        return lambda _: None
+    live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
+    lock = Lock()
+    first: list[float] = []
+
+    def tell(at: Iterated) -> None:
+        with lock:
+            first.append(at.done) if not first else None
+            spent, fresh = time.monotonic() - began, at.done - first[0]
+            left = f", {_time(spent * (1 - at.done) / fresh)} left" if fresh > 0.01 else ""
+            line = f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}"
+            click.echo(f"\r{line}\033[K" if live else line, err=True, nl=not live)
+
+    return tell
+
+
+def _try_teller(quiet: bool) -> Callable[[Tried], None]:
+    live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
+
+    def tell(tried: Tried) -> None:
+        if not quiet:
+            click.echo(
+                f"{chr(13) + chr(27) + '[K' if live else ''}held-out F1 {100 * tried.f1:.2f} at lam {tried.lam:g}: {tried.what}",
+                err=True,
+            )
+
+    return tell
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _look(
+    path: str, output: str | None, show: bool, labels: tuple[str, ...], svg: Path | None, grammar: int, level: int | None, form: str
+) -> None:
+    from treegauge.grammar.latent.description import describe, draw_subcategories
+    from treegauge.grammar.latent.export import to_pcfg
+    from treegauge.grammar.latent.model import load_latent
+    from treegauge.grammar.text import write_nltk, write_text
+    from treegauge.io.writing import write_bytes
+
+    for written in (output, svg):
+        spare_inputs(written, path)
+    model = load_latent(path)
+    if grammar > len(model.grammars):
+        raise UsageError(f"the model has {len(model.grammars)} grammars: --grammar {grammar} is none of them")
+    wanted = model.grammars[grammar - 1].rounds if level is None else level
+    if show:
+        table = describe(model, grammar - 1, wanted, labels)
+        if svg is not None:
+            write_bytes(draw_subcategories(table).encode(), svg)
+        click.echo(str(table.as_table()))
+        return
+    made = to_pcfg(model, grammar - 1, wanted)
+    with click.open_file(output or "-", "w", encoding="utf-8") as stream:
+        stream.write(write_nltk(made) if form == "nltk" else write_text(made))

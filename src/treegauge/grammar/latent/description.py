@@ -1,0 +1,147 @@
+"""The meaning of subcategories: for each the share of its label's uses, its likeliest words or productions, and where it stands."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treegauge.errors import UnknownName
+from treegauge.grammar.latent.export import subcategory_name
+from treegauge.grammar.latent.grammar import Counts, usage
+from treegauge.grammar.latent.model import LatentModel
+from treegauge.grammar.latent.rows import Rows, offsets
+from treegauge.grammar.latent.symbols import INNER, Int32
+from treegauge.tables import Table
+
+__all__ = ["Described", "Subcategory", "describe", "draw_subcategories"]
+
+_MOST = 5
+
+
+@dataclass(frozen=True)
+class Subcategory:
+    """A subcategory: its label, its share of the label's expected count, what it is above (with probabilities), and the likeliest
+    productions it stands in."""
+
+    label: str
+    number: int
+    share: float
+    below: tuple[tuple[str, float], ...]
+    above: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Described:
+    """All subcategories that were asked for, by label, most used labels first."""
+
+    rows: tuple[Subcategory, ...]
+
+    def as_table(self) -> Table:
+        """A table for people."""
+        return Table(
+            "What subcategories are for",
+            ("subcategory", "share", "what it is", "where it stands"),
+            tuple(
+                (f"{row.label}-{row.number}", f"{100 * row.share:.0f}%", _listed(row.below), _listed(row.above[:3]))
+                for row in self.rows
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.as_table())
+
+
+def _listed(items: Sequence[tuple[str, float]]) -> str:
+    return "; ".join(f"{name} {share:.2f}" for name, share in items)
+
+
+def describe(model: LatentModel, grammar: int = 0, rounds: int | None = None, labels: Collection[str] = ()) -> Described:
+    """The subcategories of labels and tags (default: of all that were split), from a grammar's expected counts."""
+    base = model.base
+    counts = model.counts(grammar, model.grammars[grammar].rounds if rounds is None else rounds)
+    used, first = usage(base, counts), offsets(counts.sizes)
+    titles = [base.title(A) for A in range(base.size)]
+    for label in labels:
+        if label not in titles:
+            raise UnknownName("label", label, [title for title in titles if title])
+    totals = np.add.reduceat(used, first[:-1])
+    chosen = [A for A in range(base.size) if (titles[A] in labels if labels else counts.sizes[A] > 1 and base.kind[A] != INNER)]
+    chosen.sort(key=lambda A: (-totals[A], titles[A]))
+    below, above = _productions(model, counts)
+    rows: list[Subcategory] = []
+    for A in chosen:
+        for x in sorted(range(int(counts.sizes[A])), key=lambda x: -used[first[A] + x]):
+            own = int(first[A]) + x
+            total = max(float(used[own]), 1e-12)
+            share = float(used[own] / max(totals[A], 1e-12))
+            rows.append(Subcategory(titles[A], x, share, _likeliest(below[own], total), _likeliest(above[own], total)))
+    return Described(tuple(rows))
+
+
+def _likeliest(found: dict[str, float], total: float) -> tuple[tuple[str, float], ...]:
+    best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
+    return tuple((name, count / total) for name, count in best)
+
+
+def _productions(model: LatentModel, counts: Counts) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+    """For each subcategory the counts of what it is above, and of the productions it stands in."""
+    size = int(counts.sizes.sum())
+    below: list[dict[str, float]] = [{} for _ in range(size)]
+    above: list[dict[str, float]] = [{} for _ in range(size)]
+    base, table, first = model.base, model.table, offsets(counts.sizes)
+    for rows, rules in ((counts.binary, base.binary), (counts.unary, base.unary)):
+        _add_rules(model, counts, rows, rules, below, above)
+    offset = table.pair_offsets(counts.sizes)
+    for p, (tag, word) in enumerate(zip(table.pair_tag.tolist(), table.pair_word.tolist(), strict=True)):
+        values: list[float] = counts.pair[offset[p] : offset[p + 1]].tolist()
+        for x, value in enumerate(values):
+            if value > 0:
+                below[int(first[tag]) + x][table.words[int(word)]] = value
+    return below, above
+
+
+def _add_rules(
+    model: LatentModel, counts: Counts, rows: Rows, rules: Int32, below: list[dict[str, float]], above: list[dict[str, float]]
+) -> None:
+    base, first = model.base, offsets(counts.sizes)
+    for r, (A, *children) in enumerate(rules.tolist()):
+        for q in range(int(rows.first[r]), int(rows.first[r + 1])):
+            value = rows.value[rows.offset[q] : rows.offset[q + 1]]
+            inner = (int(rows.left[q]), int(rows.right[q]))
+            names = [subcategory_name(base, B, x) for B, x in zip(children, inner, strict=False)]
+            for i, count in enumerate(value.tolist()):
+                found = below[int(first[A]) + i]
+                key = " ".join(names)
+                found[key] = found.get(key, 0.0) + count
+            total = float(value.sum())
+            for place, (B, x) in enumerate(zip(children, inner, strict=False)):
+                right = " ".join("_" if i == place else base.title(C) for i, C in enumerate(children))
+                found, key = above[int(first[B]) + x], f"{base.title(A)} -> {right}"
+                found[key] = found.get(key, 0.0) + total
+
+
+_ROW, _WIDTH, _BAR = 22, 900, 160
+
+
+def draw_subcategories(described: Described) -> str:
+    """An SVG picture: a bar for each subcategory's share, and beside it what it is."""
+    height = _ROW * (len(described.rows) + 1)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" '
+        f'font-family="sans-serif" font-size="12" role="img" aria-label="Subcategories of labels, their shares and what they are">',
+        f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
+    ]
+    for number, row in enumerate(described.rows):
+        y = _ROW * number + _ROW
+        text = html.escape("  ".join(name for name, _ in row.below))
+        title = html.escape(f"{row.label}-{row.number}: {_listed(row.below)}\n{_listed(row.above)}")
+        parts.append(
+            f'<g><title>{title}</title><text x="8" y="{y}">{html.escape(row.label)}-{row.number}</text>'
+            f'<rect x="90" y="{y - 11}" width="{max(1.0, _BAR * row.share):.1f}" height="13" fill="#7a9cc6"/>'
+            f'<text x="{94 + _BAR * row.share:.1f}" y="{y}" fill="#444">{100 * row.share:.0f}%</text>'
+            f'<text x="{90 + _BAR + 44}" y="{y}">{text}</text></g>'
+        )
+    return "\n".join([*parts, "</svg>"]) + "\n"

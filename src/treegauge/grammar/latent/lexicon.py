@@ -1,0 +1,217 @@
+"""The words of a latent-variable grammar: which are known, what unknown ones look like, and P(word | tag subcategory).
+
+For a word w and a subcategory t_x of a tag, P(t_x | w) is estimated from expected counts, smoothed by what rare words of w's
+spelling (:func:`treegauge.grammar.lexicon.signatures`) are, each signature by the next coarser one; turned round by Bayes' rule it
+gives P(w | t_x); that is mixed with its mean over the subcategories of t. A word never seen is as probable as one seen once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.grammar.latent.rows import offsets
+from treegauge.grammar.latent.symbols import Int32, Int64
+from treegauge.grammar.lexicon import signatures
+
+__all__ = ["Emissions", "LexiconSmoothing", "WordTable", "emissions", "pair_probabilities"]
+
+Float64 = NDArray[np.float64]
+
+
+class LexiconSmoothing(NamedTuple):
+    """``spelling``: how many sightings of a word its spelling is worth; ``coarser``: how many of a signature the next coarser one
+    is; ``flat``: the share of the mean over subcategories. All 0: relative frequency."""
+
+    spelling: float = 0.5
+    coarser: float = 2.0
+    flat: float = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable:
+    """Words, tags and signatures of training trees, and how often they came together; what EM does not change.
+
+    A *pair* is a tag symbol and a word seen with it; pairs are ordered by tag, then word. ``signature[w]`` is the finest signature
+    of word w that some rare word has; ``parent[s]`` the next coarser one of a signature (-1: none). ``rare_pair`` and
+    ``rare_signature`` list the pairs of rare words with each of their signatures.
+    """
+
+    words: tuple[str, ...]
+    count: Int64
+    pair_tag: Int32
+    pair_word: Int32
+    pair_count: Int64
+    names: tuple[str, ...]
+    parent: Int32
+    signature: Int32
+    rare_pair: Int32
+    rare_signature: Int32
+
+    @classmethod
+    def of(cls, tokens: Mapping[tuple[int, str], int], initial: Mapping[str, int], rare: int = 1) -> WordTable:
+        """From the counts of (tag symbol, word), and how often each word begins a sentence."""
+        total: Counter[str] = Counter()
+        for (_, word), n in tokens.items():
+            total[word] += n
+        words = sorted(total)
+        number = {word: i for i, word in enumerate(words)}
+        pairs = sorted((tag, number[word], n) for (tag, word), n in tokens.items())
+        rare = max(rare, min(total.values()))
+        chains = {w: signatures(w, initial=2 * initial.get(w, 0) > total[w], known=total.__contains__) for w in words}
+        names: dict[str, int] = {}
+        parent: list[int] = []
+        for word in (word for word in words if total[word] <= rare):
+            above = -1
+            for name in reversed(chains[word]):
+                if name not in names:
+                    names[name] = len(names)
+                    parent.append(above)
+                above = names[name]
+        seen = [[names[name] for name in chains[word] if name in names] for word in words]
+        listed = [(p, s) for p, (_, w, _) in enumerate(pairs) if total[words[w]] <= rare for s in seen[w]]
+        tag, word, seen_together = np.array(pairs, np.int64).T
+        rare_pair, rare_signature = np.array(listed, np.int32).reshape(-1, 2).T
+        return cls(
+            words=tuple(words),
+            count=np.array([total[word] for word in words], np.int64),
+            pair_tag=tag.astype(np.int32),
+            pair_word=word.astype(np.int32),
+            pair_count=seen_together,
+            names=tuple(names),
+            parent=np.array(parent, np.int32),
+            signature=np.array([chain[0] for chain in seen], np.int32),
+            rare_pair=rare_pair,
+            rare_signature=rare_signature,
+        )
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def _numbered_names(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def generations(self) -> tuple[Int64, ...]:
+        """The signatures by how many coarser ones they have."""
+        depth = np.zeros(len(self.parent), np.int64)
+        for s, p in enumerate(self.parent.tolist()):
+            depth[s] = depth[p] + 1 if p >= 0 else 0
+        return tuple(np.flatnonzero(depth == d) for d in range(int(depth.max(initial=0)) + 1))
+
+    @cached_property
+    def rare_counts(self) -> Float64:
+        """For each signature how many rare tokens have it."""
+        return np.bincount(self.rare_signature, self.pair_count[self.rare_pair], len(self.names)).astype(np.float64)
+
+    @cached_property
+    def by_signature(self) -> dict[int, tuple[Int64, Int64, Int64]]:
+        """For each tag its rare pairs (counted from the tag's first) ordered by signature, where each signature begins among
+        them, and which signatures these are."""
+        made: dict[int, tuple[Int64, Int64, Int64]] = {}
+        tags = self.pair_tag[self.rare_pair]
+        for tag in np.unique(self.pair_tag).tolist():
+            own = np.flatnonzero(tags == tag)
+            own = own[np.argsort(self.rare_signature[own], kind="stable")]
+            found, begins = np.unique(self.rare_signature[own], return_index=True)
+            made[tag] = self.rare_pair[own].astype(np.int64) - self.pairs_of_tag(tag).start, begins, found.astype(np.int64)
+        return made
+
+    @cached_property
+    def pairs_of_word(self) -> tuple[Int64, Int64]:
+        """The pairs of word w are ``pair[first[w]:first[w+1]]``."""
+        order = np.argsort(self.pair_word, kind="stable").astype(np.int64)
+        return np.searchsorted(self.pair_word[order], np.arange(len(self.words) + 1)).astype(np.int64), order
+
+    def pairs_of_tag(self, tag: int) -> slice:
+        """The pairs of a tag symbol."""
+        low, high = np.searchsorted(self.pair_tag, [tag, tag + 1])
+        return slice(int(low), int(high))
+
+    def pair_offsets(self, sizes: Int64) -> Int64:
+        """The place where the numbers of each pair begin, one for each subcategory of its tag."""
+        return offsets(sizes[self.pair_tag])
+
+    def find(self, words: Sequence[str]) -> tuple[Int64, Int64]:
+        """For each word of a sentence its number (-1: unknown) and its signature's."""
+        known = [self.number.get(word, -1) for word in words]
+        spelt = [
+            int(self.signature[n]) if n >= 0 else self._spelling(word, i == 0)
+            for i, (word, n) in enumerate(zip(words, known, strict=True))
+        ]
+        return np.array(known, np.int64), np.array(spelt, np.int64)
+
+    def _spelling(self, word: str, initial: bool) -> int:
+        names = self._numbered_names
+        return next(names[name] for name in signatures(word, initial=initial, known=self.number.__contains__) if name in names)
+
+
+class Emissions(NamedTuple):
+    """Counts and shares of words at one level. Tag t owns the columns ``first[t]:first[t+1]``, one a subcategory.
+
+    ``total`` are expected counts of subcategories, ``spelling`` P(t_x | signature) by signature, ``pair`` the expected counts of
+    pairs (see :meth:`WordTable.pair_offsets`).
+    """
+
+    first: Int64
+    total: Float64
+    spelling: NDArray[np.float32]
+    pair: Any
+    pair_offset: Int64
+
+
+def emissions(
+    table: WordTable, sizes: Int64, is_tag: NDArray[np.bool_], counts: NDArray[Any], smoothing: LexiconSmoothing
+) -> Emissions:
+    """From the expected counts of pairs."""
+    first = offsets(np.where(is_tag, sizes, 0))
+    pair_offset = table.pair_offsets(sizes)
+    total = np.zeros(int(first[-1]))
+    spelling = np.zeros((len(table.names), int(first[-1])), np.float32)
+    weight = table.rare_counts[:, None]
+    for tag, (rare_pairs, begins, found) in table.by_signature.items():
+        of_tag = table.pairs_of_tag(tag)
+        count = counts[pair_offset[of_tag.start] : pair_offset[of_tag.stop]].reshape(-1, int(sizes[tag])).astype(np.float64)
+        rare = np.zeros((len(table.names), int(sizes[tag])))
+        if len(found):
+            rare[found] = np.add.reduceat(count[rare_pairs], begins, axis=0)
+        share = np.zeros_like(rare)
+        for depth, members in enumerate(table.generations):
+            if depth:
+                below = share[table.parent[members]]
+            else:
+                below = rare[members] / weight[members]
+            share[members] = (rare[members] + smoothing.coarser * below) / (weight[members] + smoothing.coarser)
+        own = slice(int(first[tag]), int(first[tag + 1]))
+        total[own], spelling[:, own] = count.sum(axis=0), share
+    return Emissions(first, total, spelling, counts, pair_offset)
+
+
+def pair_probabilities(
+    table: WordTable, sizes: Int64, made: Emissions, smoothing: LexiconSmoothing, precision: Any = np.float32
+) -> NDArray[Any]:
+    """P(word | t_x) of all pairs."""
+    probability = np.zeros(len(made.pair), precision)
+    for tag in np.unique(table.pair_tag).tolist():
+        of_tag = table.pairs_of_tag(tag)
+        own, flat = (
+            slice(int(made.first[tag]), int(made.first[tag + 1])),
+            slice(int(made.pair_offset[of_tag.start]), int(made.pair_offset[of_tag.stop])),
+        )
+        word = table.pair_word[of_tag]
+        count = made.pair[flat].reshape(-1, int(sizes[tag])).astype(np.float64)
+        seen = table.count[word][:, None].astype(np.float64)
+        share = (count + smoothing.spelling * made.spelling[table.signature[word]][:, own]) / (seen + smoothing.spelling)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            given = np.where(made.total[own] > 0, share * seen / made.total[own], 0.0)
+        given = (1 - smoothing.flat) * given + smoothing.flat * given.mean(axis=1, keepdims=True)
+        probability[flat] = given.ravel()
+    return probability

@@ -1,0 +1,286 @@
+"""Latent-variable models: several grammars over one base grammar, the settings they are parsed with, and their file.
+
+A file has each grammar's expected counts at its finest level; probabilities, and all coarser levels, are made when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import ModelError
+from treegauge.grammar.latent.grammar import Counts, Level, Smoothing, join_counts, level_of
+from treegauge.grammar.latent.lexicon import LexiconSmoothing, WordTable
+from treegauge.grammar.latent.rows import Rows, offsets
+from treegauge.grammar.latent.symbols import BaseGrammar, Int64
+from treegauge.io.archive import read_archive, write_archive
+
+__all__ = [
+    "SCHEMA",
+    "VERSION",
+    "Hierarchy",
+    "LatentModel",
+    "ParseSettings",
+    "as_stored",
+    "load_latent",
+    "save_latent",
+    "settings_document",
+    "settings_from",
+]
+
+SCHEMA = "treegauge-latent"
+VERSION = 1
+_LEAST_COUNT = 1e-4
+"""Smaller expected counts of a word with a subcategory are not kept in files."""
+
+
+class ParseSettings(NamedTuple):
+    """Settings of parsing unless one says otherwise: ``lam`` of labelled-precision-recall; which levels of the hierarchy
+    are used on the way to the finest (by round); the posterior below which edges of the base forest, subcategories and edges of
+    finer passes are left out."""
+
+    lam: float = 0.4
+    levels: tuple[int, ...] = (1, 3)
+    base: float = 1e-4
+    subcategory: float = 1e-4
+    edge: float = 1e-5
+    smoothing: Smoothing = Smoothing()
+
+
+class Hierarchy(NamedTuple):
+    """One grammar: its expected counts, and for each round the map from its subcategories to their numbers in the round before."""
+
+    counts: Counts
+    up: tuple[Int64, ...]
+
+    @property
+    def rounds(self) -> int:
+        return len(self.up)
+
+    def to_round(self, base: BaseGrammar, wanted: int) -> Int64:
+        """The map from the finest subcategories to those of a round."""
+        symbol = np.repeat(np.arange(base.size), self.counts.sizes)
+        to = np.arange(len(symbol)) - offsets(self.counts.sizes)[symbol]
+        for up in reversed(self.up[wanted:]):
+            first = _first_of(base, symbol, to)
+            to = up[first[symbol] + to]
+        return to
+
+
+def _first_of(base: BaseGrammar, symbol: Int64, to: Int64) -> Int64:
+    """The number of the first subcategory of each symbol, given all numbers within symbols."""
+    sizes = np.zeros(base.size, np.int64)
+    np.maximum.at(sizes, symbol, to + 1)
+    return offsets(sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentModel:
+    """Grammars over one base grammar and one table of words. The sha256 of the training trees is ``trained_on``."""
+
+    base: BaseGrammar
+    table: WordTable
+    grammars: tuple[Hierarchy, ...]
+    settings: ParseSettings = field(default_factory=ParseSettings)
+    trained_on: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    derived: dict[object, Any] = field(default_factory=dict[object, Any])
+    """Tables that parsing makes of the model once and keeps."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without what parsing has made of it: a worker makes its own."""
+        return LatentModel, (self.base, self.table, self.grammars, self.settings, self.trained_on, dict(self.notes))
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds of the grammar that has most."""
+        return max(grammar.rounds for grammar in self.grammars)
+
+    @cached_property
+    def base_level(self) -> Level:
+        """The treebank's own grammar, without subcategories."""
+        return self.level(0, 0)
+
+    def counts(self, grammar: int, wanted: int) -> Counts:
+        """The expected counts of a grammar at the level of a round."""
+        hierarchy = self.grammars[grammar]
+        if wanted >= hierarchy.rounds:
+            return hierarchy.counts
+        return join_counts(self.base, self.table, hierarchy.counts, hierarchy.to_round(self.base, wanted))
+
+    def level(self, grammar: int, wanted: int) -> Level:
+        """The probabilities of a grammar at the level of a round."""
+        return _float32(level_of(self.base, self.table, self.counts(grammar, wanted), self.settings.smoothing))
+
+    def path(self, grammar: int) -> tuple[tuple[Level, ...], tuple[Int64, ...]]:
+        """The levels that parsing goes through, and for each the map to the subcategories of the one before."""
+        hierarchy = self.grammars[grammar]
+        wanted = [*sorted(r for r in set(self.settings.levels) if 0 < r < hierarchy.rounds), hierarchy.rounds]
+        levels = tuple(self.level(grammar, r) for r in wanted)
+        ups = [np.zeros(int(levels[0].sizes.sum()), np.int64)]
+        for coarse, fine in pairwise(wanted):
+            part = Hierarchy(self.counts(grammar, fine), hierarchy.up[:fine])
+            ups.append(part.to_round(self.base, coarse))
+        return levels, tuple(ups)
+
+
+def _float32(level: Level) -> Level:
+    """The level with numbers of the type that kernels are compiled for."""
+    binary, unary = (rows._replace(value=rows.value.astype(np.float32)) for rows in (level.binary, level.unary))
+    known = level.emissions._replace(pair=level.emissions.pair.astype(np.float32))
+    return level._replace(binary=binary, unary=unary, root=level.root.astype(np.float32), emissions=known)
+
+
+def save_latent(model: LatentModel, path: str | Path) -> None:
+    """Write a model as a file."""
+    base, table = model.base, model.table
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "names": list(base.names),
+        "middles": [[A, B, list(middle)] for (A, B), middle in base.middles.items()],
+        "root": base.root,
+        "words": list(table.words),
+        "signatures": list(table.names),
+        "settings": settings_document(model.settings),
+        "grammars": [grammar.rounds for grammar in model.grammars],
+        "trained_on": model.trained_on,
+        "notes": dict(model.notes),
+    }
+    arrays: dict[str, NDArray[Any]] = {"kind": base.kind, "binary": base.binary, "unary": base.unary}
+    for name in ("count", "pair_tag", "pair_word", "pair_count", "parent", "signature", "rare_pair", "rare_signature"):
+        arrays[name] = getattr(table, name)
+    for number, grammar in enumerate(model.grammars):
+        arrays |= {f"{number}_{name}": array for name, array in _packed(grammar).items()}
+    write_archive(path, document, arrays)
+
+
+def _packed(grammar: Hierarchy) -> dict[str, NDArray[Any]]:
+    counts = grammar.counts
+    large = np.flatnonzero(counts.pair >= _LEAST_COUNT)
+    return {
+        "sizes": counts.sizes.astype(np.int16),
+        "root": counts.root,
+        "pair_place": np.diff(large, prepend=0).astype(np.int32),
+        "pair_value": counts.pair[large].astype(np.float32),
+        "up": np.concatenate([np.zeros(0, np.int16), *(up.astype(np.int16) for up in grammar.up)]),
+        "up_sizes": np.array([len(up) for up in grammar.up], np.int64),
+        **{
+            f"{side}_{name}": array
+            for side, rows in (("binary", counts.binary), ("unary", counts.unary))
+            for name, array in (
+                ("rows", np.diff(rows.first).astype(np.int32)),
+                ("left", rows.left.astype(np.int16)),
+                ("right", rows.right.astype(np.int16)),
+                ("value", rows.value.astype(np.float32)),
+            )
+        },
+    }
+
+
+def as_stored(grammar: Hierarchy, base: BaseGrammar, table: WordTable) -> Hierarchy:
+    """The grammar as a file keeps it."""
+    return _unpacked(_packed(grammar), base, table)
+
+
+def load_latent(path: str | Path) -> LatentModel:
+    """The model in a file; :class:`~treegauge.grammar.archive.ModelError` if it is damaged or of another version."""
+    document, arrays = read_archive(path, SCHEMA, VERSION)
+    try:
+        return _model(document, arrays)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"the model's parts do not fit together ({type(error).__name__}: {error})",
+            path=str(path),
+            advice="The file is damaged; write it again.",
+        ) from None
+
+
+def _model(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LatentModel:
+    base = BaseGrammar(
+        tuple(map(str, document["names"])),
+        arrays["kind"].astype(np.int8),
+        arrays["binary"].astype(np.int32).reshape(-1, 3),
+        arrays["unary"].astype(np.int32).reshape(-1, 2),
+        {(int(A), int(B)): tuple(map(str, middle)) for A, B, middle in document["middles"]},
+        None if document["root"] is None else str(document["root"]),
+    )
+    int32 = {
+        name: arrays[name].astype(np.int32)
+        for name in ("pair_tag", "pair_word", "parent", "signature", "rare_pair", "rare_signature")
+    }
+    table = WordTable(
+        tuple(map(str, document["words"])), arrays["count"].astype(np.int64), int32["pair_tag"], int32["pair_word"],
+        arrays["pair_count"].astype(np.int64), tuple(map(str, document["signatures"])), int32["parent"], int32["signature"],
+        int32["rare_pair"], int32["rare_signature"],
+    )  # fmt: skip
+    _check(base, table)
+    grammars = tuple(
+        _unpacked({name.partition("_")[2]: array for name, array in arrays.items() if name.startswith(f"{number}_")}, base, table)
+        for number in range(len(document["grammars"]))
+    )
+    return LatentModel(
+        base, table, grammars, settings_from(document["settings"]), str(document["trained_on"]), dict(document["notes"])
+    )
+
+
+def settings_document(settings: ParseSettings) -> dict[str, Any]:
+    """Settings as plain data."""
+    return {**settings._asdict(), "smoothing": [settings.smoothing.rules, *settings.smoothing.lexicon]}
+
+
+def settings_from(found: Mapping[str, Any]) -> ParseSettings:
+    """The inverse of :func:`settings_document`."""
+    rules, *lexicon = map(float, found["smoothing"])
+    smoothing = Smoothing(rules, LexiconSmoothing(*lexicon))
+    numbers = {name: float(found[name]) for name in ("lam", "base", "subcategory", "edge")}
+    return ParseSettings(levels=tuple(map(int, found["levels"])), smoothing=smoothing, **numbers)
+
+
+def _check(base: BaseGrammar, table: WordTable) -> None:
+    """Refuse numbers that point nowhere: kernels do not look."""
+    bounds: Sequence[tuple[NDArray[Any], int]] = (
+        (base.binary, base.size), (base.unary, base.size), (table.pair_tag, base.size), (table.pair_word, len(table.words)),
+        (table.signature, len(table.names)), (table.rare_pair, len(table.pair_tag)), (table.rare_signature, len(table.names)),
+        (table.parent + 1, len(table.names)),
+    )  # fmt: skip
+    for array, bound in bounds:
+        if array.size and (array.min() < 0 or array.max() >= bound):
+            raise ValueError("a number out of range")
+    if len(base.kind) != base.size or len(table.count) != len(table.words) or not len(table.words):
+        raise ValueError("columns of different lengths")
+
+
+def _unpacked(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: WordTable) -> Hierarchy:
+    sizes = arrays["sizes"].astype(np.int64)
+    if len(sizes) != base.size or sizes.min() < 1:
+        raise ValueError("sizes of other symbols")
+    pair = np.zeros(int(table.pair_offsets(sizes)[-1]))
+    pair[np.cumsum(arrays["pair_place"])] = arrays["pair_value"]
+    ends = np.cumsum(arrays["up_sizes"]).tolist()
+    up = tuple(arrays["up"][end - size : end].astype(np.int64) for end, size in zip(ends, arrays["up_sizes"].tolist(), strict=True))
+    binary, unary = (_rows(arrays, side, rules, sizes) for side, rules in (("binary", base.binary), ("unary", base.unary)))
+    if len(arrays["root"]) != int(sizes.sum()) or (up and len(up[-1]) != int(sizes.sum())):
+        raise ValueError("columns of different lengths")
+    return Hierarchy(Counts(sizes, binary, unary, arrays["root"].astype(np.float64), pair), up)
+
+
+def _rows(arrays: Mapping[str, NDArray[Any]], side: str, rules: NDArray[np.int32], sizes: Int64) -> Rows:
+    count = arrays[f"{side}_rows"].astype(np.int64)
+    left, right = (arrays[f"{side}_{name}"].astype(np.int32) for name in ("left", "right"))
+    rule = np.repeat(np.arange(len(rules)), count)
+    offset = offsets(sizes[rules[rule, 0]])
+    value = arrays[f"{side}_value"].astype(np.float32)
+    most = sizes[rules[rule, 2]] if rules.shape[1] == 3 else np.ones(len(rule), np.int64)
+    if len(count) != len(rules) or len(left) != len(rule) or len(right) != len(rule) or len(value) != int(offset[-1]):
+        raise ValueError("rows of other rules")
+    if (left < 0).any() or (left >= sizes[rules[rule, 1]]).any() or (right < 0).any() or (right >= most).any():
+        raise ValueError("a subcategory out of range")
+    return Rows(offsets(count), left, right, offset, value)

@@ -1,0 +1,71 @@
+"""The base grammar of a latent-variable grammar: the treebank's own labels, its binary and unary rules.
+
+Trees are binarised to the right with one *inner* symbol a label: ``(NP a b c)`` is ``NP -> a @NP``, ``@NP -> b c``. Over one span
+stands at most one unary rule between phrases; what a longer chain has in the middle is put back by the most frequent middle. A
+phrase over one word has a unary rule to its tag, and the root is a distribution over symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["INNER", "PHRASE", "TAG", "BaseGrammar", "Int32", "Int64"]
+
+PHRASE, INNER, TAG = 0, 1, 2
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BaseGrammar:
+    """Symbols and rules without subcategories.
+
+    ``names`` are the labels of symbols, ``kind`` says what each is: phrases come first, then inner symbols (which do not show),
+    then tags. A tag with the empty name stands over words that have none, and does not show. ``binary`` has rows (A, B, C),
+    ``unary`` rows (A, B). ``middles[A, B]`` are the labels that most often stand between A and B in a chain. ``root`` is the
+    label above all others, if the treebank has one.
+    """
+
+    names: tuple[str, ...]
+    kind: NDArray[np.int8]
+    binary: Int32
+    unary: Int32
+    middles: Mapping[tuple[int, int], tuple[str, ...]] = field(default_factory=dict[tuple[int, int], tuple[str, ...]])
+    root: str | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of symbols."""
+        return len(self.names)
+
+    @cached_property
+    def is_tag(self) -> NDArray[np.bool_]:
+        return self.kind == TAG
+
+    @cached_property
+    def is_inner(self) -> NDArray[np.bool_]:
+        return self.kind == INNER
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that phrases show."""
+        found = [name for name, kind in zip(self.names, self.kind.tolist(), strict=True) if kind == PHRASE]
+        return tuple(dict.fromkeys([*found, *(name for middle in self.middles.values() for name in middle)]))
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """The names of tags."""
+        return tuple(dict.fromkeys(name for name, kind in zip(self.names, self.kind.tolist(), strict=True) if kind == TAG))
+
+    def title(self, symbol: int) -> str:
+        """The name of a symbol that tells it from all others: inner symbols begin with @, tags that share a label's name end in
+        ^."""
+        if self.kind[symbol] == INNER:
+            return f"@{self.names[symbol]}"
+        clash = self.kind[symbol] == TAG and (not self.names[symbol] or self.names[symbol] in self.labels)
+        return f"{self.names[symbol]}^" if clash else self.names[symbol]

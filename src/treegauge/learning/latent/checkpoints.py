@@ -1,0 +1,104 @@
+"""Checkpoints of training: a folder with the state of each grammar after its last iteration, and with what tuning chose.
+
+Each file appears whole or not at all, so a killed run can go on from whatever is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import ModelError, UsageError
+from treegauge.grammar.latent.grammar import Counts
+from treegauge.grammar.latent.rows import Rows
+from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.writing import write_bytes
+from treegauge.learning.latent.split_merge import State
+
+__all__ = ["Checkpoints"]
+
+SCHEMA = "treegauge-training"
+VERSION = 1
+_PLAN = "plan.json"
+
+
+class Checkpoints:
+    """The checkpoints of one run in a folder, or none if there is no folder. ``plan`` is everything that decides the result."""
+
+    def __init__(self, folder: str | Path | None, plan: Mapping[str, Any], *, resume: bool) -> None:
+        self.folder = None if folder is None else Path(folder)
+        if resume and (self.folder is None or not (self.folder / _PLAN).is_file()):
+            raise UsageError(f"{self.folder}: no checkpoint there to resume from; leave out --resume to start")
+        if self.folder is None:
+            return
+        if resume:
+            found = json.loads((self.folder / _PLAN).read_text("utf-8"))
+            other = [name for name in {**found, **plan} if found.get(name) != plan.get(name)]
+            if other:
+                raise UsageError(
+                    f"{self.folder}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
+                    "  Resume with the same treebank and options, or leave out --resume to start anew."
+                )
+            return
+        self.remove()
+        self.folder.mkdir(parents=True)
+        write_bytes(json.dumps(dict(plan), indent=1).encode(), self.folder / _PLAN)
+
+    def remove(self) -> None:
+        """Delete the folder; nothing else is ever in it, or it is not touched."""
+        if self.folder is None or not self.folder.exists():
+            return
+        if not (self.folder / _PLAN).is_file():
+            raise UsageError(f"{self.folder} is there already and is no checkpoint: name another with --checkpoint")
+        shutil.rmtree(self.folder)
+
+    def save(self, name: str, state: State, history: list[list[float]]) -> None:
+        """Keep the state of a grammar and the log likelihoods so far, a list a round."""
+        if self.folder is None:
+            return
+        document = {"schema": SCHEMA, "version": VERSION, "round": state.round, "iteration": state.iteration, "history": history}
+        write_archive(self.folder / f"{name}.state", document, _arrays(state), compress=False)
+
+    def load(self, name: str) -> tuple[State, list[list[float]]] | None:
+        """The state that was kept under a name, if any."""
+        if self.folder is None or not os.path.exists(path := self.folder / f"{name}.state"):
+            return None
+        document, arrays = read_archive(path, SCHEMA, VERSION)
+        try:
+            up = tuple(arrays[f"up{r}"] for r in range(sum(key.startswith("up") for key in arrays)))
+            counts = Counts(arrays["sizes"], _rows(arrays, "binary"), _rows(arrays, "unary"), arrays["root"], arrays["pair"])
+            return State(int(document["round"]), int(document["iteration"]), counts, up), [
+                list(map(float, h)) for h in document["history"]
+            ]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
+
+    def save_choice(self, chosen: Mapping[str, Any]) -> None:
+        """Keep what tuning chose."""
+        if self.folder is not None:
+            write_bytes(json.dumps(dict(chosen)).encode(), self.folder / "chosen.json")
+
+    def load_choice(self) -> dict[str, Any] | None:
+        if self.folder is None or not (self.folder / "chosen.json").is_file():
+            return None
+        return json.loads((self.folder / "chosen.json").read_text("utf-8"))
+
+
+def _arrays(state: State) -> dict[str, NDArray[Any]]:
+    counts = state.counts
+    arrays: dict[str, NDArray[Any]] = {"sizes": counts.sizes, "root": counts.root, "pair": counts.pair}
+    for side, rows in (("binary", counts.binary), ("unary", counts.unary)):
+        arrays |= {f"{side}_{field}": np.asarray(value) for field, value in rows._asdict().items()}
+    return arrays | {f"up{r}": up for r, up in enumerate(state.up)}
+
+
+def _rows(arrays: Mapping[str, NDArray[Any]], side: str) -> Rows:
+    first, left, right, offset, value = (arrays[f"{side}_{name}"] for name in Rows._fields)
+    return Rows(first, left, right, offset, value)

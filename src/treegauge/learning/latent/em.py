@@ -1,0 +1,279 @@
+"""One step of EM over trees whose subcategories are hidden (Matsuzaki et al. 2005).
+
+Letters: A -> B C is the rule of a node, i, j, k subcategories of A, B, C; e is the inside of a node, f its outside.
+
+A tree is given, so each of its nodes is there with probability 1: e is divided by its largest value at every node (the logarithms
+of these add up to the tree's), f scaled such that the sum of e f over i is 1, and nothing else needs a scale. For every rule the
+products f_i e_j e_k are added up; the rule's own weights are multiplied in once, at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.grammar.latent.grammar import Counts, Smoothing, rules_of
+from treegauge.grammar.latent.lexicon import emissions, pair_probabilities
+from treegauge.grammar.latent.rows import Rows, offsets
+from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
+from treegauge.parsing.jit import Floats, Ints, inline, kernel
+
+__all__ = ["LEAST", "Expected", "Parameters", "expect", "parameters"]
+
+LEAST = 1e-6
+"""Rows whose largest weight is smaller than this times their rule's largest are dropped."""
+BLOCKS = 4
+"""In so many parts trees are counted, by however many threads: so threads do not change the result."""
+_TINY = 1e-30
+_NOTHING = 1e-12
+
+
+class Parameters(NamedTuple):
+    """The probabilities that EM works with; ``first`` numbers subcategories through all symbols, ``pair`` is P(word | t_x)."""
+
+    sizes: Ints
+    first: Ints
+    binary: Rows
+    unary: Rows
+    root: Floats
+    pair: Floats
+    pair_offset: Ints
+
+
+class Sums(NamedTuple):
+    """Sums over trees: sums of f e e for rules, expected counts at the root and of pairs, and what merging costs."""
+
+    binary: Floats
+    unary: Floats
+    root: Floats
+    pair: Floats
+    loss: Floats
+
+
+class Expected(NamedTuple):
+    """Expected counts, the log likelihood of the trees, and the log likelihood lost if subcategories 2x and 2x+1 were one."""
+
+    counts: Counts
+    log_likelihood: float
+    loss: NDArray[np.float64]
+
+
+def parameters(arrays: TreebankArrays, counts: Counts, smoothing: Smoothing, least: float = LEAST) -> Parameters:
+    """The M-step: probabilities from expected counts."""
+    base, table, precision = arrays.base, arrays.table, counts.binary.value.dtype
+    binary, unary = rules_of(base, counts, smoothing.rules, least)
+    made = emissions(table, counts.sizes, base.is_tag, counts.pair, smoothing.lexicon)
+    pair = pair_probabilities(table, counts.sizes, made, smoothing.lexicon, precision)
+    root = (counts.root / counts.root.sum()).astype(precision)
+    return Parameters(counts.sizes, offsets(counts.sizes), binary, unary, root, pair, made.pair_offset)
+
+
+def expect(arrays: TreebankArrays, given: Parameters, threads: int = 1, usage: NDArray[np.float64] | None = None) -> Expected:
+    """The E-step: expected counts under the probabilities; with ``usage`` (expected counts of subcategories) also what merging
+    costs."""
+    nodes = arrays.nodes
+    bounds = np.linspace(0, nodes.n_trees, BLOCKS + 1).astype(int).tolist()
+    weights = np.zeros(0) if usage is None else usage
+
+    def block(number: int) -> tuple[Sums, float]:
+        sums = Sums(
+            np.zeros_like(given.binary.value),
+            np.zeros_like(given.unary.value),
+            np.zeros(len(given.root)),
+            np.zeros(len(given.pair)),
+            np.zeros(len(weights)),
+        )
+        return sums, count_trees(bounds[number], bounds[number + 1], nodes, given, weights, sums)
+
+    made = list(_mapped(block, range(BLOCKS), threads))
+    total = Sums(*(sum(parts[1:], start=parts[0]) for parts in zip(*(sums for sums, _ in made), strict=True)))
+    counts = Counts(
+        given.sizes,
+        given.binary._replace(value=total.binary * given.binary.value),
+        given.unary._replace(value=total.unary * given.unary.value),
+        total.root,
+        total.pair,
+    )
+    return Expected(counts, float(sum(log_likelihood for _, log_likelihood in made)), total.loss)
+
+
+def _mapped(function: Callable[[int], Any], items: Iterable[int], threads: int) -> Iterable[Any]:
+    if threads <= 1:
+        return map(function, items)
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, items))
+
+
+@kernel
+def count_trees(low: int, high: int, nodes: Nodes, given: Parameters, usage: Floats, sums: Sums) -> float:
+    """Add up the trees from ``low`` to ``high``; their log likelihood."""
+    most = 0
+    for t in range(low, high):
+        most = max(most, nodes.start[t + 1] - nodes.start[t])
+    room = most * given.sizes.max()
+    e, f = np.zeros(room, given.root.dtype), np.zeros(room, given.root.dtype)
+    place, largest = np.zeros(most + 1, np.int64), np.zeros(most, given.root.dtype)
+    total = 0.0
+    for t in range(low, high):
+        at, n = nodes.start[t], nodes.start[t + 1] - nodes.start[t]
+        for v in range(n):
+            place[v + 1] = place[v] + given.sizes[nodes.symbol[at + v]]
+        total += inside(at, n, nodes, given, place, largest, e)
+        total += outside(at, n, nodes, given, place, largest, e, f, usage, sums)
+    return total
+
+
+@inline
+def inside(at: int, n: int, nodes: Nodes, given: Parameters, place: Ints, largest: Floats, e: Floats) -> float:
+    """Fill in e of a tree's nodes; the sum of the logarithms of the largest values."""
+    total = 0.0
+    for v in range(n):
+        r, o, size = nodes.rule[at + v], place[v], place[v + 1] - place[v]
+        if nodes.kind[at + v] == LEXICAL:
+            for i in range(size):
+                e[o + i] = given.pair[given.pair_offset[r] + i]
+        else:
+            for i in range(size):
+                e[o + i] = 0
+            b = place[nodes.left[at + v]]
+            if nodes.kind[at + v] == BINARY:
+                c, rows = place[nodes.right[at + v]], given.binary
+            else:
+                c, rows = -1, given.unary
+            for q in range(rows.first[r], rows.first[r + 1]):
+                w = e[b + rows.left[q]]
+                if c >= 0:
+                    w *= e[c + rows.right[q]]
+                if w > _NOTHING:
+                    x = rows.offset[q]
+                    for i in range(size):
+                        e[o + i] += w * rows.value[x + i]
+        m = e[o]
+        for i in range(1, size):
+            m = max(m, e[o + i])
+        largest[v] = max(m, _TINY)
+        total += np.log(largest[v])
+        for i in range(size):
+            e[o + i] /= largest[v]
+    return total
+
+
+@inline
+def outside(
+    at: int, n: int, nodes: Nodes, given: Parameters, place: Ints, largest: Floats, e: Floats, f: Floats, usage: Floats, sums: Sums
+) -> float:
+    """Fill in f from the root down, adding to the sums; the logarithm of the root's share of the likelihood."""
+    root, o = given.first[nodes.symbol[at + n - 1]], place[n - 1]
+    for i in range(place[n] - o):
+        f[o + i] = given.root[root + i]
+    z = scaled(o, place[n] - o, e, f)
+    for i in range(place[n] - o):
+        sums.root[root + i] += f[o + i] * e[o + i]
+    for v in range(n - 1, -1, -1):
+        r, o, size = nodes.rule[at + v], place[v], place[v + 1] - place[v]
+        if v < n - 1:
+            scaled(o, size, e, f)
+        if len(usage) > 0:
+            add_loss(given.first[nodes.symbol[at + v]], o, size, e, f, usage, sums.loss)
+        if nodes.kind[at + v] == LEXICAL:
+            for i in range(size):
+                sums.pair[given.pair_offset[r] + i] += f[o + i] * e[o + i]
+        elif nodes.kind[at + v] == BINARY:
+            go_down(
+                r,
+                o,
+                size,
+                place[nodes.left[at + v]],
+                place[nodes.left[at + v] + 1],
+                place[nodes.right[at + v]],
+                place[nodes.right[at + v] + 1],
+                given.binary,
+                largest[v],
+                e,
+                f,
+                sums.binary,
+            )
+        else:
+            go_down(
+                r,
+                o,
+                size,
+                place[nodes.left[at + v]],
+                place[nodes.left[at + v] + 1],
+                -1,
+                -1,
+                given.unary,
+                largest[v],
+                e,
+                f,
+                sums.unary,
+            )
+    return np.log(z)
+
+
+@inline
+def scaled(o: int, size: int, e: Floats, f: Floats) -> float:
+    """Divide f of a node by the sum of e f."""
+    z = e[o] * f[o]
+    for i in range(1, size):
+        z += e[o + i] * f[o + i]
+    if z <= 0:
+        return _TINY
+    for i in range(size):
+        f[o + i] /= z
+    return z
+
+
+@inline
+def add_loss(first: int, o: int, size: int, e: Floats, f: Floats, usage: Floats, loss: Floats) -> None:
+    """The logarithm of the likelihood ratio at a node if subcategories 2x and 2x+1 were one (Petrov et al. 2006, section 2.2)."""
+    for x in range(0, size - 1, 2):
+        a, b = usage[first + x], usage[first + x + 1]
+        if a + b <= 0:
+            continue
+        together = (a * e[o + x] + b * e[o + x + 1]) / (a + b) * (f[o + x] + f[o + x + 1])
+        ratio = 1.0 - f[o + x] * e[o + x] - f[o + x + 1] * e[o + x + 1] + together
+        loss[first + x] += np.log(max(ratio, 1e-10))
+
+
+@inline
+def go_down(
+    r: int,
+    o: int,
+    size: int,
+    b: int,
+    b_end: int,
+    c: int,
+    c_end: int,
+    rows: Rows,
+    largest: float,
+    e: Floats,
+    f: Floats,
+    sums: Floats,
+) -> None:
+    """The outside of a node's children (``c`` < 0: it has one), and what the node adds to its rule."""
+    for j in range(b, b_end):
+        f[j] = 0
+    for k in range(c, c_end):
+        f[k] = 0
+    for q in range(rows.first[r], rows.first[r + 1]):
+        j, k = b + rows.left[q], c + rows.right[q]
+        w = e[j]
+        if c >= 0:
+            w *= e[k]
+        if w > _NOTHING:
+            x = rows.offset[q]
+            u, d = w / largest, f[o] * rows.value[x]
+            sums[x] += u * f[o]
+            for i in range(1, size):
+                d += f[o + i] * rows.value[x + i]
+                sums[x + i] += u * f[o + i]
+            if c >= 0:
+                f[j] += d * e[k]
+                f[k] += d * e[j]
+            else:
+                f[j] += d

@@ -1,0 +1,140 @@
+"""Split every subcategory in two, let EM find out what they are for, put those together again that are for nothing.
+
+Petrov et al. 2006, section 2: after a split EM runs until the halves differ; the half of the splits that costs least likelihood is
+undone; EM runs again, and then with smoothing. A *round* is all of this once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.grammar.latent.grammar import Counts, Smoothing, join_counts, usage
+from treegauge.grammar.latent.rows import offsets, split_rows
+from treegauge.grammar.latent.symbols import Int64
+from treegauge.learning.latent.em import LEAST, expect, parameters
+from treegauge.learning.latent.treebank import TreebankArrays, first_counts
+
+__all__ = ["SCHEDULE", "Schedule", "State", "Step", "begin", "merge_map", "split_counts", "steps"]
+
+
+class Schedule(NamedTuple):
+    """Numbers of EM iterations that follow a split, a merge, and how many run with smoothing after that; how uneven a split
+    begins; which share of the splits is undone; how counts are smoothed."""
+
+    after_split: int = 30
+    after_merge: int = 10
+    smoothed: int = 10
+    noise: float = 0.01
+    merged: float = 0.5
+    smoothing: Smoothing = Smoothing()
+
+
+SCHEDULE = Schedule()
+
+
+class State(NamedTuple):
+    """The state of the training of a grammar: the round at work (from 1; 0: not begun), iterations of it that are done, the counts
+    to go on from, and for every round that is done with merging the map from its subcategories to those of the round before."""
+
+    round: int
+    iteration: int
+    counts: Counts
+    up: tuple[Int64, ...] = ()
+
+
+class Step(NamedTuple):
+    """A state, the log likelihood before the iteration that led to it, and whether a round is complete."""
+
+    state: State
+    log_likelihood: float
+    complete: bool
+
+
+def begin(arrays: TreebankArrays) -> State:
+    """Before the first round: the treebank's own grammar."""
+    return State(0, 0, first_counts(arrays))
+
+
+def split_counts(arrays: TreebankArrays, counts: Counts, rng: np.random.Generator, noise: float) -> Counts:
+    """Counts in which each subcategory is two, nearly alike."""
+    precision = counts.binary.value.dtype
+
+    def draw(size: int) -> NDArray[np.floating]:
+        return ((2 * rng.random(size) - 1) * noise).astype(precision)
+
+    def halves(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        uneven = values / 2 * draw(len(values))
+        return np.stack([values / 2 + uneven, values / 2 - uneven], axis=1).ravel()
+
+    base = arrays.base
+    return Counts(
+        2 * counts.sizes,
+        split_rows(counts.binary, base.binary, counts.sizes, draw(4 * len(counts.binary.value))),
+        split_rows(counts.unary, base.unary, counts.sizes, draw(2 * len(counts.unary.value))),
+        halves(counts.root),
+        halves(counts.pair),
+    )
+
+
+def merge_map(sizes: Int64, loss: NDArray[np.float64], share: float) -> tuple[Int64, Int64]:
+    """For each subcategory after a split its number after the cheapest ``share`` of splits is undone; and for each that is left
+    then its number before the split."""
+    pairs = np.arange(0, int(sizes.sum()), 2)
+    order = pairs[np.argsort(-loss[pairs], kind="stable")]
+    undone = np.zeros(int(sizes.sum()), np.bool_)
+    undone[order[: int(len(order) * share)]] = True
+    begins = offsets(sizes)
+    kept = np.ones(len(undone), np.int64)
+    kept[1::2] = ~undone[::2]
+    through = np.cumsum(kept) - 1
+    symbol = np.repeat(np.arange(len(sizes)), sizes)
+    to = through - through[begins[:-1]][symbol]
+    up = ((np.arange(len(undone)) - begins[:-1][symbol]) // 2)[kept > 0]
+    return to, up
+
+
+def steps(
+    arrays: TreebankArrays,
+    state: State,
+    rounds: int,
+    seed: tuple[int, ...],
+    schedule: Schedule = SCHEDULE,
+    threads: int = 1,
+    least: float = LEAST,
+) -> Iterator[Step]:
+    """Go on with training up to the end of round ``rounds``, iteration by iteration.
+
+    Round r draws its noise from ``numpy.random.default_rng([*seed, r])``, so a state determines all that follows.
+    """
+    unsmoothed = schedule.smoothing._replace(rules=0.0)
+    merge_at = schedule.after_split
+    last = merge_at + schedule.after_merge + schedule.smoothed
+    while True:
+        if state.round == 0 or state.iteration == last:
+            if state.round == rounds:
+                return
+            rng = np.random.default_rng([*seed, state.round + 1])
+            state = State(state.round + 1, 0, split_counts(arrays, state.counts, rng, schedule.noise), state.up)
+        smooth = state.iteration >= merge_at + schedule.after_merge
+        given = parameters(arrays, state.counts, schedule.smoothing if smooth else unsmoothed, least)
+        made = expect(arrays, given, threads)
+        counts, up = made.counts, state.up
+        if state.iteration + 1 == merge_at:
+            counts, made_up = _merged(arrays, counts, unsmoothed, schedule.merged, threads, least)
+            up = (*up, made_up)
+        state = State(state.round, state.iteration + 1, counts, up)
+        yield Step(state, made.log_likelihood, state.iteration == last)
+
+
+def _merged(
+    arrays: TreebankArrays, counts: Counts, smoothing: Smoothing, share: float, threads: int, least: float
+) -> tuple[Counts, Int64]:
+    """Counts with the cheapest splits undone, and the map to the subcategories before the split."""
+    given = parameters(arrays, counts, smoothing, least)
+    made = expect(arrays, given, threads, usage(arrays.base, counts))
+    to, up = merge_map(counts.sizes, made.loss, share)
+    return join_counts(arrays.base, arrays.table, made.counts, to), up

@@ -1,0 +1,157 @@
+"""Settings chosen on a slice of the training trees: how many rounds, how much smoothing, lam, and how much pruning.
+
+The slice is held out in ten stretches of neighbouring trees, grammars are trained on the rest, and what gives the best F1 on the
+slice is taken. Ties within what a few hundred sentences can tell go to the cheaper setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from treegauge.errors import TreegaugeError
+from treegauge.grammar.latent.grammar import Smoothing
+from treegauge.grammar.latent.lexicon import LexiconSmoothing
+from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings, settings_document, settings_from
+from treegauge.learning.latent.treebank import TreebankArrays
+from treegauge.normalise import pipeline
+from treegauge.parsing.latent.forest import LatentForest
+from treegauge.scoring.score import evaluator
+from treegauge.tables import number_of
+from treegauge.trees.tree import Tree
+
+__all__ = ["Chosen", "Tried", "choose", "hold_out", "middle_levels"]
+
+SHARE = 0.08
+MOST_SENTENCES = 600
+MOST_WORDS = 60
+LAMS = (0.3, 0.35, 0.4, 0.45, 0.5)
+SMOOTHINGS = ((0.05, 0.3), (0.01, 0.1), (0.1, 0.5))
+"""Shares of the mean, of rules and of words."""
+PRUNINGS = ((1e-4, 1e-4, 1e-5), (1e-4, 1e-3, 1e-4))
+"""Thresholds of the base pass, of subcategories and of edges; the dearer first."""
+TIE = 0.0005
+"""F1 that a cheaper setting may lose."""
+
+CLEARLY = 0.01
+"""F1 by which fewer rounds must be worse for still fewer not to be tried."""
+
+
+class Tried(NamedTuple):
+    """A setting and its F1 on the slice, at its best lam."""
+
+    what: str
+    f1: float
+    lam: float
+
+
+class Chosen(NamedTuple):
+    """The settings that were chosen, and everything that was tried."""
+
+    rounds: int
+    settings: ParseSettings
+    tried: tuple[Tried, ...]
+
+
+def hold_out(trees: Sequence[Tree]) -> tuple[list[Tree], list[Tree]]:
+    """The trees to train on and those held out: the ends of ten stretches; of few trees a larger share.
+
+    >>> rest, held = hold_out([Tree("A", ["a"])] * 5000)
+    >>> len(rest), len(held)
+    (4600, 400)
+    """
+    share = max(SHARE, min(0.25, 100 / max(1, len(trees))))
+    rest: list[Tree] = []
+    held: list[Tree] = []
+    for part in range(10):
+        low, high = len(trees) * part // 10, len(trees) * (part + 1) // 10
+        cut = high - round((high - low) * share)
+        rest += trees[low:cut]
+        held += trees[cut:high]
+    return rest, held
+
+
+def middle_levels(rounds: int) -> tuple[int, ...]:
+    """The levels of the hierarchy that parsing goes through before the finest."""
+    return (1, 3) if rounds >= 5 else (2,) if rounds == 4 else (1,) if rounds == 3 else ()
+
+
+def choose(
+    arrays: TreebankArrays,
+    grammars: Sequence[Mapping[int, Hierarchy]],
+    held: Sequence[Tree],
+    *,
+    jobs: int = 1,
+    on_try: Callable[[Tried], None] = lambda _: None,
+) -> Chosen:
+    """Try settings on held-out trees; ``grammars[g][r]`` is grammar g after r rounds."""
+    gold = _gold(held)
+    tried: list[Tried] = []
+
+    def attempt(what: str, rounds: int, settings: ParseSettings) -> Tried:
+        parts = tuple(each[rounds] for each in grammars)[: 1 if rounds == 0 else None]
+        model = LatentModel(arrays.base, arrays.table, parts, settings)
+        made = Tried(what, *_best_lam(model, gold, jobs))
+        tried.append(made)
+        on_try(made)
+        return made
+
+    by_rounds: dict[int, Tried] = {}
+    for rounds in sorted(grammars[0], reverse=True):
+        made = attempt(number_of(rounds, "round"), rounds, ParseSettings(levels=middle_levels(rounds)))
+        by_rounds[rounds] = made
+        if made.f1 < max(each.f1 for each in by_rounds.values()) - CLEARLY:
+            break
+    best = max(each.f1 for each in by_rounds.values())
+    rounds = min(r for r, each in by_rounds.items() if each.f1 >= best - TIE)
+    settings, best_try = ParseSettings(levels=middle_levels(rounds)), by_rounds[rounds]
+    for rules, flat in SMOOTHINGS[1:]:
+        smoothing = Smoothing(rules, LexiconSmoothing(flat=flat))
+        made = attempt(f"smoothing {rules:g} of rules, {flat:g} of words", rounds, settings._replace(smoothing=smoothing))
+        if made.f1 > best_try.f1:
+            best_try, settings = made, settings._replace(smoothing=smoothing)
+    for base, subcategory, edge in PRUNINGS[1:]:
+        pruned = settings._replace(base=base, subcategory=subcategory, edge=edge)
+        made = attempt(f"pruning {base:g} {subcategory:g} {edge:g}", rounds, pruned)
+        if made.f1 >= best_try.f1 - TIE:
+            settings, best_try = pruned, made
+    return Chosen(rounds, settings._replace(lam=best_try.lam), tuple(tried))
+
+
+def _gold(held: Sequence[Tree]) -> list[Tree]:
+    """At most so many of the trees, without traces and not too long; spread evenly."""
+    traces = pipeline("traces")
+    made = [tree for tree in map(traces, held) if tree is not None and 0 < tree.width <= MOST_WORDS]
+    every = max(1, -(-len(made) // MOST_SENTENCES))
+    return made[::every]
+
+
+def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[float, float]:
+    """The best F1 of labelled-precision-recall over lam, and that lam."""
+
+    def decoded(tree: Tree) -> list[Tree]:
+        try:
+            forest = LatentForest(model, tree.words)
+            if forest.has_parse:
+                return [forest.argmax("labelled-precision-recall", lam=lam).tree for lam in LAMS]
+        except TreegaugeError:
+            pass
+        return [Tree("")] * len(LAMS)
+
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        trees = list(pool.map(decoded, gold))
+    metric = evaluator("parseval")
+    scores = [metric.compute(predictions=[each[i] for each in trees], references=list(gold))["f1"] for i in range(len(LAMS))]
+    best = max(range(len(LAMS)), key=lambda i: scores[i])
+    return scores[best], LAMS[best]
+
+
+def as_document(chosen: Chosen) -> dict[str, Any]:
+    """The choice as plain data."""
+    return {"rounds": chosen.rounds, "settings": settings_document(chosen.settings), "tried": [list(t) for t in chosen.tried]}
+
+
+def from_document(document: Mapping[str, Any]) -> Chosen:
+    """The inverse of :func:`as_document`."""
+    return Chosen(int(document["rounds"]), settings_from(document["settings"]), tuple(Tried(*each) for each in document["tried"]))

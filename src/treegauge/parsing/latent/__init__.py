@@ -1,0 +1,8 @@
+"""Parsing with latent-variable grammars: coarse-to-fine passes, posteriors, and objectives over them."""
+
+from __future__ import annotations
+
+from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.parser import LatentParser
+
+__all__ = ["LatentForest", "LatentParser"]

@@ -1,0 +1,256 @@
+"""Derivations with subcategories: the best one, samples; and the tree that a derivation shows.
+
+A derivation is the list of its edges from the top down, leftmost first (a tag has none), after its root item. The subcategories
+do not show, so many derivations are one tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treegauge.grammar.latent.grammar import Level
+from treegauge.grammar.latent.symbols import TAG, BaseGrammar
+from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
+from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
+from treegauge.parsing.latent.passes import Pass, Words, inside_forest, word_probability
+from treegauge.trees.tree import Child, Tree
+
+__all__ = [
+    "Derivation",
+    "best_derivation",
+    "derivation_of",
+    "derivation_tree",
+    "sample_derivation",
+    "tree_probability",
+    "viterbi_inside",
+]
+
+
+class Derivation(NamedTuple):
+    """The root item, and the edges."""
+
+    root: int
+    edges: tuple[int, ...]
+
+
+def derivation_of(forest: PackedForest, root: int, choice: Sequence[int]) -> Derivation:
+    """The derivation that takes of each item the edge that was chosen."""
+    edges: list[int] = []
+    stack = [root]
+    while stack:
+        d = int(choice[stack.pop()])
+        if d >= 0:
+            edges.append(d)
+            stack += [int(x) for x in (forest.right[d], forest.left[d]) if x >= 0]
+    return Derivation(root, tuple(edges))
+
+
+def derivation_tree(base: BaseGrammar, forest: PackedForest, derivation: Derivation, words: Sequence[str]) -> Tree:
+    """The tree that a derivation shows: inner symbols gone, the middles of chains put back, and the treebank's root on top."""
+    edges = iter(derivation.edges)
+    done: list[list[Child]] = [[]]
+    stack: list[tuple[int, int]] = [(derivation.root, -1)]
+    while stack:
+        v, edge = stack.pop()
+        A = int(forest.symbol[v])
+        if base.kind[A] == TAG:
+            word = words[int(forest.start[v])]
+            done[-1].append(Tree(base.names[A], [word]) if base.names[A] else word)
+        elif edge < 0:
+            edge = next(edges)
+            below = [int(x) for x in (forest.right[edge], forest.left[edge]) if x >= 0]
+            stack += [(v, edge), *((x, -1) for x in below)]
+            done.append([])
+        else:
+            children = done.pop()
+            done[-1].extend(_node(base, forest, A, bool(forest.high[v]), edge, children))
+    (tree,) = done[0]
+    return _rooted(base, tree)
+
+
+def _node(base: BaseGrammar, forest: PackedForest, A: int, high: bool, edge: int, children: list[Child]) -> list[Child]:
+    if forest.kind[edge] == SAME or base.is_inner[A]:
+        return children
+    if high and forest.kind[edge] == UNARY:
+        for name in reversed(base.middles.get((A, int(base.unary[forest.rule[edge], 1])), ())):
+            children = [Tree(name, children)]
+    return [Tree(base.names[A], children)]
+
+
+def _rooted(base: BaseGrammar, tree: Child) -> Tree:
+    if isinstance(tree, Tree) and base.root in (None, tree.label):
+        return tree
+    return Tree(base.root or "", [tree])
+
+
+class Back(NamedTuple):
+    """For each subcategory of each item the probability of its likeliest derivation, that one's edge, and the subcategories
+    below."""
+
+    value: Floats
+    edge: Ints
+    left: Ints
+    right: Ints
+
+
+@kernel
+def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> Back:
+    """The likeliest derivation of every item and subcategory, scaled as the pass's numbers."""
+    size = found.place[-1]
+    back = Back(np.zeros(size), np.full(size, -1, np.int64), np.zeros(size, np.int32), np.zeros(size, np.int32))
+    value, leaf = back.value, np.zeros(level.sizes.max())
+    for v in range(len(forest.symbol) - 1, -1, -1):
+        A, o = forest.symbol[v], found.place[v]
+        width = found.place[v + 1] - o
+        if is_tag[A]:
+            word_probability(forest.start[v], A, words, level, leaf, 0)
+            for i in range(width):
+                value[o + i] = leaf[i] * found.scale[forest.start[v]]
+        for d in range(forest.first[v], forest.first[v + 1]):
+            if found.alive[d]:
+                viterbi_edge(d, o, width, forest, level, found.place, back)
+        for i in range(width):
+            if not found.is_open[o + i]:
+                value[o + i] = 0.0
+    return back
+
+
+@inline
+def viterbi_edge(d: int, o: int, width: int, forest: PackedForest, level: Level, place: Ints, back: Back) -> None:
+    """Offer the derivations of an edge to the subcategories of its item, which begin at ``o``."""
+    value = back.value
+    kind, r, b = forest.kind[d], forest.rule[d], place[forest.left[d]]
+    if kind == SAME:
+        for i in range(width):
+            if value[b + i] > value[o + i]:
+                value[o + i], back.edge[o + i], back.left[o + i] = value[b + i], d, i
+        return
+    rows = level.binary if kind == BINARY else level.unary
+    c = place[forest.right[d]] if kind == BINARY else -1
+    for q in range(rows.first[r], rows.first[r + 1]):
+        w, x = value[b + rows.left[q]], rows.offset[q]
+        if c >= 0:
+            w *= value[c + rows.right[q]]
+        if w > 0.0:
+            for i in range(width):
+                p = w * rows.value[x + i]
+                if p > value[o + i]:
+                    value[o + i], back.edge[o + i], back.left[o + i], back.right[o + i] = p, d, rows.left[q], rows.right[q]
+
+
+def viterbi_inside(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> Floats:
+    """The probability of the likeliest derivation of every item and subcategory."""
+    return viterbi(forest, is_tag, level, words, found).value
+
+
+@kernel
+def best_derivation(
+    n: int, forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass
+) -> tuple[int, float, Ints]:
+    """The likeliest derivation: its root item (-1: none), its probability scaled as the pass's, and for each item of it the
+    edge."""
+    back = viterbi(forest, is_tag, level, words, found)
+    root, sub, best = -1, 0, 0.0
+    for v in range(len(forest.symbol)):
+        if forest.start[v] != 0 or forest.end[v] != n:
+            break
+        A = forest.symbol[v]
+        if forest.high[v] or is_tag[A]:
+            for i in range(level.sizes[A]):
+                p = level.root[level.first[A] + i] * back.value[found.place[v] + i]
+                if p > best:
+                    root, sub, best = v, i, p
+    choice = np.full(len(forest.symbol), -1, np.int64)
+    items, subs, top = np.zeros(4 * n + 8, np.int64), np.zeros(4 * n + 8, np.int64), 0
+    if root >= 0:
+        items[0], subs[0], top = root, sub, 1
+    while top > 0:
+        top -= 1
+        v, at = items[top], found.place[items[top]] + subs[top]
+        d = back.edge[at]
+        choice[v] = d
+        if d >= 0:
+            items[top], subs[top] = forest.left[d], back.left[at]
+            top += 1
+            if forest.kind[d] == BINARY:
+                items[top], subs[top] = forest.right[d], back.right[at]
+                top += 1
+    return root, best, choice
+
+
+@kernel
+def sample_derivation(n: int, forest: PackedForest, is_tag: Bools, level: Level, found: Pass, rng: Any) -> tuple[int, Ints]:
+    """A derivation drawn with its probability given the sentence: its root item, and for each item of it the edge."""
+    e, place = found.inside, found.place
+    left = rng.random() * found.total
+    root, sub = -1, 0
+    for v in range(len(forest.symbol)):
+        if forest.start[v] != 0 or forest.end[v] != n:
+            break
+        A = forest.symbol[v]
+        if forest.high[v] or is_tag[A]:
+            for i in range(level.sizes[A]):
+                p = level.root[level.first[A] + i] * e[place[v] + i]
+                if p > 0.0 and left >= 0.0:
+                    root, sub = v, i
+                    left -= p
+    choice = np.full(len(forest.symbol), -1, np.int64)
+    items, subs, top = np.zeros(4 * n + 8, np.int64), np.zeros(4 * n + 8, np.int64), 1
+    items[0], subs[0] = root, sub
+    while top > 0:
+        top -= 1
+        v, i = items[top], subs[top]
+        if is_tag[forest.symbol[v]]:
+            continue
+        d, j, k = draw_edge(v, i, forest, level, found, rng.random() * e[place[v] + i])
+        choice[v] = d
+        items[top], subs[top] = forest.left[d], j
+        top += 1
+        if forest.kind[d] == BINARY:
+            items[top], subs[top] = forest.right[d], k
+            top += 1
+    return root, choice
+
+
+@inline
+def draw_edge(v: int, i: int, forest: PackedForest, level: Level, found: Pass, left: float) -> tuple[int, int, int]:
+    """The edge and the subcategories below it at which ``left``, a part of e of subcategory i of an item, is used up."""
+    e, place = found.inside, found.place
+    edge, at_left, at_right = -1, 0, 0
+    for d in range(forest.first[v], forest.first[v + 1]):
+        if not found.alive[d] or left < 0.0:
+            continue
+        kind, r, b = forest.kind[d], forest.rule[d], place[forest.left[d]]
+        if kind == SAME:
+            if e[b + i] > 0.0:
+                edge, at_left = d, i
+                left -= e[b + i]
+            continue
+        rows = level.binary if kind == BINARY else level.unary
+        c = place[forest.right[d]] if kind == BINARY else -1
+        for q in range(rows.first[r], rows.first[r + 1]):
+            p = e[b + rows.left[q]] * rows.value[rows.offset[q] + i]
+            if c >= 0:
+                p *= e[c + rows.right[q]]
+            if p > 0.0 and left >= 0.0:
+                edge, at_left, at_right = d, rows.left[q], rows.right[q]
+                left -= p
+    return edge, at_left, at_right
+
+
+def tree_probability(
+    n: int, forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass, derivation: Derivation
+) -> float:
+    """The logarithm of the probability of a derivation's tree, all subcategories summed out."""
+    alive = np.zeros(len(forest.kind), np.bool_)
+    alive[list(derivation.edges)] = True
+    e = np.zeros(len(found.inside))
+    inside_forest(forest, alive, is_tag, level, words, found.scale, found.place, np.ones(len(e), np.bool_), e)
+    A, o = int(forest.symbol[derivation.root]), int(found.place[derivation.root])
+    size, first = int(level.sizes[A]), int(level.first[A])
+    p = float(e[o : o + size] @ level.root[first : first + size].astype(np.float64))
+    return (math.log(p) if p > 0 else -math.inf) - float(np.log(found.scale).sum())

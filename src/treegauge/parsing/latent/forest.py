@@ -1,0 +1,327 @@
+"""LatentForest: what a latent-variable model knows about one sentence.
+
+It answers as :class:`treegauge.parsing.forest.Forest` does, but from a forest that passes of coarser grammars have pruned. The
+posteriors of several grammars are the mean of theirs; the sentence's probability is the mean of theirs too.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import NoParse, TooLong
+from treegauge.grammar.latent.model import LatentModel
+from treegauge.parsing.forest import Parse
+from treegauge.parsing.latent.base_chart import PackedForest, base_forest, base_inside
+from treegauge.parsing.latent.derivations import (
+    Derivation,
+    best_derivation,
+    derivation_of,
+    derivation_tree,
+    sample_derivation,
+    tree_probability,
+)
+from treegauge.parsing.latent.passes import Pass, Words, base_words, run_passes
+from treegauge.parsing.latent.shown import Shown, shown_posteriors
+from treegauge.parsing.latent.tables import Tables, tables_of
+from treegauge.parsing.posteriors import Constituent
+from treegauge.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from treegauge.parsing.derivations import Best
+
+__all__ = ["MOST_WORDS", "LatentForest", "word_columns"]
+
+MOST_WORDS = 400
+"""A longer sentence is refused: its chart would fill a gigabyte."""
+_LONG = 120
+"""In longer sentences the sums over pairs of children are not kept but made anew, to save memory."""
+_MOST_EDGES = 10_000_000
+_LEAST_SHARE = 1e-3
+"""Tags that a word has less often than this are not tried, as long as there is a parse with the others."""
+_FIRST_SCALE = 30.0
+_SCALES = 6
+_FLOAT64 = np.zeros(0, np.float64)
+
+
+def word_columns(model: LatentModel, words: Sequence[str]) -> Words:
+    """The columns of the words of a sentence, unscaled."""
+    table = model.table
+    number, signature = table.find(words)
+    count = np.where(number >= 0, table.count[np.maximum(number, 0)], 1).astype(np.float64)
+    return Words(number, signature, count, np.ones(len(words)), *table.pairs_of_word, table.pair_tag)
+
+
+class LatentForest:
+    """All parses of a sentence that pruning has left. ``exact`` prunes nothing: for short sentences, it takes long.
+
+    ``tags`` gives for each word the tags it may have (``None``: any).
+    """
+
+    def __init__(
+        self, model: LatentModel, words: Sequence[str], *, tags: Sequence[Collection[str] | None] | None = None, exact: bool = False
+    ) -> None:
+        self.model, self.words, self.exact = model, tuple(words), exact
+        if self.n > MOST_WORDS:
+            raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
+        self.tags = tags
+
+    @property
+    def n(self) -> int:
+        """The number of words."""
+        return len(self.words)
+
+    @property
+    def tables(self) -> Tables:
+        return tables_of(self.model)
+
+    @cached_property
+    def _word_columns(self) -> Words:
+        return word_columns(self.model, self.words)
+
+    @cached_property
+    def packed(self) -> tuple[PackedForest, Words] | None:
+        """The forest of the base grammar, and the words scaled for it; ``None`` if there is no parse."""
+        if not self.n:
+            return None
+        return self._base_pass(0.0 if self.exact else _LEAST_SHARE) or self._base_pass(0.0)
+
+    def _base_pass(self, least_share: float) -> tuple[PackedForest, Words] | None:
+        rules, n = self.tables.rules, self.n
+        rows = self._base_rows(least_share)
+        scale = _FIRST_SCALE / rows.max(axis=1)
+        for _ in range(_SCALES):
+            high, low, pairs = self._base_chart(rows * scale[:, None])
+            z = float(rules.root @ high[0, n])
+            if 1e-200 < z < 1e200:
+                break
+            scale *= math.exp(-math.log(z) / n) if 0 < z < math.inf else 10.0 if z == 0 else 0.1
+        else:
+            return None
+        threshold = 0.0 if self.exact else self.model.settings.base
+        room = 20_000 + 1000 * n
+        done, forest = base_forest(n, rules, high, low, pairs, threshold, room)
+        while not done:
+            room *= 4
+            if room > _MOST_EDGES:
+                raise TooLong(f"a sentence of {n:,} words has too many parses to look at all of them")
+            done, forest = base_forest(n, rules, high, low, pairs, threshold, room)
+        return forest, self._word_columns._replace(scale=scale * math.exp(-math.log(z) / n))
+
+    def _base_rows(self, least_share: float) -> NDArray[np.float64]:
+        """P(word | tag) under the base grammar."""
+        rows = base_words(self._word_columns, self.model.base_level, self.tables.rules.is_tag, least_share)
+        if self.tags is not None:
+            self._limit_tags(rows)
+        return rows
+
+    def _base_chart(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        n, rules = self.n, self.tables.rules
+        high, low = np.empty((n, n + 1, self.model.base.size)), np.empty((n, n + 1, self.model.base.size))
+        pairs = np.empty((n * (n + 1) // 2 if n <= _LONG else 1, len(rules.pair_left)))
+        base_inside(n, rows, rules, high, low, pairs)
+        return high, low, pairs
+
+    def parsable_spans(self) -> NDArray[np.bool_]:
+        """(n, n+1): which parts of the sentence the base grammar can parse by themselves."""
+        rows = self._base_rows(0.0)
+        high, _, _ = self._base_chart(rows * (_FIRST_SCALE / rows.max(axis=1))[:, None])
+        with np.errstate(all="ignore"):  # below the diagonal there is nothing but what was in memory
+            return np.triu(high @ self.tables.rules.root > 0, 1)
+
+    def _limit_tags(self, rows: NDArray[np.float64]) -> None:
+        base = self.model.base
+        for s, allowed in enumerate(self.tags or ()):
+            mask = np.array([name in allowed for name in base.names]) & base.is_tag if allowed is not None else base.is_tag
+            if mask.any():
+                rows[s][~mask] = 0.0
+                if not rows[s].any():
+                    rows[s][mask] = 1.0
+
+    @cached_property
+    def passes(self) -> list[Pass | None]:
+        """The last pass of each grammar; ``None`` where pruning left a grammar without a parse."""
+        if self.packed is None:
+            return []
+        forest, words = self.packed
+        settings, made = self.model.settings, list[Pass | None]()
+        for levels, ups in self.tables.paths:
+            pruning = (
+                np.full(len(levels), 0.0 if self.exact else settings.subcategory),
+                np.full(len(levels), 0.0 if self.exact else settings.edge),
+            )
+            found = run_passes(self.n, forest, self.tables.rules.is_tag, levels, ups, words, *pruning, _FLOAT64)
+            made.append(found if found.total > 0 else None)
+        return made
+
+    @cached_property
+    def found(self) -> list[tuple[int, Pass]]:
+        """The grammars that have a parse, and what they found."""
+        return [(number, each) for number, each in enumerate(self.passes) if each is not None]
+
+    @property
+    def has_parse(self) -> bool:
+        """``True`` if there is a parse."""
+        return bool(self.found)
+
+    @cached_property
+    def log_probabilities(self) -> NDArray[np.float64]:
+        """The logarithm of the sentence's probability under each grammar that has a parse."""
+        return np.array([math.log(each.total) - float(np.log(each.scale).sum()) for _, each in self.found])
+
+    @property
+    def log_partition(self) -> float:
+        """The logarithm of the sentence's probability (of the parses that are left) in the equal mixture of the grammars."""
+        if not self.has_parse:
+            return -math.inf
+        return float(np.logaddexp.reduce(self.log_probabilities)) - math.log(len(self.model.grammars))
+
+    @cached_property
+    def item_posterior(self) -> NDArray[np.float64]:
+        return np.mean([each.item for _, each in self.found], axis=0)
+
+    @cached_property
+    def edge_posterior(self) -> NDArray[np.float64]:
+        return np.mean([each.edge for _, each in self.found], axis=0)
+
+    @cached_property
+    def shown(self) -> Shown:
+        """The posteriors of what trees show."""
+        self._require_parse()
+        assert self.packed is not None
+        return shown_posteriors(self.n, self.packed[0], self.tables.labels, self.item_posterior, self.edge_posterior)
+
+    @cached_property
+    def n_parses(self) -> int:
+        """The number of trees that pruning has left."""
+        if self.packed is None or not self.has_parse:
+            return 0
+        forest, _ = self.packed
+        is_tag = self.tables.rules.is_tag
+        alive = self.edge_posterior > 0
+        count = [0] * len(forest.symbol)
+        for v in range(len(forest.symbol) - 1, -1, -1):
+            if is_tag[forest.symbol[v]]:
+                count[v] = 1
+                continue
+            for d in range(int(forest.first[v]), int(forest.first[v + 1])):
+                if alive[d]:
+                    count[v] += count[forest.left[d]] * (count[forest.right[d]] if forest.right[d] >= 0 else 1)
+        return sum(count[v] for v in self.roots())
+
+    def roots(self) -> list[int]:
+        """The items that can be the root."""
+        assert self.packed is not None
+        forest, rules = self.packed[0], self.tables.rules
+        may_be_root = (forest.high | rules.is_tag[forest.symbol]) & (rules.root[forest.symbol] > 0)
+        whole = (forest.start == 0) & (forest.end == self.n) & may_be_root
+        return np.flatnonzero(whole).tolist()
+
+    def entropy(self) -> float:
+        """Not known: the entropy of trees whose subcategories are summed out has no efficient sum."""
+        return math.nan
+
+    def constituents(self) -> list[Constituent]:
+        """g(s, t, X) by the base grammar's symbols, inner ones and tags included, in the order of the forest."""
+        if self.packed is None or not self.has_parse:
+            return []
+        forest, base = self.packed[0], self.model.base
+        total: dict[tuple[int, int, str], float] = {}
+        for v in np.flatnonzero(self.item_posterior > 0).tolist():
+            A = int(forest.symbol[v])
+            if forest.high[v]:
+                # What a unary rule makes; the rest of a high item is the low one's.
+                edges = slice(int(forest.first[v]), int(forest.first[v + 1]))
+                posterior = float(self.edge_posterior[edges][forest.kind[edges] == 1].sum())
+            else:
+                posterior = float(self.item_posterior[v])
+            key = int(forest.start[v]), int(forest.end[v]), base.title(A)
+            total[key] = total.get(key, 0.0) + posterior
+        return [Constituent(*key, posterior) for key, posterior in sorted(total.items()) if posterior > 0]
+
+    def shown_constituents(self) -> list[Constituent]:
+        """g(s, t, label) by the labels that output trees show, tags among them."""
+        if not self.has_parse:
+            return []
+        base, shown = self.model.base, self.shown
+        total: dict[tuple[int, int, str], float] = {}
+        for s, t, X in np.argwhere(shown.label > 0).tolist():
+            total[s, t, base.labels[X]] = float(shown.label[s, t, X])
+        for s, T in np.argwhere(shown.tag > 0).tolist():
+            if base.tags[T]:
+                key = s, s + 1, base.tags[T]
+                total[key] = total.get(key, 0.0) + float(shown.tag[s, T])
+        if base.root is not None and (0, self.n, base.root) not in total:
+            total[0, self.n, base.root] = 1.0
+        return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
+
+    def argmax(self, objective: str = "viterbi", **options: Any) -> Best:
+        """The tree that is best for an objective, and its expected score; see :mod:`treegauge.parsing.latent.objectives`."""
+        from treegauge.parsing.latent.objectives import decode_latent
+
+        self._require_parse()
+        return decode_latent(self, objective, **options)
+
+    def best(self) -> Parse:
+        """The tree of the likeliest derivation of all grammars, with the probability of that derivation in their mixture."""
+        self._require_parse()
+        assert self.packed is not None
+        forest, words = self.packed
+        best, value = Derivation(-1, ()), -math.inf
+        for number, each in self.found:
+            level = self.tables.paths[number][0][-1]
+            root, p, choice = best_derivation(self.n, forest, self.tables.rules.is_tag, level, words, each)
+            log_p = math.log(p) - float(np.log(each.scale).sum()) if root >= 0 else -math.inf
+            if log_p > value:
+                best, value = derivation_of(forest, root, choice), log_p
+        return Parse(self.tree(best), value - math.log(len(self.model.grammars)))
+
+    def sample(self, size: int, seed: int) -> list[Tree]:
+        """Trees drawn with their posteriors: each from a grammar drawn with equal probability, so that they agree with the mean."""
+        self._require_parse()
+        assert self.packed is not None
+        forest, _ = self.packed
+        rng = np.random.default_rng(seed)
+        trees: list[Tree] = []
+        for _ in range(size):
+            number, each = self.found[int(rng.integers(len(self.found)))]
+            level = self.tables.paths[number][0][-1]
+            root, choice = sample_derivation(self.n, forest, self.tables.rules.is_tag, level, each, rng)
+            trees.append(self.tree(derivation_of(forest, root, choice)))
+        return trees
+
+    def kbest(self, k: int) -> list[Parse]:
+        """The likeliest k trees among those of the 10 k best derivations of each grammar, with their probabilities in the
+        mixture."""
+        from treegauge.parsing.latent.kbest import best_trees
+
+        return best_trees(self, k)
+
+    def tree(self, derivation: Derivation) -> Tree:
+        """The tree that a derivation shows."""
+        assert self.packed is not None
+        return derivation_tree(self.model.base, self.packed[0], derivation, self.words)
+
+    def log_probability_of(self, derivation: Derivation) -> float:
+        """The logarithm of the probability of a derivation's tree in the mixture, subcategories summed out."""
+        assert self.packed is not None
+        forest, words = self.packed
+        is_tag = self.tables.rules.is_tag
+        each = [
+            tree_probability(self.n, forest, is_tag, self.tables.paths[number][0][-1], words, found, derivation)
+            for number, found in self.found
+        ]
+        return float(np.logaddexp.reduce(each)) - math.log(len(self.model.grammars))
+
+    def _require_parse(self) -> None:
+        if not self.has_parse:
+            raise NoParse(f"the grammar has no parse for: {textwrap.shorten(' '.join(self.words), 200) or '(no words)'}")
+
+    def __repr__(self) -> str:
+        return f"<LatentForest over {self.n} words, log probability {self.log_partition:.6g}>"

@@ -1,0 +1,261 @@
+"""Objectives of latent-variable grammars: what the best tree is best for, over the constituents that trees show.
+
+The likeliest tree of such a grammar is NP-hard to find (Sima'an 1996); posteriors are what one decodes. ``viterbi`` takes the
+likeliest
+*derivation*; ``max-rule`` the tree whose rules have the largest product of posteriors (Petrov & Klein 2007), multiplied over
+grammars (Petrov 2010).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from treegauge.errors import UnknownName, UsageError
+from treegauge.parsing.derivations import DUMMY, Best
+from treegauge.parsing.free import best_spans
+from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY
+from treegauge.parsing.latent.derivations import derivation_of
+from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.shown import best_forest_tree
+from treegauge.parsing.objectives import MetricRate, minimum_risk, viterbi
+from treegauge.trees.tree import Child, Tree
+
+__all__ = ["DEFAULT", "LATENT_OBJECTIVES", "check_latent_objective", "decode_latent"]
+
+DEFAULT = "labelled-precision-recall"
+Float64 = NDArray[np.float64]
+
+
+def labelled_precision_recall(forest: LatentForest, *, lam: float | None = None) -> Best:
+    """The tree with the largest sum over its nodes of g - lam (the model's lam unless given); the root is always kept."""
+    lam = forest.model.settings.lam if lam is None else lam
+    g = forest.shown.label
+    weight = np.maximum(g - lam, 0.0).sum(axis=2)
+    if not weight[0, -1] > 0:
+        weight[0, -1] = g[0, -1].max() - lam
+    value, split = best_spans(weight, True)
+    return Best(_free_tree(forest, split, lambda s, t: _chain(forest, s, t, lam)), float(value))
+
+
+def labelled_recall(forest: LatentForest, *, lam: float = 0.5) -> Best:
+    """The tree with most right labelled constituents on average (Goodman 1996, Figure 1).
+
+    The best label of a span of two or more words is free; further labels of a span, and phrases over one word, are worth g - lam.
+    """
+    g = forest.shown.label
+    best = g.max(axis=2)
+    weight = best + np.maximum(np.where(g < best[:, :, None], g - lam, 0.0), 0.0).sum(axis=2)
+    words = np.arange(forest.n)
+    weight[words, words + 1] = np.maximum(g[words, words + 1] - lam, 0.0).sum(axis=1)
+    value, split = best_spans(weight, True)
+
+    def labels(s: int, t: int) -> list[str]:
+        return _chain(forest, s, t, lam, free=t > s + 1)
+
+    return Best(_free_tree(forest, split, labels), float(value))
+
+
+def bracketed_recall(forest: LatentForest, *, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
+    """The tree with most right brackets on average (Goodman 1996, Figure 4); a bracket is worth the probability that some node
+    has its span. Brackets show ``X``, or with ``labels="argmax"`` each its likeliest label."""
+    weight = forest.shown.top.sum(axis=2)
+    words = np.arange(forest.n)
+    weight[words, words + 1] = 0.0
+    value, split = best_spans(weight, False)
+    return Best(_free_tree(forest, split, lambda s, t: _one_label(forest, s, t, labels)), float(value))
+
+
+def general(forest: LatentForest, *, weights: ArrayLike | Callable[[LatentForest], ArrayLike]) -> Best:
+    """The tree with the largest sum of any span weights, an (n, n+1) array or a function of the forest; labels are the likeliest
+    ones."""
+    given = np.array(weights(forest) if callable(weights) else weights, np.float64)
+    if given.shape != (forest.n, forest.n + 1):
+        raise UsageError(f"span weights of {forest.n} words must have shape ({forest.n}, {forest.n + 1}), not {given.shape}")
+    value, split = best_spans(given, False)
+    return Best(_free_tree(forest, split, lambda s, t: _one_label(forest, s, t, "argmax")), float(value))
+
+
+def max_rule(forest: LatentForest) -> Best:
+    """The tree with the largest product of the posteriors of its rules, and over several grammars the product of those (Petrov &
+    Klein 2007; Petrov 2010). Its score is the logarithm of that product."""
+    packed = _packed(forest)
+    with np.errstate(divide="ignore"):
+        edges = np.sum(
+            [np.where(packed.kind == SAME, np.where(each.edge > 0, 0.0, -np.inf), np.log(each.edge)) for _, each in forest.found],
+            axis=0,
+        )
+        items = np.sum(
+            [np.where(forest.tables.rules.is_tag[packed.symbol], np.log(each.item), 0.0) for _, each in forest.found], axis=0
+        )
+        roots = np.sum([np.log(_root_posterior(forest, each.item, each.edge)) for _, each in forest.found], axis=0)
+    return _licensed(forest, items, edges, roots)
+
+
+def licensed_labelled_recall(forest: LatentForest, *, lam: float = 0.0) -> Best:
+    """The tree of the forest with the largest sum over its nodes of g - lam (M_LR in Sima'an 2003)."""
+    packed, tables = _packed(forest), forest.tables
+    label = tables.labels.label[packed.symbol]
+    g = np.where(label >= 0, forest.shown.label[packed.start, packed.end, np.maximum(label, 0)] - lam, 0.0)
+    items = np.where(packed.high, 0.0, g)
+    owner = np.repeat(np.arange(len(packed.symbol)), np.diff(packed.first))
+    edges = np.where((packed.kind == UNARY) & packed.high[owner], g[owner] + _middle_worth(forest, owner, lam), 0.0)
+    return _licensed(forest, items, np.where(forest.edge_posterior > 0, edges, -np.inf))
+
+
+def _middle_worth(forest: LatentForest, owner: NDArray[np.int64], lam: float) -> Float64:
+    """For each edge what the labels in the middle of its chain are worth."""
+    packed, labels = _packed(forest), forest.tables.labels
+    worth = np.zeros(len(packed.kind))
+    for d in np.flatnonzero(packed.kind == UNARY).tolist():
+        u, v = int(packed.rule[d]), int(owner[d])
+        if packed.high[v]:
+            for X in labels.middle[labels.middle_first[u] : labels.middle_first[u + 1]].tolist():
+                worth[d] += float(forest.shown.label[packed.start[v], packed.end[v], X]) - lam
+    return worth
+
+
+def parent_child(forest: LatentForest) -> Best:
+    """The tree of the forest with most right parent-child links of binary rules on average (M_PCh in Sima'an 2003): the parent's
+    span and label, which child, and the child's label. Inner symbols count as labels, as in every binarised grammar."""
+    base = forest.model.base
+    left = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 1]
+    right = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 2]
+    return _licensed(forest, None, _summed_by_span(forest, left) + _summed_by_span(forest, right))
+
+
+def frames(forest: LatentForest) -> Best:
+    """The tree of the forest with most right binary productions on average, splits aside (M_CFP in Sima'an 2003)."""
+    return _licensed(forest, None, _summed_by_span(forest, np.arange(len(forest.model.base.binary))))
+
+
+def _summed_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
+    """For each edge of a binary rule the posterior, over its span, of all edges whose rules are the same part; 0 for other
+    edges, and -inf for those that are pruned."""
+    packed, posterior = _packed(forest), forest.edge_posterior
+    owner = np.repeat(np.arange(len(packed.symbol)), np.diff(packed.first))
+    binary = packed.kind == BINARY
+    span = packed.start[owner[binary]].astype(np.int64) * (forest.n + 1) + packed.end[owner[binary]]
+    own = part[packed.rule[binary]]
+    _, key = np.unique(span * (int(part.max(initial=0)) + 1) + own, return_inverse=True)
+    worth = np.zeros(len(packed.kind))
+    worth[binary] = np.bincount(key, posterior[binary])[key] if binary.any() else 0.0
+    return np.where(posterior > 0, worth, -np.inf)
+
+
+def _licensed(forest: LatentForest, items: Float64 | None, edges: Float64, roots: Float64 | None = None) -> Best:
+    packed = _packed(forest)
+    nothing = np.zeros(len(packed.symbol))
+    if roots is None:
+        roots = np.where(forest.tables.rules.root[packed.symbol] > 0, 0.0, -np.inf)
+    root, value, choice = best_forest_tree(
+        forest.n,
+        packed,
+        forest.tables.rules.is_tag,
+        nothing if items is None else items,
+        edges,
+        roots,
+    )
+    if root < 0:
+        return Best(forest.best().tree, -math.inf)
+    return Best(forest.tree(derivation_of(packed, root, choice)), float(value))
+
+
+def _packed(forest: LatentForest) -> Any:
+    assert forest.packed is not None
+    return forest.packed[0]
+
+
+def _root_posterior(forest: LatentForest, item: Float64, edge: Float64) -> Float64:
+    """The probability that an item is the root: what its posterior has beside the edges that lead to it."""
+    packed = _packed(forest)
+    if forest.n > 1:
+        return np.where((packed.start == 0) & (packed.end == forest.n) & packed.high, item, 1.0)
+    below = np.bincount(packed.left[packed.kind >= 0], edge[packed.kind >= 0], len(item))
+    return np.maximum(item - below, 0.0)
+
+
+def _chain(forest: LatentForest, s: int, t: int, lam: float, *, free: bool = False) -> list[str]:
+    """The labels over a span that are worth it, the one that most often stands on top first."""
+    g, top = forest.shown.label[s, t], forest.shown.top[s, t]
+    kept: list[int] = np.flatnonzero(g > lam).tolist()
+    if not kept and (free or t - s == forest.n) and g.max(initial=0.0) > 0:
+        kept = [int(g.argmax())]
+    names = forest.model.base.labels
+    return [names[X] for X in sorted(kept, key=lambda X: (-top[X] / g[X], X))]
+
+
+def _one_label(forest: LatentForest, s: int, t: int, labels: str) -> list[str]:
+    if t == s + 1 and forest.n > 1:
+        return []
+    g = forest.shown.label[s, t]
+    if labels == "argmax" or t - s == forest.n:
+        return [forest.model.base.labels[int(g.argmax())]] if g.max(initial=0.0) > 0 else [DUMMY]
+    return [DUMMY]
+
+
+def _free_tree(forest: LatentForest, split: Any, labels: Callable[[int, int], Sequence[str]]) -> Tree:
+    """The tree with these splits, the labels of each span over each other, and over each word its likeliest tag."""
+    base = forest.model.base
+    tags: list[int] = forest.shown.tag.argmax(axis=1).tolist()
+    done: list[list[Child]] = [[]]
+    stack: list[tuple[int, int, bool]] = [(0, forest.n, False)]
+    while stack:
+        s, t, finished = stack.pop()
+        if not finished and t > s + 1:
+            r = int(split[s, t])
+            stack += [(s, t, True), (r, t, False), (s, r, False)]
+            done.append([])
+            continue
+        if finished:
+            children = done.pop()
+        else:
+            tag = base.tags[tags[s]]
+            children: list[Child] = [Tree(tag, [forest.words[s]]) if tag else forest.words[s]]
+        for label in reversed(labels(s, t)):
+            children = [Tree(label, children)]
+        done[-1].extend(children)
+    top = done[0]
+    whole = top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(base.root or DUMMY, top)
+    return whole if base.root in (None, whole.label) else Tree(base.root or "", [whole])
+
+
+LATENT_OBJECTIVES: dict[str, Callable[..., Best]] = {
+    "viterbi": viterbi,
+    "max-rule": max_rule,
+    "labelled-recall": labelled_recall,
+    "bracketed-recall": bracketed_recall,
+    "general": general,
+    "labelled-precision-recall": labelled_precision_recall,
+    "labelled-recall-licensed": licensed_labelled_recall,
+    "parent-child": parent_child,
+    "frames": frames,
+    "mbr": minimum_risk,
+}
+"""Objective name -> how its best tree is found."""
+
+
+def check_latent_objective(objective: str, options: Mapping[str, Any]) -> tuple[Callable[..., Best], dict[str, Any]]:
+    """The function of an objective and its options; an error if there is none, or it takes others."""
+    name, _, metric = objective.partition(":")
+    if name not in LATENT_OBJECTIVES or (metric and name != "mbr"):
+        raise UnknownName("objective of latent-variable models", objective, [*LATENT_OBJECTIVES, "mbr:METRIC"])
+    found, given = LATENT_OBJECTIVES[name], {**options, **({"score": MetricRate(metric)} if metric else {})}
+    takes = inspect.signature(found).parameters
+    wrong = [option for option in given if option not in takes]
+    needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
+    if wrong or needed:
+        what = f"takes no option {wrong[0]!r}" if wrong else f"needs the option {needed[0]!r}"
+        raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
+    return found, given
+
+
+def decode_latent(forest: LatentForest, objective: str, **options: Any) -> Best:
+    """The best tree of a forest for an objective."""
+    found, given = check_latent_objective(objective, options)
+    return found(forest, **given)

@@ -1,0 +1,139 @@
+"""Parse sentences with a latent-variable model: the same answers as :class:`treegauge.parsing.parser.Parser` gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from treegauge.errors import MismatchError, TooLong
+from treegauge.grammar.latent.model import LatentModel
+from treegauge.parsing.latent.forest import MOST_WORDS, LatentForest, word_columns
+from treegauge.parsing.latent.objectives import DEFAULT, check_latent_objective
+from treegauge.parsing.latent.passes import base_words
+from treegauge.parsing.parser import FALLBACK, ParsedSentence, Sentence, fallback, parse_in_threads
+from treegauge.trees.tree import Child, Tree, rebuild
+
+__all__ = ["LatentParser"]
+
+
+@dataclass(frozen=True)
+class LatentParser:
+    """A latent-variable model with an objective: ``parser.parse(sentence)``.
+
+    ``exact`` prunes nothing, unless a sentence has too many parses to look at them all. ``gold_tags`` keeps a sentence's own
+    tags. A sentence without a parse is parsed in the fewest pieces that have one; its root is marked, as that of every fallback.
+    """
+
+    model: LatentModel
+    objective: str = DEFAULT
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    kbest: int = 0
+    posteriors: bool = False
+    gold_tags: bool = False
+    exact: bool = False
+
+    def check(self) -> None:
+        """Refuse an objective that does not exist, or options it does not take, before the first sentence."""
+        check_latent_objective(self.objective, self.options)
+
+    def without_pruning(self) -> LatentParser:
+        """The same parser, exact."""
+        return replace(self, exact=True)
+
+    def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
+        """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
+        return parse_in_threads(self.parse, sentences, jobs)
+
+    def parse(self, sentence: Sentence) -> ParsedSentence:
+        """The best tree of one sentence; the fallback where it has no parse, or too many words for a chart."""
+        try:
+            forest = self._forest(sentence)
+            if not forest.has_parse:
+                return ParsedSentence(sentence, self._in_pieces(forest, sentence), math.nan, -math.inf, True)
+        except TooLong:
+            if self.exact and len(sentence.words) <= MOST_WORDS:
+                return replace(self, exact=False).parse(sentence)
+            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
+        best = forest.argmax(self.objective, **self.options)
+        kbest = (
+            tuple(parse._replace(tree=self._shown(parse.tree, sentence)) for parse in forest.kbest(self.kbest))
+            if self.kbest
+            else ()
+        )
+        constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
+        return ParsedSentence(
+            sentence, self._shown(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents
+        )
+
+    def _forest(self, sentence: Sentence) -> LatentForest:
+        tags = None
+        if self.gold_tags:
+            if sentence.tags is None:
+                raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
+            known = set(self.model.base.tags)
+            tags = [{tag} if tag in known else None for tag in sentence.tags]
+        return LatentForest(self.model, sentence.words, tags=tags, exact=self.exact)
+
+    def _shown(self, tree: Tree, sentence: Sentence) -> Tree:
+        """The tree with the sentence's own tags where they are to be kept, also those that the model does not know."""
+        if not self.gold_tags or sentence.tags is None:
+            return tree
+        return _with_tags(tree, iter(sentence.tags))
+
+    def _in_pieces(self, forest: LatentForest, sentence: Sentence) -> Tree:
+        """The fewest parts of the sentence that have a parse each, under one root; a word without one stands under its tag."""
+        n = forest.n
+        if not n:
+            return Tree("")
+        has_parse = forest.parsable_spans()
+        fewest, cut = [0] + [n + 1] * n, [0] * (n + 1)
+        for t in range(1, n + 1):
+            for s in range(t):
+                if (has_parse[s, t] or t == s + 1) and fewest[s] + 1 < fewest[t]:
+                    fewest[t], cut[t] = fewest[s] + 1, s
+        bounds = [n]
+        while bounds[-1]:
+            bounds.append(cut[bounds[-1]])
+        children: list[Child] = []
+        for s, t in zip(bounds[:0:-1], bounds[-2::-1], strict=True):
+            children.extend(self._piece(sentence, s, t))
+        root = self.model.base.root or "S"
+        return Tree(f"{root}-{FALLBACK}", children)
+
+    def _piece(self, sentence: Sentence, s: int, t: int) -> list[Child]:
+        tags = sentence.tags[s:t] if sentence.tags is not None else None
+        part = Sentence(sentence.words[s:t], tags)
+        forest = self._forest(part)
+        if not forest.has_parse:
+            return [Tree(tag, [word]) for tag, word in zip(tags or self._likely_tags(part), part.words, strict=True)]
+        tree = self._shown(forest.argmax(self.objective, **self.options).tree, part)
+        return list(tree.children) if tree.label == self.model.base.root else [tree]
+
+    def _fallback(self, sentence: Sentence) -> Tree:
+        tree = fallback(sentence.words, sentence.tags or self._likely_tags(sentence), root=self.model.base.root or "S")
+        return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
+
+    def _likely_tags(self, sentence: Sentence) -> list[str]:
+        """For each word the tag it most probably has by itself."""
+        base, level = self.model.base, self.model.base_level
+        rows = base_words(word_columns(self.model, sentence.words), level, base.is_tag, 0.0)
+        total = np.zeros(base.size)
+        total[base.is_tag] = level.emissions.total
+        return [base.names[int(tag)] or "X" for tag in (rows * total).argmax(axis=1)]
+
+
+def _with_tags(tree: Tree, tags: Iterator[str]) -> Tree:
+    """The tree with its tags, from left to right, replaced."""
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        if node.is_preterminal:
+            return [Tree(next(tags), children)]
+        return [node.replace(children=children)]
+
+    made = rebuild(tree, make)
+    assert made is not None
+    return made

@@ -1,0 +1,277 @@
+"""The finer passes: inside and outside of a packed forest under grammars with more and more subcategories.
+
+Letters: A -> B C is the rule of an edge, i, j, k subcategories of A, B, C; e inside, f outside. ``place[v]`` is where the
+subcategories of item v begin. After a pass, subcategories and edges whose posterior is below a threshold are closed to the next
+one: of a closed subcategory all halves are closed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.grammar.latent.grammar import Level
+from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
+from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
+
+__all__ = ["Pass", "Words", "base_words", "forest_places", "inside_forest", "outside_forest", "run_passes", "word_probability"]
+
+
+class Words(NamedTuple):
+    """The words of a sentence: their numbers (-1: unknown) and signatures; how often each is known to occur; what each is
+    multiplied with against underflow; and of all words the pairs with tags (``pair[pair_first[w]:pair_first[w+1]]``) and the
+    pairs' tags."""
+
+    number: Ints
+    signature: Ints
+    count: Floats
+    scale: Floats
+    pair_first: Ints
+    pair: Ints
+    pair_tag: Ints
+
+
+class Pass(NamedTuple):
+    """The result of a pass: which subcategories of items are open, which edges alive; e of all items' subcategories; the posterior
+    of each item and each edge, summed over subcategories; the sentence's scaled probability, and what words are multiplied with
+    in it."""
+
+    place: Ints
+    is_open: Bools
+    alive: Bools
+    inside: Floats
+    item: Floats
+    edge: Floats
+    total: float
+    scale: Floats
+
+
+@inline
+def word_probability(s: int, tag: int, words: Words, level: Level, out: Floats, at: int) -> None:
+    """P(word s | tag_x) for all x, unscaled, into ``out[at:]``; see :mod:`treegauge.grammar.latent.lexicon`."""
+    known = level.emissions
+    first, size = known.first[tag], known.first[tag + 1] - known.first[tag]
+    w, spelling = words.number[s], known.spelling[words.signature[s]]
+    for x in range(size):
+        out[at + x] = spelling[first + x]
+    if w >= 0:
+        for x in range(size):
+            out[at + x] *= level.spelling
+        for i in range(words.pair_first[w], words.pair_first[w + 1]):
+            p = words.pair[i]
+            if words.pair_tag[p] == tag:
+                for x in range(size):
+                    out[at + x] += known.pair[known.pair_offset[p] + x]
+        for x in range(size):
+            out[at + x] /= words.count[s] + level.spelling
+    mean = 0.0
+    for x in range(size):
+        total = known.total[first + x]
+        out[at + x] = out[at + x] * words.count[s] / total if total > 0 else 0.0
+        mean += out[at + x]
+    mean *= level.flat / size
+    for x in range(size):
+        out[at + x] = (1.0 - level.flat) * out[at + x] + mean
+
+
+@kernel
+def base_words(words: Words, level: Level, is_tag: Bools, least: float) -> Floats:
+    """P(word | tag) of a sentence under the base grammar, as (n, symbols), unscaled; tags that a word has less often than ``least``
+    are left out, if it has another."""
+    n, S = len(words.number), len(is_tag)
+    found, share = np.zeros((n, S)), np.zeros(S)
+    for s in range(n):
+        for A in range(S):
+            if is_tag[A]:
+                word_probability(s, A, words, level, found[s], A)
+                share[A] = found[s, A] * level.emissions.total[level.emissions.first[A]] / words.count[s]
+        if share.max() >= least:
+            for X in range(S):
+                if share[X] < least:
+                    found[s, X] = 0.0
+    return found
+
+
+@inline
+def forest_places(forest: PackedForest, sizes: Ints) -> Ints:
+    """The beginning of each item's subcategories, and the end of the last."""
+    place = np.zeros(len(forest.symbol) + 1, np.int64)
+    for v in range(len(forest.symbol)):
+        place[v + 1] = place[v] + sizes[forest.symbol[v]]
+    return place
+
+
+@kernel
+def inside_forest(
+    forest: PackedForest,
+    alive: Bools,
+    is_tag: Bools,
+    level: Level,
+    words: Words,
+    scale: Floats,
+    place: Ints,
+    is_open: Bools,
+    e: Floats,
+) -> None:
+    """Fill in e from the bottom up; ``e`` begins as zeros."""
+    leaf = np.zeros(level.sizes.max())
+    for v in range(len(forest.symbol) - 1, -1, -1):
+        A, o = forest.symbol[v], place[v]
+        size = place[v + 1] - o
+        if is_tag[A]:
+            word_probability(forest.start[v], A, words, level, leaf, 0)
+            for i in range(size):
+                e[o + i] = leaf[i] * scale[forest.start[v]]
+        for d in range(forest.first[v], forest.first[v + 1]):
+            if not alive[d]:
+                continue
+            kind, b = forest.kind[d], place[forest.left[d]]
+            if kind == SAME:
+                for i in range(size):
+                    e[o + i] += e[b + i]
+                continue
+            r = forest.rule[d]
+            if kind == UNARY:
+                rows = level.unary
+                for q in range(rows.first[r], rows.first[r + 1]):
+                    w, x = e[b + rows.left[q]], rows.offset[q]
+                    if w > 0.0:
+                        for i in range(size):
+                            e[o + i] += w * rows.value[x + i]
+            else:
+                rows, c = level.binary, place[forest.right[d]]
+                for q in range(rows.first[r], rows.first[r + 1]):
+                    w = e[b + rows.left[q]] * e[c + rows.right[q]]
+                    if w > 0.0:
+                        x = rows.offset[q]
+                        for i in range(size):
+                            e[o + i] += w * rows.value[x + i]
+        for i in range(size):
+            if not is_open[o + i]:
+                e[o + i] = 0.0
+
+
+@inline
+def top_down(n: int, forest: PackedForest, is_tag: Bools, level: Level, place: Ints, e: Floats, f: Floats) -> float:
+    """Give the items over the whole sentence their outside; the sentence's scaled probability."""
+    z = 0.0
+    for v in range(len(forest.symbol)):
+        if forest.start[v] != 0 or forest.end[v] != n:
+            break
+        A = forest.symbol[v]
+        if forest.high[v] or is_tag[A]:
+            for i in range(level.sizes[A]):
+                f[place[v] + i] = level.root[level.first[A] + i]
+                z += f[place[v] + i] * e[place[v] + i]
+    return z
+
+
+@inline
+def outside_forest(
+    forest: PackedForest, alive: Bools, level: Level, place: Ints, z: float, e: Floats, f: Floats, item: Floats, edge: Floats
+) -> None:
+    """Go down with f; the posteriors of items and edges."""
+    for v in range(len(forest.symbol)):
+        o = place[v]
+        size = place[v + 1] - o
+        total = 0.0
+        for i in range(size):
+            if e[o + i] == 0.0:
+                f[o + i] = 0.0
+            total += f[o + i] * e[o + i]
+        item[v] = total / z
+        if total <= 0.0:
+            continue
+        for d in range(forest.first[v], forest.first[v + 1]):
+            if alive[d]:
+                c = place[forest.right[d]] if forest.kind[d] == BINARY else -1
+                edge[d] = edge_outside(forest.kind[d], forest.rule[d], o, size, place[forest.left[d]], c, level, e, f) / z
+
+
+@inline
+def edge_outside(kind: int, r: int, o: int, size: int, b: int, c: int, level: Level, e: Floats, f: Floats) -> float:
+    """Add to f of an edge's children; the sum of f e over the edge."""
+    total = 0.0
+    if kind == SAME:
+        for i in range(size):
+            f[b + i] += f[o + i]
+            total += f[o + i] * e[b + i]
+    elif kind == UNARY:
+        rows = level.unary
+        for q in range(rows.first[r], rows.first[r + 1]):
+            w, x = e[b + rows.left[q]], rows.offset[q]
+            if w > 0.0:
+                g = f[o] * rows.value[x]
+                for i in range(1, size):
+                    g += f[o + i] * rows.value[x + i]
+                f[b + rows.left[q]] += g
+                total += g * w
+    else:
+        rows = level.binary
+        for q in range(rows.first[r], rows.first[r + 1]):
+            left, right = e[b + rows.left[q]], e[c + rows.right[q]]
+            w, x = left * right, rows.offset[q]
+            if w > 0.0:
+                g = f[o] * rows.value[x]
+                for i in range(1, size):
+                    g += f[o + i] * rows.value[x + i]
+                f[b + rows.left[q]] += g * right
+                f[c + rows.right[q]] += g * left
+                total += g * w
+    return total
+
+
+@inline
+def open_finer(
+    forest: PackedForest, place: Ints, e: Floats, f: Floats, z: float, threshold: float, fine: Level, up: Ints, finer: Ints
+) -> Bools:
+    """The subcategories of the next level that may be used: those whose coarser one has at least the threshold's posterior."""
+    is_open = np.zeros(finer[-1], np.bool_)
+    for v in range(len(forest.symbol)):
+        first, o = fine.first[forest.symbol[v]], finer[v]
+        for x in range(finer[v + 1] - o):
+            coarse = place[v] + up[first + x]
+            is_open[o + x] = e[coarse] * f[coarse] >= threshold * z and e[coarse] > 0.0
+    return is_open
+
+
+@kernel
+def run_passes(
+    n: int,
+    forest: PackedForest,
+    is_tag: Bools,
+    levels: tuple[Level, ...],
+    ups: tuple[Ints, ...],
+    words: Words,
+    thresholds: Floats,
+    edge_thresholds: Floats,
+    kind: Floats,
+) -> Pass:
+    """All passes of one grammar. ``ups[m]`` leads from the subcategories of level m to those of the level before; what level m
+    finds below ``thresholds[m]`` is closed in the next. Numbers are of the type of ``kind``."""
+    scale = words.scale.copy()
+    alive = forest.kind >= 0
+    place = forest_places(forest, levels[0].sizes)
+    is_open = np.ones(place[-1], np.bool_)
+    item, edge = np.zeros(len(forest.symbol)), np.zeros(len(forest.kind))
+    e, z = np.zeros(1, kind.dtype), 0.0
+    for m in range(len(levels)):
+        level = levels[m]
+        e, f = np.zeros(place[-1], kind.dtype), np.zeros(place[-1], kind.dtype)
+        inside_forest(forest, alive, is_tag, level, words, scale, place, is_open, e)
+        z = top_down(n, forest, is_tag, level, place, e, f)
+        if not z > 0.0 or z > 1e300:
+            return Pass(place, is_open, alive, e, item, edge, 0.0, scale)
+        edge[:] = 0.0
+        outside_forest(forest, alive, level, place, z, e, f, item, edge)
+        if m + 1 == len(levels):
+            break
+        for d in range(len(edge)):
+            alive[d] = alive[d] and edge[d] > 0.0 and edge[d] >= edge_thresholds[m]
+        finer = forest_places(forest, levels[m + 1].sizes)
+        is_open = open_finer(forest, place, e, f, z, thresholds[m], levels[m + 1], ups[m + 1], finer)
+        place = finer
+        for s in range(n):
+            scale[s] *= np.exp(-np.log(z) / n)
+    return Pass(place, is_open, alive, e, item, edge, z, scale)

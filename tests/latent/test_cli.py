@@ -1,0 +1,73 @@
+"""``parse``, ``posteriors`` and ``train`` with latent-variable models, as commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.latent.test_training import FAST, bank
+
+from treegauge.grammar.latent.model import save_latent
+from treegauge.learning.latent.training import train_latent
+
+WORDS = ["Ann saw a big dog .", "the cat met a big bird near the lake .", "Bob heard a big tree ."]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("latent")
+    save_latent(train_latent(bank(), FAST), made / "m.model")
+    (made / "words.txt").write_text("".join(f"{line}\n" for line in WORDS), "utf-8")
+    return made
+
+
+def run(folder: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
+    done = subprocess.run([sys.executable, "-m", "treegauge", *arguments], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_parse_in_every_way_gives_the_same_trees(folder: Path) -> None:
+    plain, said = run(folder, "parse", "m.model", "words.txt", "--prune-check", "2")
+    assert plain.splitlines()[0] == "(TOP (S (NP (NNP Ann)) (VP (VBD saw) (NP (DT a) (JJ big) (NN dog))) (. .)))"
+    assert "3 sentences" in said
+    assert "search error: the best tree was lost in 0 of" in said
+    assert run(folder, "parse", "m.model", "words.txt", "--jobs", "2")[0] == plain
+    assert run(folder, "parse", "m.model", "words.txt", "--engine", "local:2")[0] == plain
+    (folder / "out.mrg").write_text(plain.splitlines()[0] + "\n", "utf-8")
+    run(folder, "parse", "m.model", "words.txt", "-o", "out.mrg", "--resume")
+    assert (folder / "out.mrg").read_text("utf-8") == plain
+
+
+def test_kbest_and_posteriors(folder: Path) -> None:
+    out, _ = run(
+        folder, "parse", "m.model", "words.txt", "--kbest", "2", "--posteriors", "--format", "jsonl", "--objective", "max-rule"
+    )
+    first = json.loads(out.splitlines()[0])
+    assert first["kbest"][0]["tree"] == first["tree"]
+    assert [0, 6, "S"] in [entry[:3] for entry in first["posteriors"]]
+    out, _ = run(folder, "posteriors", "m.model", "words.txt", "--format", "json")
+    document = json.loads(out)
+    assert document["entropy_nats"] is None
+    assert document["parses"] >= 1
+    assert {c["label"] for c in document["constituents"]} >= {"S", "NP", "VP", "NNP"}
+
+
+def test_refusals(folder: Path) -> None:
+    assert "max-rule" in run(folder, "parse", "m.model", "words.txt", "--objective", "best", code=2)[1]
+    assert "--exact" in run(folder, "parse", "m.model", "words.txt", "--prune", code=2)[1]
+    assert "give -o FILE" in run(folder, "train", "words.txt", code=2)[1]
+    assert "grammars" in run(folder, "train", "--show", "m.model", "--grammar", "9", code=2)[1]
+    assert "NP" in run(folder, "train", "--show", "m.model", "--label", "NPP", code=2)[1]
+
+
+def test_show_and_export(folder: Path) -> None:
+    out, _ = run(folder, "train", "--show", "m.model", "--label", "NN", "--svg", "nn.svg")
+    assert "NN-0" in out
+    assert (folder / "nn.svg").read_text("utf-8").startswith("<svg")
+    run(folder, "train", "--export", "m.model", "--level", "1", "-o", "level.txt")
+    out, _ = run(folder, "parse", "level.txt", "words.txt")
+    assert out.startswith("(TOP (S-")

@@ -1,0 +1,203 @@
+"""What a latent-variable model says about a sentence, beside the ordinary engine and beside trying everything."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from tests.latent.toys import PLAIN, TREES, Enumerated, enumerate_parses, model_of
+
+from treegauge.grammar.latent.export import to_pcfg
+from treegauge.grammar.latent.model import LatentModel
+from treegauge.parsing import Forest
+from treegauge.parsing.latent.forest import LatentForest
+from treegauge.trees.tree import Tree
+
+WITHOUT_CHAINS = [tree for tree in TREES if "(S (VP" not in str(tree) and "FRAG" not in str(tree) and "UH" not in str(tree)]
+SENTENCES = ["the cat sat", "milk saw a dog with milk", "the old dog saw the cat with a dog with milk"]
+SHORT = ["a cat sat", "milk", "sat with milk", "milk saw the cat", "the old cat sat with milk"]
+
+
+def parses(model: LatentModel, words: tuple[str, ...]) -> dict[str, float]:
+    """P(tree, words) in the mixture of a model's grammars."""
+    total: Counter[str] = Counter()
+    for number in range(len(model.grammars)):
+        for parse in enumerate_parses(model, number, words):
+            total[str(parse.tree)] += parse.probability / len(model.grammars)
+    return dict(total)
+
+
+def constituents(tree: Tree, preterminals: bool = True) -> set[tuple[int, int, str]]:
+    return {(span.start, span.end, span.label) for span in tree.spans(preterminals=preterminals)}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("splits", [1, 2])
+def test_posteriors_are_those_of_every_subcategory_written_out(sentence: str, splits: int) -> None:
+    model = model_of(WITHOUT_CHAINS, splits)
+    words = sentence.split()
+    ours, ordinary = LatentForest(model, words, exact=True), Forest(to_pcfg(model, least=0.0), words)
+    assert ours.log_partition == pytest.approx(ordinary.log_partition, abs=1e-5)
+    theirs = {(c.start, c.end, c.label): c.posterior for c in ordinary.shown_constituents()}
+    found = {(c.start, c.end, c.label): c.posterior for c in ours.shown_constituents()}
+    assert {key for key, p in theirs.items() if p > 1e-9} == {key for key, p in found.items() if p > 1e-9}
+    assert [found[key] for key in sorted(theirs)] == pytest.approx([theirs[key] for key in sorted(theirs)], abs=1e-5)
+
+
+@pytest.mark.parametrize("sentence", SHORT)
+@pytest.mark.parametrize("seeds", [(0,), (1, 2, 3)])
+def test_posteriors_equal_enumeration(sentence: str, seeds: tuple[int, ...]) -> None:
+    model, words = model_of(seeds=seeds), tuple(sentence.split())
+    forest = LatentForest(model, words, exact=True)
+    each = [enumerate_parses(model, number, words) for number in range(len(seeds))]
+    assert forest.n_parses == len(each[0])
+    totals = [math.fsum(parse.probability for parse in found) for found in each]
+    assert forest.log_partition == pytest.approx(math.log(math.fsum(totals) / len(totals)), abs=1e-5)
+    expected: Counter[tuple[int, int, str]] = Counter()
+    for found, total in zip(each, totals, strict=True):
+        for parse in found:
+            for key in constituents(parse.tree):
+                expected[key] += parse.probability / total / len(totals)
+    shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
+    for key, posterior in expected.items():
+        assert shown[key] == pytest.approx(posterior, abs=1e-5), key
+    assert sum(shown.values()) == pytest.approx(sum(expected.values()), abs=1e-4)
+
+
+def test_posteriors_add_up() -> None:
+    forest = LatentForest(model_of(seeds=(0, 1)), ["the", "old", "dog", "saw", "the", "cat", "with", "a", "dog", "with", "milk"])
+    assert forest.packed is not None
+    packed, item, edge = forest.packed[0], forest.item_posterior, forest.edge_posterior
+    for v in range(len(packed.symbol)):
+        if packed.first[v + 1] > packed.first[v]:
+            assert edge[packed.first[v] : packed.first[v + 1]].sum() == pytest.approx(item[v], abs=1e-6)
+    assert sum(item[v] for v in forest.roots()) == pytest.approx(1.0)
+    assert forest.shown.tag.sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sentence", SHORT)
+def test_viterbi_is_the_likeliest_derivation(sentence: str) -> None:
+    model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
+    found: list[Enumerated] = [parse for number in range(2) for parse in enumerate_parses(model, number, words)]
+    best = max(found, key=lambda parse: parse.best)
+    parse = LatentForest(model, words, exact=True).best()
+    assert parse.log_probability == pytest.approx(math.log(best.best / 2), abs=1e-5)
+    assert parse.tree == best.tree
+
+
+@pytest.mark.parametrize("sentence", SHORT)
+def test_kbest_are_distinct_trees_with_their_probabilities(sentence: str) -> None:
+    model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
+    expected = parses(model, words)
+    found = LatentForest(model, words, exact=True).kbest(3)
+    assert len({str(parse.tree) for parse in found}) == len(found) >= 1
+    for parse in found:
+        assert math.exp(parse.log_probability) == pytest.approx(expected[str(parse.tree)], rel=1e-4)
+    assert [p.log_probability for p in found] == sorted((p.log_probability for p in found), reverse=True)
+    assert str(found[0].tree) == max(expected, key=lambda tree: expected[tree])
+
+
+def test_all_derivations_are_found_in_order() -> None:
+    from treegauge.parsing.latent.kbest import best_derivations
+
+    forest = LatentForest(model_of(), ["a", "cat", "sat"], exact=True)
+    number, found = forest.found[0]
+    values = [value for value, _ in best_derivations(forest, number, found, 100_000)]
+    assert values == sorted(values, reverse=True)
+    assert math.fsum(map(math.exp, values)) == pytest.approx(math.exp(forest.log_partition), rel=1e-5)
+
+
+def test_samples_have_their_posteriors() -> None:
+    model, words = model_of(seeds=(4, 5)), ("sat", "with", "milk")
+    forest = LatentForest(model, words, exact=True)
+    size = 4000
+    drawn = Counter(map(str, forest.sample(size, 1)))
+    expected: Counter[str] = Counter()
+    for number in range(2):
+        found = enumerate_parses(model, number, words)
+        total = math.fsum(parse.probability for parse in found)
+        for parse in found:
+            expected[str(parse.tree)] += parse.probability / total / 2
+    for tree, share in expected.items():
+        assert abs(drawn[tree] / size - share) < 5 * math.sqrt(share * (1 - share) / size) + 1e-9
+    assert [str(tree) for tree in forest.sample(20, 7)] == [str(tree) for tree in forest.sample(20, 7)]
+
+
+@pytest.mark.parametrize("sentence", SHORT[2:])
+@pytest.mark.parametrize("lam", [0.2, 0.4])
+def test_no_parse_is_worth_more_than_the_best_tree(sentence: str, lam: float) -> None:
+    model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
+    forest = LatentForest(model, words, exact=True)
+    shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
+
+    def worth(tree: Tree, price: float) -> float:
+        top = tree[0] if tree.label == "TOP" else tree
+        assert isinstance(top, Tree)
+        return math.fsum(shown.get(key, 0.0) - price for key in constituents(top, preterminals=False))
+
+    trees = [Tree.parse(text) for text in parses(model, words)]
+    free = forest.argmax("labelled-precision-recall", lam=lam)
+    assert free.score == pytest.approx(worth(free.tree, lam), abs=1e-6)
+    assert free.score >= max(worth(tree, lam) for tree in trees) - 1e-6
+    licensed = forest.argmax("labelled-recall-licensed", lam=lam)
+    assert licensed.score == pytest.approx(max(worth(tree, lam) for tree in trees), abs=1e-6)
+    assert worth(licensed.tree, lam) == pytest.approx(licensed.score, abs=1e-6)
+
+
+@pytest.mark.parametrize("sentence", SHORT)
+def test_every_objective_gives_a_tree_over_the_words(sentence: str) -> None:
+    forest = LatentForest(model_of(seeds=(4, 5)), sentence.split())
+    for objective in (
+        "viterbi",
+        "max-rule",
+        "labelled-recall",
+        "bracketed-recall",
+        "labelled-precision-recall",
+        "frames",
+        "parent-child",
+        "mbr:parseval",
+    ):
+        best = forest.argmax(objective)
+        assert best.tree.words == tuple(sentence.split()), objective
+        assert math.isfinite(best.score), objective
+
+
+def test_max_rule_multiplies_the_posteriors_of_rules() -> None:
+    """Beside the product over every parse of the forest, of the posteriors of its edges under each grammar."""
+    forest = LatentForest(model_of(seeds=(4, 5)), ["the", "old", "cat", "sat", "with", "milk"], exact=True)
+    best = forest.argmax("max-rule")
+    from treegauge.parsing.latent.kbest import best_derivations
+
+    assert forest.packed is not None
+    packed = forest.packed[0]
+    values: dict[str, float] = {}
+    number, found = forest.found[0]
+    for _, derivation in best_derivations(forest, number, found, 5000):
+        total = 0.0
+        for _, each in forest.found:
+            total += math.log(each.item[derivation.root])
+            for d in derivation.edges:
+                total += math.log(each.edge[d]) if packed.kind[d] > 0 else 0.0
+                for v in (packed.left[d], packed.right[d]):
+                    if v >= 0 and forest.model.base.is_tag[packed.symbol[v]]:
+                        total += math.log(each.item[v])
+        values[str(forest.tree(derivation))] = total
+    assert best.score == pytest.approx(max(values.values()), abs=1e-6)
+    assert values[str(best.tree)] == pytest.approx(best.score, abs=1e-6)
+
+
+def test_gold_tags_are_kept() -> None:
+    model = model_of()
+    forest = LatentForest(model, ["milk", "sat"], tags=[{"UH"}, {"VBD"}])
+    assert {c.label for c in forest.shown_constituents() if (c.start, c.end) == (0, 1)} & set(model.base.tags) <= {"UH"}
+
+
+def test_pruning_loses_little() -> None:
+    model = model_of(seeds=(4, 5))
+    words = ["the", "old", "dog", "saw", "the", "cat", "with", "a", "dog", "with", "milk"]
+    pruned, exact = LatentForest(model, words), LatentForest(model, words, exact=True)
+    assert pruned.log_partition == pytest.approx(exact.log_partition, abs=0.01)
+    assert np.abs(pruned.shown.label - exact.shown.label).max() < 0.01
+    assert PLAIN.rules == 0

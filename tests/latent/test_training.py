@@ -1,0 +1,211 @@
+"""Training of latent-variable models: checkpoints, tuning, model files, the command."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.latent.toys import TREES, model_of
+
+from treegauge.errors import ModelError, UsageError
+from treegauge.grammar.latent.description import describe, draw_subcategories
+from treegauge.grammar.latent.export import to_pcfg
+from treegauge.grammar.latent.model import load_latent, save_latent
+from treegauge.grammar.text import read_text, write_text
+from treegauge.learning.latent.split_merge import Schedule
+from treegauge.learning.latent.training import Iterated, TrainingSettings, train_latent
+from treegauge.learning.latent.tuning import hold_out
+from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.parser import LatentParser
+from treegauge.parsing.parser import Sentence
+from treegauge.trees.tree import Tree
+
+FAST = TrainingSettings(grammars=2, rounds=2, tuning_grammars=0, schedule=Schedule(3, 2, 2))
+
+
+class Stopped(Exception):
+    """Somebody stopped the run."""
+
+
+def bank(size: int = 60) -> list[Tree]:
+    """Trees of a small artificial language, some with traces and function tags."""
+    rng = random.Random(0)
+    nouns, verbs, names = ["cat", "dog", "bird", "tree"], ["saw", "heard", "met"], ["Ann", "Bob"]
+    trees: list[Tree] = []
+    for _ in range(size):
+        subject = rng.choice([f"(NP-SBJ (NNP {rng.choice(names)}))", f"(NP-SBJ (DT the) (NN {rng.choice(nouns)}))"])
+        thing = f"(NP (DT a) (JJ big) (NN {rng.choice(nouns)}))"
+        ending = rng.choice(["", " (PP (IN near) (NP (DT the) (NN lake)))", " (SBAR (-NONE- *T*))"])
+        trees.append(Tree.parse(f"(TOP (S {subject} (VP (VBD {rng.choice(verbs)}) {thing}{ending}) (. .)))"))
+    return trees
+
+
+def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
+    model = train_latent(bank(), FAST)
+    save_latent(model, tmp_path / "a.model")
+    again = load_latent(tmp_path / "a.model")
+    save_latent(again, tmp_path / "b.model")
+    assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
+    assert again.settings == model.settings
+    words = ["the", "cat", "saw", "a", "big", "dog", "."]
+    one, two = LatentForest(model, words), LatentForest(again, words)
+    assert one.log_partition == two.log_partition
+    assert np.array_equal(one.shown.label, two.shown.label)
+    assert one.argmax("labelled-precision-recall").tree.words == tuple(words)
+    assert "near" in again.table.words
+    assert not any("SBJ" in name or "NONE" in name for name in again.base.names)
+
+
+@pytest.mark.parametrize("place", [100, 3000, -200])
+def test_a_damaged_model_is_refused(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "a.model"
+    save_latent(model_of(), path)
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(ModelError):
+        load_latent(path)
+
+
+def test_stopping_and_resuming_give_the_same_model(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoint"
+    whole = train_latent(bank(), FAST, checkpoint=folder)
+    assert not folder.exists()
+    for stop in (1, 7, 16):
+        seen: list[Iterated] = []
+
+        def tell(at: Iterated, stop: int = stop, seen: list[Iterated] = seen) -> None:
+            seen.append(at)
+            if len(seen) == stop:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            train_latent(bank(), FAST, checkpoint=folder, on_iteration=tell)
+        assert folder.is_dir()
+        resumed = train_latent(bank(), FAST, checkpoint=folder, resume=True)
+        for name, model in (("whole", whole), ("resumed", resumed)):
+            save_latent(model, tmp_path / name)
+        assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
+
+
+def test_threads_do_not_change_the_model(tmp_path: Path) -> None:
+    for jobs in (1, 2, 3):
+        save_latent(train_latent(bank(), TrainingSettings(**{**vars(FAST), "jobs": jobs})), tmp_path / str(jobs))
+    assert len({(tmp_path / str(jobs)).read_bytes() for jobs in (1, 2, 3)}) == 1
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    def stop(at: Iterated) -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        train_latent(bank(), FAST, checkpoint=tmp_path / "c", on_iteration=stop)
+    with pytest.raises(UsageError, match="trees"):
+        train_latent(bank(50), FAST, checkpoint=tmp_path / "c", resume=True)
+    with pytest.raises(UsageError, match="no checkpoint"):
+        train_latent(bank(), FAST, checkpoint=tmp_path / "other", resume=True)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(UsageError, match="no checkpoint"):
+        train_latent(bank(), FAST, checkpoint=tmp_path / "mine")
+
+
+def test_settings_are_chosen_on_held_out_trees() -> None:
+    tried: list[str] = []
+    settings = TrainingSettings(grammars=1, most_rounds=2, tuning_grammars=1, schedule=Schedule(3, 2, 2))
+    model = train_latent(bank(), settings, on_try=lambda each: tried.append(each.what))
+    assert tried[:2] == ["2 rounds", "1 round"]
+    assert any("smoothing" in what for what in tried)
+    assert any("pruning" in what for what in tried)
+    assert model.notes["rounds"] in (0, 1, 2)
+    assert len(model.notes["tried"]) == len(tried)
+    forest = LatentForest(model, ["Ann", "saw", "a", "big", "dog", "."])
+    assert forest.has_parse
+
+
+def test_the_held_out_slice_is_spread_and_apart() -> None:
+    trees = [Tree("A", [str(i)]) for i in range(500)]
+    rest, held = hold_out(trees)
+    assert len(held) == 100
+    assert sorted(int(t.words[0]) for t in rest + held) == list(range(500))
+
+
+def test_few_trees_are_enough() -> None:
+    model = train_latent(TREES[:2], TrainingSettings(grammars=1, schedule=Schedule(3, 2, 2)))
+    assert LatentForest(model, TREES[0].words).argmax("labelled-precision-recall").tree == TREES[0]
+
+
+def test_a_language_without_capitals_and_unknown_words() -> None:
+    trees = [Tree.parse(text) for text in ("(S (NP (N 猫)) (VP (V 見た)))", "(S (NP (N 犬)) (VP (V 来た)))")] * 3
+    parser = LatentParser(train_latent(trees, FAST))
+    parsed = parser.parse(Sentence(("鳥", "飛んだ")))
+    assert parsed.tree == Tree.parse("(S (NP (N 鳥)) (VP (V 飛んだ)))")
+    assert not parsed.fallback
+
+
+def test_no_sentence_is_without_a_tree() -> None:
+    parser = LatentParser(train_latent(bank(), FAST))
+    for words in ((".", ".", "the", "cat", "saw"), ("in",) * 30, ("near", "near"), ("the",) * 500, ()):
+        parsed = parser.parse(Sentence(words))
+        assert parsed.tree.words == words
+    assert parser.parse(Sentence((".", "."))).fallback
+
+
+def test_gold_tags_and_kbest_and_posteriors_of_the_parser() -> None:
+    model = train_latent(bank(), FAST)
+    words = ("the", "cat", "saw", "a", "big", "dog", ".")
+    tags = ("DT", "NN", "VBD", "DT", "XX", "NN", ".")
+    parsed = LatentParser(model, gold_tags=True, kbest=2, posteriors=True).parse(Sentence(words, tags))
+    assert parsed.tree.tags == tags
+    assert all(parse.tree.tags == tags for parse in parsed.kbest)
+    assert any(c.label == "S" and c.posterior > 0.9 for c in parsed.constituents)
+    trees = [p.tree for p in LatentParser(model).parse_all([Sentence(words)] * 5, jobs=2)]
+    assert len(set(trees)) == 1
+
+
+def test_the_text_of_a_level_is_an_ordinary_grammar() -> None:
+    model = train_latent(bank(), FAST)
+    for rounds in (0, 1, 2):
+        grammar = to_pcfg(model, 0, rounds)
+        again = read_text(write_text(grammar))
+        assert len(again.rules) == len(grammar.rules)
+        assert {grammar.label(s) for s in grammar.nonterminals} >= {"NP", "VP", "S"}
+
+
+def test_descriptions() -> None:
+    model = train_latent(bank(), FAST)
+    described = describe(model, 0, labels=["NN"])
+    assert sum(row.share for row in described.rows) == pytest.approx(1.0)
+    assert {name for row in described.rows for name, _ in row.below} <= {"cat", "dog", "bird", "tree", "lake"}
+    assert "NN-0" in str(describe(model))
+    assert draw_subcategories(described).count("<g>") == len(described.rows)
+
+
+@pytest.mark.slow
+def test_kill_and_resume_give_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "bank.mrg").write_text("".join(f"{tree}\n" for tree in bank(300)), "utf-8")
+    command = [sys.executable, "-m", "treegauge", "train", "bank.mrg", "--grammars", "2", "--rounds", "2", "--no-tune", "-o"]
+    subprocess.run([*command, "whole.model"], cwd=tmp_path, check=True, capture_output=True)
+    child = subprocess.Popen([*command, "cut.model"], cwd=tmp_path, stderr=subprocess.PIPE)
+    assert child.stderr is not None
+    for line in child.stderr:
+        if b"round 2, iteration 3" in line:
+            os.kill(child.pid, signal.SIGKILL)
+            break
+    child.wait()
+    child.stderr.close()
+    time.sleep(0.1)
+    assert not (tmp_path / "cut.model").exists()
+    subprocess.run([*command, "cut.model", "--resume"], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "cut.model").read_bytes() == (tmp_path / "whole.model").read_bytes()
+    parsed = subprocess.run(
+        [sys.executable, "-m", "treegauge", "parse", "cut.model", "-"],
+        cwd=tmp_path, input=b"Ann saw a big dog .\n", check=True, capture_output=True,
+    )  # fmt: skip
+    assert parsed.stdout.startswith(b"(TOP (S (NP (NNP Ann))")
