@@ -65,7 +65,8 @@ def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
         sources = find_sources(cast("Path", value))
         return any(source.name != "-" and _source_holds_gaps(source, options) for source in sources)
     if isinstance(value, list | tuple):
-        return any(holds_gaps(item, options) for item in cast("list[object]", value) if isinstance(item, Tree | os.PathLike))
+        items = cast("list[object]", value)
+        return any(holds_gaps(item, options) for item in items if not isinstance(item, str))
     return False
 
 
