@@ -41,3 +41,13 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core, which finds faults of pages for keyboards and screen readers; ``AXE_CORE`` names its file."""
+    path = Path(os.environ.get("AXE_CORE", "node_modules/axe-core/axe.min.js"))
+    if not path.is_file():
+        assert os.environ.get("TREEGAUGE_REQUIRE_AXE") != "1", "no axe-core"
+        pytest.skip("no axe-core: npm install axe-core, and AXE_CORE=node_modules/axe-core/axe.min.js")
+    return path.read_text("utf-8")

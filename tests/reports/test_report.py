@@ -22,6 +22,7 @@ from treegauge.reports.charts import Scale, figure_svg
 from treegauge.reports.figures import Figure, Kind, Series
 from treegauge.reports.report import Report, make_report
 from treegauge.reports.report_sentences import find_sentences
+from treegauge.reports.summary import summary_text
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 
@@ -174,7 +175,7 @@ def test_one_system_has_rates_but_no_comparison() -> None:
 
 def test_identical_and_perfect_systems() -> None:
     html = make_report(GOLD, {"a": GOLD, "b": GOLD}, QUICK).html()
-    assert "No difference is shown between a and b: F1 +0.00 [0.00, 0.00], p = 1.0000" in html
+    assert "No difference is shown between a and b. b minus a: F1 +0.00 [0.00, 0.00], p = 1.0000" in html
     assert "0 of" in html
     assert len(Page.of(html).all("script")) == 0
 
@@ -310,3 +311,31 @@ def test_the_demo_writes_a_report(tmp_path: Path) -> None:
     page = Page.of((tmp_path / "treegauge-demo.html").read_text("utf-8"))
     assert page.texts["title"][0] == "treegauge demo: viterbi, labelled-recall"
     assert page.sentences
+
+
+def test_one_sign_convention_and_a_first_paragraph_in_words() -> None:
+    for names in (("worse", "better"), ("better", "worse")):
+        trees = dict(zip(("better", "worse"), SYSTEMS.values(), strict=True))
+        report = make_report(GOLD, {name: trees[name] for name in names}, QUICK)
+        (pair,) = report.comparison.overall.pairs
+        value = 100 * pair.of(("parseval", "f1")).value
+        assert (value > 0) == (names[1] == "better"), "the second minus the first"
+        html = report.html()
+        sign = f"{value:+.2f}".replace("-", "−")
+        assert f"better is better than worse. {names[1]} minus {names[0]}: F1 {sign} [" in html
+        summary = summary_text(report)
+        assert summary.startswith(f"better is better than worse by {abs(value):.2f} points of F1 (")
+        assert "the difference is not due to chance" in summary
+        assert "Where it comes from: better finds " in summary
+        assert summary.replace("'", "&#39;") in html
+
+
+def test_the_command_line_is_named_without_folders(files: list[str], tmp_path: Path) -> None:
+    target, figures = tmp_path / "out.html", tmp_path / "figures"
+    done = run(*files, "-o", str(target), "--rounds", "20", "--figures", str(figures))
+    assert done.returncode == 0, done.stderr
+    text = target.read_text("utf-8")
+    assert "treegauge report gold.mrg sys.a.mrg sys.b.mrg -o out.html" in text
+    assert str(tmp_path) not in text
+    names = {path.name for path in figures.iterdir()}
+    assert {"rates.svg", "rates.pdf", "rates.csv", "f1_by_size.pdf", "labels.svg", "errors.csv"} <= names

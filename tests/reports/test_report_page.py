@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from axe_checks import axe_faults
 from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
 
 from treegauge.reports.report import make_report
@@ -240,3 +241,39 @@ def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fo
             compared += len(drawn["places"])
     watched.page.close()
     assert compared > 200
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_axe_finds_no_fault(chromium: Browser, tmp_path: Path, axe: str, width: int) -> None:
+    path = tmp_path / "report.html"
+    make_report(GOLD, SYSTEMS, QUICK).write(str(path))
+    context = chromium.new_context(bypass_csp=True, viewport={"width": width, "height": 800})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert axe_faults(page, axe) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    shown = page.locator(".plot .narrow svg").first if width < 600 else page.locator(".plot .wide svg").first
+    assert shown.is_visible()
+    context.close()
+
+
+def test_nodes_fold_by_keyboard(page: Page) -> None:
+    item = page.locator(".item.open").first
+    before = item.locator(".node.folded").count()
+    node = item.locator(".node.folded").first
+    number = node.get_attribute("data-node")
+    node.focus()
+    page.keyboard.press("Enter")
+    assert item.locator(".node.folded").count() < before
+    assert page.evaluate("document.activeElement.dataset.node") == number, "the focus stays"
+
+
+def test_the_first_example_is_short(page: Page) -> None:
+    assert len(page.locator(".item.open .words").first.inner_text().split()) <= 20
+
+
+def test_a_figure_can_be_saved(page: Page) -> None:
+    with page.expect_download() as download:
+        page.locator(".plot .save").first.click()
+    assert download.value.suggested_filename == "rates.svg"
+    ElementTree.parse(download.value.path())

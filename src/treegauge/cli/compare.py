@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import engine_options
-from treegauge.cli._options import named_systems, reading_options
+from treegauge.cli._options import named_systems, reading_options, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
@@ -60,6 +60,8 @@ Examples:
               help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "
               "comparative, measures, crossing, brackets, signatures, tidy.")  # fmt: skip
 @click.option("--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures.")
+@click.option("--figure", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Also draw the rates with their intervals: SVG, PDF or PNG by the suffix (needs [plot]).")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @reading_options
 @engine_options(no_shards="a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
@@ -90,12 +92,19 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         lengths=_lengths(chosen["lengths"]) if chosen["by_length"] else (),
         structure=_words(chosen["structure"]),
     )
+    spare_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None:
             raise UsageError("--scores are made already: --store and --preset go with trees")
         comparison, checked = _of_scores([gold, *tests], how, engine), None
     else:
         comparison, checked = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
+    if chosen["figure"]:
+        from treegauge.reports.plots import write_figure
+        from treegauge.reports.report_figures import rates_figure
+
+        write_figure(rates_figure(comparison), chosen["figure"])
+        click.echo(f"wrote {chosen['figure']}", err=True)
     _print(comparison, checked, chosen["form"], chosen["tables"], chosen["on_mismatch"])
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +37,8 @@ Examples:
               help="The arguments are not trees but files of scores that `treegauge score --save` wrote; the trees are read "
               "again from the files that were scored.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Where to write; - is standard output. Default: report.html, tables to -.")
+@click.option("--figures", type=click.Path(file_okay=False), metavar="DIR",
+              help="Also write each figure there as SVG and PDF, with its data as CSV (needs the extra [plot]).")  # fmt: skip
 @click.option("--title", default="Parser report", show_default=True, help="Heading of the page.")
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
@@ -72,6 +78,9 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         systems = named_systems(tests)
         spare_inputs(chosen["output"], gold, *systems.values())
         report = _of_trees(gold, systems, how, options, chosen)
+    report = replace(report, command=_command_line())
+    if chosen["figures"]:
+        _write_figures(report, Path(chosen["figures"]), [gold, *(tests if chosen["scored"] else named_systems(tests).values())])
     if chosen["form"] == "html":
         path = chosen["output"] or "report.html"
         report.write(path)
@@ -80,6 +89,27 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     else:
         text = "\n\n".join(render(table, chosen["form"]) for table in report.tables()) + "\n"
         write_chunks([text.encode("utf-8", "replace")], chosen["output"] or "-")
+
+
+def _command_line() -> str:
+    """The command line of this run, with the names of files but not their folders."""
+    words = [Path(word).name if os.sep in word and not word.startswith("-") else word for word in sys.argv[1:]]
+    return shlex.join(["treegauge", *words])
+
+
+def _write_figures(report: Report, folder: Path, inputs: Sequence[str]) -> None:
+    from treegauge.reports.plots import write_figure
+    from treegauge.reports.report_figures import report_figures
+
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = [figure for found in report_figures(report).values() for figure in found]
+    for figure in figures:
+        for suffix in (".svg", ".pdf", ".csv"):
+            spare_inputs(folder / f"{figure.name}{suffix}", *inputs)
+    for figure in figures:
+        for suffix in (".svg", ".pdf"):
+            for path in write_figure(figure, folder / f"{figure.name}{suffix}", data=suffix == ".svg"):
+                click.echo(f"wrote {path}", err=True)
 
 
 def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, Any]) -> Report:

@@ -25,6 +25,7 @@ from treegauge.reports.examples import counted_words
 from treegauge.reports.figures import Figure
 from treegauge.reports.report import Report
 from treegauge.reports.report_figures import report_figures
+from treegauge.reports.summary import HEADLINE, headline_difference, headline_name, p_text, summary_text
 from treegauge.reports.tree_diff import CODES, NAMES
 from treegauge.significance.comparison import PairOfSystems
 from treegauge.tables import Table, terminal_width
@@ -36,10 +37,10 @@ from treegauge.trees.drawing.svg import Metrics
 __all__ = ["report_page"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_HEADLINE = ("parseval", "f1")
 _STATIC_SENTENCES, _LONGEST_STATIC = 3, 40
 _AROUND = 12
 _HALF = 540.0
+_NARROW = 340.0
 # Sentences of about so many words say enough and are read at a glance.
 _READABLE = 12
 _MOST_NOTES = 200
@@ -61,6 +62,7 @@ def report_page(report: Report) -> str:
         cards=list(_cards(report)),
         verdicts=[_verdict(report, pair) for pair in report.comparison.overall.pairs],
         warnings=_warnings(report),
+        summary=summary_text(report),
         sections=_sections(report),
         static=[Markup(picture) for picture in _static_trees(report)],
         legend=Markup(legend_svg(NAMES, stylesheet=False, width=1000)),
@@ -149,7 +151,7 @@ class _Card(NamedTuple):
 
 def _cards(report: Report) -> Iterator[_Card]:
     group = report.comparison.overall
-    name = _HEADLINE if _HEADLINE in group.names else group.names[0]
+    name = HEADLINE if HEADLINE in group.names else group.names[0]
     for number, system in enumerate(report.systems):
         text = tables.rate_text(group.rates[system][name].value, group.rates[system][name].interval)
         value, _, interval = text.partition(" ")
@@ -165,20 +167,16 @@ class _Verdict(NamedTuple):
 
 
 def _verdict(report: Report, pair: PairOfSystems) -> _Verdict:
-    names = [difference.name for difference in pair.differences]
-    difference = pair.of(_HEADLINE if _HEADLINE in names else names[0])
-    metric, rate = difference.name
-    what = "F1" if difference.name == _HEADLINE else f"{metric} {rate.replace('_', ' ')}"
-    # Said of the better system, so a difference in the first one's favour changes its sign.
-    sign = -1 if difference.winner < 0 else 1
-    low, high = sorted((sign * difference.interval.low, sign * difference.interval.high))
-    p = "p < .0001" if difference.p_holm < 0.0001 else "p = " + f"{difference.p_holm:.4f}".removeprefix("0")
+    """The headline difference of two systems, the second minus the first, as in every table."""
+    difference = headline_difference(pair)
+    low, high = difference.interval.low, difference.interval.high
     corrected = " after Holm's correction" if len(report.systems) > 2 else ""
-    number = _minus(f"{what} {100 * sign * difference.value:+.2f} [{100 * low:.2f}, {100 * high:.2f}], {p}{corrected}")
-    better, worse = (pair.a, pair.b) if sign < 0 else (pair.b, pair.a)
+    change = f"{headline_name(difference.name)} {100 * difference.value:+.2f} [{100 * low:.2f}, {100 * high:.2f}]"
+    number = _minus(f"{pair.b} minus {pair.a}: {change}, {p_text(difference.p_holm)}{corrected}")
     if difference.winner:
-        return _Verdict(True, f"{better} is better than {worse}: {number}")
-    return _Verdict(False, f"No difference is shown between {worse} and {better}: {number}")
+        better, worse = (pair.a, pair.b) if difference.winner < 0 else (pair.b, pair.a)
+        return _Verdict(True, f"{better} is better than {worse}. {number}")
+    return _Verdict(False, f"No difference is shown between {pair.a} and {pair.b}. {number}")
 
 
 def _minus(text: str) -> str:
@@ -192,10 +190,13 @@ def _warnings(report: Report) -> list[str]:
 
 
 class _Chart(NamedTuple):
-    """A figure on the page: its caption and its picture."""
+    """A figure on the page: its caption, what it shows, the section of its definition, and its picture, wide and narrow."""
 
+    name: str
     caption: str
+    meaning: str
     picture: Markup
+    narrow: Markup
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,20 @@ def _sections(report: Report) -> Mapping[str, _Section]:
 def _charts(figures: Sequence[Figure]) -> Iterator[_Chart]:
     """The figures of a section; two of them share the width of the page."""
     for figure in figures:
-        yield _Chart(figure.title, Markup(figure_svg(figure) if len(figures) == 1 else figure_svg(figure, _HALF)))
+        wide = figure_svg(figure) if len(figures) == 1 else figure_svg(figure, _HALF)
+        meaning = _MEANING[figure.name]
+        yield _Chart(figure.name, figure.title, meaning, Markup(wide), Markup(figure_svg(figure, _NARROW)))
+
+
+_MEANING = {
+    "rates": "Each dot is a rate, the line around it where the rate would lie on other sentences of the same kind.",
+    "f1_by_size": "The further right, the more brackets must be right together.",
+    "f1_difference": "Above 0 a system is better than the first one at that size, below 0 worse.",
+    "labels": "One row a label, the most frequent ones first; the number of gold brackets is in parentheses.",
+    "lengths": "F1 of the sentences of each length; how many there are is in parentheses.",
+    "crossings": "How many sentences have no, one, two ... brackets that cross a gold bracket: the more on the left, the better.",
+    "errors": "How many wrong brackets come from each kind of error; fewer is better.",
+}
 
 
 class _Example(NamedTuple):

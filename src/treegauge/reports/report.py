@@ -66,6 +66,7 @@ class Report:
     marks: Mapping[str, BracketMarks] = field(repr=False)
     sentences: DifferingSentences = field(repr=False)
     checked: tuple[Table, ...] = ()
+    command: str = ""
 
     @property
     def systems(self) -> tuple[str, ...]:

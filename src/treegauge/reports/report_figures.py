@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from treegauge.reports.figures import Figure, Series, fragment_figures
 from treegauge.reports.report import Report
 from treegauge.reports.report_tables import crossings_table, errors_table, labels_table, lengths_table
+from treegauge.significance.comparison import Comparison
 from treegauge.tables import Cell, Table
 
-__all__ = ["report_figures"]
+__all__ = ["rates_figure", "report_figures"]
 
 _MOST_SIZES = 15
 _MOST_LABELS = 14
@@ -21,7 +22,7 @@ def report_figures(report: Report) -> dict[str, list[Figure]]:
     """The figures of each section of a report."""
     errors = errors_table(report)
     return {
-        "summary": [_rates_figure(report)],
+        "summary": [rates_figure(report.comparison)],
         "fragments": _fragment_figures(report),
         "labels": [_labels_figure(report, labels_table(report))],
         "lengths": [_lengths_figure(report, lengths_table(report))],
@@ -30,10 +31,10 @@ def report_figures(report: Report) -> dict[str, list[Figure]]:
     }
 
 
-def _rates_figure(report: Report) -> Figure:
-    """Every rate with its interval."""
-    group = report.comparison.overall
-    names = [name for name in group.names if any(math.isfinite(group.rates[s][name].value) for s in report.systems)]
+def rates_figure(comparison: Comparison) -> Figure:
+    """Every rate of a comparison with its interval."""
+    group = comparison.overall
+    names = [name for name in group.names if any(math.isfinite(group.rates[s][name].value) for s in comparison.systems)]
     series = [
         Series(
             system,
@@ -41,10 +42,10 @@ def _rates_figure(report: Report) -> Figure:
             [group.rates[system][name].interval.low for name in names],
             [group.rates[system][name].interval.high for name in names],
         )
-        for system in report.systems
+        for system in comparison.systems
     ]
     shown = [f"{metric} {rate.replace('_', ' ')}" if metric.replace("-", "_") != rate else metric for metric, rate in names]
-    title = f"Rates in percent, with {100 * report.comparison.level:g}% bootstrap intervals"
+    title = f"Rates in percent, with {100 * comparison.level:g}% bootstrap intervals"
     return Figure("rates", "points", title, shown, series, percent=True, key="rate")
 
 

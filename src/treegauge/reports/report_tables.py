@@ -114,7 +114,7 @@ def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
         (*_named(name), rates[pair.a][name].value, "=<>"[pair.of(name).winner], rates[pair.b][name].value) for name in names
     )
     note = f"< and >: better at {ALPHA:g} by the paired randomisation test; = no difference shown"
-    return Table("Who beats whom", ("metric", "rate", pair.a, " ", pair.b), rows, (note,), percent=(pair.a, pair.b))
+    return Table("Who beats whom", ("metric", "rate", pair.a, "winner", pair.b), rows, (note,), percent=(pair.a, pair.b))
 
 
 def fragments_table(report: Report) -> Table:

@@ -71,6 +71,7 @@ def test_keys_that_write_other_letters_work_by_their_place(chromium: Any, check:
     with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
         anna = BrowserPerson(chromium, next(iter(links.values())))
         for key, code in (("ф", "KeyA"), ("ρ", "KeyR"), ("ü", "BracketLeft"), ("F1", "F1")):
+            anna.page.wait_for_selector("article[data-ready]")
             anna.page.evaluate(
                 "([key, code]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true}))",
                 [key, code],
@@ -119,10 +120,10 @@ def test_screen_readers_hear_everything(chromium: Any, check: Check, store: Stor
         spoken = anna.page.locator("body").aria_snapshot()
         controls = (
             'button "Accept A"',
-            'progressbar "Brackets judged"',
-            'region "Sentence"',
+            'progressbar "Brackets answered"',
+            'group "Sentence"',
             'textbox "Note N"',
-            'group "Your answer"',
+            'group "Verdict"',
         )
         for control in (*controls, f'heading "{anna.page.inner_text("h1")}"'):
             assert control in spoken

@@ -46,22 +46,27 @@ def test_the_whole_job(chromium: Any, store: Store) -> None:
         anna.answer("s")
         anna.page.reload()
         assert anna.key == keys[3]
-        assert "(1 put off)" in anna.count
+        assert "1 skipped" in anna.count
         for key in "aar":
             anna.answer(key)
-        assert anna.key == keys[2], "what was put off comes last"
+        assert anna.key == keys[2], "what was skipped comes last"
+        assert anna.page.inner_text("#measures") == "", "hidden while judging"
+        anna.page.click("#measures-box summary")
+        anna.page.wait_for_selector("#measures table")
         assert "Recall-soft" in anna.page.inner_text("#measures")
         anna.press("r")
         anna.page.wait_for_selector(".done")
-        assert "All brackets are judged" in anna.page.inner_text("main")
+        assert "All brackets are answered" in anna.page.inner_text("main")
         anna.press("z")
         anna.page.wait_for_selector("article")
         assert anna.key == keys[2]
-        anna.press("a")
+        assert anna.page.is_checked("#correction"), "undo keeps the mark"
+        anna.press("e", "a")
         anna.page.wait_for_selector(".done")
 
         ben = BrowserPerson(chromium, by_name["ben"])
         assert ben.key == keys[0]
+        ben.page.wait_for_selector("article[data-ready]")
         ben.page.click("button.reject")
         ben.page.wait_for_selector(f"article[data-key='{keys[1]}']")
         adjudicator = BrowserPerson(chromium, by_name["adjudicator"])
@@ -76,7 +81,12 @@ def test_the_whole_job(chromium: Any, store: Store) -> None:
             person.close()
     log = store.since(0)
     noted = [judgement for judgement in log if judgement.note]
-    assert [(one.note, one.correction, one.verdict) for one in noted] == [("ararat", True, "unsure")]
+    assert [(one.note, one.correction, one.verdict) for one in noted] == [
+        ("ararat", True, "unsure"),
+        ("ararat", True, "skipped"),
+        ("ararat", True, "rejected"),
+        ("ararat", False, "accepted"),
+    ]
     verdicts = [session.log.current(check.questions[n].bracket, Person("annotator", "anna")) for n in check.order]
     assert [said.verdict for said in verdicts if said] == ["accepted", "rejected", "accepted", "accepted", "accepted", "rejected"]
 
@@ -99,6 +109,7 @@ def test_answers_survive_a_bad_connection(chromium: Any, check: Check, store: St
                     route.continue_()
 
         anna.page.route("**/judge", fate)
+        anna.page.wait_for_selector("article[data-ready]")
         anna.page.keyboard.press("a")
         anna.page.wait_for_selector("#trouble:not([hidden])")
         assert "Not stored yet" in anna.page.inner_text("#trouble")
@@ -109,6 +120,7 @@ def test_answers_survive_a_bad_connection(chromium: Any, check: Check, store: St
 
         anna.page.unroute("**/judge")
         anna.page.route("**/judge", lambda route: route.abort())
+        anna.page.wait_for_selector("article[data-ready]")
         anna.page.keyboard.press("r")
         anna.page.wait_for_selector("#trouble:not([hidden])")
         anna.page.on("dialog", lambda dialog: dialog.accept())
@@ -173,7 +185,7 @@ def test_long_sentences_scroll(chromium: Any, store: Store) -> None:
     with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
         anna = BrowserPerson(chromium, next(iter(links.values())))
         anna.page.goto(anna.link + f"?question={check.questions[number].key}")
-        box, asked = anna.page.query_selector(".sentence").bounding_box(), anna.page.query_selector(".selection").bounding_box()
+        box, asked = anna.page.query_selector(".sentence").bounding_box(), anna.page.query_selector(".asked").bounding_box()
         assert box["y"] <= asked["y"] <= box["y"] + box["height"]
         assert box["height"] < 250
         anna.press("w")

@@ -237,7 +237,7 @@
       item.size = Math.floor(ems(item.shown + behind) * FONT * weight / 10000) + (item.found ? 2 * FONT : 0);
     }
     const { width, height } = place(items, mirrored);
-    const svg = shape("svg", { class: "treegauge", role: "img", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}`,
+    const svg = shape("svg", { class: "treegauge", role: "group", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}`,
       "font-size": FONT, "text-anchor": "middle", fill: "currentColor", "data-root": items[0].x });
     const lines = shape("g", { fill: "none", stroke: "currentColor", "stroke-width": 1.1, opacity: 0.55 });
     const branches = shape("g", { fill: "none" });
@@ -277,7 +277,17 @@
       const label = shape("text", { x: item.x, y: baseline, ...weight }, item.shown);
       if (mark) label.append(shape("tspan", { class: "sign", dx: 5, fill: mark.colour, "font-weight": 600 }, item.found[1]));
       group.append(label);
-      if (item.kind === "phrase" || item.kind === "folded") group.addEventListener("click", () => toggle(item.node));
+      if (item.kind === "phrase" || item.kind === "folded") {
+        const button = { tabindex: 0, role: "button", "aria-expanded": String(item.kind !== "folded") };
+        for (const [name, value] of Object.entries(button)) group.setAttribute(name, value);
+        group.addEventListener("click", () => toggle(item.node));
+        group.addEventListener("keydown", (event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          event.stopPropagation();
+          toggle(item.node);
+        });
+      }
       svg.append(group);
     }
     return svg;
@@ -338,13 +348,14 @@
       figure.append(make("p", { class: "note" }, panel.note));
       return figure;
     }
-    const holder = make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": `Tree of ${panel.name}` });
+    const holder = make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": `Tree of ${panel.name}` });
     figure.append(holder);
     let folded = settled(panel.tree, panel.codes, byId("fold").checked);
     const draw = () => holder.replaceChildren(
       drawTree(panel.tree, panel.words, folded, panel.marks, `${panel.name}: ${cut(sentence.text)}`, (node) => {
         folded.has(node) ? folded.delete(node) : folded.add(node);
         draw();
+        holder.querySelector(`[data-node="${node}"]`)?.focus({ preventScroll: true });
       }));
     draw();
     // Of a tree wider than the page the part around the root is seen first.
@@ -502,6 +513,22 @@
   addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
   byId("controls").hidden = byId("keys").hidden = false;
   refresh();
-  if (found.length) open(byId(`s${found[0].n}`), found[0], true);
+  // A short sentence is the first example: the one on which systems differ most is often the longest.
+  const first = found.slice(0, PAGE).find((sentence) => sentence.g.w.length <= 20)
+    || [...found.slice(0, PAGE)].sort((a, b) => a.g.w.length - b.g.w.length)[0];
+  if (first) open(byId(`s${first.n}`), first, true);
+  for (const plot of document.querySelectorAll(".plot")) {
+    const button = plot.querySelector(".save");
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const copy = plot.querySelector("svg").cloneNode(true);
+      copy.setAttribute("xmlns", SVG);
+      copy.setAttribute("color", "#1d2129");
+      const link = make("a", { download: `${plot.dataset.name}.svg` });
+      link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
   follow();
 })();

@@ -63,7 +63,7 @@ const cause = (answer) => messageOf(answer).split("not stored: ").pop();
 
 function messageOf({ text }) {
   try {
-    return JSON.parse(text).message;
+    return String(JSON.parse(text).message ?? "the check reports an error");
   } catch {
     return text;
   }
