@@ -37,12 +37,14 @@ LINES = {
     ("learn", "checkpoint"): ("learn gold.mrg -o new.model --checkpoint OUT", "gold.mrg"),
     ("chunks train", "output"): ("chunks train gold.mrg gold.mrg -o OUT", "gold.mrg"),
     ("chunks entropy", "blame_file"): ("chunks entropy gold.mrg test.mrg --blame-figure OUT", "test.mrg"),
+    ("train", "output"): ("train gold.mrg -o OUT", "gold.mrg"),
     ("decode", "output"): ("decode gold.mrg -o OUT", "gold.mrg"),
     ("consensus", "output"): ("consensus gold.mrg test.mrg -o OUT", "test.mrg"),
     ("reproduce", "output"): ("reproduce abney-tables report/abney-tables.json -o report", "report/abney-tables.json"),
 }
 OUTPUTS = {"output", "save", "svg", "store", "export", "corrected", "patch", "figure", "figures", "blame_file", "checkpoint"}
-ONLY_READ = {("compare", "store"), ("report", "store")}
+ONLY_READ = {("compare", "store"), ("report", "store"), ("train", "export"), ("train", "svg"), ("train", "checkpoint")}
+"""Options that name no file that is written, or a file or folder that the command checks by itself (`train`)."""
 NO_INPUT = {("demo", "output")}
 
 
