@@ -40,10 +40,15 @@ Mask = NDArray[np.bool_]
 
 
 class LabelNumbers:
-    """Numbers for label strings, the same for gold and test; ``classes`` gives labels that a preset takes as equal one number."""
+    """Numbers for label strings, the same for gold and test; ``classes`` gives labels that a preset takes as equal one number.
 
-    def __init__(self) -> None:
+    The labels of ``equal``, a preset's pairs, have the first numbers, whether trees have them or not: what is one class must not
+    depend on which trees are seen together.
+    """
+
+    def __init__(self, equal: Sequence[tuple[str, str]] = ()) -> None:
         self._numbers: dict[str, int] = {}
+        self.numbers([label for pair in equal for label in pair])
 
     def number(self, label: str) -> int:
         return self._numbers.setdefault(label, len(self._numbers))

@@ -193,7 +193,7 @@ def pair_of(
     if on_mismatch == "error" and alignment.notes:
         raise MismatchError(_refusal(alignment))
     common = over_common_tokens(gold, test, alignment)
-    numbers = LabelNumbers()
+    numbers = LabelNumbers(preset.equal_labels)
     keep = ~has_tag(common.gold, preset.delete_tags)
     words = words or WordNumbers(preset)
     gold_words, test_words = words.of(common.gold.vocabulary), words.of(common.test.vocabulary)

@@ -183,7 +183,7 @@ def test_examples_are_shown_in_their_sentences() -> None:
     gold = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (`` ``) (NP (NNS cats)) ('' '') (ADVP (RB here))) (. .))")
     test = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (`` ``) (NP (NNS cats)) ('' '') (NP (RB here))) (. .))")
     preset = load_preset("default")
-    places = breakdown("confusions", prepare(gold, test, preset)).examples(("ADVP", "NP"))
+    places = breakdown("confusions", prepare(gold, test, preset)).examples(("ADVP=PRT", "NP"))
     assert [describe_place(gold, preset, place) for place in places] == [
         "tree 1: gold: I saw cats [ADVP here]",
         "tree 1: test: I saw cats [NP here]",

@@ -127,7 +127,10 @@ def grouped(pair: Pair, keys: Sequence[Key], which: NDArray[np.integer[Any]], ro
 
 
 def class_names(pair: Pair) -> list[str]:
-    """For each class of labels its name: the labels that the preset takes as equal, joined by ``=``."""
+    """For each class of labels its name: the labels that the preset takes as equal, joined by ``=`` in the preset's order.
+
+    A class has its whole name where only one of its labels occurs, so that the counts of all shards have the same keys.
+    """
     names: list[list[str]] = [[] for _ in pair.gold.labels]
     numbers: list[int] = pair.classes.tolist()
     for label, number in zip(pair.gold.labels, numbers, strict=True):
