@@ -7,6 +7,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check a
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -51,6 +52,10 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     gc.set_threshold(200_000, 20, 20)
     # Our matrices are small: a BLAS of several threads mostly waits for itself, and sums in an order that depends on the machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Trees are written as UTF-8 bytes; what else is said must not fail on a terminal that lacks some letter.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = _run(args)
         sys.stdout.flush()

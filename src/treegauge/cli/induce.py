@@ -16,6 +16,7 @@ from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEX
 from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_shard, count_trees, grammar_shards
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
+from treegauge.io.writing import write_chunks
 
 FORMATS = ("model", "text", "nltk")
 
@@ -72,8 +73,7 @@ def command(
         save_model(grammar, output, trained_on=trained_on, notes=notes)
     else:
         written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
-        with click.open_file(output, "w", encoding="utf-8") as stream:
-            stream.write(written)
+        write_chunks([written.encode()], output)
     left_out = sum(notes["left_out"].values())
     click.echo(f"{notes['trees']:,} trees counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
     click.echo(str(statistics(grammar)), err=True)

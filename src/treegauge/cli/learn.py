@@ -19,6 +19,7 @@ from treegauge.grammar.model import save_model
 from treegauge.grammar.text import write_nltk, write_text
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
+from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS
 from treegauge.parsing.jit import when_compiling
@@ -188,8 +189,7 @@ def _write(
         save_model(grammar, output, trained_on=sentences.sha256(), notes=notes)
     else:
         written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
-        with click.open_file(output, "w", encoding="utf-8") as stream:
-            stream.write(written)
+        write_chunks([written.encode()], output)
     which = f"start {learned.best + 1} of {len(learned.histories)}, " if len(learned.histories) > 1 else ""
     taken = len(learned.histories[learned.best]) - 1
     newline = "\n" if sys.stderr.isatty() else ""

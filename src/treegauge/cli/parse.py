@@ -103,21 +103,24 @@ def command(
     check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
     target = RecordFile(output, form, kbest, resume=resume)
     job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
-    began, count, failed = time.monotonic(), 0, 0
+    began, count, failed, too_long = time.monotonic(), 0, 0, 0
     checked: list[Sentence] = []
     found = _with_progress(_parse_in_process(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
     with target.open() as write, when_compiling(_report_compiling):
         write(header(form, grammar, parser.objective, options))
-        for text, fallback, sentence in found:
+        for text, fallback, sentence, is_too_long in found:
             write(text)
             count += 1
             failed += fallback
+            too_long += is_too_long
             checked += [] if sentence is None else [sentence]
         write(footer(form))
     seconds = time.monotonic() - began
     resumed = f" after {job.done:,} done before" if job.done else ""
     parsed = f"{number_of(count, 'sentence')}{resumed} in {seconds:.1f} s"
     click.echo(f"{parsed}; {failed:,} without a parse (fallback)", err=True)
+    if too_long:
+        click.echo(f"{number_of(too_long, 'sentence')} of these: too long to be parsed in the memory at hand", err=True)
     if checked:
         click.echo(str(search_error(parser, checked)), err=True)
 

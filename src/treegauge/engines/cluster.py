@@ -9,12 +9,12 @@ import pickle
 import secrets
 import signal
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
-from treegauge.engines.base import EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
+from treegauge.engines.base import TRIES, EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
 from treegauge.engines.processes import call_with_bytes
 from treegauge.errors import EngineError, MissingExtra
 
@@ -59,20 +59,33 @@ class Cluster(EngineBase):
             elif self._address:
                 self._client = Client(self._address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
             else:
-                with _children_without_interrupts():
-                    self._cluster = LocalCluster(
-                        n_workers=self._workers or os.cpu_count() or 1,
-                        threads_per_worker=1,
-                        memory_limit=0,
-                        dashboard_address=":0",
-                        silence_logs=logging.CRITICAL,
-                    )
+                self._cluster = self._started(LocalCluster)
                 self._client = Client(self._cluster, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
                 f"no Dask scheduler answers at {self._address or 'this machine'}: {error}\n"
                 "  Start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`."
             ) from None
+
+    def _started(self, start: Callable[..., Any]) -> Any:
+        """A cluster on this machine; a worker that is killed while it starts makes Dask give up, and us try again."""
+        failure: Exception | None = None
+        for _ in range(TRIES):
+            try:
+                with _children_without_interrupts():
+                    return start(
+                        n_workers=self._workers or os.cpu_count() or 1,
+                        threads_per_worker=1,
+                        memory_limit=0,
+                        dashboard_address=":0",
+                        silence_logs=logging.CRITICAL,
+                    )
+            except Exception as error:
+                failure = error
+        raise EngineError(
+            f"the workers of a Dask cluster do not start on this machine ({TRIES} times tried): {failure}\n"
+            "  Is there enough memory? --engine local:N uses processes without Dask."
+        ) from failure
 
     def map(
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""

@@ -77,7 +77,7 @@ def load_model(path: str | Path) -> Model:
     try:
         grammar = PCFG(tuple(_rules(document, arrays)), str(document["start"]), _labels(document["labels"]))
         return Model(grammar, str(document["trained_on"]), dict(document["notes"]))
-    except (KeyError, IndexError, TypeError, ValueError, GrammarError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, GrammarError) as error:
         raise ModelError(
             f"the model's parts do not fit together ({type(error).__name__}: {error})",
             path=str(path),

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.errors import EncodingError, FormatError, GrammarError
+from treegauge.errors import EncodingError, FormatError, GrammarError, InputError
 from treegauge.grammar.pcfg import PCFG, Rule
 
 __all__ = ["nltk_names", "read_file", "read_text", "write_nltk", "write_text"]
@@ -250,6 +250,8 @@ def read_file(path: str | Path, *, start: str | None = None, renormalise: bool =
     """The grammar in a text file (UTF-8)."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
     except UnicodeDecodeError as error:
         raise EncodingError(f"not UTF-8 text: {error.reason}", path=str(path), advice="Save the grammar as UTF-8.") from None
     return read_text(text, path=str(path), start=start, renormalise=renormalise)

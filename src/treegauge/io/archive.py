@@ -8,11 +8,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import ModelError
+from treegauge.errors import InputError, ModelError
 from treegauge.io.writing import write_bytes
 
 __all__ = ["MOST_BYTES", "archive_schema", "read_archive", "write_archive"]
@@ -32,10 +31,9 @@ _DOCUMENT = "model.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _SEAL = 64
 """Hexadecimal digits of a sha256."""
-_UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, NotImplementedError, ValueError, KeyError, EOFError,
-    IndexError, TypeError, MemoryError, OSError,
-)  # fmt: skip
+_PLAIN_BYTES, _MOST_RATIO = 8 << 20, 60
+"""A file that unpacks to more bytes than this, and to more than so many times its own, is refused: what packs so well says nothing,
+and may take twenty times its bytes as Python objects."""
 
 
 def write_archive(
@@ -68,17 +66,19 @@ def read_archive(path: str | Path, schema: str, version: int) -> tuple[dict[str,
     """The document and the arrays of a model of this schema and version."""
     # Read whole first: an error of the disk is told from one of the content, which may send zipfile to impossible
     # places.
-    if os.path.getsize(path) > MOST_BYTES:
-        raise ModelError(f"larger than {MOST_BYTES:,} bytes: refused", path=str(path))
-    content = Path(path).read_bytes()
+    content = _content(path)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            parts = _parts(archive, str(path))
+            parts = _parts(archive, len(content), str(path))
         document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode()))
-        arrays = {name.removesuffix(".npy"): np.load(io.BytesIO(content), allow_pickle=False) for name, content in parts.items()}
-    except _UNREADABLE as error:
+        arrays = {name.removesuffix(".npy"): _array(part) for name, part in parts.items()}
+    except ModelError:
+        raise
+    except Exception as error:  # zip, zlib, JSON and NumPy's headers, which are read as Python, each have many of their own
         raise ModelError(
-            f"not a readable model file ({error})", path=str(path), advice="The file is damaged or no model; write it again."
+            f"not a readable model file ({type(error).__name__}: {str(error)[:200]})",
+            path=str(path),
+            advice="The file is damaged or no model; write it again.",
         ) from None
     found = document.get("schema"), document.get("version")
     if found != (schema, version):
@@ -99,21 +99,45 @@ def archive_schema(path: str | Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive, archive.open(_DOCUMENT) as stream:
             found = re.match(rb'\{\s*"schema":\s*"([^"]*)"', stream.read(200))
-    except _UNREADABLE:
+    except Exception:  # of many kinds, see read_archive
         return ""
     return found[1].decode() if found else ""
 
 
-def _parts(archive: zipfile.ZipFile, path: str) -> dict[str, bytes]:
+def _content(path: str | Path) -> bytes:
+    try:
+        if os.path.getsize(path) > MOST_BYTES:
+            raise ModelError(f"larger than {MOST_BYTES:,} bytes: refused", path=str(path))
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=str(path)) from None
+
+
+def _array(part: bytes) -> NDArray[Any]:
+    """The array in a part; its header must describe just the bytes that are there."""
+    stream = io.BytesIO(part)
+    version = np.lib.format.read_magic(stream)
+    reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_columns, dtype = reader(stream)
+    begin = stream.tell()
+    if dtype.hasobject or dtype.itemsize * math.prod(shape) != len(part) - begin:
+        raise ValueError(f"an array of {dtype} and shape {shape} is not what {len(part) - begin} bytes hold")
+    # Written anew, since what stands in a part cannot be changed in place.
+    return np.frombuffer(part, dtype, offset=begin).reshape(shape, order="F" if by_columns else "C").copy()
+
+
+def _parts(archive: zipfile.ZipFile, size: int, path: str) -> dict[str, bytes]:
     members = archive.infolist()
-    if len(members) > _MOST_PARTS or sum(member.file_size for member in members) > MOST_BYTES:
-        raise ModelError(f"unpacks to more than {MOST_BYTES:,} bytes or {_MOST_PARTS} parts: refused", path=path)
+    unpacked = sum(member.file_size for member in members)
+    most = min(MOST_BYTES, max(_PLAIN_BYTES, _MOST_RATIO * size))
+    if len(members) > _MOST_PARTS or unpacked > most:
+        raise ModelError(f"unpacks to more than {most:,} bytes or {_MOST_PARTS} parts: refused", path=path)
     parts: dict[str, bytes] = {}
     left = MOST_BYTES
     for member in members:
         # The declared size may lie, so what is read is bounded too.
         with archive.open(member) as stream:
-            parts[member.filename] = stream.read(left + 1)
+            parts[member.filename] = stream.read(min(left, member.file_size) + 1)
         left -= len(parts[member.filename])
         if left < 0:
             raise ModelError(f"unpacks to more than {MOST_BYTES:,} bytes: refused", path=path)

@@ -197,7 +197,8 @@ class _TextBlock:
             return events, len(self.text)
         complete = events.complete()
         if not complete:
-            return events, 0
+            # Blank lines without end are none of a tree that may still be whole.
+            return events, 0 if len(events) else len(self.text)
         used = int(events.position[complete - 1]) + 1
         blanks = _BLANKS_TO_NEWLINE.match(self.text, used)
         return events.first(complete), blanks.end() if blanks else used

@@ -18,8 +18,9 @@ from treegauge.io.sources import ReadOptions
 
 __all__ = ["Scanner", "TextPosition", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
 
-_TOKEN = re.compile(rb"(?:\([ \t\r\v\f]*)+|(?:\)[ \t\r\v\f]*)+|[^() \t\n\r\v\f]+")
-_NOT_NEWLINE = re.compile(rb"[^\n]")
+# No group is repeated: the memory of a match would grow with the number of brackets in a row.
+_TOKEN = re.compile(rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+")
+_BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 _BALANCE = "Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
 _OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); --comment PREFIX leaves comment lines out."
 _LINES = "Each line was declared to be one sentence (--lines); leave that out for trees over several lines."
@@ -63,6 +64,8 @@ def is_nested_at_margin(text: bytes) -> bool:
 
     In most files such a bracket begins a new tree, which tells where an unclosed one should have ended; not in these.
     """
+    if b"\n(" not in text:
+        return False
     events = find_events(text)
     opens = np.flatnonzero(events.is_open)
     if not len(opens):
@@ -153,7 +156,7 @@ class Scanner:
                 surplus = token.count(b")") - self.depth
                 self.depth = max(-surplus, 0)
                 if surplus > 0:
-                    at += [m.start() for m in re.finditer(rb"\)", token)][-surplus]
+                    at += int(np.flatnonzero(np.frombuffer(token, np.uint8) == ord(")"))[-surplus])
                     yield from self._outside(line, base, at, match.end(), "closing bracket without an opening one", _BALANCE)
             elif not self.depth:
                 yield from self._outside(line, base, at, match.end(), "text outside brackets", _OUTSIDE)
@@ -188,7 +191,7 @@ class Scanner:
 
     def _forget_tree(self, end: int) -> None:
         bad = bytes(self._good[self._tree_start : end])
-        self._good[self._tree_start : end] = _NOT_NEWLINE.sub(b" ", bad)
+        self._good[self._tree_start : end] = bad.translate(_BLANK)
         self.depth = 0
 
     def _error(self, kind: type[InputError], problem: str, line: bytes, at: int, advice: str) -> InputError:

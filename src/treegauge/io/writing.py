@@ -85,6 +85,8 @@ def _write_standard_output(chunks: Iterable[bytes]) -> None:
 @contextmanager
 def _whole_file(name: str) -> Generator[BinaryIO]:
     """A file for writing that takes its name only when all is written; a device or pipe is written to directly."""
+    if "\0" in name:
+        raise WriteError(f"{name!r} cannot be the name of a file: it has a zero byte")
     target = os.path.realpath(name)
     if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
         with open(target, "wb") as raw:

@@ -15,6 +15,8 @@ __all__ = ["XmlHandler", "attribute_text", "found_in"]
 
 Item = TypeVar("Item")
 
+_LONGEST_TAG_BYTES = 4 << 20
+"""Of a tag with its attributes: the parser begins it anew with every chunk, so one without end takes the square of its length."""
 _FORBIDDEN = {*map(chr, range(32)), "\ufffe", "\uffff"} - {"\t", "\n", "\r"}
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
@@ -31,6 +33,7 @@ class XmlHandler(ABC, Generic[Item]):
         self.parser.ProcessingInstructionHandler = self.instruction
         self.parser.EntityDeclHandler = self._refuse_entity
         self.found: deque[Item | InputError] = deque()
+        self._fed = 0
 
     @abstractmethod
     def start(self, element: str, attributes: dict[str, str]) -> None:
@@ -56,6 +59,10 @@ class XmlHandler(ABC, Generic[Item]):
         """Parse some more; the error that makes going on impossible, if any."""
         try:
             self.parser.Parse(chunk, is_last)
+            self._fed += len(chunk)
+            if self._fed - max(self.parser.CurrentByteIndex, 0) > _LONGEST_TAG_BYTES:
+                problem = f"a tag, text or comment of more than {_LONGEST_TAG_BYTES >> 20} MB"
+                return FormatError(problem, path=self.path, line=self.line, advice="Is a quote or a '>' missing?")
         except expat.ExpatError as error:
             problem = expat.ErrorString(error.code)
             advice = "Was the file cut short, or is it another format (--format-in)?"

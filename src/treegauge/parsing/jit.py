@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import pickle
 import shutil
 import tempfile
 import time
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 
 import treegauge
 
-__all__ = ["Bools", "Floats", "Ints", "NoKernelCache", "inline", "kernel", "when_compiling"]
+__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "NoKernelCache", "inline", "kernel", "when_compiling"]
 
 Floats = Any
 """An array of float64 inside a kernel. There an index gives a number, which NumPy's types cannot promise."""
@@ -29,6 +30,7 @@ Bools = Any
 # Numba has no types of its own.
 _numba: Any = importlib.import_module("numba")
 _event: Any = importlib.import_module("numba.core.event")
+_caching: Any = importlib.import_module("numba.core.caching")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {
@@ -46,6 +48,61 @@ class NoKernelCache(UserWarning):
     """Compiled kernels cannot be stored, so every run compiles them again."""
 
 
+class DamagedKernelCache(UserWarning):
+    """A stored kernel is not as it was written: it is thrown away, and compiled again."""
+
+
+class _SealedFiles(_caching.IndexDataCacheFile):
+    """Numba's index and data files of one kernel, each behind the sha256 of its bytes.
+
+    Numba takes what it finds for whole, and machine code that is not can end the process. A file that is not as it was written is
+    removed, and then is one that was never there. Storing is a convenience: a full disk does not stop the run.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        try:
+            super().save(key, data)
+        except OSError as error:
+            message = f"a compiled kernel cannot be stored ({error.strerror or error}); the next run will compile it anew"
+            warnings.warn(message, NoKernelCache, stacklevel=2)
+
+    def _load_index(self) -> dict[Any, Any]:
+        found = self._unsealed(self._index_path)
+        version, stamp, names = (None, None, {}) if found is None else pickle.loads(found)
+        return names if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: dict[Any, Any]) -> None:
+        self._seal(self._index_path, self._dump((self._version, self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        found = self._unsealed(self._data_path(name))
+        return None if found is None else pickle.loads(found)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._seal(self._data_path(name), self._dump(data))
+
+    def _seal(self, path: str, content: bytes) -> None:
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+    def _unsealed(self, path: str) -> bytes | None:
+        """What a file was written with; None if there is none, or no longer the same."""
+        try:
+            stored = Path(path).read_bytes()
+        except OSError:
+            return None
+        content = stored[_SEAL:]
+        if stored[:_SEAL] == hashlib.sha256(content).digest():
+            return content
+        message = f"a stored kernel is damaged ({os.path.basename(path)}); it is thrown away and compiled again"
+        warnings.warn(message, DamagedKernelCache, stacklevel=2)
+        Path(path).unlink(missing_ok=True)
+        return None
+
+
+_SEAL = hashlib.sha256().digest_size
+
+
 def kernel(function: Function) -> Function:
     """``function`` compiled on first use, without the interpreter lock, and cached on disk where a folder can be
     written."""
@@ -54,9 +111,14 @@ def kernel(function: Function) -> Function:
         return _numba.njit(**_OPTIONS)(function)
     before, _numba.config.CACHE_DIR = _numba.config.CACHE_DIR, folder
     try:
-        return _numba.njit(cache=True, **_OPTIONS)(function)
+        compiled = _numba.njit(cache=True, **_OPTIONS)(function)
     finally:
         _numba.config.CACHE_DIR = before
+    files = compiled._cache._cache_file
+    sealed = _SealedFiles.__new__(_SealedFiles)
+    sealed.__dict__.update(files.__dict__)
+    compiled._cache._cache_file = sealed
+    return compiled
 
 
 def inline(function: Function) -> Function:
@@ -72,7 +134,7 @@ def _folder() -> str | None:
     where a class has moved since. So all sources that kernels are made of decide the folder's name.
     """
     texts = [path.read_bytes() for part in ("learning", "parsing") for path in sorted((_PACKAGE / part).rglob("*.py"))]
-    kernels = [text for text in texts if b"parsing.jit import" in text]
+    kernels = [text for text in texts if b"parsing.jit import" in text or b"class _SealedFiles" in text]
     types = [path.read_bytes() for path in map(_PACKAGE.joinpath, _RULES) if path.exists()]
     digest = hashlib.sha256(b"\0".join([*kernels, *types])).hexdigest()[:16]
     given = _numba.config.CACHE_DIR

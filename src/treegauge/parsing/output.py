@@ -6,7 +6,6 @@ import bz2
 import json
 import lzma
 import os
-import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from treegauge.errors import UsageError, WriteError
-from treegauge.io.writing import COMPRESSORS, partial_path
+from treegauge.io.writing import COMPRESSORS, partial_path, write_chunks
 from treegauge.parsing.parser import ParsedSentence
 from treegauge.parsing.posteriors import Constituent
 from treegauge.tables import plain
@@ -107,7 +106,7 @@ class RecordFile:
     def open(self) -> Generator[Callable[[str], object]]:
         """A context with a function that appends records to the complete ones; an incomplete record is removed."""
         if self._path == "-":
-            yield sys.stdout.write
+            yield lambda text: write_chunks([text.encode("utf-8")], "-")
             return
         try:
             with self._stream() as stream:

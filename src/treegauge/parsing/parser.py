@@ -15,6 +15,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise import expand_unaries
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.forest import Forest, Parse
+from treegauge.parsing.memory import check_memory
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.pruning import Pruner, expected_usage
@@ -62,7 +63,8 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """The tree of a sentence; ``fallback`` if it is no parse but the right-branching substitute."""
+    """The tree of a sentence; ``fallback`` if it is no parse but the right-branching substitute, ``too_long`` if no parse was even
+    looked for, since the chart would not fit into memory."""
 
     sentence: Sentence
     tree: Tree
@@ -71,6 +73,7 @@ class ParsedSentence:
     fallback: bool
     kbest: tuple[Parse, ...] = ()
     constituents: tuple[Constituent, ...] = ()
+    too_long: bool = False
 
 
 class SentenceParser(Protocol):
@@ -141,8 +144,8 @@ class Parser:
         try:
             forest = self._forest(sentence)
         except TooLong:
-            forest = None
-        if forest is None or not self._has_parse(forest):
+            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True, too_long=True)
+        if not self._has_parse(forest):
             return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
         best = self._best(forest)
         kbest = tuple(Parse(self._output_tree(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
@@ -170,6 +173,7 @@ class Parser:
             if sentence.tags is None:
                 raise MismatchError(f"no tags are given for: {' '.join(sentence.words)}")
             tags = [self._symbols(tag) for tag in sentence.tags]
+        check_memory(self.grammar, words, tags)
         if self.prune:
             pruned = Forest(self.grammar, words, tags=tags, limit=Pruner.of(self.grammar).limit(words, self.prune, tags))
             if self._has_parse(pruned):

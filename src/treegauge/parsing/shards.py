@@ -25,11 +25,13 @@ BLOCK = 200
 
 
 class ParseRecord(NamedTuple):
-    """The output text of a sentence, whether it is a fallback, and the sentence itself if its pruning is to be checked."""
+    """The output text of a sentence, whether it is a fallback, the sentence itself if its pruning is to be checked, and whether it
+    was too long to be parsed."""
 
     text: str
     fallback: bool
     sentence: Sentence | None = None
+    too_long: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     parser = job.parser
     text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
     times, rest = divmod(number - job.done, job.check_every)
-    return ParseRecord(text, parsed.fallback, parsed.sentence if not rest and times < job.check_most else None)
+    sentence = parsed.sentence if not rest and times < job.check_most else None
+    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long)
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:

@@ -23,6 +23,7 @@ from treegauge.presets.prm import KEYWORDS, Parameters, parse_prm
 __all__ = ["EvalbFile", "Preset", "load_preset", "preset_names", "preset_text"]
 
 _FOLDER = os.path.dirname(__file__)
+_MOST_BYTES = 1 << 24
 _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; treegauge score --show-preset collins shows a whole file."
 
 
@@ -110,8 +111,7 @@ def preset_names() -> list[str]:
 
 def preset_text(name: str) -> str:
     """The file behind a preset."""
-    with open(_path(name), encoding="utf-8") as file:
-        return file.read()
+    return _read(_path(name)).decode("utf-8", "replace")
 
 
 def load_preset(name: str | os.PathLike[str] | Preset) -> Preset:
@@ -119,17 +119,36 @@ def load_preset(name: str | os.PathLike[str] | Preset) -> Preset:
     return name if isinstance(name, Preset) else _load(os.fspath(name))
 
 
-@cache
-def _load(name: str) -> Preset:
+def _load(name: str, builds_on: tuple[str, ...] = ()) -> Preset:
+    """The preset of that name, for those of the paths ``builds_on``; a file is read each time, since it may have changed."""
     path = _path(name)
+    if os.path.dirname(path) == _FOLDER:
+        return _shipped(path)
+    if path in builds_on:
+        raise FormatError(f"the preset builds on itself: {' -> '.join((*builds_on, path))}", path=path)
+    return _parsed(path, path, builds_on)
+
+
+@cache
+def _shipped(path: str) -> Preset:
+    return _parsed(path, os.path.basename(path).rpartition(".")[0], ())
+
+
+def _parsed(path: str, name: str, builds_on: tuple[str, ...]) -> Preset:
+    data = _read(path)
+    return _from_toml(data, name, path, (*builds_on, path)) if path.endswith(".toml") else _from_prm(data, name, path)
+
+
+def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        raise InputError(f"the preset cannot be read: {error.strerror or error}", path=path) from None
-    folder, file_name = os.path.split(path)
-    stem = file_name.rpartition(".")[0] if folder == _FOLDER else path
-    return _from_toml(data, stem, path) if path.endswith(".toml") else _from_prm(data, stem, path)
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the preset cannot be read: {why}", path=path.replace("\0", "\\0")) from None
+    if len(data) > _MOST_BYTES:
+        raise InputError(f"larger than {_MOST_BYTES:,} bytes: this is no preset", path=path)
+    return data
 
 
 def _path(name: str) -> str:
@@ -177,14 +196,16 @@ def _text(labels: Iterable[bytes]) -> list[str]:
     return [label.decode("utf-8", "replace") for label in labels]
 
 
-def _from_toml(data: bytes, name: str, path: str) -> Preset:
+def _from_toml(data: bytes, name: str, path: str, builds_on: tuple[str, ...]) -> Preset:
     import tomllib
 
     try:
         table = tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise FormatError("not a preset: lists in lists, too deep to read", path=path) from None
+    except ValueError as error:  # of TOML, of UTF-8, or a number of thousands of digits
         raise FormatError(f"not a TOML file: {error}", path=path) from None
-    base = load_preset(str(table.pop("base"))) if "base" in table else Preset()
+    base = _base(table.pop("base"), path, builds_on) if "base" in table else Preset()
     known = {item.name for item in fields(Preset)} - {"name"} - _NOT_SETTINGS
     settings: dict[str, Any] = {name: getattr(base, name) for name in known}
     for key, value in table.items():
@@ -196,12 +217,35 @@ def _from_toml(data: bytes, name: str, path: str) -> Preset:
     return Preset(name=name, parameters=parameters, **settings)
 
 
+def _base(value: object, path: str, builds_on: tuple[str, ...]) -> Preset:
+    if not isinstance(value, str):
+        raise FormatError(f"base is the name of a preset, not {_shown(value)}", path=path)
+    return _load(value, builds_on)
+
+
 def _setting(key: str, value: Any, before: Any, path: str) -> Any:
     """A TOML value in the type of its field; lists add to what the base deletes."""
-    if isinstance(value, list) and isinstance(before, frozenset):
-        return cast("frozenset[str]", before) | {str(item) for item in cast("list[object]", value)}
-    if isinstance(value, list) and isinstance(before, tuple):
-        return cast("tuple[object, ...]", before) + tuple((str(a), str(b)) for a, b in cast("list[list[object]]", value))
-    if isinstance(value, (str, int)) and isinstance(before, type(value)):
+    if isinstance(before, frozenset) and _is_strings(value):
+        return cast("frozenset[str]", before) | set(cast("list[str]", value))
+    if isinstance(before, tuple) and isinstance(value, list):
+        pairs = cast("list[object]", value)
+        if all(_is_strings(pair) and len(cast("list[str]", pair)) == 2 for pair in pairs):
+            return cast("tuple[object, ...]", before) + tuple(tuple(pair) for pair in cast("list[list[str]]", pairs))
+    # A truth value is an integer to Python, not to who writes a preset.
+    if isinstance(value, (str, int)) and type(value) is type(before):
         return value
-    raise FormatError(f"{key} cannot be {value!r}", path=path)
+    raise FormatError(f"{key} cannot be {_shown(value)}: it is {_kind(before)}", path=path)
+
+
+def _is_strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in cast("list[object]", value))
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or value.bit_length() < 400 else "a very large number"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _kind(before: object) -> str:
+    kinds = {bool: "true or false", int: "a number", str: "text in quotes", frozenset: "a list of labels", tuple: "a list of pairs"}
+    return kinds[type(before)]
