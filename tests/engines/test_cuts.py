@@ -104,7 +104,7 @@ def test_parses(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     whole = run(*command).out
     assert run(*command, "--jobs", "2").out == whole
     for size in (3, 16):
-        monkeypatch.setattr(parsing_shards.stretches, "__defaults__", (size,))
+        monkeypatch.setattr(parsing_shards.sentence_blocks, "__defaults__", (size,))
         for number in (1, 2):
             run(*command, "--shard", f"{number}/2", "--part", tmp_path / f"{size}-{number}.part")
         assert run("merge", *(tmp_path / f"{size}-{number}.part" for number in (1, 2))).out == whole

@@ -1,0 +1,83 @@
+"""The most memory that commands hold, at two sizes of file eight times apart: what grows with the input, and what does not.
+
+python bench/memory.py [--data ../shared/data/outputs] [--sentences 200000] [--save]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from generated import FilePair, generate, source_files
+from results import machine, save_section
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "outputs"
+APART = 8
+PEAK = """
+import sys
+from treegauge.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end.code
+with open("/proc/self/status") as status:
+    print(next(line.split()[1] for line in status if line.startswith("VmHWM")), file=sys.stderr)
+"""
+
+
+def peak_memory(*words: object) -> int:
+    """The most memory a command ever held, in bytes."""
+    done = subprocess.run([sys.executable, "-c", PEAK, *map(str, words)], check=True, capture_output=True, text=True)
+    return 1024 * int(done.stderr.split()[-1])
+
+
+def commands(files: FilePair, folder: Path) -> dict[str, list[object]]:
+    """The commands by what they are called in the table."""
+    gold, test = files.gold, files.test
+    return {
+        "`score`": ["score", gold, test],
+        "`score --stream`": ["score", gold, test, "--stream"],
+        "`evalb`": ["evalb", gold, test],
+        "`validate`": ["validate", gold],
+        "`convert --to export`": ["convert", gold, "--to", "export", "-o", folder / "out.export"],
+        "`compare -m parseval --rounds 10000`": ["compare", gold, test, gold, "-m", "parseval", "--rounds", 10_000],
+    }
+
+
+def measured(small: FilePair, large: FilePair, folder: Path) -> list[str]:
+    lines = [
+        "| command | "
+        + " | ".join(f"{files.sentences:,} sentences ({files.size / 1e6:.0f} MB)" for files in (small, large))
+        + " |",
+        "|---|---:|---:|",
+    ]
+    larger = commands(large, folder)
+    for name, words in commands(small, folder).items():
+        lines.append(f"| {name} | {peak_memory(*words) / 1e6:,.0f} MB | {peak_memory(*larger[name]) / 1e6:,.0f} MB |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=SHARED, help="folder with gum_dev.gold.mrg and gum_dev.berkeley-maxrule.mrg")
+    parser.add_argument("--sentences", type=int, default=200_000, help="of the larger files")
+    parser.add_argument("--save", action="store_true", help="put the result into RESULTS.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        gold, test = source_files(options.data, folder)
+        small, large = (generate(gold, test, n, folder) for n in (options.sentences // APART, options.sentences))
+        lines = measured(small, large, folder)
+    base = peak_memory("score", "--list")
+    about = f"{gold.name} against {test.name}, perturbed, with a growing vocabulary; {base / 1e6:.0f} MB before anything is read."
+    text = "\n".join([about, "", *lines, "", machine()])
+    print(text)
+    if options.save:
+        save_section("Memory", text)
+
+
+if __name__ == "__main__":
+    main()
