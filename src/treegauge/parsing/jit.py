@@ -61,14 +61,16 @@ class _SealedFiles(_caching.IndexDataCacheFile):
 
     def save(self, key: Any, data: Any) -> None:
         try:
-            super().save(key, data)
+            _caching.IndexDataCacheFile.save(self, key, data)
         except OSError as error:
             message = f"a compiled kernel cannot be stored ({error.strerror or error}); the next run will compile it anew"
             warnings.warn(message, NoKernelCache, stacklevel=2)
 
     def _load_index(self) -> dict[Any, Any]:
         found = self._unsealed(self._index_path)
-        version, stamp, names = (None, None, {}) if found is None else pickle.loads(found)
+        if found is None:
+            return {}
+        version, stamp, names = pickle.loads(found)
         return names if (version, stamp) == (self._version, self._source_stamp) else {}
 
     def _save_index(self, overloads: dict[Any, Any]) -> None:

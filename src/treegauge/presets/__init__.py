@@ -223,22 +223,27 @@ def _base(value: object, path: str, builds_on: tuple[str, ...]) -> Preset:
     return _load(value, builds_on)
 
 
-def _setting(key: str, value: Any, before: Any, path: str) -> Any:
+def _setting(key: str, value: object, before: object, path: str) -> object:
     """A TOML value in the type of its field; lists add to what the base deletes."""
-    if isinstance(before, frozenset) and _is_strings(value):
-        return cast("frozenset[str]", before) | set(cast("list[str]", value))
-    if isinstance(before, tuple) and isinstance(value, list):
-        pairs = cast("list[object]", value)
-        if all(_is_strings(pair) and len(cast("list[str]", pair)) == 2 for pair in pairs):
-            return cast("tuple[object, ...]", before) + tuple(tuple(pair) for pair in cast("list[list[str]]", pairs))
+    refusal = FormatError(f"{key} cannot be {_shown(value)}: it is {_kind(before)}", path=path)
     # A truth value is an integer to Python, not to who writes a preset.
-    if isinstance(value, (str, int)) and type(value) is type(before):
+    is_plain = isinstance(value, (str, int)) and type(value) is type(before)
+    if isinstance(before, frozenset) and (labels := _strings(value)) is not None:
+        return cast("frozenset[str]", before).union(labels)
+    if isinstance(before, tuple) and isinstance(value, list):
+        pairs = [_strings(pair) for pair in cast("list[object]", value)]
+        if all(pair is not None and len(pair) == 2 for pair in pairs):
+            return (*cast("tuple[object, ...]", before), *(tuple(pair) for pair in pairs if pair is not None))
+    if is_plain:
         return value
-    raise FormatError(f"{key} cannot be {_shown(value)}: it is {_kind(before)}", path=path)
+    raise refusal
 
 
-def _is_strings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in cast("list[object]", value))
+def _strings(value: object) -> list[str] | None:
+    """A list of strings as such; None if it is none."""
+    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    found = [item for item in items if isinstance(item, str)]
+    return found if len(found) == len(items) else None
 
 
 def _shown(value: object) -> str:
@@ -247,5 +252,10 @@ def _shown(value: object) -> str:
 
 
 def _kind(before: object) -> str:
-    kinds = {bool: "true or false", int: "a number", str: "text in quotes", frozenset: "a list of labels", tuple: "a list of pairs"}
-    return kinds[type(before)]
+    if isinstance(before, bool):
+        return "true or false"
+    if isinstance(before, int):
+        return "a number"
+    if isinstance(before, str):
+        return "text in quotes"
+    return "a list of labels" if isinstance(before, frozenset) else "a list of pairs"
