@@ -227,15 +227,14 @@ def _setting(key: str, value: object, before: object, path: str) -> object:
     """A TOML value in the type of its field; lists add to what the base deletes."""
     refusal = FormatError(f"{key} cannot be {_shown(value)}: it is {_kind(before)}", path=path)
     # A truth value is an integer to Python, not to who writes a preset.
-    is_plain = isinstance(value, (str, int)) and type(value) is type(before)
+    if isinstance(value, (str, int)) and type(value) is type(before):
+        return value
     if isinstance(before, frozenset) and (labels := _strings(value)) is not None:
         return cast("frozenset[str]", before).union(labels)
     if isinstance(before, tuple) and isinstance(value, list):
         pairs = [_strings(pair) for pair in cast("list[object]", value)]
         if all(pair is not None and len(pair) == 2 for pair in pairs):
             return (*cast("tuple[object, ...]", before), *(tuple(pair) for pair in pairs if pair is not None))
-    if is_plain:
-        return value
     raise refusal
 
 
