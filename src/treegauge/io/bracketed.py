@@ -7,20 +7,22 @@ What the text means is defined in :mod:`treegauge.trees.bracketed`. Text whose b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from treegauge.errors import BracketError, InputError
-from treegauge.io.bracketed_columns import Events, Names, TreeColumns, find_events, join_parts, part_of
+from treegauge.io.bracketed_columns import Events, Names, TreeColumns, begin_at_margin, find_events, join_parts, part_of
+from treegauge.io.broken import Mended, mend, mend_texts
 from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
 from treegauge.io.sources import ReadOptions
 from treegauge.io.text import Text
-from treegauge.trees.treebank import Origin, Treebank
+from treegauge.trees.treebank import Origin, Problem, Treebank
 
-__all__ = ["bracketed_parts", "check_bracketed", "small_files_part"]
+__all__ = ["bracketed_parts", "check_bracketed", "small_files_part", "treebank_of_texts"]
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
@@ -57,6 +59,20 @@ def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) 
     cuts = np.searchsorted(lines, first)
     origins = (Origin(text.name, lines[cuts[k] : cuts[k + 1]] - first[k] + 1) for k, text in enumerate(texts))
     return part._replace(origins=tuple(origin for origin in origins if len(origin.line)))
+
+
+def treebank_of_texts(
+    texts: Sequence[str], path: str, options: ReadOptions, problems: Mapping[int, Problem] = MappingProxyType({}), line: int = 1
+) -> Treebank:
+    """A tree for each text, the first being on ``line``; a blank text is an empty parse, and ``problems`` are known already."""
+    names, place = Names(), TextPosition(line, 0)
+    if options.on_error == "stop":
+        whole = "".join(" ".join(text.splitlines()) + "\n" for text in texts).encode("utf-8")
+        mended = Mended(whole, {}, len(whole))
+    else:
+        mended = mend_texts(texts, path, line, options)
+    part, _ = _TextBlock(mended.text, path, place, True, replace(options, lines=True, comment="")).read(names)
+    return join_parts([] if part is None else [with_problems(part, {**mended.problems, **problems})], names)
 
 
 def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
@@ -134,6 +150,8 @@ class _Reader:
         # Where the present block begins.
         self.place = TextPosition(1, 0) if text.part is None else TextPosition(text.part.line, text.part.characters)
         self.failed_block: bytes | None = None
+        # Whether brackets at the beginning of a line may be inside a tree; None: not yet known.
+        self.nested: bool | None = None
 
     def treebanks(self) -> Iterator[Treebank]:
         for part in self.parts():
@@ -148,9 +166,9 @@ class _Reader:
             pieces.append(chunk)
             if not is_last and sum(map(len, pieces)) < enough:
                 continue
-            block = _TextBlock(b"".join(pieces), self.path, self.place, is_last, self.options)
+            block = self._block(b"".join(pieces), is_last)
             self.failed_block = block.text
-            part, used = block.read(self.names)
+            part, used = block.read(self.names) if self.options.on_error == "stop" else self._read_mended(block)
             self.failed_block = None
             if part is not None:
                 yield part
@@ -158,6 +176,30 @@ class _Reader:
             pieces = [block.text[used:]]
             # A tree larger than a chunk: wait until there is twice as much, so that the work stays linear.
             enough = 0 if used else 2 * len(block.text)
+
+    def _block(self, text: bytes, is_last: bool) -> _TextBlock:
+        if self.nested is None and self.options.on_error != "stop":
+            self.nested = is_nested_at_margin(text)
+        return _TextBlock(text, self.path, self.place, is_last, self.options, may_nest_at_margin=self.nested is not False)
+
+    def _read_mended(self, block: _TextBlock) -> tuple[TreeColumns | None, int]:
+        """The trees of a block in which some may be broken."""
+        try:
+            return block.read(self.names)
+        except InputError:
+            text, _ = _without_comments(block.text, self.options.comment, block.place.begins_line)
+            mended = mend(text, self.path, block.place, self.options, is_last=block.is_last, nested=bool(self.nested))
+            if not mended.used and len(text) > _LARGEST_TREE_BYTES:
+                raise
+        if not mended.used:
+            return None, 0
+        part, _ = replace(block, text=mended.text, is_last=True, may_nest_at_margin=True).read(self.names)
+        return None if part is None else with_problems(part, mended.problems), mended.used
+
+
+def with_problems(part: TreeColumns, problems: Mapping[int, Problem]) -> TreeColumns:
+    """Trees of one origin with what was wrong with them."""
+    return part._replace(origins=(replace(part.origins[0], problems=problems),))
 
 
 @dataclass(frozen=True)
@@ -170,6 +212,7 @@ class _TextBlock:
     is_last: bool
     options: ReadOptions
     bad_lines: AbstractSet[int] = frozenset()
+    may_nest_at_margin: bool = True
 
     def read(self, names: Names) -> tuple[TreeColumns | None, int]:
         """The trees that are complete in this block, and how many bytes they take."""
@@ -183,7 +226,7 @@ class _TextBlock:
         if not used:
             self._refuse_endless(text)
             return None, 0
-        if not events.balance() or b"\0" in text:
+        if not events.balance() or b"\0" in text or not (self.may_nest_at_margin or begin_at_margin(events)):
             raise self._error()
         try:
             part = part_of(events, names, self.path, self.place.line)
@@ -220,6 +263,8 @@ class _TextBlock:
         return find_events(_with_lines_mended(text, special, newlines.tolist())) if special else events
 
     def _error(self) -> InputError:
+        if not self.may_nest_at_margin:
+            return BracketError("a tree that is broken", path=self.path, line=self.place.line)
         error = first_error(self.text, self.path, self.place, self.options)
         assert error is not None, "the fast reader refused what the careful one accepts"
         return error
@@ -237,7 +282,7 @@ def _too_large(path: str, line: int) -> InputError:
         f"a tree of more than {_LARGEST_TREE_BYTES >> 20} MB",
         path=path,
         line=line,
-        advice="Is a closing bracket missing? Or does --lines stand for a file without line ends?",
+        advice="Is a closing bracket missing? Or has a file read line by line (option lines) no line ends?",
     )
 
 

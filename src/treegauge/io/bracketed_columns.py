@@ -32,6 +32,7 @@ __all__ = [
     "Names",
     "Nesting",
     "TreeColumns",
+    "begin_at_margin",
     "find_events",
     "join_parts",
     "nesting_of",
@@ -140,6 +141,12 @@ def find_events(text: bytes) -> Events:
     byte = data.take(position)
     step = (byte == _OPEN).view(np.int8) - (byte == _CLOSE).view(np.int8)
     return Events(data, outside, position, byte, np.cumsum(step, dtype=np.int32))
+
+
+def begin_at_margin(events: Events) -> bool:
+    """Whether every bracket at the beginning of a line begins a tree."""
+    opens = events.position[events.is_open & (events.depth > 1)]
+    return not bool((events.data.take(opens - 1) == _NEWLINE).any())
 
 
 class Nesting(NamedTuple):

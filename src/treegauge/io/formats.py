@@ -88,6 +88,9 @@ _TABLE = (
         _later("conll2000.check_conll2000"),
         _later("conll2000.conll2000_text"),
     ),
+    Format(
+        "jsonl", "JSON lines with a tree in a field (reading only)", (".jsonl", ".ndjson"), _later("json_lines.check_json_lines")
+    ),
 )
 
 FORMATS: dict[str, Format] = {known.name: known for known in _TABLE}
@@ -117,6 +120,8 @@ def format_of_suffix(suffix: str) -> Format | None:
 
 def detect_format(text: Text, options: ReadOptions) -> Format:
     """The format asked for; else the one the suffix tells; else the one the beginning of the text looks like."""
+    if options.field and options.format == "auto":
+        return FORMATS["jsonl"]
     if options.format != "auto":
         return format_named(options.format, READABLE)
     if text.suffix != ".xml" and (known := format_of_suffix(text.suffix)) is not None:

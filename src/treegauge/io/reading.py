@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
-from treegauge.errors import InputError, UsageError
-from treegauge.io.bracketed import bracketed_parts, small_files_part
+import numpy as np
+
+from treegauge.errors import InputError, TreegaugeError, UsageError
+from treegauge.io.bracketed import bracketed_parts, small_files_part, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, find_sources
 from treegauge.io.text import Text
 from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Treebank
+from treegauge.trees.treebank import Origin, Problem, Treebank
 
 __all__ = ["as_treebank", "check", "holds_gaps", "read", "read_sources", "stream"]
 
@@ -83,7 +85,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank
 
     That is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree or an ``nltk.Tree``; or an
     iterable of Trees, of nltk trees, of strings (each the bracketed text of one sentence, blank for an empty parse) or of
-    path objects.
+    path objects. Where ``options.on_error`` is not ``stop``, a bad string, or None, is a sentence without a parse.
 
     >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
     (<Treebank of 2 trees, 1 tokens, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
@@ -109,14 +111,39 @@ def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
     if items and all(isinstance(item, os.PathLike) for item in items):
         return read_sources([source for item in items for source in find_sources(item)], options)
     if items and all(isinstance(item, str) for item in items):
-        for number, item in enumerate(items, start=1):
-            if item.strip() and not item.lstrip().startswith("("):
-                raise UsageError(
-                    f"string {number} is not bracketed text: {item[:60]!r}\n  A list of files is given as pathlib.Path objects."
-                )
-        text = "".join(" ".join(item.split("\n")) + "\n" for item in items)
-        return read_sources([Source("<strings>", _utf8(text))], replace(_string_options(options), lines=True))
-    return Treebank.from_trees(_as_tree(item) for item in items)
+        return _from_texts(items, options)
+    if options.on_error == "stop":
+        return Treebank.from_trees(_as_tree(item) for item in items)
+    read = [_tree_and_problem(item, f"tree {number}", options) for number, item in enumerate(items, start=1)]
+    problems = {number: problem for number, (_, problem) in enumerate(read) if problem is not None}
+    bank = Treebank.from_trees(tree for tree, _ in read)
+    return replace(bank, origins=(Origin("", np.zeros(len(bank), np.int64), None, problems),))
+
+
+def _from_texts(texts: list[str], options: ReadOptions) -> Treebank:
+    bad = [number for number, text in enumerate(texts) if text.strip() and not text.lstrip().startswith("(")]
+    if bad and (options.on_error == "stop" or all(os.path.exists(text) for text in texts if text.strip())):
+        shown = texts[bad[0]][:60]
+        raise UsageError(
+            f"string {bad[0] + 1} is not bracketed text: {shown!r}\n  A list of files is given as pathlib.Path objects."
+        )
+    for text in texts if options.on_error == "stop" else ():
+        _utf8(text)
+    return treebank_of_texts(texts, "<strings>", _string_options(options))
+
+
+def _tree_and_problem(value: Any, place: str, options: ReadOptions) -> tuple[Tree, Problem | None]:
+    """The tree behind a value, empty where there is none, and what was wrong with it."""
+    if value is None:
+        return Tree(""), None
+    try:
+        if isinstance(value, str):
+            bank = _from_texts([value], options)
+            problem = bank.problems().get(0)
+            return bank[0], None if problem is None else problem._replace(place=place)
+        return _as_tree(value), None
+    except TreegaugeError as error:
+        return Tree(""), Problem(place, str(error).splitlines()[0])
 
 
 def _string_options(options: ReadOptions) -> ReadOptions:

@@ -16,17 +16,18 @@ import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from treegauge.errors import InputError
+from treegauge.errors import InputError, UnknownName
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["COMPRESSED", "ByteRange", "ReadOptions", "Source", "decompress", "find_sources", "magic_suffix"]
+__all__ = ["COMPRESSED", "ON_ERROR", "ByteRange", "ReadOptions", "Source", "decompress", "find_sources", "magic_suffix"]
 
+ON_ERROR = ("parse-fails", "stop", "repair")
 _BOMB_BYTES, _BOMB_RATIO = 256 << 20, 1000
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
 
@@ -105,6 +106,7 @@ class _Bounded(io.RawIOBase):
 TREEBANK_SUFFIXES = {
     *(".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed", ".tree", ".trees", ".txt", ".gold", ".test"),
     *(".export", ".negra", ".discbracket", ".dbr", ".alpino", ".xml", ".tigerxml", ".tiger", ".conll", ".conll2000", ".iob"),
+    ".jsonl",
 }
 
 
@@ -278,6 +280,9 @@ class ReadOptions:
     * ``attach_punctuation``: in the same two formats, punctuation that hangs from the root between the words of a constituent
       becomes part of the smallest such constituent. NEGRA and TIGER attach all punctuation to the root, so that nearly every
       sentence with a comma would be discontinuous by it alone.
+    * ``on_error``: what becomes of a tree that cannot be read: an error (``stop``), a sentence without a parse (``parse-fails``),
+      or, where that can be done, a tree after repair (``repair``). The treebank has the problems.
+    * ``field``: the field that holds the tree, in a file of JSON lines.
     """
 
     format: str = "auto"
@@ -287,3 +292,14 @@ class ReadOptions:
     functions: bool = True
     features: bool = False
     attach_punctuation: bool = False
+    on_error: str = "stop"
+    field: str = ""
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ON_ERROR:
+            raise UnknownName("on_error policy", self.on_error, ON_ERROR)
+
+    @property
+    def of_gold(self) -> ReadOptions:
+        """The same for gold trees, which must be right, and are not in a field of JSON lines."""
+        return replace(self, on_error="stop", field="")

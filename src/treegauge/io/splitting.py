@@ -71,7 +71,7 @@ def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> SplitFil
 
 
 def _can_be_cut(path: str, options: ReadOptions) -> bool:
-    if path == "-" or Source(path).is_compressed or options.comment.strip():
+    if path == "-" or Source(path).is_compressed or options.comment.strip() or options.on_error == "repair":
         return False
     text = Text(Source(path), options)
     if text.is_recoded or detect_format(text, options).name != "bracketed":

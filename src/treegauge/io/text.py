@@ -94,7 +94,7 @@ def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
     for number, chunk in enumerate(chunks):
         if number == 0:
             if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                advice = "Give its encoding: --encoding utf-16"
+                advice = "Give its encoding, utf-16 (option encoding)."
                 raise EncodingError("this is UTF-16, not UTF-8", path=name, line=1, column=1, advice=advice)
             if suffix := magic_suffix(chunk):
                 advice = f"Compression is told by the suffix: name the file {suffix}, or decompress it."
@@ -115,7 +115,7 @@ def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[byte
             if isinstance(error, UnicodeDecodeError):
                 where += error.object[: error.start].decode(encoding, "replace").count("\n")
                 why = f"byte 0x{error.object[error.start]:02x}, {error.reason}"
-            advice = "Give another --encoding."
+            advice = "Give another encoding (option encoding)."
             raise EncodingError(f"this is not {encoding}: {why}", path=name, line=where, advice=advice) from None
         line += text.count("\n")
         is_first = is_first and not text

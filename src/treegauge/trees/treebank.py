@@ -7,10 +7,10 @@ Where trees came from: file, line and sentence id, kept through slicing, picking
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,16 +31,32 @@ from treegauge.trees.columns import (
 from treegauge.trees.discontinuous import Placed, weave
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Int32", "Int64", "Origin", "Treebank", "parts_of", "pick_origins", "place_of"]
+__all__ = ["Int32", "Int64", "Origin", "Problem", "Treebank", "parts_of", "pick_origins", "place_of"]
+
+
+class Problem(NamedTuple):
+    """What was wrong with the text of a tree: its place (``file:line:column``), the reason, advice, and the repairs.
+
+    A tree with repairs was read; one without any could not be, and is a sentence without a parse.
+    """
+
+    place: str
+    reason: str
+    advice: str = ""
+    repairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a run of trees: the file, and for each tree its line (1-based) and, if the format has one, its id."""
+    """The origin of a run of trees: the file, and for each tree its line (1-based) and, if the format has one, its id.
+
+    ``problems`` are those of single trees, by their number within the run.
+    """
 
     path: str
     line: Int64
     ids: tuple[str, ...] | None = None
+    problems: Mapping[int, Problem] = field(default_factory=dict[int, Problem])
 
     def place(self, index: int) -> str:
         """``file:line`` of a tree, with the sentence id where there is one."""
@@ -48,11 +64,16 @@ class Origin:
         return f"{self.path or '<input>'}:{self.line[index]}{identity}"
 
     def part(self, first: int, last: int) -> Origin:
-        return Origin(self.path, self.line[first:last], None if self.ids is None else self.ids[first:last])
+        ids = None if self.ids is None else self.ids[first:last]
+        problems = {index - first: problem for index, problem in self.problems.items() if first <= index < last}
+        return Origin(self.path, self.line[first:last], ids, problems)
 
     def pick(self, indices: Int64) -> Origin:
         numbers: list[int] = indices.tolist()
-        return Origin(self.path, self.line[indices], None if self.ids is None else tuple(self.ids[i] for i in numbers))
+        ids = None if self.ids is None else tuple(self.ids[i] for i in numbers)
+        found = ((index, self.problems.get(number)) for index, number in enumerate(numbers)) if self.problems else ()
+        problems = {index: problem for index, problem in found if problem is not None}
+        return Origin(self.path, self.line[indices], ids, problems)
 
 
 def place_of(origins: Sequence[Origin], index: int) -> str:
@@ -325,6 +346,15 @@ class Treebank(Sequence[Tree]):
     def place(self, index: int) -> str:
         """The place of a tree: ``file:line``, or ``tree N`` for one that was not read from a file."""
         return place_of(self.origins, self._position(index))
+
+    def problems(self) -> dict[int, Problem]:
+        """The trees that could not be read, or had to be repaired, by number, with what was wrong with each."""
+        found: dict[int, Problem] = {}
+        first = 0
+        for origin in self.origins:
+            found |= {first + index: problem for index, problem in origin.problems.items()}
+            first += len(origin.line)
+        return found
 
     def sha256(self) -> str:
         """A hash of the trees themselves: the same for the same trees from any file, format, slice or machine.

@@ -1,0 +1,186 @@
+"""Bracketed text with broken trees in it, brought into a form that can be read: each broken tree is an empty parse, or repaired.
+
+A broken tree ends before the next line that begins with an opening bracket (with ``lines``: where its line ends), and stays one
+sentence. Text outside brackets that stands on lines of its own is a sentence, too: a parser said something instead of a tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.io.bracketed_columns import find_events
+from treegauge.io.diagnosis import TextPosition, bad_bytes, first_error, is_comment
+from treegauge.io.repair import answers, repair
+from treegauge.io.sources import ReadOptions
+from treegauge.trees.treebank import Problem
+
+__all__ = ["Mended", "mend", "mend_texts"]
+
+_MARGIN = re.compile(rb"\n(?=\()")
+_TOKEN = re.compile(rb"[()]|[^() \t\n\r\v\f]+")
+
+
+class Mended(NamedTuple):
+    """Text whose trees can all be read, their problems by number, and how many bytes of the given text it stands for."""
+
+    text: bytes
+    problems: dict[int, Problem]
+    used: int
+
+
+class _Piece(NamedTuple):
+    start: int
+    end: int
+    is_broken: bool
+
+
+def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, is_last: bool, nested: bool) -> Mended:
+    """The text of a block that begins between trees, mended up to the last place where a tree surely begins.
+
+    ``nested``: brackets at the beginning of a line are inside trees, too. With ``used`` 0, more text is needed.
+    """
+    if options.lines:
+        used = len(text) if is_last else text.rfind(b"\n") + 1
+        pieces: Sequence[_Piece] = list(_lines(text[:used], options))
+    else:
+        margins = [found.end() for found in _MARGIN.finditer(text)]
+        used = len(text) if is_last else margins[-1] if margins and not nested else 0
+        finder = _answers if options.on_error == "repair" else _trees
+        pieces = list(finder(text[:used], nested))
+    if not used:
+        return Mended(b"", {}, 0)
+    return _put_together(text[:used], pieces, path, place, options)
+
+
+def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions) -> Mended:
+    """The texts of single sentences, a line each from line ``first`` on."""
+    lines: list[bytes] = []
+    problems: dict[int, Problem] = {}
+    for number, given in enumerate(texts):
+        text = given.encode("utf-8", "replace").strip()
+        line = text.replace(b"\n", b" ").replace(b"\r", b" ")
+        if not _is_good(line):
+            line, problem = _mended(text, path, TextPosition(first + number, 0), options, b"")
+            problems[number] = problem
+            line = line.replace(b"\n", b" ").strip()
+        lines.append(line + b"\n")
+    whole = b"".join(lines)
+    return Mended(whole, problems, len(whole))
+
+
+def _is_good(text: bytes) -> bool:
+    return find_events(text).balance() and bad_bytes(text) is None
+
+
+def _lines(text: bytes, options: ReadOptions) -> Iterator[_Piece]:
+    at = 0
+    for line in text.split(b"\n"):
+        if not is_comment(line, options):
+            yield _Piece(at, at + len(line), bool(line) and not _is_good(line))
+        at += len(line) + 1
+
+
+def _answers(text: bytes, nested: bool) -> Iterator[_Piece]:
+    """The sentences of what a language model wrote; all of it is one where no tree begins."""
+    begins = answers(text) or [0]
+    for start, end in zip(begins, [*begins[1:], len(text)], strict=True):
+        if text[start:end].strip():
+            yield _Piece(start, end, not _is_good(text[start:end]))
+
+
+def _trees(text: bytes, nested: bool) -> Iterator[_Piece]:
+    """Stretches of whole trees, and broken ones."""
+    begins = [0, *(found.end() for found in _MARGIN.finditer(text))]
+    ends = [*begins[1:], len(text)]
+    first = 0
+    while first < len(begins):
+        last = _last_of_whole_tree(text, begins, ends, first) if nested else first
+        start, end = begins[first], ends[last]
+        first = last + 1
+        if _is_good(text[start:end]):
+            yield _Piece(start, end, False)
+            continue
+        broken = start + _broken_from(text[start:end])
+        if text[start:broken].strip():
+            yield _Piece(start, broken, False)
+        yield _Piece(broken, end, True)
+
+
+def _last_of_whole_tree(text: bytes, begins: list[int], ends: list[int], first: int) -> int:
+    """The stretch in which the tree that begins with stretch ``first`` ends; the same one if it ends nowhere."""
+    depth = 0
+    for number in range(first, len(begins)):
+        depth += text.count(b"(", begins[number], ends[number]) - text.count(b")", begins[number], ends[number])
+        if depth <= 0:
+            return number if depth == 0 else first
+    return first
+
+
+def _broken_from(text: bytes) -> int:
+    """Where in a stretch of text the first broken tree begins."""
+    fault = bad_bytes(text)
+    bad = len(text) if fault is None else fault[1]
+    depth = begin = last_end = 0
+    last_tree = -1
+    for token in _TOKEN.finditer(text):
+        at, byte = token.start(), token[0][:1]
+        if token.end() > bad:
+            return begin if depth else at
+        if byte == b"(":
+            begin = at if not depth else begin
+            depth += 1
+        elif byte == b")":
+            if not depth:
+                return max(last_tree, 0)
+            depth -= 1
+            if not depth:
+                last_tree, last_end = begin, token.end()
+        elif not depth:
+            on_line_of_tree = last_tree >= 0 and b"\n" not in text[last_end:at]
+            return last_tree if on_line_of_tree else at
+    return begin
+
+
+def _put_together(text: bytes, pieces: Sequence[_Piece], path: str, place: TextPosition, options: ReadOptions) -> Mended:
+    parts: list[bytes] = []
+    marks: list[int] = []
+    found: list[Problem] = []
+    done = size = 0
+    for piece in pieces:
+        if not piece.is_broken:
+            continue
+        parts.append(text[done : piece.start])
+        size += len(parts[-1])
+        at, follows = place.after(text[: piece.start]), b"" if options.lines or piece.end == len(text) else b"("
+        mended, problem = _mended(text[piece.start : piece.end], path, at, options, follows)
+        marks.append(size + len(mended) - len(mended.lstrip()))
+        found.append(problem)
+        parts.append(mended)
+        size += len(mended)
+        done = piece.end
+    whole = b"".join([*parts, text[done:]])
+    if options.lines:
+        numbers = [k for k, piece in enumerate(pieces) if piece.is_broken]
+    else:
+        events = find_events(whole)
+        roots = events.position[(events.depth == 1) & events.is_open]
+        numbers = np.searchsorted(roots, marks).tolist()
+    return Mended(whole, dict(zip(numbers, found, strict=True)), len(text))
+
+
+def _mended(text: bytes, path: str, place: TextPosition, options: ReadOptions, follows: bytes) -> tuple[bytes, Problem]:
+    """A broken piece of text as a tree that can be read, on as many lines, and what was wrong with it."""
+    error = first_error(text + follows, path, place, options)
+    assert error is not None, "a piece of text is called broken but is not"
+    newlines = text.count(b"\n")
+    if options.on_error == "repair" and bad_bytes(text) is None and (repaired := repair(text)) is not None:
+        before = text[: repaired.start].count(b"\n")
+        tree = b"\n" * before + repaired.tree.replace(b"\n", b" ") + b"\n" * (newlines - before)
+        return tree, Problem(error.place, error.problem, "", repaired.repairs)
+    blanks = len(text) - len(text.lstrip())
+    before = text[:blanks].count(b"\n")
+    return b"\n" * before + b"()" + b"\n" * (newlines - before), Problem(error.place, error.problem, error.advice)

@@ -1,0 +1,61 @@
+"""JSON lines, one object a sentence, with the bracketed tree in one of its fields; line i is sentence i."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+from treegauge.errors import FormatError, InputError
+from treegauge.io.bracketed import treebank_of_texts
+from treegauge.io.sources import ReadOptions
+from treegauge.io.text import Text
+from treegauge.trees.treebank import Problem, Treebank
+
+__all__ = ["DEFAULT_FIELD", "check_json_lines"]
+
+DEFAULT_FIELD = "parse"
+_BLOCK_LINES = 4096
+
+
+def check_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """The trees of a file of JSON lines, in blocks; a line without a tree is an error, or a sentence without a parse."""
+    field = options.field or DEFAULT_FIELD
+    texts: list[str] = []
+    problems: dict[int, Problem] = {}
+    first = 1
+    for number, line in enumerate(text.lines(), start=1):
+        try:
+            texts.append(_text_of(line, field, text.name, number))
+        except InputError as error:
+            if options.on_error == "stop":
+                yield error
+                return
+            problems[len(texts)] = Problem(error.place, error.problem, error.advice)
+            texts.append("")
+        if len(texts) == _BLOCK_LINES:
+            yield treebank_of_texts(texts, text.name, options, problems, first)
+            texts, problems, first = [], {}, number + 1
+    if texts:
+        yield treebank_of_texts(texts, text.name, options, problems, first)
+
+
+def _text_of(line: bytes, field: str, path: str, number: int) -> str:
+    """The tree in the field of a line; a null, like a blank line, is no parse."""
+    if not line.strip():
+        return ""
+    try:
+        record: Any = json.loads(line)
+    except ValueError as error:
+        raise FormatError(f"not JSON: {error}", path=path, line=number) from None
+    if not isinstance(record, dict):
+        raise FormatError("not a JSON object", path=path, line=number)
+    fields = cast("dict[str, Any]", record)
+    if field not in fields:
+        raise FormatError(f"no field {field!r}; there are: {', '.join(fields) or 'none'}", path=path, line=number)
+    value = fields[field]
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise FormatError(f"the field {field!r} is not text", path=path, line=number)
+    return value

@@ -1,0 +1,205 @@
+"""Broken trees: what becomes of each, and of the trees around it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treegauge import io
+from treegauge.errors import BracketError, FormatError, UnknownName, UsageError
+from treegauge.io.repair import REPAIRS, repair
+from treegauge.io.sources import ReadOptions, Source
+from treegauge.testing.strategies import trees
+from treegauge.trees.bracketed import one_line
+from treegauge.trees.tree import Tree
+from treegauge.trees.treebank import Treebank
+
+
+def read(
+    text: str | bytes, on_error: str = "parse-fails", *, lines: bool = False, name: str = "x.mrg", field: str = ""
+) -> Treebank:
+    data = text if isinstance(text, bytes) else text.encode()
+    return io.read(Source(name, data), ReadOptions(on_error=on_error, lines=lines, field=field))
+
+
+def shown(bank: Treebank) -> list[str]:
+    return [str(tree) for tree in bank]
+
+
+def test_an_unclosed_tree_ends_before_the_next_line_that_begins_with_a_bracket() -> None:
+    bank = read("(S (N a))\n(S (N b)\n  (V c)\n(S (N d))\n")
+    assert shown(bank) == ["(S (N a))", "()", "(S (N d))"]
+    assert bank.problems()[1].place == "x.mrg:2:1"
+    assert bank.problems()[1].reason == "opening bracket that is never closed; a new tree begins on line 4"
+    assert bank.place(2) == "x.mrg:4"
+
+
+def test_an_extra_closing_bracket_breaks_the_tree_before_it() -> None:
+    bank = read("(S (N a))\n(S (N b)))\n(S (N c))\n)\n(S (N d))\n")
+    assert shown(bank) == ["(S (N a))", "()", "()", "(S (N d))"]
+    assert [bank.problems()[number].place for number in (1, 2)] == ["x.mrg:2:10", "x.mrg:4:1"]
+
+
+def test_errors_that_cancel_out_are_two_broken_trees() -> None:
+    """One bracket too few and, three trees on, one too many: the brackets of the file balance."""
+    text = "(S (N a))\n(S (N b)\n(S (N c))\n(S (N d)))\n(S (N e))\n"
+    assert shown(read(text)) == ["(S (N a))", "()", "(S (N c))", "()", "(S (N e))"]
+
+
+def test_brackets_at_the_margin_of_a_file_that_is_written_so_are_no_new_trees() -> None:
+    bank = read("(S\n(N a)\n(V b))\n(S\n(N c)\n(V d))\n")
+    assert shown(bank) == ["(S (N a) (V b))", "(S (N c) (V d))"]
+    assert not bank.problems()
+
+
+def test_a_sentence_instead_of_a_tree_is_a_sentence_without_a_parse() -> None:
+    bank = read("(S (N a))\nI cannot parse (this),\nsorry.\n(S (N b))\n")
+    assert shown(bank) == ["(S (N a))", "()", "(S (N b))"]
+    assert bank.problems()[1].reason == "text outside brackets"
+
+
+def test_of_several_trees_on_a_line_only_the_one_with_the_error_is_broken() -> None:
+    assert shown(read("(A a) (B b) word\n(C c)")) == ["(A a)", "()", "(C c)"]
+
+
+def test_with_lines_each_line_stays_a_sentence() -> None:
+    bank = read("(S (N a))\n(S (N b)\n\n   (S (N c)))\n(S (N d))", lines=True)
+    assert shown(bank) == ["(S (N a))", "()", "()", "()", "(S (N d))"]
+    assert sorted(bank.problems()) == [1, 3]
+
+
+def test_a_byte_that_is_no_utf8_costs_one_sentence() -> None:
+    bank = read("(S (N a))\n(S (N M\xfcller))\n(S (N b))\n".encode("latin-1"))
+    assert shown(bank) == ["(S (N a))", "()", "(S (N b))"]
+    assert bank.problems()[1].place == "x.mrg:2:8"
+
+
+def test_gold_is_read_as_before() -> None:
+    with pytest.raises(BracketError):
+        read("(S (N a)", "stop")
+    assert ReadOptions(on_error="repair", field="x").of_gold == ReadOptions()
+    with pytest.raises(UnknownName):
+        ReadOptions(on_error="ignore")
+
+
+def test_large_files_are_read_on_after_an_error() -> None:
+    """Far more than one block: before, between and after the errors trees are where they were."""
+    lines = [f"(S (N word{number}) (V b))" for number in range(100_000)]
+    for number in (0, 50_000, 99_999):
+        lines[number] = "(S (N broken)"
+    bank = read("\n".join(lines))
+    assert len(bank) == len(lines)
+    assert sorted(bank.problems()) == [0, 50_000, 99_999]
+    assert [bank.words(number) for number in (49_999, 50_000, 50_001)] == [["word49999", "b"], [], ["word50001", "b"]]
+    assert bank.place(50_001) == "x.mrg:50002"
+
+
+def test_problems_stay_with_their_trees() -> None:
+    bank = read("(A a)\n(B b\n(C c)\n")
+    assert sorted(bank[1:].problems()) == [0]
+    assert sorted(bank.take([2, 1, 0, 1]).problems()) == [1, 3]
+    assert sorted(Treebank.concatenate([bank, bank]).problems()) == [1, 4]
+
+
+LLM = """Sure! Here are the parses you asked for (all four):
+```text
+1. (S (NP (N rain)) (VP (V falls)))
+2. (S (NP (N snow)) (VP (V melts))
+3. [S [NP [N ice]] [VP [V cracks]]]
+4. (S (NP (N fog)) (VP (V lifts))))
+```
+Hope this helps!
+"""
+
+
+def test_repair_of_what_a_language_model_writes() -> None:
+    bank = read(LLM, "repair")
+    assert shown(bank) == [
+        "(S (NP (N rain)) (VP (V falls)))",
+        "(S (NP (N snow)) (VP (V melts)))",
+        "(S (NP (N ice)) (VP (V cracks)))",
+        "(S (NP (N fog)) (VP (V lifts)))",
+    ]
+    repairs = [bank.problems()[number].repairs for number in range(4)]
+    assert repairs == [
+        ("code-fence", "numbering", "prose"),
+        ("numbering", "closing-added"),
+        ("numbering", "square-brackets"),
+        ("code-fence", "numbering", "prose", "closing-removed"),
+    ]
+
+
+def test_repair_of_trees_over_several_lines() -> None:
+    text = "**1.** Here: (S\n   (NP (N a))\n   (VP (V b)\n\nThat is it.\n\n2. (S\n  (N x))\n"
+    assert shown(read(text, "repair")) == ["(S (NP (N a)) (VP (V b)))", "(S (N x))"]
+
+
+def test_what_cannot_be_repaired_is_a_sentence_without_a_parse() -> None:
+    bank = read("(S (N a))\nNo idea (sorry)\n(S (N b)\n", "repair", lines=True)
+    assert shown(bank) == ["(S (N a))", "()", "(S (N b))"]
+    assert bank.problems()[1].repairs == ()
+
+
+def test_a_text_without_any_tree_is_one_sentence() -> None:
+    assert shown(read("As an assistant I cannot help.", "repair", name="x.mrg")) == ["()"]
+
+
+def test_json_lines() -> None:
+    records: list[object] = [{"parse": "(S (N a))"}, {"parse": "(S\n (N b)"}, {"other": 1}, 7, {"parse": None}, {"parse": 3}]
+    text = "\n".join([*map(json.dumps, records), "no json"])
+    bank = read(text, name="x.jsonl")
+    assert shown(bank) == ["(S (N a))", *["()"] * 6]
+    assert sorted(bank.problems()) == [1, 2, 3, 5, 6]
+    assert shown(read(text, "repair", name="x.txt", field="parse"))[:2] == ["(S (N a))", "(S (N b))"]
+    with pytest.raises(FormatError, match="no field 'tree'; there are: parse"):
+        read(text, "stop", name="x.jsonl", field="tree")
+
+
+def test_items_of_a_list() -> None:
+    options = ReadOptions(on_error="parse-fails")
+    bank = io.as_treebank(["(S (N a))", "(S (N", "garbage", "", "(S (N \ud800))"], options)
+    assert shown(bank)[:4] == ["(S (N a))", "()", "()", "()"]
+    assert bank.problems()[1].place == "<strings>:2:1"
+    mixed = io.as_treebank([Tree.parse("(A a)"), "(S (N", None, 3], options)
+    assert shown(mixed) == ["(A a)", "()", "()", "()"]
+    assert {number: problem.place for number, problem in mixed.problems().items()} == {1: "tree 2", 3: "tree 4"}
+
+
+def test_a_list_of_file_names_is_not_a_list_of_parses(tmp_path: Path) -> None:
+    (tmp_path / "a.mrg").write_text("(A a)")
+    with pytest.raises(UsageError, match="is not bracketed text"):
+        io.as_treebank([str(tmp_path / "a.mrg")], ReadOptions(on_error="parse-fails"))
+
+
+@given(st.lists(trees(), min_size=1, max_size=6), st.data())
+def test_whatever_happens_to_one_line_the_others_are_read(bank: list[Tree], data: st.DataObject) -> None:
+    lines = [one_line(tree) for tree in bank]
+    hurt = data.draw(st.integers(0, len(lines) - 1))
+    kind = data.draw(st.sampled_from(["cut", "surplus", "words", "garbage"]))
+    cut = data.draw(st.integers(1, len(lines[hurt]) - 1))
+    lines[hurt] = {
+        "cut": lines[hurt][:cut],
+        "surplus": lines[hurt] + ")" * cut,
+        "words": lines[hurt] + " and so on",
+        "garbage": "garbage" * cut,
+    }[kind]
+    read_back = read("\n".join(lines))
+    assert len(read_back) == len(lines)
+    expected = ["()" if number == hurt else str(tree) for number, tree in enumerate(bank)]
+    assert shown(read_back) == expected
+
+
+@given(trees(), st.data())
+def test_repair_gives_back_a_tree_that_lost_closing_brackets(tree: Tree, data: st.DataObject) -> None:
+    text = one_line(tree)
+    lost = data.draw(st.integers(0, len(text) - len(text.rstrip(")"))))
+    surplus = data.draw(st.integers(0, 3)) if not lost else 0
+    found = repair((text[: len(text) - lost] + ")" * surplus).encode())
+    if tree.words:
+        assert found is not None
+        assert found.tree.decode() == text
+        assert set(found.repairs) <= set(REPAIRS)
