@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -163,7 +163,8 @@ class Note:
     """Something to tell about one sentence: where, of which kind, what, and with which consequence.
 
     ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
-    ``text-differs``, ``no-parse``, ``missing``, ``extra`` or ``evalb`` (what EVALB would say).
+    ``text-differs``, ``no-parse``, ``missing``, ``extra``, ``broken`` (a test tree that cannot be read), ``repaired`` or ``evalb``
+    (what EVALB would say).
     """
 
     sentence: int
@@ -251,6 +252,7 @@ class _Aligner:
         self.gold, self.test, self.ignore_words = gold, test, ignore_words
         self.gold_words, self.test_words = words.of(gold.vocabulary), words.of(test.vocabulary)
         self._delete_tags = preset.delete_tags
+        self._problems = test.problems()
         self.gold_aside = np.zeros(gold.n_tokens, dtype=np.bool_)
         self.test_aside = np.zeros(test.n_tokens, dtype=np.bool_)
 
@@ -269,6 +271,7 @@ class _Aligner:
         used[pairs[pairs >= 0]] = True
         extra: tuple[int, ...] = tuple(np.flatnonzero(~used).tolist())
         notes = [self._note(i, int(pairs[i]), Fit(int(fit[i]))) for i in np.flatnonzero(fit).tolist()]
+        notes += self._repaired(pairs)
         notes += [self._extra(i) for i in extra]
         if self.gold_aside.any() or self.test_aside.any():
             return Alignment(pairs, fit, extra, tuple(notes), self.gold_aside, self.test_aside)
@@ -277,13 +280,12 @@ class _Aligner:
     def _fits(self, pairs: Int64) -> Int64:
         fit = np.full(len(pairs), int(Fit.MISSING), dtype=np.int64)
         paired = np.flatnonzero(pairs >= 0)
-        same = self._same_tokens(paired, pairs[paired], with_deleted=True)
+        parsed = np.diff(self.test.token_offset)[pairs[paired]] > 0
+        fit[paired[~parsed]] = Fit.NO_PARSE
+        same = self._same_tokens(paired, pairs[paired], with_deleted=True) & parsed
         fit[paired[same]] = Fit.TOKENS
-        rest = paired[~same]
+        rest = paired[~same & parsed]
         if len(rest):
-            parsed = np.diff(self.test.token_offset)[pairs[rest]] > 0
-            fit[rest[~parsed]] = Fit.NO_PARSE
-            rest = rest[parsed]
             same = self._same_tokens(rest, pairs[rest], with_deleted=False)
             self._put_aside(rest[same], pairs[rest[same]])
             fit[rest[same]] = Fit.TOKENS
@@ -334,6 +336,8 @@ class _Aligner:
         place = self.gold.place(sentence)
         if fit == Fit.CHARACTERS:
             return Note(sentence, "characters", place, "other tokens over the same text", "they are aligned by characters")
+        if fit == Fit.NO_PARSE and (problem := self._problems.get(partner)) is not None:
+            return Note(sentence, "broken", problem.place, problem.reason, MISSED)
         if fit == Fit.NO_PARSE:
             return Note(sentence, "no-parse", place, "no parse", MISSED)
         if fit == Fit.MISSING:
@@ -342,7 +346,17 @@ class _Aligner:
         what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
         return Note(sentence, "text-differs", place, what, MISSED)
 
+    def _repaired(self, pairs: Int64) -> Iterator[Note]:
+        """A note for each gold sentence whose parse had to be repaired."""
+        repaired = {number: problem for number, problem in self._problems.items() if problem.repairs}
+        for sentence, partner in enumerate(pairs.tolist() if repaired else ()):
+            if partner in repaired:
+                problem = repaired[partner]
+                yield Note(sentence, "repaired", problem.place, problem.reason, f"repaired: {', '.join(problem.repairs)}")
+
     def _extra(self, sentence: int) -> Note:
+        if (problem := self._problems.get(sentence)) is not None and not problem.repairs:
+            return Note(-1, "extra", problem.place, f"{problem.reason}; no gold sentence stands against it", LEFT_OUT)
         what = f"no gold sentence for the test sentence {_shown(self.test, sentence)!r}"
         return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
 

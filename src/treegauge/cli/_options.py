@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ import click
 
 from treegauge.errors import UsageError
 from treegauge.io.formats import READABLE
-from treegauge.io.sources import ReadOptions
+from treegauge.io.sources import ON_ERROR, ReadOptions
 from treegauge.io.writing import spare_inputs
 
-__all__ = ["named_systems", "reading_options", "spare_inputs", "stream_option"]
+__all__ = ["named_systems", "on_error_options", "reading_options", "spare_inputs", "stream_option"]
 
 Command = Callable[..., Any]
 
@@ -45,6 +46,24 @@ def reading_options(command: Command) -> Command:
     for add in reversed(_READING):
         with_options = add(with_options)
     return with_options
+
+
+def on_error_options(command: Command) -> Command:
+    """Add ``--on-error`` and ``--field``, how test trees are read; stands below ``@reading_options``, whose value it changes."""
+
+    @functools.wraps(command)
+    def with_options(*args: Any, options: ReadOptions, on_error: str, field: str, **others: Any) -> Any:
+        return command(*args, options=replace(options, on_error=on_error, field=field), **others)
+
+    choice = click.option(
+        "--on-error",
+        type=click.Choice(ON_ERROR),
+        default=ON_ERROR[0],
+        show_default=True,
+        help="A test tree that cannot be read: a sentence without a parse, the end, or repair it as far as possible.",
+    )
+    field = click.option("--field", default="", metavar="NAME", help="Test files are JSON lines with the tree in this field.")
+    return choice(field(with_options))
 
 
 def stream_option(command: Command) -> Command:

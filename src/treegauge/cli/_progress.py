@@ -81,7 +81,7 @@ def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tup
 
     paths = [gold, *tests]
     with ThreadPoolExecutor(2) as pool:
-        banks = list(pool.map(read, paths, [options] * len(paths)))
+        banks = list(pool.map(read, paths, [options.of_gold, *[options] * len(tests)]))
     for number, (path, bank) in enumerate(zip(paths, banks, strict=True)):
         if not len(bank):
             side = "test" if number else "gold"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._options import named_systems, reading_options, spare_inputs
+from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 
@@ -88,6 +88,7 @@ Examples:
     "--open/--no-open", "open_", default=None, help="Open the page in a browser. Default: on a terminal, with one annotator."
 )
 @reading_options
+@on_error_options
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **settings: Any) -> None:
     """Annotate brackets in the browser: accept or reject those on which parser and treebank differ.
 
@@ -125,7 +126,7 @@ def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict
 
     systems = named_systems(tests)
     with ThreadPoolExecutor(2) as pool:
-        gold_bank, *banks = pool.map(io.read, [gold, *systems.values()], [options] * (1 + len(systems)))
+        gold_bank, *banks = pool.map(io.read, [gold, *systems.values()], [options.of_gold, *[options] * len(systems)])
     check = build_check(gold_bank, dict(zip(systems, banks, strict=True)), _plan(settings))
     for system in check.systems:
         for note in system.pair.alignment.notes:

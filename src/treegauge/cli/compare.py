@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import engine_options
-from treegauge.cli._options import named_systems, reading_options, spare_inputs
+from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
@@ -64,6 +64,7 @@ Examples:
               help="Also draw the rates with their intervals: SVG, PDF or PNG by the suffix (needs [plot]).")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @reading_options
+@on_error_options
 @engine_options(no_shards="a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Compare parsers: difference, confidence interval and p for every metric and pair.
@@ -91,6 +92,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         interval=chosen["interval"],
         lengths=_lengths(chosen["lengths"]) if chosen["by_length"] else (),
         structure=_words(chosen["structure"]),
+        on_error=options.on_error,
+        pair="text",
     )
     spare_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._options import on_error_options, reading_options, spare_inputs
 from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -37,6 +37,7 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
 @click.option("-o", "--output", default="-", show_default=True, metavar="FILE", help="Where to write; - is standard output.")
 @reading_options
+@on_error_options
 def command(
     gold: str,
     test: str,

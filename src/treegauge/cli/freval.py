@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import named_systems, reading_options, spare_inputs
+from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
 from treegauge.engines import Engine
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
-from treegauge.reports.scores import note_lines
+from treegauge.reports.scores import misfits, note_lines
 from treegauge.scoring.result import Result
-from treegauge.scoring.score import score
+from treegauge.scoring.score import ScoreOptions, score
 from treegauge.tables import Table, number_of, render
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
@@ -50,6 +50,7 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
               help="program: the printout of the authors' program, byte by byte (with --matching published).")  # fmt: skip
 @reading_options
+@on_error_options
 @engine_options()
 def command(
     gold: str,
@@ -82,18 +83,19 @@ def command(
             raise UsageError("--format program goes through the files from their first line: leave out --engine and --shard")
         _print_as_program(gold, tests, matching)
         return
-    scores = [
-        FragmentScore.of(result) for result in score(gold, systems, [name], preset, reading=options, engine=engine, sentences=False)
-    ]
+    how: ScoreOptions = {"reading": options, "on_error": options.on_error, "pair": "text", "engine": engine, "sentences": False}
+    scores = [FragmentScore.of(result) for result in score(gold, systems, [name], preset, **how)]
     for line in note_lines([each.result for each in scores]):
         click.echo(line, err=True)
     if figures is not None:
         _write_figures(scores, figures, baseline, figure_format, [gold, *systems.values()])
     if form == "json":
         click.echo(json.dumps(_document(scores), ensure_ascii=False, indent=1))
-        return
-    tables = [_summary(scores, sparklines=form == "table"), *([each.by_size_table() for each in scores] if by_size else [])]
-    click.echo("\n\n".join(render(table, form) for table in tables))
+    else:
+        tables = [_summary(scores, sparklines=form == "table"), *([each.by_size_table() for each in scores] if by_size else [])]
+        click.echo("\n\n".join(render(table, form) for table in tables))
+    if lines := misfits([each.result for each in scores]):
+        raise MismatchError("\n".join(lines))
 
 
 class FragmentScore(NamedTuple):

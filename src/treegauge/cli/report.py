@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._options import named_systems, reading_options, spare_inputs
+from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -57,6 +57,7 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="html", show_default=True,
               help="html: the page; markdown, latex: its tables.")  # fmt: skip
 @reading_options
+@on_error_options
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> None:
     """Write one page about parsers A, B ...: scores with intervals, tests, fragments, labels, lengths, errors, trees.
 
@@ -70,7 +71,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     if gold is None or (not tests and not chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A [B...]'.")
     names = ("preset", "on_mismatch", "rounds", "seed", "level")
-    how = CompareOptions(**{name: chosen[name] for name in names})
+    how = CompareOptions(**{name: chosen[name] for name in names}, on_error=options.on_error, pair="text")
     if chosen["scored"]:
         spare_inputs(chosen["output"], gold, *tests)
         report = _of_scores([gold, *tests], how, chosen)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import named_systems, reading_options, spare_inputs, stream_option
+from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs, stream_option
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 
@@ -86,6 +86,7 @@ Examples:
               help="jsonl: a line a sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
 @stream_option
 @reading_options
+@on_error_options
 @engine_options()
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
@@ -94,7 +95,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     side by side, and NAME=FILE gives one a name.
 
     The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
-    Sentences whose words differ are listed on stderr. Exit code 4 if sentences are missing or too many, 1 if --fail-under failed.
+    Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or
+    sentences are missing or too many; 1 if --fail-under failed.
     """
     from treegauge.presets import load_preset
 
@@ -122,10 +124,11 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     sys.stdout.flush()
     for line in note_lines(results):
         click.echo(line, err=True)
-    if lines := misfits(results):
-        raise MismatchError("\n".join(lines))
+    lines = misfits(results)
     if failed:
-        raise CheckFailed("\n".join(failed))
+        raise CheckFailed("\n".join([*lines, *failed]))
+    if lines:
+        raise MismatchError("\n".join(lines))
 
 
 def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:
@@ -188,6 +191,8 @@ def _results(
             breakdowns=breakdowns,
             stream=chosen["stream"],
             reading=options,
+            on_error=options.on_error,
+            pair="text",
             progress=advance,
             baselines=chosen["baselines"],
             seed=chosen["seed"],

@@ -14,9 +14,10 @@ from treegauge.errors import UsageError
 from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
 from treegauge.metrics.evalb.scoring import UNPAIRED, VALID, SentenceResult
 from treegauge.scoring.result import Result, Scores, shown_rate, tables_of, tidy_table
-from treegauge.tables import Cell, Table, render
+from treegauge.tables import Cell, Table, number_of, render
 
 __all__ = [
+    "MOST_NOTES",
     "SCORE_FORMATS",
     "evalb_layout",
     "failed_checks",
@@ -36,23 +37,47 @@ def one_of_each_system(results: Sequence[Result]) -> list[Result]:
     return list(first.values())
 
 
+MOST_NOTES = 10
+"""So many sentences of a kind are listed; the others are counted."""
+
+_COUNTED = {
+    "broken": "trees that cannot be read",
+    "repaired": "trees that were repaired",
+    "no-parse": "sentences without a parse",
+    "text-differs": "sentences whose words differ",
+    "missing": "gold sentences without a test sentence",
+    "extra": "test sentences without a gold sentence",
+    "evalb": "remarks of EVALB",
+}
+
+
 def note_lines(results: Sequence[Result]) -> Iterator[str]:
-    """Every sentence that does not fit, one a line; those that only have other tokens are counted."""
+    """The first sentences of each kind that do not fit, one a line, and how many more there are."""
     systems = one_of_each_system(results)
     for result in systems:
         who = f"{result.system}: " if len(systems) > 1 else ""
-        yield from (f"{who}{note.text}" for note in result.notes if note.kind != "characters")
+        for kind, title in _COUNTED.items():
+            notes = [note for note in result.notes if note.kind == kind]
+            shown = notes if len(notes) <= MOST_NOTES + 1 else notes[:MOST_NOTES]
+            yield from (f"{who}{note.text}" for note in shown)
+            if len(notes) > len(shown):
+                yield f"{who}and {len(notes) - len(shown):,} more {title} ({len(notes):,} in all)"
         recut = sum(note.kind == "characters" for note in result.notes)
         if recut:
             yield f"{who}sentences with other tokens over the same text, aligned by characters: {recut}"
 
 
 def misfits(results: Sequence[Result]) -> list[str]:
-    """A line for each system that lacks sentences, or has too many."""
+    """A line for each system that lacks sentences, has too many, or has trees that cannot be read."""
     lines: list[str] = []
     for result in one_of_each_system(results):
         missing = sum(note.kind == "missing" for note in result.notes)
         extra = sum(note.kind == "extra" for note in result.notes)
+        broken = sum(note.kind == "broken" for note in result.notes)
+        if broken:
+            lines.append(
+                f"{result.system}: {number_of(broken, 'tree')} could not be read (listed above); scored as without a parse"
+            )
         if missing or extra:
             lines.append(f"{result.system}: gold and test do not fit: {missing} missing, {extra} extra (listed above)")
     return lines

@@ -7,6 +7,7 @@ missing or doubled, the whole of both files is paired by text, which a stream ca
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ON_MISMATCH",
+    "PAIR",
     "Hasher",
     "OutOfStep",
     "Request",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 ON_MISMATCH = ("align", "error", "skip", "evalb")
+PAIR = ("order", "text")
 
 
 def no_progress(sentences: int) -> None:
@@ -60,7 +63,8 @@ class Request:
     ``preset`` is None where each metric has its own; ``cutoff`` is the longest sentence of the part with short sentences (None: the
     preset's). ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names
     of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
-    whether single sentences will be looked at: where not, workers send sums only.
+    whether single sentences will be looked at: where not, workers send sums only. ``on_error`` says what becomes of test trees that
+    cannot be read, ``pair`` whether sentences of unequal number are paired by text (``text``) or refused (``order``).
     """
 
     metrics: tuple[Metric, ...]
@@ -72,8 +76,12 @@ class Request:
     breakdowns: tuple[str, ...] = ()
     progress: Callable[[int], None] = field(default=no_progress, repr=False)
     sentences: bool = True
+    on_error: str = "parse-fails"
+    pair: str = "order"
 
     def __post_init__(self) -> None:
+        if self.pair not in PAIR:
+            raise UnknownName("way to pair sentences", self.pair, PAIR)
         if self.on_mismatch not in ON_MISMATCH:
             raise UnknownName("on_mismatch policy", self.on_mismatch, ON_MISMATCH)
         if self.on_mismatch == "evalb":
@@ -82,7 +90,9 @@ class Request:
             if others := [metric.name for metric in self.metrics if not metric.compared_with_evalb]:
                 raise UsageError(f"EVALB's decisions go with the metric parseval only, not with {', '.join(others)}")
             if self.breakdowns:
-                raise UsageError("EVALB's decisions leave nothing to break down; choose another --on-mismatch")
+                raise UsageError(
+                    "EVALB's decisions leave nothing to break down; choose another way for mismatches (option on_mismatch)"
+                )
 
     def preset_of(self, metric: Metric) -> Preset:
         """The preset of a metric's score: the one that was asked for, or the metric's own, with the cutoff that was asked for."""
@@ -160,6 +170,7 @@ class SystemTally:
         self.preset = self.tallies[0].preset
         self._words = {tally.prepared_by.equal_words: WordNumbers(tally.prepared_by) for tally in self.tallies}
         self.notes: list[Note] = []
+        self.repairs: Counter[str] = Counter()
         self.texts: list[tuple[str, str]] = []
         self.gold: list[Treebank] = []
         self.test: list[Treebank] = []
@@ -186,6 +197,8 @@ class SystemTally:
             self.partner.append(np.where(pairs < 0, -1, pairs + self.n_test))
         self.n_gold += len(gold)
         self.n_test += len(test)
+        for problem in test.problems().values():
+            self.repairs.update(problem.repairs)
         self.request.progress(len(gold))
 
     def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int, in_step: bool) -> None:
@@ -277,6 +290,7 @@ class SystemTally:
         self.n_gold += other.n_gold
         self.n_test += other.n_test
         self.notes += other.notes
+        self.repairs += other.repairs
         self.gold += other.gold
         self.test += other.test
         self.evalb_status += other.evalb_status
@@ -402,7 +416,7 @@ def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, fi
         pass
     raise MismatchError(
         f"{gold.name} and {test.name} have not the same sentences in the same order, so they cannot be streamed\n"
-        "  Score them without --stream: then sentences are paired by their text."
+        "  Score them without streaming: then sentences are paired by their text."
     )
 
 
@@ -459,6 +473,12 @@ def _steps(gold: Iterator[Treebank], test: Iterator[Treebank]) -> Generator[tupl
 def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemTally:
     """Count each gold sentence against the test sentence with its text."""
     ours, theirs = gold.whole(), test.whole()
+    if len(ours) != len(theirs) and request.pair != "text":
+        sentences = f"{number_of(len(ours), 'gold sentence')} but {number_of(len(theirs), 'parse')}"
+        raise MismatchError(
+            f"there are {sentences}, so which belongs to which is not known; nothing was scored\n"
+            '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
+        )
     hasher.add(ours, theirs)
     tally = SystemTally(request, first)
     tally.add(ours, theirs, pairs_by_text(ours, theirs))

@@ -174,6 +174,7 @@ def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, rem
         remarks.append(f"The {side} trees of a result were not read from a file; name it with --{side}.")
         return None
     reading = ReadOptions() if inputs is None else ReadOptions(**inputs.reading)
+    reading = reading.of_gold if side == "gold" else reading
     for options in (reading, replace(reading, lines=True)):
         try:
             bank = Treebank.concatenate([io.read(path, options) for path in paths])

@@ -214,7 +214,9 @@ def evalb_parameters(preset: Preset) -> Parameters:
         ignored=preset.ignored,
     )
     if preset != allowed:
-        raise UsageError(f"EVALB cannot do what the preset {preset.name!r} says; choose another, or --on-mismatch align")
+        raise UsageError(
+            f"EVALB cannot do what the preset {preset.name!r} says; choose another preset, or align sentences (option on_mismatch)"
+        )
     return Parameters(
         cutoff_length=preset.cutoff_length,
         labelled=preset.labelled,

@@ -157,6 +157,11 @@ class Result:
         return [] if verdicts is None else np.flatnonzero(verdicts > 0).tolist()
 
     @property
+    def problems(self) -> tuple[Note, ...]:
+        """The notes about parses that could not be read, or had to be repaired: place, reason and consequence of each."""
+        return tuple(note for note in self.notes if note.kind in ("broken", "repaired"))
+
+    @property
     def rows(self) -> Rows:
         return self.scored_sentences.rows
 

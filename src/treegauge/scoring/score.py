@@ -50,6 +50,8 @@ class ScoreOptions(TypedDict, total=False):
     progress: Callable[[int], None] | None
     engine: Engine
     sentences: bool
+    on_error: str
+    pair: str
 
 
 @overload
@@ -91,6 +93,8 @@ def score(
     progress: Callable[[int], None] | None = None,
     engine: Engine = IN_PROCESS,
     sentences: bool = True,
+    on_error: str = "parse-fails",
+    pair: str = "order",
 ) -> Result | Scores:
     """Score test trees against gold trees.
 
@@ -114,6 +118,10 @@ def score(
     * ``progress``: a function that is told how many more sentences have been scored.
     * ``engine``: where files are scored, see :mod:`treegauge.engines`.
     * ``sentences``: whether rows are kept when an engine other than this process scores.
+    * ``on_error``: a test tree that cannot be read is a sentence without a parse (``parse-fails``), is repaired as far as it can be
+      (``repair``), or an error (``stop``); ``result.problems`` lists them. A gold tree that cannot be read is always an error.
+    * ``pair``: sentences belong together by their order, and unequal numbers of them are a MismatchError (``order``), or by their
+      text where the order does not fit (``text``).
 
     The rates, each a fraction that is nan for 0/0 (0 in FREVAL), are in ``result.rates`` and attributes of the result:
 
@@ -147,6 +155,8 @@ def score(
         breakdowns=tuple(breakdowns),
         progress=progress or no_progress,
         sentences=sentences,
+        on_error=on_error,
+        pair=pair,
     )
     results = score_systems(gold, systems, request, [name for name, _ in metrics], reading, engine)
     return Scores(results) if several else results[0]
@@ -167,7 +177,7 @@ def score_files(
     if baselines:
         from treegauge.scoring.baselines import BASELINES, baseline_for
 
-        bank = io.read(gold, options.get("reading", ReadOptions()))
+        bank = io.read(gold, options.get("reading", ReadOptions()).of_gold)
         main = load_preset(find_metric(metrics[0]).preset) if preset is None else preset
         for name in BASELINES:
             trees = {name: baseline_for(name, bank, main, seed=seed)}
@@ -200,6 +210,7 @@ def tally_systems(
     """What was counted of each system, and the files it was counted from."""
     if not systems:
         raise UsageError("there is no system to score")
+    reading = replace(reading, on_error=request.on_error)
     if not engine.in_process:
         return _tally_in_shards(gold, systems, request, reading, engine)
     kept: dict[str, Trees] = {}
@@ -249,9 +260,9 @@ def _files(
 
 def _kept(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
     if path is None:
-        return trees_of(gold, reading, keep=request.keep)
+        return trees_of(gold, reading.of_gold, keep=request.keep)
     if path not in kept:
-        kept[path] = trees_of(path, reading, keep=request.keep)
+        kept[path] = trees_of(path, reading.of_gold, keep=request.keep)
     return kept[path]
 
 
@@ -274,6 +285,8 @@ def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests:
         preset=tally.preset,
         on_mismatch=request.on_mismatch,
         ignore_words=request.ignore_words,
+        on_error="repair" if request.on_error == "repair" else "parse-fails",
+        repairs=dict(sorted(counted.repairs.items())),
         sentences=tally.n_total,
         skipped=counted.n_gold - tally.n_total,
         gold=digests[0][:12],

@@ -32,13 +32,15 @@ def rescore(result: Result) -> Result:
     reading = ReadOptions(**{item.name: inputs.reading[item.name] for item in fields(ReadOptions) if item.name in inputs.reading})
     signature = result.signature
     again = score(
-        _trees(inputs.gold, reading),
+        _trees(inputs.gold, reading.of_gold),
         {result.system: _trees(inputs.test, reading)},
         result.metric,
         signature.preset,
         on_mismatch=signature.on_mismatch,
         ignore_words=signature.ignore_words,
         reading=reading,
+        on_error=reading.on_error,
+        pair="text",
     )[0]
     for side, path, before, now in (
         ("gold", inputs.gold[0], signature.gold, again.signature.gold),

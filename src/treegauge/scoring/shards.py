@@ -124,7 +124,7 @@ def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, c
     """The stretches of a pair of files; none if they are surely out of step."""
     if "-" in (*pair.gold, *pair.test):
         raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")
-    ours, theirs, test_reading = cuts.of(pair.gold, reading), cuts.of(pair.test, reading), reading
+    ours, theirs, test_reading = cuts.of(pair.gold, reading.of_gold), cuts.of(pair.test, reading), reading
     if -1 in (ours.trees, theirs.trees):
         # A file that cannot be cut is one shard with its partner; whether they are in step shows when they are read.
         pieces = [(_uncut(pair.gold), _uncut(pair.test))]
@@ -140,7 +140,7 @@ def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, c
 
 def _hashes(pairs: Sequence[FilePair], reading: ReadOptions, test_reading: Sequence[ReadOptions]) -> tuple[Hash, Hash]:
     """The hashes of all files of gold, and of test, where each pair has its own way to be read."""
-    gold = Hash(tuple((path, reading) for pair in pairs for path in pair.gold))
+    gold = Hash(tuple((path, reading.of_gold) for pair in pairs for path in pair.gold))
     test = Hash(tuple((path, how) for pair, how in zip(pairs, test_reading, strict=True) for path in pair.test))
     return gold, test
 
@@ -176,13 +176,19 @@ def work_on(request: Request, unit: Unit) -> Done:
     if isinstance(unit, Hash):
         return _hash(unit)
     if isinstance(unit, Whole):
-        files = [tuple(FileTrees(side, unit.reading, keep=request.keep) for side in pair) for pair in unit.pairs]
+        files = [
+            tuple(
+                FileTrees(side, how, keep=request.keep)
+                for side, how in zip(pair, (unit.reading.of_gold, unit.reading), strict=True)
+            )
+            for pair in unit.pairs
+        ]
         with Hasher() as hasher:
             tally = compare([(gold, test) for gold, test in files], request, hasher)
             return Tallied(_portable(tally, request), hasher.digests())
     by_line = unit.test_reading.lines and not unit.reading.lines
     try:
-        gold, test = _blocks(unit.gold, unit.reading, unit.only), _blocks(unit.test, unit.test_reading, unit.only)
+        gold, test = _blocks(unit.gold, unit.reading.of_gold, unit.only), _blocks(unit.test, unit.test_reading, unit.only)
         return _portable(count_in_step(gold, test, request), request)
     except OutOfStep:
         return None

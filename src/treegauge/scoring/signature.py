@@ -18,14 +18,15 @@ from treegauge.presets import Preset, load_preset, preset_names
 
 __all__ = ["Signature", "preset_from_settings"]
 
-_TEXTS = frozenset({"preset", "on_mismatch", "gold", "test", "version"})
+_TEXTS = frozenset({"preset", "on_mismatch", "on_error", "gold", "test", "version"})
 
 
 @dataclass(frozen=True)
 class Signature:
     """What was measured: the metric with its options, the preset with all its settings, the data, the version.
 
-    ``gold`` and ``test`` are the first twelve digits of the trees' SHA-256; ``skipped`` counts sentences left out.
+    ``gold`` and ``test`` are the first twelve digits of the trees' SHA-256; ``skipped`` counts sentences left out, and ``repairs``,
+    by kind, what was mended in test trees where that was asked for.
 
     >>> signature = Signature("parseval", {}, load_preset("default"), sentences=3, gold="12e4", test="0abc", version="0.1.0")
     >>> str(signature)
@@ -39,6 +40,8 @@ class Signature:
     preset: Preset
     on_mismatch: str = "align"
     ignore_words: bool = False
+    on_error: str = "parse-fails"
+    repairs: Mapping[str, int] = field(default_factory=dict[str, int])
     sentences: int = 0
     skipped: int = 0
     gold: str = ""
@@ -79,6 +82,7 @@ class Signature:
         parts |= {f"preset.{key}": value for key, value in settings.items() if key != "name" and value != base[key]}
         parts["on_mismatch"] = self.on_mismatch
         parts |= {"ignore_words": True} if self.ignore_words else {}
+        parts |= {"on_error": self.on_error, "repairs": dict(self.repairs)} if self.on_error == "repair" else {}
         parts |= {"sentences": self.sentences, "skipped": self.skipped, "gold": self.gold, "test": self.test}
         parts |= {} if self.seed is None else {"seed": self.seed}
         parts["version"] = self.version

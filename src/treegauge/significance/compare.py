@@ -76,7 +76,7 @@ def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:
         warnings.append(real.reason)
     if cells.total and min(cells.YN, cells.NY) >= COMPLEMENTING * cells.total:
         shares = f"YN {100 * cells.YN / cells.total:.1f}%, NY {100 * cells.NY / cells.total:.1f}%"
-        warnings.append(f"the systems complement each other: {shares}; test on specific structures (--structure)")
+        warnings.append(f"the systems complement each other: {shares}; test on specific structures (option structure)")
     if not math.isnan(real.size) and real.size < SMALL_REAL_TEST:
         warnings.append(f"small real test: {real.size:.0f} of {cells.total} brackets tell the systems apart")
     return warnings
@@ -97,7 +97,8 @@ class CompareOptions:
 
     ``metrics`` are names (none: every metric there is, or that the scores have). ``rates`` are names of rates (none: each metric's
     headline, and PARSEVAL's recall, precision, F1 and exact match; ``all``: all of them). ``preset`` is None for each metric's own.
-    ``lengths`` are the upper ends of buckets of sentence lengths; ``structure`` are labels, each looked at alone.
+    ``lengths`` are the upper ends of buckets of sentence lengths; ``structure`` are labels, each looked at alone. ``on_error`` and
+    ``pair`` are those of :func:`treegauge.score`.
     """
 
     metrics: tuple[str, ...] = ()
@@ -110,6 +111,8 @@ class CompareOptions:
     interval: str = "percentile"
     lengths: tuple[int, ...] = ()
     structure: tuple[str, ...] = ()
+    on_error: str = "parse-fails"
+    pair: str = "order"
 
     def all_rounds(self, systems: int) -> int:
         """About how many rounds a comparison of so many systems takes."""
@@ -178,10 +181,10 @@ def comparable_scores(
         names = list(options.metrics or compared_metrics(discontinuous=True))
     metrics = [find_metric(name) for name in names]
     preset = None if options.preset is None else load_preset(options.preset)
-    request = Request(tuple(metrics), preset, on_mismatch=options.on_mismatch)
+    request = Request(tuple(metrics), preset, on_mismatch=options.on_mismatch, on_error=options.on_error, pair=options.pair)
     if not judgements:
         return Scores(score_systems(gold, systems, request, names, reading))
-    bank = io.as_treebank(gold, reading)
+    bank = io.as_treebank(gold, reading.of_gold)
     results: list[Result] = []
     for system, trees in systems.items():
         of_system = judgements.get(system, Judgements())
@@ -311,6 +314,7 @@ def _conditions(result: Result) -> dict[str, Any]:
         **{f"the preset's {key}": value for key, value in settings.items()},
         "on_mismatch": signature.on_mismatch,
         "ignore_words": signature.ignore_words,
+        "on_error": signature.on_error,
         "the version of treegauge": signature.version,
     }
 
@@ -326,7 +330,7 @@ def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
             raise MismatchError(
                 f"{lacking.system} by {lacking.metric} and {result.system} by {result.metric} are scores of different sentences: "
                 f"the first lacks {len(missing)} that the second has, such as sentence {int(missing[0]) + 1}; "
-                "--on-mismatch skip leaves them out"
+                "the option on_mismatch skip leaves them out"
             )
     if not len(common):
         raise MismatchError("there is no sentence of the treebank on which all systems can be compared")
