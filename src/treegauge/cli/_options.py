@@ -8,19 +8,31 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.errors import UsageError
+from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
 from treegauge.io.writing import spare_inputs
 
-__all__ = ["named_systems", "on_error_options", "reading_options", "spare_inputs", "stream_option"]
+if TYPE_CHECKING:
+    from treegauge.alignment.alignment import Note
+    from treegauge.trees.treebank import Treebank
+
+__all__ = [
+    "named_systems",
+    "on_error_options",
+    "problem_notes",
+    "reading_options",
+    "report_problems",
+    "spare_inputs",
+    "stream_option",
+]
 
 Command = Callable[..., Any]
 
@@ -64,6 +76,26 @@ def on_error_options(command: Command) -> Command:
     )
     field = click.option("--field", default="", metavar="NAME", help="Test files are JSON lines with the tree in this field.")
     return choice(field(with_options))
+
+
+def problem_notes(bank: Treebank) -> list[Note]:
+    """Notes about the trees of a treebank that could not be read, or had to be repaired."""
+    from treegauge.alignment.alignment import MISSED, Note
+
+    found = bank.problems().items()
+    return [
+        Note(n, "repaired" if it.repairs else "broken", it.place, it.reason, ", ".join(it.repairs) or MISSED) for n, it in found
+    ]
+
+
+def report_problems(notes: Mapping[str, Sequence[Note]]) -> None:
+    """List on stderr the test trees that could not be read or had to be repaired; exit code 4 if there are some of the first."""
+    from treegauge.reports.scores import listed_notes, problems_only, unread_trees
+
+    for line in listed_notes(problems_only(notes)):
+        click.echo(line, err=True)
+    if lines := unread_trees(notes):
+        raise MismatchError("\n".join(lines))
 
 
 def stream_option(command: Command) -> Command:

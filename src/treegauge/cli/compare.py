@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import engine_options
-from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
+from treegauge.cli._options import named_systems, on_error_options, reading_options, report_problems, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
+    from treegauge.alignment.alignment import Note
     from treegauge.humancheck.results import CheckedSystems
     from treegauge.significance.compare import CompareOptions
     from treegauge.significance.comparison import Comparison
@@ -99,9 +100,9 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None:
             raise UsageError("--scores are made already: --store and --preset go with trees")
-        comparison, checked = _of_scores([gold, *tests], how, engine), None
+        comparison, checked, notes = _of_scores([gold, *tests], how, engine), None, {}
     else:
-        comparison, checked = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
+        comparison, checked, notes = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
         from treegauge.reports.plots import write_figure
         from treegauge.reports.report_figures import rates_figure
@@ -109,6 +110,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         write_figure(rates_figure(comparison), chosen["figure"])
         click.echo(f"wrote {chosen['figure']}", err=True)
     _print(comparison, checked, chosen["form"], chosen["tables"], chosen["on_mismatch"])
+    report_problems(notes)
 
 
 def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Comparison:
@@ -125,8 +127,8 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Com
 
 def _of_trees(
     gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, engine: Engine, store: str | None
-) -> tuple[Comparison, CheckedSystems | None]:
-    from treegauge.significance.compare import compare
+) -> tuple[Comparison, CheckedSystems | None, dict[str, Sequence[Note]]]:
+    from treegauge.significance.compare import comparable_scores, compare_scores
 
     if len(systems) < 2:
         raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")
@@ -140,8 +142,9 @@ def _of_trees(
         )
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         judgements = checked.judgements if checked else None
-        comparison = compare(gold, systems, how, reading=options, judgements=judgements, progress=advance, engine=engine)
-    return comparison, checked
+        scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements)
+        comparison = compare_scores(scores, how, progress=advance, engine=engine)
+    return comparison, checked, {result.system: result.notes for result in scores}
 
 
 def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, tables: tuple[str, ...], on_mismatch: str) -> None:

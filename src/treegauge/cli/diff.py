@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from treegauge.cli._options import on_error_options, reading_options, spare_inputs
+from treegauge.cli._options import on_error_options, problem_notes, reading_options, report_problems, spare_inputs
 from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -65,6 +65,7 @@ def command(
         raise UsageError("a PNG picture would garble the terminal: give a file, -o diff.png")
     spare_inputs(output, gold, test)
     gold_bank, (test_bank,) = gold_and_tests(gold, [test], options)
+    problems = problem_notes(test_bank)
     chosen = [number - 1 for number in sentences] or None
     if chosen is None and not everything:
         found = worst_diffs(gold_bank, test_bank, worst, preset)
@@ -72,6 +73,7 @@ def command(
         found = diffs(gold_bank, test_bank, chosen, preset)
     if not found:
         click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
+        report_problems({test: problems})
         return
     if form == "text":
         from treegauge.reports.tree_diff import diff_text
@@ -88,3 +90,4 @@ def command(
         from treegauge.reports.diff_png import diff_png
 
         write_chunks([diff_png(found, fold=fold)], output)
+    report_problems({test: problems})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
+from treegauge.cli._options import named_systems, on_error_options, reading_options, report_problems, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -90,6 +90,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     else:
         text = "\n\n".join(render(table, chosen["form"]) for table in report.tables()) + "\n"
         write_chunks([text.encode("utf-8", "replace")], chosen["output"] or "-")
+    report_problems({system: [note for of, note in report.notes if of == system] for system in report.systems})
 
 
 def _command_line() -> str:

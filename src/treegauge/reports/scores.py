@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from treegauge.alignment.alignment import Note
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
 from treegauge.metrics.evalb.scoring import UNPAIRED, VALID, SentenceResult
-from treegauge.scoring.result import Result, Scores, shown_rate, tables_of, tidy_table
+from treegauge.scoring.result import PROBLEM_KINDS, Result, Scores, shown_rate, tables_of, tidy_table
 from treegauge.tables import Cell, Table, number_of, render
 
 __all__ = [
@@ -21,11 +22,14 @@ __all__ = [
     "SCORE_FORMATS",
     "evalb_layout",
     "failed_checks",
+    "listed_notes",
     "misfits",
     "note_lines",
     "one_of_each_system",
     "parse_check",
+    "problems_only",
     "score_text",
+    "unread_trees",
 ]
 
 
@@ -53,18 +57,34 @@ _COUNTED = {
 
 def note_lines(results: Sequence[Result]) -> Iterator[str]:
     """The first sentences of each kind that do not fit, one a line, and how many more there are."""
-    systems = one_of_each_system(results)
-    for result in systems:
-        who = f"{result.system}: " if len(systems) > 1 else ""
+    yield from listed_notes({result.system: result.notes for result in one_of_each_system(results)})
+
+
+def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
+    """The same of the notes on each system."""
+    for system, every in notes.items():
+        who = f"{system}: " if len(notes) > 1 else ""
         for kind, title in _COUNTED.items():
-            notes = [note for note in result.notes if note.kind == kind]
-            shown = notes if len(notes) <= MOST_NOTES + 1 else notes[:MOST_NOTES]
+            of_kind = [note for note in every if note.kind == kind]
+            shown = of_kind if len(of_kind) <= MOST_NOTES + 1 else of_kind[:MOST_NOTES]
             yield from (f"{who}{note.text}" for note in shown)
-            if len(notes) > len(shown):
-                yield f"{who}and {len(notes) - len(shown):,} more {title} ({len(notes):,} in all)"
-        recut = sum(note.kind == "characters" for note in result.notes)
+            if len(of_kind) > len(shown):
+                yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all)"
+        recut = sum(note.kind == "characters" for note in every)
         if recut:
             yield f"{who}sentences with other tokens over the same text, aligned by characters: {recut}"
+
+
+def problems_only(notes: Mapping[str, Sequence[Note]]) -> dict[str, list[Note]]:
+    """The notes about trees that could not be read, or had to be repaired."""
+    return {system: [note for note in every if note.kind in PROBLEM_KINDS] for system, every in notes.items()}
+
+
+def unread_trees(notes: Mapping[str, Sequence[Note]]) -> list[str]:
+    """A line for each system that has trees that cannot be read."""
+    counts = {system: sum(note.kind == "broken" for note in every) for system, every in notes.items()}
+    said = "could not be read (listed above); scored as without a parse"
+    return [f"{system}: {number_of(count, 'tree')} {said}" for system, count in counts.items() if count]
 
 
 def misfits(results: Sequence[Result]) -> list[str]:
@@ -73,11 +93,7 @@ def misfits(results: Sequence[Result]) -> list[str]:
     for result in one_of_each_system(results):
         missing = sum(note.kind == "missing" for note in result.notes)
         extra = sum(note.kind == "extra" for note in result.notes)
-        broken = sum(note.kind == "broken" for note in result.notes)
-        if broken:
-            lines.append(
-                f"{result.system}: {number_of(broken, 'tree')} could not be read (listed above); scored as without a parse"
-            )
+        lines += unread_trees({result.system: result.notes})
         if missing or extra:
             lines.append(f"{result.system}: gold and test do not fit: {missing} missing, {extra} extra (listed above)")
     return lines

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treegauge.metrics.breakdowns import Breakdown
 
 __all__ = [
+    "PROBLEM_KINDS",
     "RESULT_SCHEMA",
     "SCORES_SCHEMA",
     "Inputs",
@@ -41,6 +42,10 @@ __all__ = [
     "tables_of",
     "tidy_table",
 ]
+
+
+PROBLEM_KINDS = ("broken", "repaired")
+"""The kinds of note about the text of a parse."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,7 @@ class Result:
     @property
     def problems(self) -> tuple[Note, ...]:
         """The notes about parses that could not be read, or had to be repaired: place, reason and consequence of each."""
-        return tuple(note for note in self.notes if note.kind in ("broken", "repaired"))
+        return tuple(note for note in self.notes if note.kind in PROBLEM_KINDS)
 
     @property
     def rows(self) -> Rows:
