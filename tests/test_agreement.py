@@ -21,6 +21,12 @@ from treegauge.metrics.evalb import UNPAIRED, VALID, score_lines
 from treegauge.metrics.freval import BySize
 from treegauge.significance import compare_scores
 
+
+def score_by_text(*arguments: Any, **options: Any) -> Any:
+    """Scores of files with sentences that have no parse at all."""
+    return score(*arguments, pair="text", **options)
+
+
 GOLD = r"""
 (ROOT (S (NP (DT the) (NN cat)) (VP (VBD ate) (NP (CD 1\/2) (NN fish))) (. .)))
 (ROOT (S (PP (IN at) (NP (NN noon))) (, ,) (NP (PRP he)) (VP (VBD slept)) (. .)))
@@ -105,8 +111,8 @@ def test_score_compare_and_freval_agree(preset: str | None, run: Any) -> None:
 @every_preset
 def test_the_report_agrees(preset: str | None, files: Path) -> None:
     systems = {system: f"{system}.mrg" for system in SYSTEMS}
-    scores = score("gold.mrg", systems, metric_names(), preset)
-    report = make_report("gold.mrg", systems, CompareOptions(preset=preset, rates=("all",), rounds=3))
+    scores = score_by_text("gold.mrg", systems, metric_names(), preset)
+    report = make_report("gold.mrg", systems, CompareOptions(pair="text", preset=preset, rates=("all",), rounds=3))
     page = html.unescape(report.html())
     for result in scores:
         rates = report.comparison.overall.rates[result.system]
@@ -131,16 +137,18 @@ def test_the_sentences_that_evalb_would_drop(preset: str, files: Path) -> None:
         expected = [number for number, status in enumerate(verdicts) if status not in (VALID, UNPAIRED)]
         if result_is_silent(preset):
             continue
-        assert score("gold.mrg", f"{system}.mrg", preset=preset).dropped_by_evalb == expected, system
+        assert score_by_text("gold.mrg", f"{system}.mrg", preset=preset).dropped_by_evalb == expected, system
 
 
 def result_is_silent(preset: str) -> bool:
     """Whether nothing is said of EVALB, since it cannot delete what the preset deletes."""
-    return score("gold.mrg", "escaped.mrg", preset=preset).evalb is None
+    return score_by_text("gold.mrg", "escaped.mrg", preset=preset).evalb is None
 
 
 def test_compare_warns_of_escaped_words(files: Path) -> None:
-    comparison = compare("gold.mrg", {"a": "escaped.mrg", "b": "gold.mrg"}, CompareOptions(rounds=3, metrics=("parseval",)))
+    comparison = compare(
+        "gold.mrg", {"a": "escaped.mrg", "b": "gold.mrg"}, CompareOptions(pair="text", rounds=3, metrics=("parseval",))
+    )
     assert comparison.dropped_by_evalb == {"a": [0], "b": []}
     assert any("EVALB would score the systems on different sentences (dropped: a 1, b 0)" in text for text in comparison.warnings)
 
@@ -148,7 +156,7 @@ def test_compare_warns_of_escaped_words(files: Path) -> None:
 def test_compare_takes_reading_options(files: Path) -> None:
     (files / "commented.mrg").write_text("% a comment (\n" + (files / "escaped.mrg").read_text("utf-8"), "utf-8")
     systems = {"plain": "escaped.mrg", "commented": "commented.mrg"}
-    comparison = compare("gold.mrg", systems, CompareOptions(rounds=3), reading=ReadOptions(comment="%"))
+    comparison = compare("gold.mrg", systems, CompareOptions(pair="text", rounds=3), reading=ReadOptions(comment="%"))
     assert all(difference.value == 0 for difference in comparison.overall.pairs[0].differences if not math.isnan(difference.value))
 
 
@@ -158,15 +166,15 @@ class TestSavedScores:
     @every_preset
     def test_a_comparison_of_them_is_that_of_the_trees(self, preset: str | None, files: Path) -> None:
         systems = {system: f"{system}.mrg" for system in SYSTEMS}
-        options = CompareOptions(preset=preset, rounds=5, structure=("NP",), lengths=(4,))
+        options = CompareOptions(pair="text", preset=preset, rounds=5, structure=("NP",), lengths=(4,))
         names = options.scored_metrics()
         for system, path in systems.items():
-            score("gold.mrg", {system: path}, names, preset).save(f"{system}.scores")
+            score_by_text("gold.mrg", {system: path}, names, preset).save(f"{system}.scores")
         loaded = [result for system in systems for result in Scores.load(f"{system}.scores")]
         assert compare_scores(loaded, options).to_dict() == compare("gold.mrg", systems, options).to_dict()
 
     def test_everything_is_kept(self, files: Path) -> None:
-        scores = score("gold.mrg", {"r": "retagged.mrg"}, metric_names())
+        scores = score_by_text("gold.mrg", {"r": "retagged.mrg"}, metric_names())
         scores.save("r.scores")
         for before, after in zip(scores, Scores.load("r.scores"), strict=True):
             assert before.to_json(per_sentence=True) == after.to_json(per_sentence=True)
@@ -178,14 +186,14 @@ class TestSavedScores:
             assert ours is None or theirs is None or ours.tolist() == theirs.tolist()
 
     def test_integers_of_any_size(self, files: Path) -> None:
-        result = score("gold.mrg", "escaped.mrg", "freval")
+        result = score_by_text("gold.mrg", "escaped.mrg", "freval")
         result.rows[0, 1] = BySize((7, 10**5000, 0, 3))
         result.save("large.scores")
         assert Scores.load("large.scores")[0].rows[0, 1] == BySize((7, 10**5000, 0, 3))
 
     def test_the_same_scores_are_the_same_bytes(self, files: Path) -> None:
         for name in ("one", "two"):
-            score("gold.mrg", {"e": "escaped.mrg"}, metric_names()).save(f"{name}.scores")
+            score_by_text("gold.mrg", {"e": "escaped.mrg"}, metric_names()).save(f"{name}.scores")
         assert (files / "one.scores").read_bytes() == (files / "two.scores").read_bytes()
 
     def test_on_the_command_line(self, run: Any, files: Path) -> None:
@@ -200,8 +208,8 @@ class TestSavedScores:
         assert (files / "scores.html").read_text("utf-8") == (files / "trees.html").read_text("utf-8")
 
     def test_without_hogenhout_there_are_no_tests_on_brackets(self, files: Path) -> None:
-        scores = score("gold.mrg", {"e": "escaped.mrg", "r": "retagged.mrg"}, ["parseval"])
-        comparison = compare_scores(scores, CompareOptions(rounds=3))
+        scores = score_by_text("gold.mrg", {"e": "escaped.mrg", "r": "retagged.mrg"}, ["parseval"])
+        comparison = compare_scores(scores, CompareOptions(pair="text", rounds=3))
         assert comparison.overall.pairs[0].brackets is None
         assert [table.title for table in comparison.tables()] == ["Differences"]
         assert comparison.to_dict()["groups"][0]["pairs"][0]["brackets"] is None
@@ -209,38 +217,38 @@ class TestSavedScores:
     @pytest.mark.parametrize(
         ("other", "named"),
         [
-            (lambda: score(GOLD + GOLD, {"b": ESCAPED + ESCAPED}, ["goodman"]), "hash of the gold trees"),
-            (lambda: score(GOLD, {"b": ESCAPED}, ["goodman"], "collins"), "the preset is default for a, but collins for b"),
-            (lambda: score(GOLD, {"b": ESCAPED}, ["goodman"], cutoff=3), "the preset's cutoff_length"),
-            (lambda: score(GOLD, {"b": ESCAPED}, ["goodman"], ignore_words=True), "ignore_words"),
-            (lambda: score(GOLD, {"b": ESCAPED}, ["parseval"]), "no score by goodman of b"),
+            (lambda: score_by_text(GOLD + GOLD, {"b": ESCAPED + ESCAPED}, ["goodman"]), "hash of the gold trees"),
+            (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["goodman"], "collins"), "the preset is default for a, but collins for b"),
+            (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["goodman"], cutoff=3), "the preset's cutoff_length"),
+            (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["goodman"], ignore_words=True), "ignore_words"),
+            (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["parseval"]), "no score by goodman of b"),
         ],
         ids=["gold", "preset", "cutoff", "ignore_words", "metric"],
     )
     def test_scores_that_cannot_be_compared_say_why(self, other: Any, named: str) -> None:
         with pytest.raises(MismatchError, match=named):
-            compare_scores([*score(GOLD, {"a": RETAGGED}, ["goodman"]), *other()], CompareOptions(rounds=3))
+            compare_scores([*score_by_text(GOLD, {"a": RETAGGED}, ["goodman"]), *other()], CompareOptions(pair="text", rounds=3))
 
     def test_another_option_of_the_metric_is_named(self) -> None:
-        one, other = score(GOLD, {"a": GOLD}, ["goodman"]), score(GOLD, {"b": GOLD}, ["goodman:pre"])
+        one, other = score_by_text(GOLD, {"a": GOLD}, ["goodman"]), score_by_text(GOLD, {"b": GOLD}, ["goodman:pre"])
         with pytest.raises(MismatchError, match="no score by goodman of b"):
             compare_scores([*one, *other])
-        ours, theirs = (score(GOLD, {name: GOLD}, [metric]) for name, metric in (("a", "freval"), ("b", "freval:1-15")))
+        ours, theirs = (score_by_text(GOLD, {name: GOLD}, [metric]) for name, metric in (("a", "freval"), ("b", "freval:1-15")))
         with pytest.raises(MismatchError, match="no score by freval of b"):
             compare_scores([*ours, *theirs])
 
     def test_other_sentences_are_named_unless_they_may_be_skipped(self) -> None:
-        scores = score(GOLD, {"a": ESCAPED, "b": RETAGGED.replace("\n\n", "\n()\n")}, ["parseval"], on_mismatch="skip")
+        scores = score_by_text(GOLD, {"a": ESCAPED, "b": RETAGGED.replace("\n\n", "\n()\n")}, ["parseval"], on_mismatch="skip")
         with pytest.raises(MismatchError, match=r"b by parseval and a by parseval .*lacks 1 .*sentence 3"):
-            compare_scores(scores, CompareOptions(rounds=3))
-        assert compare_scores(scores, CompareOptions(rounds=3, on_mismatch="skip")).overall.sentences == 5
+            compare_scores(scores, CompareOptions(pair="text", rounds=3))
+        assert compare_scores(scores, CompareOptions(pair="text", rounds=3, on_mismatch="skip")).overall.sentences == 5
 
     def test_files_that_are_none(self, files: Path) -> None:
         with pytest.raises(FormatError, match="not a file of scores"):
             Scores.load("gold.mrg")
         with pytest.raises(InputError, match="cannot be read"):
             Scores.load("nowhere.scores")
-        score("gold.mrg", "escaped.mrg").save("cut.scores")
+        score_by_text("gold.mrg", "escaped.mrg").save("cut.scores")
         (files / "cut.scores").write_bytes((files / "cut.scores").read_bytes()[:300])
         with pytest.raises(FormatError, match="not a file of scores"):
             Scores.load("cut.scores")
@@ -255,7 +263,7 @@ class TestSavedScores:
 
 
 def test_the_bits_of_hogenhout_are_never_summed(files: Path) -> None:
-    result = score("gold.mrg", "retagged.mrg", "hogenhout")
+    result = score_by_text("gold.mrg", "retagged.mrg", "hogenhout")
     bits = result.scored_sentences.reproduced
     assert bits is not None
     brackets = result.rows[:, result.columns.index("TTB")].tolist()
@@ -269,18 +277,18 @@ class TestResultInAnInterpreter:
     """What a person sees who types `result`."""
 
     def test_rates_are_attributes(self) -> None:
-        result = score(GOLD, ESCAPED)
+        result = score_by_text(GOLD, ESCAPED)
         assert result.f1 == result.rates["f1"]
         assert "exact_match" in dir(result)
         with pytest.raises(AttributeError, match="no rate 'f2'; there are: recall"):
             _ = result.f2
 
     def test_one_line(self) -> None:
-        assert repr(score(GOLD, {"mine": GOLD}, ["parseval"])[0]) == "<Result mine by parseval: f1 100.00, 6 sentences>"
-        assert repr(score("(X a)", "(X a)", "goodman", "induction")).endswith("labelled_recall undefined, 0 sentences>")
+        assert repr(score_by_text(GOLD, {"mine": GOLD}, ["parseval"])[0]) == "<Result mine by parseval: f1 100.00, 6 sentences>"
+        assert repr(score_by_text("(X a)", "(X a)", "goodman", "induction")).endswith("labelled_recall undefined, 0 sentences>")
 
     def test_html(self) -> None:
-        assert "<table" in score(GOLD, ESCAPED)._repr_html_()
+        assert "<table" in score_by_text(GOLD, ESCAPED)._repr_html_()
 
     def test_help_names_every_option_and_rate(self) -> None:
         import inspect
@@ -289,6 +297,6 @@ class TestResultInAnInterpreter:
         for name in list(inspect.signature(score).parameters):
             assert f"``{name}``" in text, name
         for name in metric_names():
-            rates = score(GOLD, ESCAPED, name).rates
+            rates = score_by_text(GOLD, ESCAPED, name).rates
             plain = {rate.split("_1")[0].removeprefix("mean_").removeprefix("unlabelled_") for rate in rates}
             assert all(rate in text for rate in plain), name

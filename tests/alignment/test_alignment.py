@@ -30,7 +30,7 @@ def kinds(result: Result) -> list[str]:
 
 
 def score(test: list[str], gold: str = GOLD, **options: object) -> Result:
-    return treegauge.score(trees(gold), test, **options)
+    return treegauge.score(trees(gold), test, pair="text", **options)
 
 
 def pair(gold: str, test: str, preset: str = "default", **options: object) -> Pair:

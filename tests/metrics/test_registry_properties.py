@@ -267,3 +267,82 @@ def test_nobody_but_the_metrics_asks_which_metric_it_is() -> None:
     for path in package.rglob("*.py"):
         if "metrics" not in path.relative_to(package).parts:
             assert not asking.search(path.read_text("utf-8")), path
+
+
+DEFINED_OVER_GOLD = ("recall", "accuracy", "_tree", "exact_match", "no_crossing", "two_or_less_crossing", "flr", "leaf_ancestor")
+"""Beginnings and ends of the names of rates whose whole is a matter of the gold trees alone."""
+
+EMPTY = Treebank.parse("()")
+
+
+def blanked(test: Treebank, places: Sequence[int]) -> Treebank:
+    """The treebank with the parses at some places gone."""
+    both = Treebank.concatenate([test, EMPTY])
+    return both.take([len(test) if index in places else index for index in range(len(test))])
+
+
+def is_recall_type(rate: str) -> bool:
+    return any(part in rate for part in DEFINED_OVER_GOLD) and "consistent_brackets_recall" not in rate
+
+
+every_metric_but_published = pytest.mark.parametrize(
+    "name", [name for name in (*METRICS, *WITH_OPTIONS) if name != "freval:published"]
+)
+"""The published matching of FREVAL has precisions above 1, which fall when a perfect parse is added."""
+
+
+@every_metric_but_published
+@few_examples
+@given(treebank_pairs().filter(lambda banks: len(banks[0]) > 0), st.data())
+def test_losing_a_perfect_parse_improves_no_rate(name: str, banks: Banks, data: st.DataObject) -> None:
+    metric = find_metric(name)
+    gold, test = banks
+    place = data.draw(st.integers(0, len(gold) - 1))
+    both = Treebank.concatenate([test, gold])
+    test = both.take([len(test) + index if index == place else index for index in range(len(test))])
+    before, after = rates_of(metric, gold, test), rates_of(metric, gold, blanked(test, [place]))
+    for rate in before:
+        if rate in metric.undirected or math.isnan(after[rate]):
+            continue
+        assert not math.isnan(before[rate]), rate
+        change = after[rate] - before[rate]
+        assert (-change if rate in metric.lower_is_better else change) <= 1e-12, rate
+
+
+@every_metric
+@few_examples
+@given(treebank_pairs(), st.data())
+def test_recall_never_rises_whatever_parse_is_lost(name: str, banks: Banks, data: st.DataObject) -> None:
+    metric = find_metric(name)
+    gold, test = banks
+    places = data.draw(st.lists(st.integers(0, len(gold) - 1), unique=True)) if len(gold) else []
+    before, after = rates_of(metric, gold, test), rates_of(metric, gold, blanked(test, places))
+    for rate in filter(is_recall_type, before):
+        assert math.isnan(before[rate]) == math.isnan(after[rate]), rate
+        assert math.isnan(before[rate]) or after[rate] <= before[rate] + 1e-12, rate
+
+
+def test_a_sentence_without_a_parse_is_no_exact_match_and_not_free_of_crossings() -> None:
+    """Gold brackets or none: an empty gold sentence without a parse was an exact match once."""
+    for gold in ("(NN rain)", "()"):
+        rates = treegauge.score([gold], [""], preset="none").rates
+        assert (rates["exact_match"], rates["no_crossing"], rates["two_or_less_crossing"]) == (0, 0, 0)
+        assert math.isnan(rates["average_crossing"])
+        trees = treegauge.score([gold], [""], "goodman", preset="none").rates
+        assert (trees["labelled_tree"], trees["bracketed_tree"], trees["consistent_brackets_tree"]) == (0, 0, 0)
+
+
+def test_average_crossing_is_over_parses() -> None:
+    gold = ["(S (A (N a) (N b)) (N c))"] * 2
+    result = treegauge.score(gold, ["(S (N a) (B (N b) (N c)))", ""])
+    assert result.rates["average_crossing"] == 1
+    assert result.counts["parsed"] == 1
+
+
+@every_metric
+def test_directions_name_rates_of_the_metric(name: str) -> None:
+    metric = find_metric(name)
+    checked = {"recall_soft", "precision_soft", "spurious_reject", "false_error", "test_noise", "problem_rate"}
+    assert metric.lower_is_better | metric.undirected <= {*metric.rate_names, *checked}
+    assert not metric.lower_is_better & metric.undirected
+    assert set(metric.sentence_columns) <= set(metric.columns)

@@ -157,7 +157,15 @@ def test_the_cases_of_evalbs_description(tmp_path: Path) -> None:
         case.write_files(tmp_path)
         try:
             reading = treegauge.ReadOptions(format="bracketed", lines=True)
-            result = treegauge.score(tmp_path / "gold", tmp_path / "test", preset=preset, on_mismatch="evalb", reading=reading)
+            result = treegauge.score(
+                tmp_path / "gold",
+                tmp_path / "test",
+                preset=preset,
+                on_mismatch="evalb",
+                reading=reading,
+                on_error="stop",
+                pair="text",
+            )
         except treegauge.InputError:
             continue
         assert evalb_layout(result) == case.stdout, case.name

@@ -165,10 +165,10 @@ def test_formats(files: Path, form: str) -> None:
 def test_sentences_in_a_table_and_as_csv(files: Path) -> None:
     done = call(files, "score", "gold.mrg", "test.mrg", "--per-sentence", "--format", "csv")
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("system,sentence,place,length,sentences,matched,gold,test")
-    assert lines[1].startswith("test,0,gold.mrg:1,7,1,4,5,5")
+    assert lines[0].startswith("system,sentence,place,length,sentences,parsed,matched,gold,test")
+    assert lines[1].startswith("test,0,gold.mrg:1,7,1,1,4,5,5")
     table = call(files, "score", "gold.mrg", "test.mrg", "--per-sentence").stdout.splitlines()
-    assert table[2].split()[:6] == ["gold.mrg:1", "7", "80.00", "4", "5", "5"]
+    assert table[2].split()[:7] == ["gold.mrg:1", "7", "80.00", "1", "4", "5", "5"]
 
 
 def test_a_comma_tagged_wrongly(files: Path) -> None:
@@ -239,7 +239,7 @@ BAD = [
     (("gold.mrg", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("nothing", "nothing"), 3, "nothing: no treebank file in this directory"),
     (("gold.mrg", "no.mrg"), 3, "no.mrg: no such file"),
-    (("gold.mrg", "broken.mrg"), 3, "broken.mrg:5:1: 2 opening brackets that are never closed"),
+    (("gold.mrg", "broken.mrg", "--on-error", "stop"), 3, "broken.mrg:5:1: 2 opening brackets that are never closed"),
     (("gold.mrg", "x/*.mrg"), 3, "x/*.mrg: nothing matches this pattern"),
     (("golds", "others"), 4, "only in golds: deep/b.mrg\n  only in others: c.mrg"),
     (("gold.mrg", "test.mrg", "-p", "no.prm"), 3, "no.prm: the preset cannot be read"),
@@ -346,8 +346,22 @@ class TestChecks:
         assert call(files, "score", "gold.mrg", "test.mrg", *both, "f1=0.9").returncode == 1
         assert call(files, "score", "gold.mrg", "test.mrg", *both, "parseval.f1=0.9").returncode == 0
 
-    def test_missing_sentences_weigh_more(self, files: Path) -> None:
-        assert call(files, "score", "gold.mrg", "short.mrg", "--fail-under", "f1=0.99").returncode == 4
+    def test_missing_sentences_are_named_beside_a_failed_check(self, files: Path) -> None:
+        done = call(files, "score", "gold.mrg", "short.mrg", "--fail-under", "f1=0.99")
+        assert done.returncode == 1
+        assert "1 missing, 0 extra" in done.stderr
+
+    def test_of_a_crossing_less_is_better(self, files: Path) -> None:
+        wrong = call(files, "score", "gold.mrg", "test.mrg", "--fail-under", "average_crossing=1")
+        assert wrong.returncode == 2
+        assert "lower is better; say --fail-over average_crossing=1" in wrong.stderr
+        assert call(files, "score", "gold.mrg", "test.mrg", "--fail-over", "f1=0.5").returncode == 2
+        assert call(files, "score", "gold.mrg", "test.mrg", "--fail-over", "average_crossing=9").returncode == 0
+        (files / "left.mrg").write_text("(S (A (N a) (N b)) (N c))")
+        (files / "right.mrg").write_text("(S (N a) (A (N b) (N c)))")
+        failed = call(files, "score", "left.mrg", "right.mrg", "--fail-over", "average_crossing=0.5")
+        assert failed.returncode == 1
+        assert "or less" in failed.stderr
 
 
 def test_breakdowns_examples_and_baselines(files: Path) -> None:

@@ -81,7 +81,7 @@ def test_shifted_files_are_paired_by_text(files: tuple[Path, Path, Path], tmp_pa
     lines = files[1].read_text().splitlines(keepends=True)
     shifted = tmp_path / "shifted.mrg"
     shifted.write_text("".join([*lines[:100], *lines[103:900], lines[899], *lines[900:]]))
-    found = treegauge.score(files[0], shifted)
+    found = treegauge.score(files[0], shifted, pair="text")
     assert [(note.kind, note.sentence) for note in found.notes] == [
         ("missing", 100),
         ("missing", 101),

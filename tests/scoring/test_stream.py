@@ -43,7 +43,10 @@ def without_rows(result: Result) -> dict[str, object]:
 
 def compared(folder: Path, gold: list[str], test: list[str], **options: object) -> tuple[Result, Result]:
     paths = written(folder, "gold.mrg", gold), written(folder, "test.mrg", test)
-    return treegauge.score(*paths, stream=True, **options), treegauge.score(*paths, **options)
+    return (
+        treegauge.score(*paths, stream=True, pair="text", **options),
+        treegauge.score(*paths, pair="text", **options),
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"on_mismatch": "skip"}, {"on_mismatch": "evalb"}, {"metric": "leaf-ancestor"}], ids=str)
@@ -78,9 +81,9 @@ def test_one_side_ends_first(tmp_path: Path, more: str) -> None:
 @pytest.mark.parametrize("gone", [0, 5, 20, 38])
 def test_a_missing_sentence_is_refused(tmp_path: Path, gone: int) -> None:
     paths = written(tmp_path, "gold.mrg", GOLD), written(tmp_path, "test.mrg", [*TEST[:gone], *TEST[gone + 1 :]])
-    with pytest.raises(treegauge.MismatchError, match="without --stream"):
+    with pytest.raises(treegauge.MismatchError, match="without streaming"):
         treegauge.score(*paths, stream=True)
-    assert [note.kind for note in treegauge.score(*paths).notes] == ["missing"]
+    assert [note.kind for note in treegauge.score(*paths, pair="text").notes] == ["missing"]
 
 
 def test_a_sentence_that_turns_up_blocks_later_is_refused(tmp_path: Path) -> None:
@@ -88,7 +91,7 @@ def test_a_sentence_that_turns_up_blocks_later_is_refused(tmp_path: Path) -> Non
     paths = written(tmp_path, "gold.mrg", GOLD), written(tmp_path, "test.mrg", moved)
     with pytest.raises(treegauge.MismatchError):
         treegauge.score(*paths, stream=True)
-    assert treegauge.score(*paths).counts["sentences"] == 40
+    assert treegauge.score(*paths, pair="text").counts["sentences"] == 40
 
 
 def test_an_error_in_a_later_block_is_raised_and_no_thread_is_left(tmp_path: Path) -> None:
@@ -96,7 +99,7 @@ def test_an_error_in_a_later_block_is_raised_and_no_thread_is_left(tmp_path: Pat
     before = threading.active_count()
     for stream in (True, False):
         with pytest.raises(treegauge.BracketError, match=r"test\.mrg:41:1"):
-            treegauge.score(*paths, stream=stream)
+            treegauge.score(*paths, stream=stream, on_error="stop")
     assert threading.active_count() == before
 
 
@@ -106,7 +109,7 @@ def test_files_of_directories_are_scored_one_by_one(tmp_path: Path) -> None:
         for first in range(0, 40, 10):
             written(tmp_path / side, f"{first:02}.mrg", trees[first : first + 10])
     written(tmp_path / "test", "10.mrg", [*TEST[10:14], *TEST[15:20]])
-    result = treegauge.score(tmp_path / "gold", tmp_path / "test")
+    result = treegauge.score(tmp_path / "gold", tmp_path / "test", pair="text")
     assert [(note.kind, note.sentence) for note in result.notes] == [("missing", 14)]
     assert result.signature.gold == treegauge.as_treebank(GOLD).sha256()[:12]
     assert result.signature.test == treegauge.as_treebank([*TEST[:14], *TEST[15:]]).sha256()[:12]

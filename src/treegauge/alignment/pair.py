@@ -155,6 +155,11 @@ class Pair:
         """What labels are matched by: None where the preset ignores labels."""
         return self.classes if self.preset.labelled else None
 
+    @property
+    def has_parse(self) -> Mask:
+        """For each row, whether there is a parse over the words of the gold sentence."""
+        return self.alignment.fit[self.index] <= Fit.CHARACTERS
+
     def sentences(self, first: int, last: int) -> Pair:
         """The rows ``first:last`` alone."""
         return Pair(

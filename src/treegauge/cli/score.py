@@ -82,6 +82,12 @@ Examples:
     metavar="RATE=VALUE",
     help="Exit code 1 if a rate is below a value, as in f1=0.90 or goodman.labelled_recall=0.8.",
 )
+@click.option(
+    "--fail-over",
+    multiple=True,
+    metavar="RATE=VALUE",
+    help="Exit code 1 if a rate of which less is better is above a value, as in average_crossing=1.",
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
               help="jsonl: a line a sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
 @stream_option
@@ -96,7 +102,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
     The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
     Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or
-    sentences are missing or too many; 1 if --fail-under failed.
+    sentences are missing or too many; 1 if --fail-under or --fail-over failed.
     """
     from treegauge.presets import load_preset
 
@@ -111,6 +117,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
     checks = [parse_check(text) for text in chosen["fail_under"]]
+    checks += [parse_check(text, is_most=True) for text in chosen["fail_over"]]
     systems = named_systems(tests)
     _remark(gold, list(systems.values()), preset, chosen)
     results = _results(gold, systems, preset, options, engine, chosen)

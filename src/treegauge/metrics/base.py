@@ -181,6 +181,8 @@ class Metric(ABC):
     * ``compared_with_evalb``: whether EVALB counts the same, so that a result can say what EVALB would print.
     * ``counts_are_results``: whether tables show the counts beside the rates.
     * ``discontinuous``: whether its definition holds for trees with crossing branches; if not, such trees are refused.
+    * ``sentence_columns``: the columns that say of a sentence whether it is right as a whole, see :meth:`without_parse`.
+    * ``lower_is_better``: the rates that are errors; ``undirected``: those of which neither more nor less is better.
 
     A rate named ``average_...`` is a mean of counts; all others are shares, and shown as percentages.
     """
@@ -195,6 +197,9 @@ class Metric(ABC):
     compared_with_evalb: ClassVar[bool] = False
     counts_are_results: ClassVar[bool] = False
     discontinuous: ClassVar[bool] = False
+    sentence_columns: ClassVar[tuple[str, ...]] = ()
+    lower_is_better: ClassVar[frozenset[str]] = frozenset()
+    undirected: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def rows(self, pair: Pair) -> Rows:
@@ -203,6 +208,20 @@ class Metric(ABC):
     @abstractmethod
     def rates(self, total: Total) -> Rates:
         """The rates of a sum of rows; 0/0 is nan."""
+
+    def without_parse(self, rows: Rows, pair: Pair) -> Rows:
+        """The rows, with what a missing parse does to them; every metric's :meth:`rows` that judges whole sentences ends with this.
+
+        The rule, for all metrics: a sentence without a parse (none, one that cannot be read, or one over other words) has its worst
+        value in every rate of sentences, so each of ``sentence_columns`` is 0; its gold parts count as missed, so recall-type rates
+        fall; and it adds nothing to what was produced, by which precision-type rates divide. F1 stays 2m/(g+t). A mean over what
+        was parsed (average crossing) divides by the number of parses, which is a column of its own.
+        """
+        fails = ~pair.has_parse
+        if fails.any():
+            places = [self.columns.index(name) for name in self.sentence_columns]
+            rows[np.flatnonzero(fails)[:, None], places] = 0
+        return rows
 
     @property
     def options(self) -> dict[str, Any]:

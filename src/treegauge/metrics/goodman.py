@@ -63,6 +63,8 @@ class Goodman(Metric):
         *("consistent_brackets_recall_sum", "consistent_brackets_defined"),
     )
 
+    sentence_columns = ("labelled_tree", "bracketed_tree", "consistent_brackets_tree")
+
     def rows(self, pair: Pair) -> Rows:
         n = len(pair)
         gold = self._triples(pair.gold, pair.matching_classes)
@@ -90,7 +92,7 @@ class Goodman(Metric):
             *(L / np.maximum(N_C, 1), B / np.maximum(N_C, 1), N_C > 0),
             *(C / np.maximum(N_G, 1), N_G > 0),
         ]
-        return np.stack([column.astype(np.float64) for column in columns], axis=1)
+        return self.without_parse(np.stack([column.astype(np.float64) for column in columns], axis=1), pair)
 
     def _triples(self, brackets: Brackets, classes: Int32 | None) -> _Triples:
         """The constituents as columns, phrases first; a repeated one is still in."""

@@ -1,8 +1,9 @@
 """PARSEVAL: labelled and unlabelled brackets, exact match, crossing brackets, tags.
 
 Black et al. 1991, as EVALB counts: brackets are a multiset, preterminals are not brackets, a test bracket crosses if it
-crosses any gold bracket. Brackets with gaps are labelled yields: a label and the set of words it covers. A sentence without
-brackets on both sides is an exact match and has no sentence F1.
+crosses any gold bracket. Brackets with gaps are labelled yields: a label and the set of words it covers. A parsed sentence without
+brackets on both sides is an exact match and has no sentence F1. What a missing parse does is said in
+:meth:`treegauge.metrics.base.Metric.without_parse`; average crossing is over the ``parsed`` sentences.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Parseval(Metric):
     reference = "black1991"
     headline = "f1"
     columns = (
-        *("sentences", "matched", "gold", "test", "unlabelled_matched"),
+        *("sentences", "parsed", "matched", "gold", "test", "unlabelled_matched"),
         *("crossing", "no_crossing", "two_or_less_crossing", "exact", "words", "tags"),
         *("recall_sum", "recall_defined", "precision_sum", "precision_defined", "f1_sum", "f1_defined"),
     )
@@ -54,13 +55,15 @@ class Parseval(Metric):
     }
     compared_with_evalb = True
     discontinuous = True
+    sentence_columns = ("parsed", "no_crossing", "two_or_less_crossing", "exact")
+    lower_is_better = frozenset({"average_crossing"})
 
     def rows(self, pair: Pair) -> Rows:
         gold, test = pair.gold, pair.test
         matched, unlabelled = matched_counts(gold, test, pair.matching_classes)
         if pair.equality is not None and pair.preset.labelled:
             matched = gold.per_sentence(partners_by_order(gold, test, pair.classes, pair.equality) >= 0)
-        return self.rows_of(
+        rows = self.rows_of(
             matched,
             gold.counts,
             test.counts,
@@ -69,14 +72,15 @@ class Parseval(Metric):
             sum_within(gold.counted, gold.token_offset),
             sum_within(_has_right_tag(pair), gold.token_offset),
         )
+        return self.without_parse(rows, pair)
 
     def rows_of(
         self, matched: Int64, gold: Int64, test: Int64, unlabelled: Int64, crossed: Int64, words: Int64, tags: Int64
     ) -> Rows:
-        """The rows of sentences whose brackets, words and tags are counted already."""
+        """The rows of parsed sentences whose brackets, words and tags are counted already."""
         rows = np.zeros((len(matched), len(self.columns)))
         columns = [
-            np.ones(len(matched)),
+            *(np.ones(len(matched)), np.ones(len(matched))),
             *(matched, gold, test, unlabelled, crossed, crossed == 0, crossed <= 2),
             *((matched == gold) & (matched == test), words, tags),
         ]
@@ -100,7 +104,7 @@ class Parseval(Metric):
             "mean_precision": ratio(n["precision_sum"], n["precision_defined"]),
             "mean_f1": ratio(n["f1_sum"], n["f1_defined"]),
             "exact_match": ratio(n["exact"], n["sentences"]),
-            "average_crossing": ratio(n["crossing"], n["sentences"]),
+            "average_crossing": ratio(n["crossing"], n["parsed"]),
             "no_crossing": ratio(n["no_crossing"], n["sentences"]),
             "two_or_less_crossing": ratio(n["two_or_less_crossing"], n["sentences"]),
             "tagging_accuracy": ratio(n["tags"], n["words"]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from treegauge.alignment.alignment import Note
 from treegauge.errors import UsageError
@@ -20,6 +20,7 @@ from treegauge.tables import Cell, Table, number_of, render
 __all__ = [
     "MOST_NOTES",
     "SCORE_FORMATS",
+    "Check",
     "evalb_layout",
     "failed_checks",
     "listed_notes",
@@ -99,37 +100,64 @@ def misfits(results: Sequence[Result]) -> list[str]:
     return lines
 
 
-def parse_check(text: str) -> tuple[str, float]:
-    """A rate and the least it may be.
+class Check(NamedTuple):
+    """A rate and the least it may be, or the most."""
+
+    rate: str
+    limit: float
+    is_most: bool = False
+
+    @property
+    def option(self) -> str:
+        return "--fail-over" if self.is_most else "--fail-under"
+
+
+def parse_check(text: str, *, is_most: bool = False) -> Check:
+    """The check behind a rate and its limit.
 
     >>> parse_check("f1=0.90")
-    ('f1', 0.9)
+    Check(rate='f1', limit=0.9, is_most=False)
     """
     name, equals, value = text.partition("=")
     try:
         limit = float(value)
     except ValueError:
         limit = math.nan
-    if not equals or not 0 <= limit <= 1:
-        raise UsageError(f"--fail-under {text!r}: write a rate and a fraction of 1, as in f1=0.90")
-    return name.strip().replace(" ", "_"), limit
+    rate = name.strip().replace(" ", "_")
+    check = Check(rate, limit, is_most)
+    most = math.inf if rate.rpartition(".")[2].startswith("average_") else 1
+    if not equals or not 0 <= limit <= most:
+        example = "average_crossing=1" if is_most else "f1=0.90"
+        raise UsageError(f"{check.option} {text!r}: write a rate and a fraction of 1, or a limit of an average, as in {example}")
+    return check
 
 
-def failed_checks(results: Sequence[Result], checks: Sequence[tuple[str, float]]) -> list[str]:
-    """A line for each rate that is below its limit, or undefined; ``parseval.f1`` means the rate of that metric only."""
+def failed_checks(results: Sequence[Result], checks: Sequence[Check]) -> list[str]:
+    """A line for each rate that is beyond its limit, or undefined; ``parseval.f1`` means the rate of that metric only."""
     lines: list[str] = []
-    for asked, limit in checks:
+    for check in checks:
+        asked, limit, is_most = check
         metric, _, name = asked.rpartition(".")
         found = [result for result in results if name in result.rates and metric in ("", result.metric)]
         if not found:
             known = sorted({rate for result in results for rate in result.rates})
-            raise UsageError(f"--fail-under: there is no rate {asked!r}; there are: {', '.join(known)}")
+            raise UsageError(f"{check.option}: there is no rate {asked!r}; there are: {', '.join(known)}")
         for result in found:
+            _refuse_wrong_direction(check, name, result)
             rate = result.rates[name]
-            if not rate >= limit:
+            if not (rate <= limit if is_most else rate >= limit):
                 shown = "undefined" if math.isnan(rate) else f"{rate:.6g}"
-                lines.append(f"{result.system}: {asked} is {shown}, not {limit:g} or more")
+                lines.append(f"{result.system}: {asked} is {shown}, not {limit:g} or {'less' if is_most else 'more'}")
     return lines
+
+
+def _refuse_wrong_direction(check: Check, name: str, result: Result) -> None:
+    metric = result.definition
+    if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
+        return
+    other = "--fail-under" if check.is_most else "--fail-over"
+    direction = "higher" if check.is_most else "lower"
+    raise UsageError(f"{check.option} {check.rate}: {direction} is better; say {other} {check.rate}={check.limit:g}")
 
 
 def score_text(results: Sequence[Result], form: str, *, per_sentence: bool = False, examples: int = 0) -> Iterator[str]:

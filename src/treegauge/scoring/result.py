@@ -465,6 +465,8 @@ def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part],
         (name.replace("_", " "), *(shown_rate(name, part.rates.get(name, math.nan)) for part in parts)) for name in parts[0].rates
     ]
     rows.append(("sentences", *(part.sentences for part in parts)))
+    if any(part.counts.get("parsed", part.sentences) < part.sentences for part in parts):
+        rows.append(("parsed", *(part.counts.get("parsed") for part in parts)))
     notes: list[str] = []
     for result in noted:
         who = f"{result.system}: " if len(noted) > 1 else ""

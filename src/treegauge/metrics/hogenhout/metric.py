@@ -185,6 +185,8 @@ class Hogenhout(Metric):
     summary = "exact, crossing and spurious brackets, their inheritance, recall and precision, hard and soft"
     reference = "hogenhout1996"
     headline = "recall_hard"
+    lower_is_better = frozenset({"spuriousness", "test_noise", "problem_rate"})
+    undirected = frozenset({"generation_rate", "p_inheritance", "t_inheritance", "false_error", "spurious_reject"})
     columns = ("TTB", "TPB", "EM", "CE", "SP", "PINH", "PNINH", "TINH", "TNINH")
     symmetries: ClassVar[Mapping[str, str]] = {"recall_hard": "precision_hard", "precision_hard": "recall_hard"}
     counts_are_results = True

@@ -1,0 +1,111 @@
+"""Bad outputs as they come, through the command line and Python: no traceback, no refusal where a score exists, no silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import treegauge
+from treegauge.cli import main
+from treegauge.io.sources import ReadOptions
+
+FOLDER = Path(__file__).parent
+EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text("utf-8"))
+SENTENCES = 4
+every_output = pytest.mark.parametrize("name", EXPECTED)
+
+
+def f1(expected: dict[str, Any]) -> float:
+    return 2 * expected["right"] / (SENTENCES + expected["right"])
+
+
+def test_every_output_has_an_expectation() -> None:
+    assert {path.name for path in (FOLDER / "outputs").iterdir()} == set(EXPECTED)
+    assert len(EXPECTED) >= 40
+
+
+@every_output
+def test_command_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = EXPECTED[name]
+    files = [str(FOLDER / expected["gold"]), str(FOLDER / "outputs" / name)]
+    with pytest.raises(SystemExit) as left:
+        main(["score", *files, *expected["options"], "--format", "json"])
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err
+    assert "internal error" not in printed.err
+    result = json.loads(printed.out)
+    assert result["rates"]["f1"] == pytest.approx(f1(expected))
+    assert left.value.code == expected["exit"]
+    kinds = [note["kind"] for note in result["notes"]]
+    assert {kind: kinds.count(kind) for kind in ("broken", "repaired", "missing", "extra")} == {
+        kind: expected[kind] for kind in ("broken", "repaired", "missing", "extra")
+    }
+    lines = [line for line in printed.err.splitlines() if f"{name}:" in line]
+    assert len(lines) >= expected["broken"] + expected["repaired"] + expected["extra"]
+
+
+@every_output
+def test_python(name: str) -> None:
+    expected = EXPECTED[name]
+    options = expected["options"]
+    result = treegauge.score(
+        FOLDER / expected["gold"],
+        FOLDER / "outputs" / name,
+        on_error="repair" if "repair" in options else "parse-fails",
+        reading=ReadOptions(lines="--lines" in options, field="output" if "--field" in options else ""),
+        pair="text",
+    )
+    assert result.rates["f1"] == pytest.approx(f1(expected))
+    kinds = [problem.kind for problem in result.problems]
+    assert (kinds.count("broken"), kinds.count("repaired")) == (expected["broken"], expected["repaired"])
+    assert sum(result.signature.repairs.values()) >= expected["repaired"]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "zh", "ar"])
+def test_strings(language: str) -> None:
+    """A list of what a model said: the same as a file of it, and messages that name no option of the command line."""
+    gold = (FOLDER / f"gold.{language}.mrg").read_text("utf-8").splitlines()
+    parses = [gold[0], gold[1][:-1], "no idea", ""]
+    result = treegauge.score(gold, parses)
+    assert result.rates["f1"] == pytest.approx(2 * 1 / 5)
+    assert [(problem.sentence, problem.kind) for problem in result.problems] == [(1, "broken"), (2, "broken")]
+    assert not any("--" in note.text for note in result.notes)
+    assert treegauge.score(gold, parses, on_error="repair").rates["f1"] == pytest.approx(2 * 2 / 6)
+    with pytest.raises(treegauge.errors.BracketError):
+        treegauge.score(gold, [*gold[:3], gold[3][:-1]], on_error="stop")
+
+
+def test_unequal_numbers_are_refused() -> None:
+    gold = (FOLDER / "gold.en.mrg").read_text("utf-8").splitlines()
+    with pytest.raises(treegauge.errors.MismatchError, match="4 gold sentences but 3 parses") as refusal:
+        treegauge.score(gold, gold[:3])
+    assert "--" not in str(refusal.value)
+    assert treegauge.score(gold, gold[:3], pair="text").rates["recall"] == 0.75
+
+
+def test_broken_gold_is_an_error() -> None:
+    gold = (FOLDER / "gold.en.mrg").read_text("utf-8").splitlines()
+    with pytest.raises(treegauge.errors.BracketError):
+        treegauge.score([*gold[:3], gold[3][:-1]], gold)
+
+
+def test_the_check_that_was_asked_for_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(FOLDER / "gold.en.mrg"), str(FOLDER / "outputs" / "en-unclosed.mrg")]
+    with pytest.raises(SystemExit) as left:
+        main(["score", *files, "--fail-under", "f1=0.9"])
+    assert left.value.code == 1
+    assert "1 tree could not be read" in capsys.readouterr().err
+
+
+def test_the_training_loop_of_the_readme_survives_garbage() -> None:
+    gold = treegauge.read(FOLDER / "gold.en.mrg")
+
+    def validate(parses: list[str]) -> float:
+        return treegauge.score(gold, parses, metric="parseval").rates["f1"]
+
+    parses = [str(tree) for tree in gold]
+    assert validate(parses) == 1
+    assert validate([parses[0], "(S (NP", "<pad> <pad>", "))))"]) == pytest.approx(2 * 1 / 5)
