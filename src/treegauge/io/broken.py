@@ -121,7 +121,7 @@ def _last_of_whole_tree(text: bytes, begins: list[int], ends: list[int], first: 
 
 
 def _broken_from(text: bytes) -> int:
-    """Where in a stretch of text the first broken tree begins."""
+    """The place in a stretch of text at which the first broken tree begins."""
     fault = bad_bytes(text)
     bad = len(text) if fault is None else fault[1]
     depth = begin = last_end = 0

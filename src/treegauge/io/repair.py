@@ -93,7 +93,7 @@ def _candidates(text: bytes, opening: bytes, closing: bytes) -> Iterator[_Candid
 
 
 def answers(text: bytes) -> list[int]:
-    """Where the text of each sentence begins in a file; the last ends with the file, and prose goes with the tree before it.
+    """The places in a file at which the text of each sentence begins; the last ends with the file, and prose goes with the tree before it.
 
     >>> answers(b"Here you are:\\n1. (S (N a))\\n2. (S (N b)\\n\\n3. (S (N c)))")
     [0, 27, 40]
@@ -118,7 +118,7 @@ def answers(text: bytes) -> list[int]:
 
 
 def _tree_begin(line: bytes, depth: int) -> int:
-    """Where on a line a new tree begins, or -1; inside a tree, only at the margin or behind a number."""
+    """The place on a line at which a new tree begins, or -1; inside a tree, only at the margin or behind a number."""
     if line[:1] in (b"(", b"[") and not _CLOSING_ONLY.fullmatch(line):
         return 0
     numbered = _NUMBERED_TREE.match(line)

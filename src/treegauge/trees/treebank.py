@@ -35,7 +35,7 @@ __all__ = ["Int32", "Int64", "Origin", "Problem", "Treebank", "parts_of", "pick_
 
 
 class Problem(NamedTuple):
-    """What was wrong with the text of a tree: its place (``file:line:column``), the reason, advice, and the repairs.
+    """A problem with the text of a tree: its place (``file:line:column``), the reason, advice, and the repairs.
 
     A tree with repairs was read; one without any could not be, and is a sentence without a parse.
     """
