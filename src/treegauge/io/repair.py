@@ -93,7 +93,7 @@ def _candidates(text: bytes, opening: bytes, closing: bytes) -> Iterator[_Candid
 
 
 def answers(text: bytes) -> list[int]:
-    """The places in a file at which the text of each sentence begins; the last ends with the file, and prose goes with the tree before it.
+    """The places in a file at which the text of each sentence begins; prose goes with the tree before it.
 
     >>> answers(b"Here you are:\\n1. (S (N a))\\n2. (S (N b)\\n\\n3. (S (N c)))")
     [0, 27, 40]
