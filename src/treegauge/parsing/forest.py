@@ -17,6 +17,7 @@ from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
 from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
+from treegauge.parsing.labels import LabelPosteriors, SpanLabels, label_posteriors
 from treegauge.parsing.layout import Limit, find, leaf_entries
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.posteriors import (
@@ -132,6 +133,17 @@ class Forest:
     def top_posterior(self) -> Float64:
         """The probability of each entry as the top of a chain of unary rules."""
         return _product(self.inside_chart, self.outer.top)
+
+    @cached_property
+    def label_posteriors(self) -> LabelPosteriors:
+        """The posteriors of shown constituents, entry by entry of the inside chart."""
+        return label_posteriors(self)
+
+    @cached_property
+    def span_labels(self) -> SpanLabels:
+        """The posteriors of shown constituents, span by span."""
+        self._require_parse()
+        return SpanLabels.of(self)
 
     @cached_property
     def rule_posteriors(self) -> tuple[NDArray[np.int64], Float64]:
@@ -282,10 +294,16 @@ class Forest:
         return math.fsum(known.get(production, -math.inf) for production in tree.productions())
 
     def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
-        """The expected number of right labelled constituents of a tree: the sum of g; with ``pre`` preterminals
-        count too."""
-        g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
-        return math.fsum(g.get(span, 0.0) for span in set(tree.spans(preterminals=pre)))
+        """The expected number of right labelled constituents of a tree: the sum of g over its shown constituents, each
+        counted once; with ``pre`` preterminals count too."""
+        found = self.span_labels
+        number = {name: label for label, name in enumerate(found.names)}
+        total: list[float] = []
+        for s, t, label in set(tree.spans(preterminals=pre)):
+            own = found.of_span(s, t)
+            at = np.flatnonzero(found.label[own] == number.get(label, -1))
+            total.extend((found.any if pre else found.phrase)[own][at].tolist())
+        return math.fsum(total)
 
     def _leaf_range(self, position: int) -> range:
         return range(int(self.leaves.first[position]), int(self.leaves.first[position + 1]))

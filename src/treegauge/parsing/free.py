@@ -3,67 +3,34 @@
 One dynamic programme over spans: MAXC(s, t) = weight(s, t) + max over r of MAXC(s, r) + MAXC(r, t). The weight of a
 span makes the objective: the posterior of its best label, of its bracket, or any other number.
 
-Under a grammar with unary rules the nodes over one span do not exclude each other, so each label whose posterior is
-worth its price is kept (Goodman 1996, section 6, for trees of any arity). Which of them stands higher is decided by
-how often each is the top of its chain.
+What counts is the shown constituent: (span, label), once whatever symbols carry it. Under a grammar with unary rules the nodes
+over one span do not exclude each other; each label whose posterior is worth its price is kept, in an order that the grammar's
+chains allow, first the label that is most often the top of its chain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.layout import Chart
+from treegauge.parsing.labels import Orders, SpanLabels, shown_labels
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = [
-    "best_chains",
-    "best_labels",
-    "best_spans",
-    "bracketed_recall",
-    "build",
-    "general",
-    "labelled_precision_recall",
-    "labelled_recall",
-]
+__all__ = ["Labels", "best_spans", "bracketed_recall", "build", "general", "labelled_precision_recall", "labelled_recall"]
+
+Labels = Literal["one", "set"]
+"""The labels of one span: one, or a set of them where the grammar has unary rules."""
 
 TIE = 1e-12
-
-
-@kernel
-def best_labels(n: int, chart: Chart, posterior: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
-    """For each span the largest posterior of a label, and the label: the first of those that have it; 0 and -1 if
-    none.
-
-    A label is a group of symbols (``group[X]``, -1 for none) whose posteriors are added.
-    """
-    weight, label = np.zeros((n, n + 1)), np.full((n, n + 1), -1, np.int32)
-    total = np.zeros(n_groups)
-    for s in range(n):
-        for t in range(s + 1, n + 1):
-            for k in range(chart.first[s, t], chart.last[s, t]):
-                if group[chart.symbol[k]] >= 0:
-                    total[group[chart.symbol[k]]] += posterior[k]
-            for k in range(chart.first[s, t], chart.last[s, t]):
-                X = group[chart.symbol[k]]
-                if X < 0 or total[X] <= 0:
-                    continue
-                nearly = abs(total[X] - weight[s, t]) <= TIE
-                if (nearly and label[s, t] > X) or (not nearly and total[X] > weight[s, t]):
-                    weight[s, t], label[s, t] = total[X], X
-            for k in range(chart.first[s, t], chart.last[s, t]):
-                if group[chart.symbol[k]] >= 0:
-                    total[group[chart.symbol[k]]] = 0.0
-    return weight, label
 
 
 @kernel
@@ -122,116 +89,46 @@ def build(
     return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(root, top)
 
 
-@kernel
-def gather(s: int, t: int, chart: Chart, posterior: Floats, group: Ints, total: Floats) -> None:
-    """Add the posteriors of a cell's symbols to those of their labels."""
-    for k in range(chart.first[s, t], chart.last[s, t]):
-        X = group[chart.symbol[k]]
-        if X >= 0:
-            total[X] += posterior[k]
+def labelled_recall(forest: Forest, *, pre: bool = False, labels: Labels | None = None, lam: float = 0.5) -> Best:
+    """The tree with most right labelled constituents on average (Goodman 1996, Figure 1).
 
-
-@kernel
-def worth_of_spans(n: int, chart: Chart, posterior: Floats, group: Ints, n_groups: int, price: float) -> Floats:
-    """For each span the sum over its labels of what their posteriors exceed the price by; the root must have one."""
-    worth = np.zeros((n, n + 1))
-    total = np.zeros(n_groups)
-    for s in range(n):
-        for t in range(s + 1, n + 1):
-            gather(s, t, chart, posterior, group, total)
-            best = 0.0
-            for k in range(chart.first[s, t], chart.last[s, t]):
-                X = group[chart.symbol[k]]
-                if X >= 0:
-                    best = max(best, total[X])
-                    worth[s, t] += max(0.0, total[X] - price)
-                    total[X] = 0.0
-            if t - s == n and best <= price:
-                worth[s, t] = best - price
-    return worth
-
-
-def best_chains(
-    forest: Forest, lam: float, pre: bool, group: Ints, names: Sequence[str | None], tag: Callable[[int], str | None]
-) -> Best:
-    """The tree with the largest sum of g - lam over its nodes, several to a span if they are worth it, and a root.
-
-    ``group`` numbers the label of each symbol, -1 for those that do not show. Without ``pre`` a node counts only as
-    far as it is no preterminal.
+    With ``labels="one"``, the paper's reading, every span of the binary tree has one label, and single words add nothing unless
+    ``pre`` counts them. With ``labels="set"``, the default where the grammar has unary rules, a span of two words or more has its
+    best label free; each further label of a span, and each phrase over one word, is worth g - ``lam``; the labels of a span
+    stand in an order that the grammar's chains allow. A span that more probably has only symbols that do not show is no node.
     """
-    chart, n, size = forest.inside_chart.chart, forest.n, max(1, len(names))
-    posterior, top = forest.posterior, forest.top_posterior
-    if not pre:
-        posterior = posterior.copy()
-        for s in range(n):
-            for X, p in forest.leaf_posteriors(s):
-                posterior[forest.entry(s, s + 1, X)] -= p
-    value, split = best_spans(worth_of_spans(n, chart, posterior, group, size, lam), True)
-
-    def labels(s: int, t: int) -> list[str]:
-        own, above = np.zeros(size), np.zeros(size)
-        gather(s, t, chart, posterior, group, own)
-        gather(s, t, chart, top, group, above)
-        kept: list[int] = np.flatnonzero(own > lam).tolist()
-        if t - s == n and not kept and own.max() > 0:
-            kept = [int(own.argmax())]
-        return [str(names[X]) for X in sorted(kept, key=lambda X: (-above[X] / own[X], X))]
-
-    return Best(_build_chains(forest, split, labels, tag), float(value))
+    if _reading(forest, labels) == "one":
+        return _one_label(forest, pre=pre, lam=None)
+    return _label_sets(forest, pre=pre, lam=lam, free=True)
 
 
-def _build_chains(forest: Forest, split: Ints, labels: Callable[[int, int], list[str]], tag: Callable[[int], str | None]) -> Tree:
-    done: list[list[Child]] = [[]]
-    stack: list[tuple[int, int, bool]] = [(0, forest.n, False)]
-    while stack:
-        s, t, finished = stack.pop()
-        if not finished and t > s + 1:
-            r = int(split[s, t])
-            stack += [(s, t, True), (r, t, False), (s, r, False)]
-            done.append([])
-            continue
-        if finished:
-            children = done.pop()
-        else:
-            name = tag(s)
-            children: list[Child] = [forest.words[s] if name is None else Tree(name, [forest.words[s]])]
-        for label in reversed(labels(s, t)):
-            only = children[0]
-            if len(children) == 1 and isinstance(only, Tree) and only.label == label:
-                continue
-            children = [Tree(label, children)]
-        done[-1].extend(children)
-    top = done[0]
-    return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(forest.grammar.start, top)
+def labelled_precision_recall(forest: Forest, *, lam: float | None = None, pre: bool = False, labels: Labels | None = None) -> Best:
+    """The n-ary tree with the largest sum over its nodes of g - ``lam``; the root is always kept.
 
-
-def labelled_recall(forest: Forest, *, pre: bool = False) -> Best:
-    """The tree with most right labelled constituents on average (Goodman 1996, Figure 1): one label a span.
-
-    ``pre`` counts the spans of single words too.
+    ``lam`` = 0 keeps every node worth having; more trades recall for precision. Symbols that do not show are never kept. With
+    ``labels="set"``, the default where the grammar has unary rules, several nodes may have one span, phrases over one word
+    among them; ``lam`` is then 0.5 unless given (a node is kept if it is more probable than not), else 0.
     """
-    weight, label, names = _labels_of_spans(forest, hidden=True)
-    return _free(forest, weight if pre else _without_words(weight), label, names, optional=False)
+    if _reading(forest, labels) == "one":
+        return _one_label(forest, pre=pre, lam=0.0 if lam is None else lam)
+    return _label_sets(forest, pre=pre, lam=0.5 if lam is None else lam, free=False)
 
 
 def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
     """The tree with most right brackets on average (Goodman 1996, Figure 4).
 
-    A bracket is worth the probability that some node has its span: the sum over the tops of unary chains. The root
-    shows the start symbol (where that does not show, its likeliest label), other brackets ``X``, or with
-    ``labels="argmax"`` each its likeliest label.
+    A bracket is worth the probability that some shown node has its span. The root shows the start symbol (where that does not
+    show, its likeliest label), other brackets ``X``, or with ``labels="argmax"`` each its likeliest label.
     """
-    _, label, names = _labels_of_spans(forest, hidden=False)
-    shown = np.arange(forest.binary.n_symbols, dtype=np.int32)
-    group = np.where(shown < forest.binary.visible, 0, -1).astype(np.int32)
-    weight, _ = best_labels(forest.n, forest.inside_chart.chart, forest.top_posterior, group, 1)
-    weight = weight if pre else _without_words(weight)
+    found = forest.span_labels
+    _, label = found.best(found.any)
+    weight = found.some if pre else _without_words(found.some)
     value, split = best_spans(weight, False)
 
     def name(s: int, t: int) -> str | None:
         if t == s + 1 < forest.n + s:
             return None
-        likeliest = names[int(label[s, t])] if label[s, t] >= 0 else None
+        likeliest = found.names[int(label[s, t])] if label[s, t] >= 0 else None
         if t - s == forest.n and labels == "dummy":
             return forest.grammar.label(forest.grammar.start) or likeliest or DUMMY
         return (likeliest if labels == "argmax" else None) or DUMMY
@@ -240,78 +137,161 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
 
 
 def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike]) -> Best:
-    """The tree with the largest sum of any span weights, an (n, n+1) array or a function of the forest (Goodman's
-    General Recall).
+    """The tree with the largest sum of any span weights (Goodman's General Recall).
 
-    Labels are the likeliest ones; single words add nothing unless they have a weight.
+    ``weights`` is an (n, n+1) array, an (n, n+1, labels) array for the labels of ``forest.span_labels.names``, or a function of the
+    forest that makes one. Labels are the likeliest ones, or those of the largest weight; single words add nothing unless they
+    have a weight.
     """
     given = np.array(weights(forest) if callable(weights) else weights, np.float64)
-    if given.shape != (forest.n, forest.n + 1):
-        raise UsageError(f"span weights of {forest.n} words must have shape ({forest.n}, {forest.n + 1}), not {given.shape}")
-    _, label, names = _labels_of_spans(forest, hidden=False)
-    return _free(forest, given, label, names, optional=False)
+    n, found = forest.n, forest.span_labels
+    if given.shape == (n, n + 1, len(found.names)):
+        label, weight = given.argmax(axis=2), given.max(axis=2)
+    elif given.shape == (n, n + 1):
+        label, weight = found.best(found.any)[1], given
+    else:
+        raise UsageError(
+            f"span weights of {n} words must have shape ({n}, {n + 1}) or ({n}, {n + 1}, {len(found.names)}), not {given.shape}"
+        )
+    value, split = best_spans(weight, False)
+
+    def name(s: int, t: int) -> str | None:
+        if t == s + 1 and weight[s, t] == 0.0:
+            return None
+        return found.names[int(label[s, t])] if label[s, t] >= 0 else None if t == s + 1 else DUMMY
+
+    return Best(build(forest.words, split, name, _tagger(forest), forest.grammar.start), float(value))
 
 
-def labelled_precision_recall(forest: Forest, *, lam: float | None = None, pre: bool = False, chains: bool | None = None) -> Best:
-    """The n-ary tree with the largest sum over its nodes of g - lam; the root is always kept.
-
-    ``lam`` = 0 keeps every node worth having; more trades recall for precision. Symbols made by a binarisation are
-    never kept. With ``chains`` several nodes may have one span, phrases over one word among them: the default where
-    the grammar has unary rules. ``lam`` is then 0.5 unless given (a node is kept if it is more probable than not), else 0.
-    """
-    chains = _has_chains(forest) if chains is None else chains
-    lam = (0.5 if chains else 0.0) if lam is None else lam
-    if chains:
-        return best_chains(forest, lam, pre, *_groups(forest, hidden=False), _tagger(forest))
-    weight, label, names = _labels_of_spans(forest, hidden=False)
-    weight = np.where(label >= 0, weight - lam, -1.0)
-    if not pre:
-        weight = _without_words(weight)
-    kept = weight > 0
-    return _free(forest, weight, np.where(kept | _root(forest.n), label, -1), names, optional=True)
+def _reading(forest: Forest, labels: Labels | None) -> Labels:
+    if labels not in (None, "one", "set"):
+        raise UnknownName("reading of labels", str(labels), ("one", "set"))
+    return labels or ("set" if shown_labels(forest).has_chains else "one")
 
 
-def _labels_of_spans(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.float64], NDArray[np.int32], list[str | None]]:
-    """For each span its best label's posterior and number, and the labels; ``hidden`` lets symbols that do not show
-    compete."""
-    group, names = _groups(forest, hidden=hidden)
-    weight, label = best_labels(forest.n, forest.inside_chart.chart, forest.posterior, group, max(1, len(names)))
-    return weight, label, names
+def _one_label(forest: Forest, *, pre: bool, lam: float | None) -> Best:
+    """One label a span: every span of a binary tree, or with ``lam`` the spans of an n-ary tree that are worth more than it."""
+    found, n = forest.span_labels, forest.n
+    weight, label = found.best(found.any)
+    if lam is None:
+        # A span that more probably has only symbols that do not show is no node.
+        shown = ~(found.hidden > weight + TIE) | _root(n)
+        weight = np.where(shown, weight, 0.0)
+    else:
+        weight = np.where(label >= 0, weight - lam, -1.0)
+        shown = (weight > 0) | _root(n)
+    value, split = best_spans(weight if pre else _without_words(weight), lam is not None)
+
+    def name(s: int, t: int) -> str | None:
+        if t == s + 1 and not pre:
+            return None
+        if label[s, t] >= 0:
+            return found.names[int(label[s, t])] if shown[s, t] else None
+        return None if lam is not None or not shown[s, t] or t == s + 1 else DUMMY
+
+    if n == 1 and not pre:
+        # Over one word there is nothing but the preterminal, which does not count.
+        tag = _tagger(forest)(0)
+        return Best(Tree(forest.grammar.start if tag is None else tag, [forest.words[0]]), 0.0)
+    return Best(build(forest.words, split, name, (lambda _: None) if pre else _tagger(forest), forest.grammar.start), float(value))
 
 
-def _groups(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.int32], list[str | None]]:
-    """For each symbol the number of its label, -1 for none; and the labels. Kept with the grammar."""
-    key, derived = ("groups", hidden), forest.binary.derived
-    if key not in derived:
-        derived[key] = _make_groups(forest, hidden=hidden)
-    return derived[key]
+class _Cell(NamedTuple):
+    """The labels of a span from the top down, its tag if it is one word and has one, and what they are worth together."""
+
+    labels: tuple[int, ...]
+    tag: str | None
+    worth: float
 
 
-def _make_groups(forest: Forest, *, hidden: bool) -> tuple[NDArray[np.int32], list[str | None]]:
-    names: list[str | None] = []
-    numbers: dict[str, int] = {}
-    group = np.full(forest.binary.n_symbols, -1, np.int32)
-    for X in range(forest.binary.visible):
-        label = forest.output_labels[X]
-        if label is None:
-            if hidden and forest.binary.start != X:
-                group[X] = len(names)
-                names.append(None)
+def _label_sets(forest: Forest, *, pre: bool, lam: float, free: bool) -> Best:
+    """Several labels a span. ``free``: the best label of a span of two words or more costs nothing."""
+    found, n = forest.span_labels, forest.n
+    orders = shown_labels(forest).orders
+    weight, label = found.best(found.any)
+    root = (0, n)
+    cells: dict[tuple[int, int], _Cell] = {}
+    worth = np.zeros((n, n + 1))
+    above = found.any > lam
+    number = np.add.reduceat(np.append(above, False).astype(np.int64), found.first[:-1]) * (np.diff(found.first) > 0)
+    number = number.reshape(n, n + 1)
+    tag = _tagger(forest)
+    for s in range(n):
+        cells[s, s + 1] = _word_cell(forest, orders, s, tag(s), pre=pre, lam=lam, free=free)
+        worth[s, s + 1] = cells[s, s + 1].worth
+        for t in range(s + 2, n + 1):
+            is_root = (s, t) == root
+            if not is_root and (weight[s, t] <= 0 or (found.hidden[s, t] > weight[s, t] + TIE if free else number[s, t] == 0)):
+                continue
+            chosen = _phrase_labels(found, orders, s, t, lam) if number[s, t] > 1 else ()
+            if not chosen and (free or is_root or weight[s, t] > lam):
+                chosen = (int(label[s, t]),) if label[s, t] >= 0 else ()
+            g = dict(zip(found.label[found.of_span(s, t)].tolist(), found.any[found.of_span(s, t)].tolist(), strict=True))
+            value = sum(g[x] for x in chosen) - lam * (len(chosen) - free if chosen else 0)
+            cells[s, t] = _Cell(chosen, None, value)
+            worth[s, t] = value
+    value, split = best_spans(worth, not free)
+    return Best(_build_sets(forest, split, cells), float(value))
+
+
+def _phrase_labels(found: SpanLabels, orders: Orders, s: int, t: int, lam: float) -> tuple[int, ...]:
+    own = found.of_span(s, t)
+    return orders.best(_candidates(found, own, found.any[own], lam))
+
+
+def _candidates(found: SpanLabels, own: slice, g: Floats, lam: float) -> dict[int, float]:
+    """The labels worth more than ``lam``, those that are most often the top of their chain first."""
+    share = found.top[own] / np.maximum(found.any[own], 1e-300)
+    order = np.lexsort((found.label[own], -np.round(share, 9)))
+    labels, values = found.label[own].tolist(), g.tolist()
+    return {labels[i]: values[i] - lam for i in order.tolist() if values[i] > lam + TIE}
+
+
+def _word_cell(forest: Forest, orders: Orders, s: int, tag: str | None, *, pre: bool, lam: float, free: bool) -> _Cell:
+    """The phrases over one word. With ``pre`` its tag counts too, and is there only if it is worth it or costs nothing."""
+    found, n = forest.span_labels, forest.n
+    own = found.of_span(s, s + 1)
+    last = found.names.index(tag) if tag is not None else -1
+    g = found.any[own] if pre else found.phrase[own]
+    worth = _candidates(found, own, g, lam)
+    value = 0.0
+    if pre and tag is not None:
+        of_tag = float(g[found.label[own] == last].sum())
+        worth.pop(last, None)
+        value = of_tag if free else max(0.0, of_tag - lam)
+        tag = tag if free or of_tag > lam else None
+    chosen = orders.best(worth, last) if worth else ()
+    value += sum(worth[x] for x in chosen)
+    if n == 1 and not free and not chosen and not (pre and tag is not None) and len(g):
+        # The root of a one-word sentence is kept in any case.
+        best = int(np.argmax(g))
+        if pre and int(found.label[own][best]) == last:
+            return _Cell((), found.names[last], float(g[best]) - lam)
+        chosen, value = (int(found.label[own][best]),), value + float(g[best]) - lam
+    return _Cell(chosen, tag, value)
+
+
+def _build_sets(forest: Forest, split: Ints, cells: Mapping[tuple[int, int], _Cell]) -> Tree:
+    names = forest.span_labels.names
+    done: list[list[Child]] = [[]]
+    stack: list[tuple[int, int, bool]] = [(0, forest.n, False)]
+    while stack:
+        s, t, finished = stack.pop()
+        cell = cells.get((s, t), _Cell((), None, 0.0))
+        if not finished and t > s + 1:
+            r = int(split[s, t])
+            stack += [(s, t, True), (r, t, False), (s, r, False)]
+            done.append([])
+            continue
+        if finished:
+            children = done.pop()
         else:
-            if label not in numbers:
-                numbers[label] = len(names)
-                names.append(label)
-            group[X] = numbers[label]
-    return group, names
-
-
-def _has_chains(forest: Forest) -> bool:
-    """Whether two nodes that show can have one span."""
-    derived = forest.binary.derived
-    if "chains" not in derived:
-        parents = np.unique(forest.binary.unary.parent).tolist()
-        derived["chains"] = any(forest.output_labels[X] is not None for X in parents)
-    return derived["chains"]
+            children: list[Child] = [forest.words[s] if cell.tag is None else Tree(cell.tag, [forest.words[s]])]
+        for label in reversed(cell.labels):
+            children = [Tree(names[label], children)]
+        done[-1].extend(children)
+    top = done[0]
+    return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(forest.grammar.start, top)
 
 
 def _without_words(weight: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -326,24 +306,6 @@ def _root(n: int) -> NDArray[np.bool_]:
     mask = np.zeros((n, n + 1), np.bool_)
     mask[0, n] = True
     return mask
-
-
-def _free(
-    forest: Forest,
-    weight: NDArray[np.float64],
-    label: NDArray[np.int32],
-    names: Sequence[str | None],
-    *,
-    optional: bool,
-) -> Best:
-    value, split = best_spans(weight, optional)
-
-    def name(s: int, t: int) -> str | None:
-        if label[s, t] >= 0:
-            return names[int(label[s, t])]
-        return None if optional or t == s + 1 else DUMMY
-
-    return Best(build(forest.words, split, name, _tagger(forest), forest.grammar.start), float(value))
 
 
 def _tagger(forest: Forest) -> Callable[[int], str | None]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 
-__all__ = ["Chart", "Leaves", "Limit", "Weights", "find", "leaf_entries"]
+__all__ = ["Chart", "Leaves", "Limit", "Weights", "cells", "find", "leaf_entries"]
 
 
 class Leaves(NamedTuple):
@@ -93,3 +93,13 @@ def leaf_entries(chart: Chart, leaves: Leaves) -> Ints:
         for i in range(leaves.first[s], leaves.first[s + 1]):
             entries[i] = find(chart, s, s + 1, leaves.symbol[i])
     return entries
+
+
+def cells(n: int, chart: Chart) -> tuple[Ints, Ints]:
+    """The start and the end of each entry of a chart."""
+    starts, ends = np.empty(len(chart.symbol), np.int64), np.empty(len(chart.symbol), np.int64)
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            starts[chart.first[s, s + d] : chart.last[s, s + d]] = s
+            ends[chart.first[s, s + d] : chart.last[s, s + d]] = s + d
+    return starts, ends

@@ -5,9 +5,8 @@ section 4). The caller numbers the parts; here the worth of a part in a span is 
 and productions there that count as it, and best(s, t, A) = worth of the node + max over productions and splits of
 (worth of the production + best of the children), over the part of the chart that has a parse above it.
 
-Where unary rules form cycles a tree may repeat a node, and each (s, t, X) counts once: a chain that enters a cycle
-can go round and collect all of it, so a component of the unary rules is worth the sum of its parts, and its way out
-the best of its members'.
+Over one span stands a chain of unary rules. No chain repeats a symbol or a shown label (unless every parse does): the chains
+of a grammar are listed once, and each is worth the sum of its parts, for constituents less lam for each label but the first.
 """
 
 from __future__ import annotations
@@ -17,9 +16,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from treegauge.errors import UnknownName
 from treegauge.grammar.pcfg import Rule
 from treegauge.parsing.derivations import Best, Grid
-from treegauge.parsing.jit import Bools, Floats, Ints, kernel
+from treegauge.parsing.free import Labels
+from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.labels import Chain, shown_labels
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.semirings import LOG_SUM, MAX, dot
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
 __all__ = [
+    "Chains",
     "LicensedTable",
     "PartNumbers",
     "best_licensed",
@@ -45,8 +48,7 @@ class PartNumbers(NamedTuple):
     ``binary[binary_first[k]:binary_first[k+1]]``.
 
     ``node[X]`` is for a node, ``leaf[X]`` for the production of a word by X, ``unary[u]`` for a unary rule. Without
-    ``preterminals`` a node right above a word is no node. ``cyclic`` are the symbols that derive themselves by unary
-    rules.
+    ``preterminals`` a node right above a word is no node.
     """
 
     size: int
@@ -56,20 +58,32 @@ class PartNumbers(NamedTuple):
     binary_first: Ints
     binary: Ints
     preterminals: bool
-    cyclic: Bools
+
+
+class Chains(NamedTuple):
+    """The chains of unary rules above each bottom symbol X: ``first[X]:first[X+1]``, each with its top symbol, the parts it counts
+    as (those of the bottom node first, ``bottom`` of them), and the price of its labels over a phrase and over a word."""
+
+    first: Ints
+    top: Ints
+    part_first: Ints
+    part: Ints
+    bottom: Ints
+    phrase_price: Floats
+    word_price: Floats
 
 
 class LicensedTable(NamedTuple):
-    """For every entry of a chart: the best value; whether that has the word right below, if no unary rule follows;
-    and where its chain of unary rules leaves its component: at which entry, by which unary rule (-1: none follows).
+    """For every entry of a chart: the best value as the bottom of a chain (``inner``) and with the chain below it (``best``), where
+    that chain ends (``bottom``, an entry) and which it is (``chain``).
 
     ``left_row`` and ``right_row`` hold the best values of children as the chart's rows hold their inside values.
     """
 
+    inner: Floats
     best: Floats
-    over_word: Bools
-    exit: Ints
-    exit_rule: Ints
+    bottom: Ints
+    chain: Ints
     left_row: Floats
     right_row: Floats
 
@@ -106,14 +120,14 @@ def leaf_weight(grid: Grid, s: int, X: int) -> float:
 
 
 @kernel
-def add_worth(mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, place: Ints, worth: Floats) -> None:
-    """Add the posteriors of one entry's node and productions to the parts they count as."""
+def add_worth(
+    mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, place: Ints, worth: Floats
+) -> None:
+    """Add the posteriors of one entry's node and productions to the parts they count as; ``node`` are those of the nodes."""
     X, f = grid.chart.symbol[e], outer.value[e]
     over_word = leaf_weight(grid, s, X) if t == s + 1 else np.inf
     if parts.node[X] >= 0:
-        worth[parts.node[X]] += posterior(mode, f, one_of(mode), grid.chart.value[e])
-        if over_word < np.inf and not parts.preterminals:
-            worth[parts.node[X]] -= posterior(mode, f, one_of(mode), over_word)
+        worth[parts.node[X]] += node[e]
     if over_word < np.inf and parts.leaf[X] >= 0:
         worth[parts.leaf[X]] += posterior(mode, f, one_of(mode), over_word)
     c = grid.unary.component[X]
@@ -179,56 +193,44 @@ def best_of_binary(s: int, t: int, grid: Grid, parts: PartNumbers, worth: Floats
             for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
                 e = place[rules.parent[k]]
                 if e >= 0:
-                    table.best[e] = max(table.best[e], x + rule_worth(k, parts, worth))
+                    table.inner[e] = max(table.inner[e], x + rule_worth(k, parts, worth))
 
 
 @kernel
-def try_word(e: int, s: int, grid: Grid, parts: PartNumbers, worth: Floats, table: LicensedTable) -> None:
-    """The word right below an entry, if the symbol can stand over it and nothing else is better."""
-    X = grid.chart.symbol[e]
-    if leaf_weight(grid, s, X) == np.inf:
-        return
-    value = worth[parts.leaf[X]] if parts.leaf[X] >= 0 else 0.0
-    # A preterminal that does not count takes back its node's worth; in a cycle the node can be passed before.
-    if parts.node[X] >= 0 and not parts.preterminals and not parts.cyclic[X]:
-        value -= worth[parts.node[X]]
-    if value >= table.best[e]:
-        table.best[e], table.over_word[e] = value, True
+def words_of_cell(s: int, grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
+    """The value of each symbol right above a word."""
+    for i in range(grid.leaves.first[s], grid.leaves.first[s + 1]):
+        X = grid.leaves.symbol[i]
+        if place[X] >= 0:
+            table.inner[place[X]] = worth[parts.leaf[X]] if parts.leaf[X] >= 0 else 0.0
 
 
 @kernel
-def close_components(grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
-    """Chains of unary rules over one span: each component after those below it; ``place[X]`` is the entry of X, or
-    -1."""
-    unary = grid.unary
-    for c in range(len(unary.member_first) - 1):
-        total, value, way_out, way_rule = 0.0, -np.inf, -1, -1
-        for i in range(unary.member_first[c], unary.member_first[c + 1]):
-            X = unary.member[i]
-            if place[X] >= 0:
-                total += worth[parts.node[X]] if parts.node[X] >= 0 else 0.0
-                if way_out < 0 or table.best[place[X]] > value + TIE:
-                    value, way_out = table.best[place[X]], place[X]
-        if way_out < 0:
+def close_chains(
+    s: int, t: int, grid: Grid, parts: PartNumbers, chains: Chains, worth: Floats, place: Ints, table: LicensedTable
+) -> None:
+    """The best chain above each bottom of a cell; ``place[X]`` is the entry of X, or -1."""
+    is_word = t == s + 1
+    for e in range(grid.chart.first[s, t], grid.chart.last[s, t]):
+        if table.inner[e] == -np.inf:
             continue
-        for i in range(unary.rule_first[c], unary.rule_first[c + 1]):
-            u = unary.rule[i]
-            above, below = place[unary.parent[u]], place[unary.child[u]]
-            if above < 0 or below < 0:
+        X = grid.chart.symbol[e]
+        for c in range(chains.first[X], chains.first[X + 1]):
+            top = place[chains.top[c]]
+            if top < 0:
                 continue
-            weight = worth[parts.unary[u]] if parts.unary[u] >= 0 else 0.0
-            if unary.component[unary.child[u]] == c:
-                total += weight
-            elif weight + table.best[below] > value + TIE:
-                value, way_out, way_rule = weight + table.best[below], above, u
-        for i in range(unary.member_first[c], unary.member_first[c + 1]):
-            e = place[unary.member[i]]
-            if e >= 0:
-                table.best[e], table.exit[e], table.exit_rule[e] = total + value, way_out, way_rule
+            begin = chains.part_first[c] + (chains.bottom[c] if is_word and not parts.preterminals else 0)
+            value = table.inner[e] - (chains.word_price[c] if is_word else chains.phrase_price[c])
+            for i in range(begin, chains.part_first[c + 1]):
+                value += worth[chains.part[i]]
+            if value > table.best[top] + TIE:
+                table.best[top], table.bottom[top], table.chain[top] = value, e, c
 
 
 @kernel
-def weigh(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, place: Ints, worth: Floats) -> bool:
+def weigh(
+    mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, place: Ints, worth: Floats
+) -> bool:
     """Fill in the worth of every part over [s, t), and ``place``, the entry of each symbol that has a parse above
     it."""
     chart, found = grid.chart, False
@@ -241,20 +243,20 @@ def weigh(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumber
     worth[:] = 0.0
     for e in range(chart.first[s, t], chart.last[s, t]):
         if place[chart.symbol[e]] >= 0:
-            add_worth(mode, e, s, t, grid, outer, parts, place, worth)
+            add_worth(mode, e, s, t, grid, outer, parts, node, place, worth)
     if len(parts.binary) > 0 and t > s + 1:
         add_binary_worth(mode, s, t, grid, outer, parts, place, worth)
     return True
 
 
 @kernel
-def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: PartNumbers) -> LicensedTable:
+def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: PartNumbers, chains: Chains, node: Floats) -> LicensedTable:
     """The best value of every entry of the chart that has a parse above it."""
     chart, size = grid.chart, len(grid.chart.symbol)
     table = LicensedTable(
         np.full(size, -np.inf),
-        np.zeros(size, np.bool_),
-        np.arange(size),
+        np.full(size, -np.inf),
+        np.full(size, -1, np.int64),
         np.full(size, -1, np.int64),
         np.full(chart.left_row.shape, -np.inf),
         np.full(chart.right_row.shape, -np.inf),
@@ -263,21 +265,18 @@ def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: PartNumber
     for d in range(1, n + 1):
         for s in range(n - d + 1):
             t = s + d
-            if not weigh(mode, s, t, grid, outer, parts, place, worth):
+            if not weigh(mode, s, t, grid, outer, parts, node, place, worth):
                 continue
             if d > 1:
                 best_of_binary(s, t, grid, parts, worth, place, table)
-            for e in range(chart.first[s, t], chart.last[s, t]):
-                if d == 1 and place[chart.symbol[e]] >= 0:
-                    try_word(e, s, grid, parts, worth, table)
-            close_components(grid, parts, worth, place, table)
+            else:
+                words_of_cell(s, grid, parts, worth, place, table)
+            close_chains(s, t, grid, parts, chains, worth, place, table)
             for e in range(chart.first[s, t], chart.last[s, t]):
                 X = chart.symbol[e]
                 if place[X] < 0:
                     continue
                 place[X] = -1
-                if grid.unary.component[X] < 0 and parts.node[X] >= 0:
-                    table.best[e] += worth[parts.node[X]]
                 B, C = grid.binary.left_id[X], grid.binary.right_id[X]
                 if B >= 0 and d < n:
                     table.left_row[chart.lefts[s, chart.slot[s, B], 1], t] = table.best[e]
@@ -288,11 +287,11 @@ def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: PartNumber
 
 @kernel
 def best_production(
-    mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, table: LicensedTable
+    mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, table: LicensedTable
 ) -> tuple[int, int]:
     """The best binary rule of A over [s, t) and its split; among equals the first split, then the first rule."""
     place, worth = np.full(len(grid.binary.left_id), -1, np.int64), np.zeros(parts.size)
-    weigh(mode, s, t, grid, outer, parts, place, worth)
+    weigh(mode, s, t, grid, outer, parts, node, place, worth)
     value, rule, split = -np.inf, -1, -1
     for i in range(grid.binary.by_parent_first[A], grid.binary.by_parent_first[A + 1]):
         k = grid.binary.by_parent[i]
@@ -305,24 +304,22 @@ def best_production(
     return rule, split
 
 
-def licensed_steps(mode: int, grid: Grid, outer: Outer, table: LicensedTable, parts: PartNumbers, root: int, n: int) -> list[int]:
+def licensed_steps(forest: Forest, table: LicensedTable, parts: PartNumbers, node: Floats, chains: Sequence[Chain]) -> list[int]:
     """The steps of the best tree (see :mod:`treegauge.parsing.derivations`), from the entry of its root."""
+    inside_chart = forest.inside_chart
+    mode, grid = inside_chart.mode, inside_chart.grid
     n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
     steps: list[int] = []
-    stack = [(root, 0, n)]
+    stack = [(inside_chart.root, 0, forest.n)]
     while stack:
         entry, s, t = stack.pop()
-        way_out, rule = int(table.exit[entry]), int(table.exit_rule[entry])
-        X, out = int(grid.chart.symbol[entry]), int(grid.chart.symbol[way_out])
-        over_word = rule < 0 and bool(table.over_word[way_out])
-        steps.extend(n_symbols + u for u in _cycle_path(grid, parts, X, out, over_word and not parts.preterminals))
-        if rule >= 0:
-            steps.append(n_symbols + rule)
-            stack.append((_entry(grid, s, t, int(grid.unary.child[rule])), s, t))
-        elif over_word:
-            steps.append(out)
+        bottom = int(table.bottom[entry])
+        steps.extend(n_symbols + u for u in chains[int(table.chain[entry])].rules)
+        X = int(grid.chart.symbol[bottom])
+        if t == s + 1:
+            steps.append(X)
         else:
-            k, r = best_production(mode, out, s, t, grid, outer, parts, table)
+            k, r = best_production(mode, X, s, t, grid, forest.outer, parts, node, table)
             steps.append(n_symbols + n_unary + k)
             stack.append((_entry(grid, r, t, int(grid.binary.right[k])), r, t))
             stack.append((_entry(grid, s, r, int(grid.binary.left[k])), s, r))
@@ -334,61 +331,26 @@ def _entry(grid: Grid, s: int, t: int, X: int) -> int:
     return first + grid.chart.symbol[first:last].tolist().index(X)
 
 
-def _cycle_path(grid: Grid, parts: PartNumbers, start: int, end: int, last_does_not_count: bool) -> list[int]:
-    """The unary rules of a path from start to end that visits all of a cycle: its members, and its rules where
-    they count."""
-    unary = grid.unary
-    c = int(unary.component[start])
-    if c < 0:
-        return []
-    rules = [int(u) for u in unary.rule[unary.rule_first[c] : unary.rule_first[c + 1]] if unary.component[unary.child[u]] == c]
-    if not rules:
-        return []
-    members = {int(x) for x in unary.member[unary.member_first[c] : unary.member_first[c + 1]]}
-    # A node counts once it has been left by a rule; the last one counts too, unless it is a preterminal left out.
-    wanted = {x for x in members if parts.node[x] >= 0}
-    unused = {u for u in rules if parts.unary[u] >= 0}
-    if not last_does_not_count:
-        wanted.discard(end)
-    path: list[int] = []
-    at = start
-    while unused or wanted or at != end:
-        goals = wanted | {int(unary.parent[u]) for u in unused} or {end}
-        leg = _shortest(grid, rules, at, goals)
-        at = int(unary.child[leg[-1]]) if leg else at
-        if not leg:
-            leg = [next(u for u in sorted(rules, key=lambda u: u not in unused) if int(unary.parent[u]) == at)]
-            at = int(unary.child[leg[0]])
-        path += leg
-        unused.difference_update(leg)
-        wanted.difference_update(int(unary.parent[u]) for u in leg)
-    return path
-
-
-def _shortest(grid: Grid, rules: list[int], start: int, goals: set[int]) -> list[int]:
-    """The shortest chain of rules from a symbol to one of the goals; empty if it is one itself."""
-    came: dict[int, list[int]] = {start: []}
-    queue = [start]
-    for at in queue:
-        if at in goals:
-            return came[at]
-        for u in rules:
-            child = int(grid.unary.child[u])
-            if int(grid.unary.parent[u]) == at and child not in came:
-                came[child] = [*came[at], u]
-                queue.append(child)
-    raise AssertionError("the members of a component reach each other")
-
-
-def licensed_labelled_recall(forest: Forest, *, pre: bool = True) -> Best:
+def licensed_labelled_recall(forest: Forest, *, pre: bool = True, labels: Labels | None = None, lam: float | None = None) -> Best:
     """The parse with most right labelled constituents on average: M_LR (Sima'an 2003). Without ``pre`` preterminals
-    do not count."""
+    do not count.
+
+    Each shown (span, label) counts once, and no chain repeats a shown label. With ``labels="set"`` each label of a span but the
+    first, and each phrase over one word, costs ``lam`` (0.5 unless given); with ``labels="one"``, the paper's reading, labels cost
+    nothing. The default is the former where symbols are annotated (they show as other labels) or ``lam`` is given.
+    """
+    if labels not in (None, "one", "set"):
+        raise UnknownName("reading of labels", str(labels), ("one", "set"))
+    sets = labels == "set" or (labels is None and (lam is not None or bool(forest.grammar.labels)))
+    price = (0.5 if lam is None else lam) if sets else 0.0
 
     def number() -> PartNumbers:
+        group = shown_labels(forest).group.tolist()
         ids = _Numbers()
-        return _part_numbers(forest, ids, node=[ids.of(key) for key in _label_keys(forest)], preterminals=pre)
+        node = [ids.of(label) if label >= 0 else -1 for label in group]
+        return _part_numbers(forest, ids, node=node, preterminals=pre)
 
-    return _best_parse(forest, ("nodes", pre), number)
+    return _best_parse(forest, ("nodes", pre), number, price)
 
 
 def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") -> Best:
@@ -461,16 +423,52 @@ def _keys_by_name(forest: Forest) -> dict[str, object]:
     return dict(zip(forest.binary.symbols[: forest.binary.visible], _label_keys(forest), strict=True))
 
 
-def _best_parse(forest: Forest, key: tuple[object, ...], number: Callable[[], PartNumbers]) -> Best:
+def _best_parse(forest: Forest, key: tuple[object, ...], number: Callable[[], PartNumbers], lam: float = 0.0) -> Best:
     """The best parse where things count as numbered parts; the numbers are made once for a grammar."""
-    derived = forest.binary.derived
+    derived, labels, inside_chart = forest.binary.derived, shown_labels(forest), forest.inside_chart
     if ("parts", *key) not in derived:
         derived["parts", *key] = number()
     parts: PartNumbers = derived["parts", *key]
-    inside_chart = forest.inside_chart
-    table = best_licensed(inside_chart.mode, forest.n, inside_chart.grid, forest.outer, parts)
-    steps = licensed_steps(inside_chart.mode, inside_chart.grid, forest.outer, table, parts, inside_chart.root, forest.n)
-    return Best(forest.tree(steps), float(table.best[inside_chart.root]))
+    found = forest.label_posteriors
+    node = found.any if parts.preterminals else found.any - found.over_word
+    for distinct in (True, False):
+        by_bottom = labels.simple_chains(distinct=distinct)
+        columns = ("chains", distinct, lam, *key)
+        if columns not in derived:
+            derived[columns] = _chain_columns(by_bottom, parts, labels.group.tolist(), lam)
+        chains: Chains = derived[columns]
+        table = best_licensed(inside_chart.mode, forest.n, inside_chart.grid, forest.outer, parts, chains, node)
+        if table.best[inside_chart.root] > -np.inf:
+            every = [chain for above in by_bottom for chain in above]
+            steps = licensed_steps(forest, table, parts, node, every)
+            return Best(forest.tree(steps), float(table.best[inside_chart.root]))
+    raise AssertionError("a forest with a parse has one that repeats no symbol in a chain")
+
+
+def _chain_columns(by_bottom: Sequence[Sequence[Chain]], parts: PartNumbers, group: Sequence[int], lam: float) -> Chains:
+    first, part_first = [0], [0]
+    top: list[int] = []
+    part: list[int] = []
+    bottom: list[int] = []
+    phrase: list[float] = []
+    word: list[float] = []
+    node, unary = parts.node.tolist(), parts.unary.tolist()
+    for above in by_bottom:
+        for chain in above:
+            numbers = list(dict.fromkeys(node[X] for X in chain.symbols if node[X] >= 0))
+            top.append(chain.top)
+            lowest, *others = (node[X] for X in chain.symbols)
+            # A bottom whose label stands above it too is not all there is of that label.
+            bottom.append(int(lowest >= 0 and (parts.preterminals or lowest not in others)))
+            part += numbers + [unary[u] for u in chain.rules if unary[u] >= 0]
+            part_first.append(len(part))
+            phrase.append(lam * max(0, len(numbers) - 1))
+            word.append(lam * (len(numbers) - bottom[-1]))
+        first.append(len(top))
+    return Chains(
+        np.array(first, np.int64), np.array(top, np.int32), np.array(part_first, np.int64), np.array(part, np.int64),
+        np.array(bottom, np.int64), np.array(phrase, np.float64), np.array(word, np.float64),
+    )  # fmt: skip
 
 
 def _part_numbers(
@@ -496,5 +494,4 @@ def _part_numbers(
         binary_first=np.concatenate([[0], np.cumsum([len(p) for p in by_rule], dtype=np.int64)]).astype(np.int64),
         binary=np.array([part for p in by_rule for part in p], np.int32),
         preterminals=preterminals,
-        cyclic=binary.cyclic,
     )

@@ -10,6 +10,7 @@ import numpy as np
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside import grow
 from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.layout import cells
 from treegauge.parsing.outside import Outer
 from treegauge.parsing.semirings import LOG_SUM, SUM, dot
 from treegauge.trees.tree import Production
@@ -96,20 +97,10 @@ def rule_posteriors(mode: int, n: int, grid: Grid, outer: Outer) -> tuple[Ints, 
     return where[:size], posterior[:size]
 
 
-def cells(n: int, grid: Grid) -> tuple[Ints, Ints]:
-    """The start and the end of each entry of a chart."""
-    starts, ends = np.empty(len(grid.chart.symbol), np.int64), np.empty(len(grid.chart.symbol), np.int64)
-    for d in range(1, n + 1):
-        for s in range(n - d + 1):
-            starts[grid.chart.first[s, s + d] : grid.chart.last[s, s + d]] = s
-            ends[grid.chart.first[s, s + d] : grid.chart.last[s, s + d]] = s + d
-    return starts, ends
-
-
 def constituents(forest: Forest) -> list[Constituent]:
     """All constituents of positive posterior, by start, end and symbol; those of internal binarisation left out."""
     grid, symbols = forest.inside_chart.grid, forest.binary.symbols
-    starts, ends = cells(forest.n, grid)
+    starts, ends = cells(forest.n, grid.chart)
     shown = (grid.chart.symbol < forest.binary.visible) & (forest.posterior > 0)
     order = np.lexsort((grid.chart.symbol, ends, starts))
     return [
@@ -120,14 +111,18 @@ def constituents(forest: Forest) -> list[Constituent]:
 
 
 def shown_constituents(forest: Forest) -> list[Constituent]:
-    """The constituents by the labels that output trees show: posteriors of symbols with one label added, hidden
-    symbols left out."""
-    total: dict[tuple[int, int, str], float] = {}
-    for start, end, symbol, posterior in constituents(forest):
-        label = forest.grammar.label(symbol)
-        if label is not None:
-            total[start, end, label] = total.get((start, end, label), 0.0) + posterior
-    return [Constituent(*key, posterior) for key, posterior in total.items()]
+    """The constituents by the labels that output trees show, each counted once a span; symbols that do not show left out."""
+    found = forest.span_labels
+    rows: list[Constituent] = []
+    for s in range(forest.n):
+        for t in range(s + 1, forest.n + 1):
+            own = found.of_span(s, t)
+            rows += [
+                Constituent(s, t, found.names[label], g)
+                for label, g in zip(found.label[own].tolist(), found.any[own].tolist(), strict=True)
+                if g > 0
+            ]
+    return rows
 
 
 def frames(forest: Forest) -> list[Frame]:

@@ -1,0 +1,327 @@
+"""Shown constituents: the labels of output trees, each counted once a span, whatever symbols of the grammar carry it.
+
+Several symbols may show as one label (``NP^S`` and ``NP^VP`` as ``NP``), some show as none. With unary rules a chain over one
+span can hold a label twice; as a constituent (s, t, label) it is there or not. Its probability is the sum over the symbols
+that may be the *topmost* of the label in its chain: the chains above them avoid the label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import UsageError
+from treegauge.grammar.binarisation import BinaryGrammar
+from treegauge.grammar.unary import close
+from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.layout import Chart, Leaves, cells
+from treegauge.parsing.semirings import LOG_SUM
+
+if TYPE_CHECKING:
+    from treegauge.parsing.forest import Forest
+
+__all__ = ["Chain", "LabelPosteriors", "Orders", "ShownLabels", "SpanLabels", "TopChains", "label_posteriors", "shown_labels"]
+
+Float64 = NDArray[np.float64]
+MOST_CHAINS = 2_000_000
+"""A grammar with more chains of unary rules is refused by the licensed objectives."""
+
+
+class TopChains(NamedTuple):
+    """Weights of chains from a top symbol to a bottom X, in the columns of :class:`treegauge.grammar.unary.Closure`."""
+
+    first: Ints
+    top: Ints
+    weight: Floats
+
+
+class Chain(NamedTuple):
+    """A chain of unary rules: its top symbol, its rules from the top down, its symbols from the bottom up."""
+
+    top: int
+    rules: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ShownLabels:
+    """The labels of a grammar: ``group[X]`` is the number of the label that X shows as, -1 for none."""
+
+    names: tuple[str, ...]
+    group: NDArray[np.int32]
+    binary: BinaryGrammar
+    chains: dict[bool, list[list[Chain]]] = field(default_factory=dict[bool, list[list[Chain]]])
+
+    @cached_property
+    def topmost(self) -> TopChains:
+        """Chains to X whose symbols above X do not show X's label."""
+        closure, n = self.binary.closure, self.binary.n_symbols
+        bottom = np.repeat(np.arange(n), np.diff(closure.first))
+        own, above = self.group[bottom], self.group[closure.top]
+        again = (own >= 0) & (own == above) & ((closure.top != bottom) | (closure.total != 1.0))
+        weight = closure.total.copy()
+        edges = list(self._edges())
+        for label in np.unique(own[again]).tolist():
+            without = close(n, [edge for edge in edges if self.group[edge[0]] != label])
+            known = _entries(without.first, without.top, without.total, np.flatnonzero(self.group == label))
+            for c in np.flatnonzero(own == label).tolist():
+                weight[c] = known.get((int(closure.top[c]), int(bottom[c])), 0.0)
+        return TopChains(closure.first, closure.top, weight)
+
+    @cached_property
+    def topmost_of_all(self) -> TopChains:
+        """Chains to a symbol that shows whose symbols above do not show at all."""
+        without = close(self.binary.n_symbols, [edge for edge in self._edges() if self.group[edge[0]] < 0])
+        return TopChains(without.first, without.top, without.total)
+
+    @cached_property
+    def orders(self) -> Orders:
+        """The orders in which labels may stand over one span."""
+        return Orders(self)
+
+    @cached_property
+    def has_chains(self) -> bool:
+        """Whether two nodes that show can have one span."""
+        parents = np.unique(self.binary.unary.parent)
+        return bool((self.group[parents] >= 0).any())
+
+    def simple_chains(self, *, distinct: bool) -> list[list[Chain]]:
+        """For each bottom symbol the chains that repeat no symbol; with ``distinct`` no shown label either."""
+        if distinct not in self.chains:
+            self.chains[distinct] = _simple_chains(self, distinct)
+        return self.chains[distinct]
+
+    def _edges(self) -> Iterator[tuple[int, int, float]]:
+        unary = self.binary.unary
+        return zip(unary.parent.tolist(), unary.child.tolist(), self.binary.unary_probability.tolist(), strict=True)
+
+
+def shown_labels(forest: Forest) -> ShownLabels:
+    """The labels of a forest's grammar; made once and cached with the grammar."""
+    derived = forest.binary.derived
+    if "shown labels" not in derived:
+        numbers: dict[str, int] = {}
+        group = np.full(forest.binary.n_symbols, -1, np.int32)
+        for X, label in enumerate(forest.output_labels):
+            if label is not None:
+                group[X] = numbers.setdefault(label, len(numbers))
+        derived["shown labels"] = ShownLabels(tuple(numbers), group, forest.binary)
+    return derived["shown labels"]
+
+
+def _entries(first: Ints, top: Ints, weight: Floats, bottoms: NDArray[np.int64]) -> dict[tuple[int, int], float]:
+    return {(int(top[c]), X): float(weight[c]) for X in bottoms.tolist() for c in range(int(first[X]), int(first[X + 1]))}
+
+
+def _simple_chains(labels: ShownLabels, distinct: bool) -> list[list[Chain]]:
+    unary, group = labels.binary.unary, labels.group.tolist()
+    above: dict[int, list[tuple[int, int]]] = {}
+    for u, (parent, child) in enumerate(zip(unary.parent.tolist(), unary.child.tolist(), strict=True)):
+        above.setdefault(child, []).append((u, parent))
+    found: list[list[Chain]] = []
+    size = 0
+    for X in range(labels.binary.n_symbols):
+        chains = [Chain(X, (), (X,))]
+        seen = {(X, frozenset([X]))}
+        for chain in chains:
+            for u, parent in above.get(chain.top, ()):
+                symbols = (*chain.symbols, parent)
+                repeats = distinct and group[parent] >= 0 and any(group[Y] == group[parent] for Y in chain.symbols)
+                if parent in chain.symbols or repeats or (parent, frozenset(symbols)) in seen:
+                    continue
+                seen.add((parent, frozenset(symbols)))
+                chains.append(Chain(parent, (u, *chain.rules), symbols))
+                size += 1
+                if size > MOST_CHAINS:
+                    raise UsageError(f"the grammar has more than {MOST_CHAINS:,} chains of unary rules: use a free objective")
+        found.append(chains)
+    return found
+
+
+class LabelPosteriors(NamedTuple):
+    """For each entry of a chart the probability that it is the topmost node of its label over its span (``any``), that it is
+    and stands right above the word (``over_word``), and that it is the topmost node that shows (``some``)."""
+
+    any: Floats
+    over_word: Floats
+    some: Floats
+
+
+@kernel
+def topmost_posteriors(
+    mode: int, n: int, chart: Chart, leaves: Leaves, outer_top: Floats, chains: TopChains
+) -> tuple[Floats, Floats]:
+    """For each entry: outside as the bottom of such a chain, times inside; and times the weight of the word alone."""
+    size = len(chart.symbol)
+    found, over_word = np.zeros(size), np.zeros(size)
+    log = mode == LOG_SUM
+    dense = np.full(len(chains.first) - 1, -np.inf if log else 0.0)
+    for s in range(n):
+        for t in range(s + 1, n + 1):
+            first, last = chart.first[s, t], chart.last[s, t]
+            high = -np.inf
+            for k in range(first, last):
+                dense[chart.symbol[k]] = outer_top[k]
+                high = max(high, outer_top[k])
+            for k in range(first, last):
+                X, f = chart.symbol[k], 0.0
+                for c in range(chains.first[X], chains.first[X + 1]):
+                    o = dense[chains.top[c]]
+                    if log:
+                        f += chains.weight[c] * np.exp(o - high) if o > -np.inf else 0.0
+                    else:
+                        f += chains.weight[c] * o
+                if f == 0.0:
+                    continue
+                found[k] = f * np.exp(high + chart.value[k]) if log else f * chart.value[k]
+                if t == s + 1:
+                    for i in range(leaves.first[s], leaves.first[s + 1]):
+                        if leaves.symbol[i] == X:
+                            over_word[k] = f * np.exp(high + leaves.weight[i]) if log else f * leaves.weight[i]
+            for k in range(first, last):
+                dense[chart.symbol[k]] = -np.inf if log else 0.0
+    return found, over_word
+
+
+def label_posteriors(forest: Forest) -> LabelPosteriors:
+    """The posteriors of shown constituents, entry by entry."""
+    labels, chart = shown_labels(forest), forest.inside_chart
+    grid, top = chart.grid, forest.outer.top
+    found, over_word = topmost_posteriors(chart.mode, forest.n, grid.chart, grid.leaves, top, labels.topmost)
+    some, _ = topmost_posteriors(chart.mode, forest.n, grid.chart, grid.leaves, top, labels.topmost_of_all)
+    return LabelPosteriors(found, over_word, some)
+
+
+@dataclass(frozen=True, eq=False)
+class SpanLabels:
+    """g(s, t, label) of shown constituents, sparse: span [s, t) owns the entries ``first[s * (n + 1) + t]`` up to the next.
+
+    ``any`` counts preterminals, ``phrase`` leaves them out; ``top`` is how often the label is the top of its chain. By span,
+    ``some[s, t]`` is P(some shown node spans it), and ``hidden[s, t]`` P(only symbols that do not show do).
+    """
+
+    names: tuple[str, ...]
+    n: int
+    first: NDArray[np.int64]
+    label: NDArray[np.int64]
+    any: Float64
+    phrase: Float64
+    top: Float64
+    some: Float64
+    hidden: Float64
+
+    @classmethod
+    def of(cls, forest: Forest) -> SpanLabels:
+        """The shown constituents of a forest."""
+        labels, chart, n = shown_labels(forest), forest.inside_chart.chart, forest.n
+        found, tops = forest.label_posteriors, forest.top_posterior
+        starts, ends = cells(n, chart)
+        span, group = starts * (n + 1) + ends, labels.group[chart.symbol].astype(np.int64)
+        shown = group >= 0
+        size = max(1, len(labels.names))
+        keys, row = np.unique(span[shown] * size + group[shown], return_inverse=True)
+
+        def by_label(posterior: Float64) -> Float64:
+            return np.bincount(row, posterior[shown], len(keys)).astype(np.float64)
+
+        def by_span(posterior: Float64) -> Float64:
+            return np.bincount(span, posterior, n * (n + 1)).astype(np.float64).reshape(n, n + 1)
+
+        some = by_span(np.where(shown, found.some, 0.0))
+        return cls(
+            labels.names,
+            n,
+            np.searchsorted(keys, np.arange(n * (n + 1) + 1) * size),
+            keys % size,
+            by_label(found.any),
+            np.maximum(0.0, by_label(found.any - found.over_word)),
+            by_label(tops),
+            some,
+            np.maximum(0.0, by_span(tops) - some),
+        )
+
+    def of_span(self, s: int, t: int) -> slice:
+        """The entries of a span."""
+        at = s * (self.n + 1) + t
+        return slice(int(self.first[at]), int(self.first[at + 1]))
+
+    def best(self, values: Float64) -> tuple[Float64, NDArray[np.int64]]:
+        """For each span the largest of its entries' values and the label that has it, the first among equals; 0 and -1 if none."""
+        weight, label = np.zeros((self.n, self.n + 1)), np.full((self.n, self.n + 1), -1, np.int64)
+        span = np.repeat(np.arange(self.n * (self.n + 1)), np.diff(self.first))
+        positive = values > 0
+        order = np.lexsort((self.label[positive], -np.round(values[positive], 12), span[positive]))
+        spans, at = np.unique(span[positive][order], return_index=True)
+        weight.reshape(-1)[spans] = values[positive][order][at]
+        label.reshape(-1)[spans] = self.label[positive][order][at]
+        return weight, label
+
+
+class Orders:
+    """The orders in which a grammar's chains let labels stand over one span; found once for each set of labels."""
+
+    def __init__(self, labels: ShownLabels) -> None:
+        closure = labels.binary.closure
+        group = labels.group.tolist()
+        self.members: dict[int, frozenset[int]] = {}
+        for X, label in enumerate(group):
+            self.members[label] = self.members.get(label, frozenset()) | {X}
+        self.below: dict[int, set[int]] = {}
+        first, top = closure.first.tolist(), closure.top.tolist()
+        for Y in range(labels.binary.n_symbols):
+            for c in range(first[Y], first[Y + 1]):
+                if top[c] != Y or labels.binary.cyclic[Y]:
+                    self.below.setdefault(top[c], set()).add(Y)
+        self.known: dict[tuple[tuple[int, ...], int], tuple[int, ...] | None] = {}
+
+    def order(self, labels: Sequence[int], last: int = -1) -> tuple[int, ...] | None:
+        """The first order of labels, in the order given, that some chain has from the top down; above ``last``, if given."""
+        key = tuple(labels), last
+        if key not in self.known:
+            self.known[key] = next(self._orders(key[0], last, None), None)
+        return self.known[key]
+
+    def _orders(self, labels: tuple[int, ...], last: int, bottoms: frozenset[int] | None) -> Iterator[tuple[int, ...]]:
+        if not labels:
+            if last < 0 or bottoms is None or self._step(bottoms, last):
+                yield ()
+            return
+        for i, label in enumerate(labels):
+            following = self._step(bottoms, label)
+            if following:
+                for rest in self._orders(labels[:i] + labels[i + 1 :], last, following):
+                    yield (label, *rest)
+
+    def _step(self, bottoms: frozenset[int] | None, label: int) -> frozenset[int]:
+        members = self.members.get(label, frozenset[int]())
+        if bottoms is None:
+            return members
+        reached: set[int] = set()
+        for X in bottoms:
+            reached |= self.below.get(X, set())
+        return members & reached
+
+    def best(self, worth: Mapping[int, float], last: int = -1) -> tuple[int, ...]:
+        """The labels with the largest sum of worths, all positive, that have an order, in that order."""
+        every = tuple(worth)
+        whole = self.order(every, last)
+        if whole is not None:
+            return whole
+        best: tuple[float, tuple[int, ...]] = (0.0, ())
+        stack: list[tuple[float, tuple[int, ...], tuple[int, ...], frozenset[int] | None]] = [(0.0, (), every, None)]
+        while stack:
+            value, chosen, left, bottoms = stack.pop()
+            if value > best[0] + 1e-12 and (last < 0 or bottoms is None or self._step(bottoms, last)):
+                best = value, chosen
+            possible = [(label, following) for label in left if (following := self._step(bottoms, label))]
+            if value + sum(worth[label] for label, _ in possible) <= best[0] + 1e-12:
+                continue
+            for label, following in reversed(possible):
+                rest = tuple(other for other, _ in possible if other != label)
+                stack.append((value + worth[label], (*chosen, label), rest, following))
+        return best[1]

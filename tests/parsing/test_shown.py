@@ -1,0 +1,210 @@
+"""Objectives on grammars with unary rules and annotated symbols: what counts is the shown constituent. All by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.parsing.grammars import pcfgs, sentences
+
+from treegauge.grammar import PCFG
+from treegauge.parsing import Forest
+from treegauge.testing import enumeration as brute
+from treegauge.trees import Tree
+from treegauge.trees.tree import Child
+
+Span = tuple[int, int]
+LABELLINGS: list[dict[str, str | None]] = [{}, {"B": "A"}, {"A": "S"}, {"A": "S", "B": "S"}, {"A": None}, {"B": None}]
+
+
+class Truth:
+    """All parses of a sentence as shown trees, and what follows from them by definition."""
+
+    def __init__(self, grammar: PCFG, words: list[str]) -> None:
+        self.grammar, self.words, self.n = grammar, words, len(words)
+        parses = brute.all_parses(grammar, words)
+        total = math.fsum(p for _, p in parses)
+        self.parses = [(tree, p / total) for tree, p in parses]
+        self.shown = [(shown(grammar, tree), p) for tree, p in self.parses]
+        self.any = self._g(pre=True)
+        self.phrase = self._g(pre=False)
+        self.hidden: dict[Span, float] = {}
+        for (tree, p), (output, _) in zip(self.parses, self.shown, strict=True):
+            there = {(s, t) for s, t, _ in output.spans(preterminals=True)}
+            for span in {(s, t) for s, t, _ in tree.spans(preterminals=True)} - there:
+                self.hidden[span] = self.hidden.get(span, 0.0) + p
+
+    def _g(self, *, pre: bool) -> dict[Any, float]:
+        g: dict[Any, float] = {}
+        for tree, p in self.shown:
+            for part in brute.constituents(tree, pre=pre):
+                g[part] = g.get(part, 0.0) + p
+        return g
+
+    def labels(self, span: Span, g: Mapping[Any, float]) -> dict[str, float]:
+        return {label: p for (s, t, label), p in g.items() if (s, t) == span}
+
+    def orders(self) -> set[tuple[str, ...]]:
+        """The sequences of shown labels that chains of unary rules have, any of them left out."""
+        found: set[tuple[str, ...]] = set()
+        below = {X: [r.rhs[0] for r in self.grammar.rules if r.is_unary and r.lhs == X] for X in self.grammar.nonterminals}
+
+        def grow(path: tuple[str, ...]) -> None:
+            names = [label for X in path if (label := self.grammar.label(X)) is not None]
+            for size in range(len(names) + 1):
+                found.update(itertools.combinations(names, size))
+            for child in below[path[-1]]:
+                if child not in path:
+                    grow((*path, child))
+
+        for X in self.grammar.nonterminals:
+            grow((X,))
+        return found
+
+    def worth(self, tree: Tree, lam: float, *, pre: bool, free: bool) -> float:
+        """The expected worth of a tree."""
+        total = 0.0
+        by_span: dict[Span, list[tuple[str, bool]]] = {}
+        for node, s, t in tree.nodes_with_spans():
+            by_span.setdefault((s, t), []).append((node.label, node.is_preterminal))
+        for (s, t), nodes in by_span.items():
+            if t > s + 1:
+                names = {label for label, _ in nodes}
+                total += sum(self.any.get((s, t, label), 0.0) for label in names) - lam * (len(names) - free)
+                continue
+            tags = {label for label, is_tag in nodes if is_tag}
+            phrases = {label for label, is_tag in nodes if not is_tag} - (tags if pre else set())
+            g = self.any if pre else self.phrase
+            total += sum(g.get((s, t, label), 0.0) - lam for label in phrases)
+            if pre:
+                total += sum(g.get((s, t, label), 0.0) - (0.0 if free else lam) for label in tags)
+        return total
+
+
+def shown(grammar: PCFG, tree: Tree) -> Tree:
+    """The tree as it shows: labels replaced, nodes without one dissolved."""
+
+    def of(node: Tree) -> list[Child]:
+        children = [part for child in node.children for part in ([child] if isinstance(child, str) else of(child))]
+        label = grammar.label(node.label)
+        return children if label is None else [Tree(label, children)]
+
+    made = of(tree)
+    return made[0] if len(made) == 1 and isinstance(made[0], Tree) else Tree(grammar.start, made)
+
+
+def no_repeats(tree: Tree) -> bool:
+    nodes = [(s, t, node.label) for node, s, t in tree.nodes_with_spans()]
+    return len(set(nodes)) == len(nodes)
+
+
+@st.composite
+def truths(draw: st.DrawFn) -> tuple[Forest, Truth]:
+    labelling = draw(st.sampled_from(LABELLINGS))
+    grammar = draw(pcfgs(unary=True)).with_labels(lambda symbol: labelling.get(symbol, symbol))
+    words = draw(sentences(4))
+    forest = Forest(grammar, words)
+    assume(forest.has_parse and forest.n_parses <= 300)
+    return forest, Truth(grammar, words)
+
+
+@given(truths())
+def test_shown_constituents_are_probabilities(case: tuple[Forest, Truth]) -> None:
+    forest, truth = case
+    found = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
+    assert found.keys() == truth.any.keys()
+    assert all(found[part] == pytest.approx(p, abs=1e-12) for part, p in truth.any.items())
+
+
+LAMS = st.sampled_from([0.0, 0.2, 0.5, 0.8])
+
+
+@settings(max_examples=150)
+@given(truths(), LAMS, st.booleans())
+def test_no_licensed_tree_is_better(case: tuple[Forest, Truth], lam: float, pre: bool) -> None:
+    forest, truth = case
+    best = forest.argmax("labelled-recall-licensed", labels="set", lam=lam, pre=pre)
+    trees = [tree for tree, _ in truth.shown]
+    among = [tree for tree in trees if no_repeats(tree)] or trees
+    assert best.tree in trees
+    assert best.score == pytest.approx(truth.worth(best.tree, lam, pre=pre, free=True), abs=1e-9)
+    if any(map(no_repeats, trees)):
+        assert no_repeats(best.tree)
+        assert best.score == pytest.approx(max(truth.worth(tree, lam, pre=pre, free=True) for tree in among), abs=1e-9)
+
+
+@settings(max_examples=150)
+@given(truths(), LAMS)
+def test_no_free_tree_is_better(case: tuple[Forest, Truth], lam: float) -> None:
+    """Over all bracketings and all sets of labels on each span that chains can have."""
+    forest, truth = case
+    orders = truth.orders()
+    tags = [forest.argmax("labelled-recall", labels="one").tree.tags[i] for i in range(truth.n)]
+
+    def cell(span: Span, *, free: bool) -> float:
+        s, t = span
+        if t == s + 1:
+            g = truth.labels(span, truth.phrase)
+            return best_set(g, orders, lam, 0, (tags[s],) if tags[s] else ())
+        g, is_root = truth.labels(span, truth.any), span == (0, truth.n)
+        top = max(g.values(), default=0.0)
+        if free:
+            return 0.0 if not is_root and truth.hidden.get(span, 0.0) > top + 1e-9 else best_set(g, orders, lam, 1, ())
+        value = best_set(g, orders, lam, 0, ())
+        return top - lam if is_root and value == 0.0 and top <= lam else value
+
+    for name, free in (("labelled-recall", True), ("labelled-precision-recall", False)):
+        best = forest.argmax(name, labels="set", lam=lam)
+        if truth.n > 1:
+            ideal = max(math.fsum(cell(span, free=free) for span in b) for b in brute.binary_bracketings(truth.n))
+            assert best.score == pytest.approx(ideal, abs=1e-9), name
+            assert best.score == pytest.approx(truth.worth(best.tree, lam, pre=False, free=free), abs=1e-9), name
+        assert best.tree.words == tuple(truth.words)
+
+
+def best_set(g: Mapping[str, float], orders: set[tuple[str, ...]], lam: float, free: int, last: tuple[str, ...]) -> float:
+    """The best sum over a set of labels that have an order above ``last``: the first ``free`` of them cost nothing."""
+    return max(
+        (
+            math.fsum(g[label] for label in some) - lam * max(0, len(some) - free)
+            for some in subsets(g)
+            if allowed(some, orders, last)
+        ),
+        default=0.0,
+    )
+
+
+def subsets(g: Mapping[str, float]) -> Iterator[tuple[str, ...]]:
+    for size in range(len(g) + 1):
+        yield from itertools.combinations(g, size)
+
+
+def allowed(some: tuple[str, ...], orders: set[tuple[str, ...]], last: tuple[str, ...]) -> bool:
+    return not some or any((*order, *last) in orders for order in itertools.permutations(some))
+
+
+@settings(max_examples=100)
+@given(truths(), st.booleans())
+def test_brackets_are_those_that_show(case: tuple[Forest, Truth], pre: bool) -> None:
+    forest, truth = case
+    some: dict[Span, float] = {}
+    for tree, p in truth.shown:
+        for s, t in {(s, t) for s, t, _ in tree.spans(preterminals=True)}:
+            some[s, t] = some.get((s, t), 0.0) + p
+    ideal = max(
+        math.fsum(some.get(span, 0.0) for span in b if pre or span[1] > span[0] + 1) for b in brute.binary_bracketings(truth.n)
+    )
+    assert forest.argmax("bracketed-recall", pre=pre).score == pytest.approx(ideal, abs=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["parent-child", "frames"])
+@given(case=truths())
+def test_chains_of_other_licensed_objectives_repeat_no_label(objective: str, case: tuple[Forest, Truth]) -> None:
+    forest, truth = case
+    if any(no_repeats(tree) for tree, _ in truth.shown):
+        assert no_repeats(forest.argmax(objective).tree)
