@@ -63,7 +63,7 @@ def test_a_chain_stands_in_the_order_of_the_grammar() -> None:
     grammar = PCFG.parse('S -> V [.6] | N V [.4]\nV -> W N [1]\nW -> "go" [1]\nN -> P [1]\nP -> "home" [1]')
     forest = Forest(grammar, ["go", "home"])
     assert str(forest.argmax("labelled-precision-recall").tree) == "(S (V (W go) (N (P home))))"
-    assert str(forest.argmax("labelled-precision-recall", chains=False, lam=0.0).tree).count("(S") == 1
+    assert str(forest.argmax("labelled-precision-recall", labels="one", lam=0.0).tree).count("(S") == 1
 
 
 def test_lambda_trades_nodes_for_precision() -> None:

@@ -134,8 +134,8 @@ def chunker_table(counts: EntropyCounts) -> Table:
     return Table("Entropy of this chunker", _MEASURES, (_measures(counts),), notes=(_CLIPPED,), percent=("EP", "ER"))
 
 
-def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "candidates") -> Table:
-    """A model's entropy by category, and its excess over the share expected by ``candidates``, ``covered`` or ``true``."""
+def blame_table(evaluation: Evaluation, model: str = "G", expected: str = "covered") -> Table:
+    """A model's entropy by category, and its excess over the share expected by ``covered``, all or ``true`` candidates."""
     rows = [
         (blame.category, blame.share, share, blame.share - share)
         for blame in evaluation.counts[model].blame()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treegauge.errors import InputError
 from treegauge.grammar.model import SHIPPED, Model, load_model
@@ -21,11 +22,12 @@ OWN = "own"
 
 
 class LoadedGrammar(NamedTuple):
-    """A grammar; whether its words are tags; whether its labels join unary chains."""
+    """A grammar; whether its words are tags; whether its labels join unary chains; the notes of its model."""
 
     grammar: PCFG
     tag_words: bool
     joined: bool
+    notes: Mapping[str, Any] = {}
 
 
 def load_grammar(name: str, *, start: str | None = None, renormalise: bool = False) -> LoadedGrammar:
@@ -54,4 +56,5 @@ def load_if_latent(name: str) -> LatentModel | None:
 
 def _from_model(model: Model) -> LoadedGrammar:
     steps = str(model.notes.get("steps", ""))
-    return LoadedGrammar(model.grammar, model.notes.get("terminals") == "tags", "keep=joined" in steps or "double" in steps)
+    joined = "keep=joined" in steps or "double" in steps
+    return LoadedGrammar(model.grammar, model.notes.get("terminals") == "tags", joined, model.notes)

@@ -83,8 +83,8 @@ Examples:
 @click.option("--eps", default=1e-6, show_default=True, help="Probabilities are clipped to [eps, 1-eps].")
 @click.option(
     "--expected",
-    type=click.Choice(["candidates", "covered", "true"]),
-    default="candidates",
+    type=click.Choice(["covered", "candidates", "true"]),
+    default="covered",
     show_default=True,
     help="Basis of the expected share in the blame table.",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
@@ -11,12 +13,14 @@ from treegauge.errors import UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop import ESTIMATORS
 from treegauge.grammar.model import save_model
+from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.text import write_nltk, write_text
 from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train_counted
 from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_shard, count_trees, grammar_shards
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
+from treegauge.normalise import pipeline
 
 FORMATS = ("model", "text", "nltk")
 
@@ -45,6 +49,8 @@ Examples:
               help="--lexicon collins: words seen fewer than N times become the unknown word.")  # fmt: skip
 @click.option("--smooth-rules", type=click.FloatRange(0), default=0.0, metavar="NUMBER",
               help="Smooth rules towards those of symbols with another parent; NUMBER is their weight.")  # fmt: skip
+@click.option("--tune", metavar="FILE", help="Trees to choose decoding settings on.  [default: a tenth of TREEBANK]")
+@click.option("--no-tune", is_flag=True, help="Store no decoding settings; parse then uses Viterbi.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @reading_options
 @engine_options()
@@ -57,6 +63,8 @@ def command(
     lexicon: str,
     unknown_below: int,
     smooth_rules: float,
+    tune: str | None,
+    no_tune: bool,
     form: str | None,
     options: ReadOptions,
     engine: Engine,
@@ -70,6 +78,8 @@ def command(
     counted, trained_on = _count_treebank(treebank, recipe, options, engine)
     grammar, notes = train_counted(counted, recipe)
     if form == "model":
+        if not no_tune:
+            notes = {**notes, **_settings(treebank, tune, grammar, recipe, options)}
         save_model(grammar, output, trained_on=trained_on, notes=notes)
     else:
         written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
@@ -77,6 +87,30 @@ def command(
     left_out = sum(notes["left_out"].values())
     click.echo(f"{notes['trees']:,} trees counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
     click.echo(str(statistics(grammar)), err=True)
+
+
+def _settings(treebank: str, tune: str | None, grammar: PCFG, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
+    """Decoding settings, chosen on the trees of ``tune`` or on a tenth of the treebank under a grammar of the rest."""
+    from treegauge.parsing.settings import LEAST_TREES, choose_settings, held_out, to_notes, tuning_sentences
+
+    if tune is not None:
+        gold = list(read(tune, options))
+    else:
+        if treebank == "-":
+            return {}
+        trees = list(read(treebank, options))
+        if len(trees) < LEAST_TREES:
+            return {}
+        kept, gold = held_out(trees)
+        grammar = train_counted(count_trees(kept, recipe), recipe).grammar
+    clean = pipeline("traces,functions,root")
+    sentences = tuning_sentences(tree for tree in map(clean, gold) if tree is not None)
+    if not sentences:
+        return {}
+    chosen = choose_settings(grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps)
+    for name, setting in chosen.best.items():
+        click.echo(f"best for {name} on {chosen.sentences:,} sentences: --objective {setting}", err=True)
+    return {"settings": to_notes(chosen)}
 
 
 def _count_treebank(treebank: str, recipe: Recipe, options: ReadOptions, engine: Engine) -> tuple[TreeCounts, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS
 from treegauge.parsing.jit import when_compiling
+from treegauge.tables import plain
 
 FORMATS = ("model", "text", "nltk")
 
@@ -152,7 +154,7 @@ def _text(path: str, encoding: str) -> str:
 
 
 def _progress_printer(quiet: bool, restarts: int) -> Callable[[Iteration], None]:
-    """Says each step: a line of its own where stderr is a file, over the last one on a terminal."""
+    """Print each step: a line of its own where stderr is a file, over the last one on a terminal."""
     if quiet:
         return lambda _: None
     live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
@@ -181,7 +183,7 @@ def _write(
             "terminals": terminals,
             "method": "inside-outside re-estimation from brackets (Pereira & Schabes 1992)",
             "seed": settings.seed,
-            "cross_entropy": [list(history) for history in learned.histories],
+            "cross_entropy": [plain(list(history)) for history in learned.histories],
             "best_start": learned.best,
             "skipped": learned.skipped,
             "threshold": threshold,
@@ -190,6 +192,12 @@ def _write(
     else:
         written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
         write_chunks([written.encode()], output)
+    if learned.cross_entropy == math.inf:
+        click.echo(
+            "no sentence has a parse that fits its brackets: the grammar stays as it was. Start from a grammar that knows these\n"
+            "  words (or from a random one), and check that no two brackets cross.",
+            err=True,
+        )
     which = f"start {learned.best + 1} of {len(learned.histories)}, " if len(learned.histories) > 1 else ""
     taken = len(learned.histories[learned.best]) - 1
     newline = "\n" if sys.stderr.isatty() else ""

@@ -6,7 +6,7 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +23,7 @@ from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.pruning import THRESHOLD, search_error
+from treegauge.parsing.settings import CRITERIA, VITERBI, from_notes
 from treegauge.parsing.shards import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
 from treegauge.tables import number_of
 
@@ -46,9 +47,11 @@ Examples:
 )
 @click.argument("grammar", default=OWN)
 @click.argument("file", default="-")
+@click.option("--for", "purpose", metavar="CRITERION",
+              help="recall, precision, f1 or exact: the setting stored in the model; or METRIC.RATE.  [default: f1]")  # fmt: skip
 @click.option("--objective", metavar="NAME",
               help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule with models of treegauge train; mbr:METRIC takes any "
-              "metric.  [default: viterbi; labelled-precision-recall with models of treegauge train]")  # fmt: skip
+              "metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
 @click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees to compare.  [default: samples]")
@@ -75,8 +78,8 @@ Examples:
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 @engine_options()
 def command(
-    grammar: str, file: str, objective: str | None, kind: Kind, raw: bool, gold_tags: bool, prune: float, exact: bool,
-    prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int, encoding: str,
+    grammar: str, file: str, purpose: str | None, objective: str | None, kind: Kind, raw: bool, gold_tags: bool, prune: float,
+    exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int, encoding: str,
     start: str | None, renormalise: bool, engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
@@ -89,14 +92,20 @@ def command(
     spare_inputs(output, grammar, file)
     options = {name: value for name, value in choices.items() if value is not None}
     latent = load_if_latent(grammar)
+    if purpose is not None and objective is not None:
+        raise UsageError("--for chooses the objective: leave out --objective")
     if latent is not None:
+        if purpose is not None:
+            objective = f"mbr:{purpose if purpose not in CRITERIA else f'parseval.{CRITERIA[purpose]}'}"
         parser = _latent_parser(latent, objective, options, kbest, posteriors, gold_tags, exact, prune, start)
     else:
         if exact and prune:
             raise UsageError("--exact and --prune contradict each other: leave out one")
         given = load_grammar(grammar, start=start, renormalise=renormalise)
+        if objective is None:
+            objective, options = _setting(purpose, given.notes, options)
         parser = Parser(
-            given.grammar, objective or "viterbi", options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
+            given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
             probabilities=form != "bracketed",
         )  # fmt: skip
     parser.check()
@@ -137,6 +146,23 @@ def _latent_parser(
     if start is not None:
         raise UsageError("a model has its start symbol: leave out --start")
     return LatentParser(model, objective or DEFAULT, options, kbest, posteriors, gold_tags, exact)
+
+
+def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The objective for a criterion, with its options: as the model's settings say, or Viterbi; stderr says which."""
+    known = from_notes(notes)
+    if purpose is not None and purpose not in CRITERIA:
+        click.echo(f"decoding for {purpose}: --objective mbr:{purpose}", err=True)
+        return f"mbr:{purpose}", options
+    if not known:
+        if purpose not in (None, "exact"):
+            raise UsageError(
+                f"this grammar has no settings for {purpose}: make a model with treegauge induce, or name an --objective"
+            )
+        return "viterbi", options
+    setting = known.get(purpose or "f1", VITERBI)
+    click.echo(f"decoding for {purpose or 'f1'}: --objective {setting}", err=True)
+    return setting.objective, {**setting.options, **options}
 
 
 def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:

@@ -142,7 +142,7 @@ def objective_matrix(
             parsed.append(one)
             advance()
         unparsed = sum(one.fallback for one in parsed)
-        trees[objective] = [one.tree for one in parsed]
+        trees[objective] = [one.scored_tree for one in parsed]
     rates = {objective: _rates(gold, binary_gold, guessed) for objective, guessed in trees.items()}
     return Matrix(rates, trees, gold, binary_gold, len(train_trees), len(grammar.rules), unparsed)
 

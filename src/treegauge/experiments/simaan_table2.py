@@ -74,7 +74,7 @@ def _parses(variant: Variant, train: Sequence[Tree], test: Sequence[Tree], setti
     for objective, name in ALGORITHMS.items():
         parser = Parser(grammar, objective, gold_tags=settings.gold_tags)
         parsed = parse_with_checkpoint(work, f"{variant.name} {name}{kind}", parser, sentences)
-        trees[name] = [one.tree for one in parsed]
+        trees[name] = [one.scored_tree for one in parsed]
         unparsed = sum(one.fallback for one in parsed)
     clean = cleaner("functions")
     inner = [variant.forward(tree) for tree in test]

@@ -83,7 +83,7 @@ def curve(
                 # The whole treebank over words is what the table of the paper needs too: the same pieces.
                 name = f"{variant.name} MPP" + (" tags" if tags else "") + (f" 1/{2**halving}" if halving else "")
                 parsed = parse_with_checkpoint(work, name, Parser(grammar, gold_tags=tags), sentences)
-                f1 = score(gold, [variant.scored(one.tree) for one in parsed]).rates["f1"]
+                f1 = score(gold, [variant.scored(one.scored_tree) for one in parsed]).rates["f1"]
                 rates[variant.name] = Found(f1, sum(one.fallback for one in parsed) / len(parsed))
         points.append(Point(len(part), unknown_share(part, test, below), found[False], found[True]))
     return points

@@ -109,6 +109,8 @@ class RateTests:
 
 
 SIGNIFICANT = 0.05
+_TIE = 5e-7
+"""Rates nearer than this are equal."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,12 @@ class CriterionTest:
 
     @property
     def is_best(self) -> bool:
-        return self.difference >= 0
+        """Whether it is above every other; a tie is no win."""
+        return self.difference > _TIE
+
+    @property
+    def is_tie(self) -> bool:
+        return abs(self.difference) <= _TIE
 
     def __str__(self) -> str:
         """One sentence.
@@ -133,6 +140,8 @@ class CriterionTest:
         On LR (MH) MPP is 0.20 points above M_LR (p = 0.4000): not significant, so the sample cannot tell
         """
         place = f"On {self.criterion}" + (f" ({self.where})" if self.where else "")
+        if self.is_tie:
+            return f"{place} {self.own} and {self.rival} are equal"
         if self.is_best:
             lead = f"{place} {self.own} leads {self.rival} by {100 * self.difference:.2f} points (p = {self.p:.4f})"
             return lead if self.p < SIGNIFICANT else f"{lead}: not significant"
@@ -158,7 +167,14 @@ def criterion_table(verdicts: Sequence[CriterionTest], notes: Sequence[str] = ()
     rows: list[tuple[Cell, ...]] = [
         (
             *([each.where] if several else []),
-            *(each.criterion, each.own, each.rival, each.difference, f"{each.p:.4f}", "best" if each.is_best else "not best"),
+            *(
+                each.criterion,
+                each.own,
+                each.rival,
+                each.difference,
+                f"{each.p:.4f}",
+                "tie" if each.is_tie else "best" if each.is_best else "not best",
+            ),
         )
         for each in verdicts
     ]

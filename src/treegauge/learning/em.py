@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.learning.kernels import (
     OUT_OF_RANGE,
@@ -338,7 +338,7 @@ class ReestimationStep(NamedTuple):
     """A grammar, how well it fits, and the grammar re-estimated from it.
 
     ``cross_entropy`` is -sum of log2 P(sentence) / sum of words, in bits a word, over the sentences that have a parse;
-    ``skipped`` counts the others.
+    ``skipped`` counts the others. Where no sentence has a parse it is infinite, and the grammar stays as it is.
     """
 
     grammar: Learnable
@@ -404,10 +404,7 @@ def step(
         better = _relative_dense(grammar, counted)
     parsed = counted.log_probability > -math.inf
     if not parsed.any():
-        raise MismatchError(
-            "no sentence has a parse that fits its brackets, so there is nothing to learn from.\n"
-            "  Start from a grammar that knows these words (or from a random one), and see that no two brackets cross."
-        )
+        return ReestimationStep(grammar, math.inf, len(parsed), counted.log_probability, grammar)
     words = int(prepared.sentences.lengths[parsed].sum())
     bits = (0.0 - math.fsum(counted.log_probability[parsed].tolist())) / math.log(2)
     # The probability of what is certain comes out as 1 but for rounding, and its entropy is 0.

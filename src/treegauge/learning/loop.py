@@ -25,6 +25,7 @@ from treegauge.grammar.text import read_text, write_text
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.learning.em import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
+from treegauge.tables import plain
 
 __all__ = ["Iteration", "LearningResult", "LearningSettings", "LearningState", "learn", "load_state", "save_state"]
 
@@ -56,7 +57,7 @@ def save_state(path: str | Path, state: LearningState, settings: Mapping[str, An
         "schema": SCHEMA,
         "version": VERSION,
         "settings": dict(settings),
-        "histories": [list(history) for history in state.histories],
+        "histories": [plain(list(history)) for history in state.histories],
         "skipped": state.skipped,
         "best": state.best,
         "finished": state.finished,
@@ -84,7 +85,7 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
             raise ValueError("no grammar")
         return LearningState(
             grammar,
-            tuple(tuple(float(x) for x in history) for history in document["histories"]),
+            tuple(tuple(math.inf if x is None else float(x) for x in history) for history in document["histories"]),
             int(document["skipped"]),
             int(document["best"]),
             _unpack(document["best_grammar"], "best", arrays),
@@ -266,7 +267,7 @@ def _learn_starts(
     for number, made in zip(following, engine.map(learn_start, task, following, title="learning"), strict=True):
         lowest = histories[best][-1] if best >= 0 else math.inf
         histories, skipped = (*histories, made.history), made.skipped
-        if made.history[-1] < lowest:
+        if best < 0 or made.history[-1] < lowest:
             best, best_grammar = number, made.grammar
         if checkpoint is not None:
             save_state(checkpoint, LearningState(made.grammar, histories, skipped, best, best_grammar, finished=True), fingerprint)
@@ -288,7 +289,7 @@ def _steps(
         state = replace(state, histories=(*state.histories[:-1], history), skipped=made.skipped)
         if _is_over(history, settings):
             lowest = state.histories[state.best][-1] if state.best >= 0 else math.inf
-            if history[-1] < lowest:
+            if state.best < 0 or history[-1] < lowest:
                 state = replace(state, best=len(state.histories) - 1, best_grammar=made.grammar)
             state = replace(state, finished=True)
         else:
@@ -298,6 +299,8 @@ def _steps(
 
 def _is_over(history: tuple[float, ...], settings: LearningSettings) -> bool:
     taken = len(history) - 1
+    if history[-1] == math.inf:
+        return True
     return taken >= settings.iterations or (taken > 0 and history[-2] - history[-1] < settings.tolerance)
 
 

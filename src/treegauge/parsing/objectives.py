@@ -51,10 +51,11 @@ Score = Callable[[Tree, Tree], float]
 
 
 class MetricRate:
-    """The headline rate of a registered metric, sentence by sentence, under a preset.
+    """A rate of a registered metric, sentence by sentence, under a preset: ``parseval`` (its headline) or ``parseval.recall``.
 
-    >>> MetricRate("parseval").table([Tree.parse("(S (A (D a) (D b)) (D c))"), Tree.parse("(S (D a) (B (D b) (D c)))")]).tolist()
-    [[1.0, 0.5], [0.5, 1.0]]
+    >>> trees = [Tree.parse("(S (A (D a) (D b)) (D c))"), Tree.parse("(S (D a) (B (D b) (D c)))")]
+    >>> MetricRate("parseval").table(trees).tolist(), MetricRate("parseval.exact_match").table(trees).tolist()
+    ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
     """
 
     def __init__(self, name: str, preset: str = "collins") -> None:
@@ -62,7 +63,11 @@ class MetricRate:
         from treegauge.metrics.registry import find_metric
         from treegauge.presets import load_preset
 
-        self.metric = find_metric(name)
+        metric, _, rate = name.partition(".")
+        self.metric = find_metric(metric)
+        self.rate = rate or self.metric.headline
+        if self.rate not in self.metric.rate_names:
+            raise UnknownName(f"rate of {metric}", rate, self.metric.rate_names)
         self.preset = self.metric.preset_for(load_preset(preset))
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
@@ -70,11 +75,12 @@ class MetricRate:
         from treegauge.alignment.pair import prepare
 
         k = len(trees)
-        gold = Treebank.from_trees([tree for tree in trees for _ in range(k)])
-        test = Treebank.from_trees([tree for _ in range(k) for tree in trees])
+        bank = Treebank.from_trees(trees)
+        gold, test = bank.take(np.repeat(np.arange(k), k)), bank.take(np.tile(np.arange(k), k))
         rows = self.metric.rows(prepare(gold, test, self.preset))
-        headline = self.metric.headline
-        return np.array([self.metric.rates(row)[headline] for row in rows], np.float64).reshape(k, k)
+        columns, _ = self.metric.float_columns([rows])
+        rates = self.metric.rates_of_sums(columns[0])
+        return rates[:, list(self.metric.rate_names).index(self.rate)].reshape(k, k)
 
 
 def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | MetricRate) -> Best:

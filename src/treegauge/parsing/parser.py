@@ -75,6 +75,11 @@ class ParsedSentence:
     constituents: tuple[Constituent, ...] = ()
     too_long: bool = False
 
+    @property
+    def scored_tree(self) -> Tree:
+        """The tree without the mark of a fallback, which is for people and no part of a label."""
+        return self.tree.replace(label=self.tree.label.removesuffix(f"-{FALLBACK}")) if self.fallback else self.tree
+
 
 class SentenceParser(Protocol):
     """A parser of sentences: a counted grammar's :class:`Parser`, or that of a latent-variable model."""

@@ -1,0 +1,68 @@
+"""Decoding settings: chosen on trees the grammar does not know, stored in the model, used by ``parse --for``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treegauge.data import own_treebank
+from treegauge.errors import UsageError
+from treegauge.grammar import load_model, train
+from treegauge.io import write
+from treegauge.normalise import pipeline
+from treegauge.parsing.settings import CRITERIA, SETTINGS, VITERBI, choose_settings, from_notes, to_notes, tuning_sentences
+from treegauge.trees import Tree
+
+
+def run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "treegauge", *words], input=text, capture_output=True, text=True, check=False)
+
+
+def test_each_setting_is_best_for_its_rate() -> None:
+    clean = pipeline("traces,functions,root")
+    bank = list(own_treebank("train", ("travel",)))
+    grammar = train(bank[:60], steps="traces,functions,root,redundant,binarise:h=1").grammar
+    gold = [tree for tree in map(clean, bank[60:75]) if tree is not None]
+    chosen = choose_settings(grammar, gold)
+    assert set(chosen.rates) == set(SETTINGS)
+    assert chosen.rates[chosen.best["f1"]]["f1"] == max(rates["f1"] for rates in chosen.rates.values())
+    for criterion in ("recall", "precision"):
+        allowed = [r for r in chosen.rates.values() if r["f1"] >= chosen.rates[VITERBI]["f1"]]
+        assert chosen.rates[chosen.best[criterion]][criterion] == max(r[criterion] for r in allowed)
+    assert from_notes({"settings": to_notes(chosen)}) == chosen.best
+
+
+def test_notes_that_cannot_be_read() -> None:
+    assert from_notes({}) == {}
+    with pytest.raises(UsageError, match="make it again"):
+        from_notes({"settings": {"best": {"f1": 3}}})
+
+
+def test_tuning_sentences_are_short_and_few() -> None:
+    trees = [Tree("S", [Tree("A", ["a"])] * (1 + i % 60)) for i in range(3000)]
+    found = tuning_sentences(trees)
+    assert len(found) <= 500
+    assert max(tree.width for tree in found) == 40
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    bank = own_treebank("train", ("travel",))
+    write(bank.take(range(60)), tmp_path / "train.mrg")
+    model = str(tmp_path / "x.model")
+    done = run("induce", str(tmp_path / "train.mrg"), "-o", model)
+    assert done.returncode == 0, done.stderr
+    assert "best for f1 on " in done.stderr
+    assert set(from_notes(load_model(model).notes)) == set(CRITERIA)
+    sentence = "Show me the flights ."
+    assert "decoding for f1: --objective" in run("parse", model, text=sentence).stderr
+    assert "decoding for recall: --objective" in run("parse", model, "--for", "recall", text=sentence).stderr
+    assert "mbr:parseval.recall" in run("parse", model, "--for", "parseval.recall", text=sentence).stderr
+    assert "decoding for" not in run("parse", model, "--objective", "viterbi", text=sentence).stderr
+    assert run("parse", model, "--for", "f1", "--objective", "viterbi", text=sentence).returncode == 2
+    plain = str(tmp_path / "y.model")
+    assert "best for" not in run("induce", str(tmp_path / "train.mrg"), "-o", plain, "--no-tune").stderr
+    assert from_notes(load_model(plain).notes) == {}
+    assert run("parse", plain, "--for", "recall", text=sentence).returncode == 2
