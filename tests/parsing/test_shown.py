@@ -19,7 +19,7 @@ from treegauge.trees import Tree
 from treegauge.trees.tree import Child
 
 Span = tuple[int, int]
-LABELLINGS: list[dict[str, str | None]] = [{}, {"B": "A"}, {"A": "S"}, {"A": "S", "B": "S"}, {"A": None}, {"B": None}]
+LABELLINGS: list[dict[str, str | None]] = [{}, {"B": "A"}, {"A": "S"}, {"A": "S", "B": "S"}]
 
 
 class Truth:

@@ -174,8 +174,9 @@ def _one_label(forest: Forest, *, pre: bool, lam: float | None) -> Best:
     found, n = forest.span_labels, forest.n
     weight, label = found.best(found.any)
     if lam is None:
-        # A span that more probably has only symbols that do not show is no node.
-        shown = ~(found.hidden > weight + TIE) | _root(n)
+        # A span that more probably has only symbols that do not show is no node; the paper's grammars have no such symbols.
+        hides = any(label is None for symbol, label in forest.grammar.labels.items() if symbol != forest.grammar.start)
+        shown = ~(found.hidden > weight + TIE) | _root(n) if hides else np.ones((n, n + 1), np.bool_)
         weight = np.where(shown, weight, 0.0)
     else:
         weight = np.where(label >= 0, weight - lam, -1.0)
