@@ -45,7 +45,7 @@ def test_tuning_sentences_are_short_and_few() -> None:
     trees = [Tree("S", [Tree("A", ["a"])] * (1 + i % 60)) for i in range(3000)]
     found = tuning_sentences(trees)
     assert len(found) <= 500
-    assert max(tree.width for tree in found) == 40
+    assert max(tree.width for tree in found) <= 40 < max(tree.width for tree in trees)
 
 
 def test_the_commands(tmp_path: Path) -> None:

@@ -79,8 +79,8 @@ Examples:
 @engine_options()
 def command(
     grammar: str, file: str, purpose: str | None, objective: str | None, kind: Kind, raw: bool, gold_tags: bool, prune: float,
-    exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int, encoding: str,
-    start: str | None, renormalise: bool, engine: Engine, **choices: Any,
+    exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int,
+    encoding: str, start: str | None, renormalise: bool, engine: Engine, **choices: Any,
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
