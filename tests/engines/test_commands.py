@@ -17,7 +17,7 @@ from processes import running_process
 
 from treegauge import read
 from treegauge.data import treebank_path
-from treegauge.grammar import counted as grammar_shards
+from treegauge.grammar import tree_counts as grammar_shards
 from treegauge.learning import em as expectation
 from treegauge.parsing import shards as parsing_shards
 from treegauge.scoring import shards as sharding
@@ -27,7 +27,7 @@ from treegauge.scoring import shards as sharding
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards of a few sentences, so that there are several."""
     monkeypatch.setattr(sharding.plan_shards, "__defaults__", (13,))
-    monkeypatch.setattr(parsing_shards.stretches, "__defaults__", (5,))
+    monkeypatch.setattr(parsing_shards.sentence_blocks, "__defaults__", (5,))
     monkeypatch.setattr(grammar_shards.grammar_shards, "__defaults__", (17,))
     monkeypatch.setattr(expectation, "GROUP", 1)
 

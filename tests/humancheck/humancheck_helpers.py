@@ -15,7 +15,7 @@ import numpy as np
 
 from treegauge.data import own_treebank
 from treegauge.humancheck.judgements import Judgement
-from treegauge.humancheck.questions import BracketId, Check, Plan, build_check
+from treegauge.humancheck.questions import BracketId, Check, CheckPlan, build_check
 from treegauge.humancheck.store import Store
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.tree import Child, rebuild
@@ -35,7 +35,7 @@ def careless(trees: Treebank, seed: int) -> Treebank:
     return Treebank.from_trees([rebuild(tree, make) or tree for tree in trees])
 
 
-def small_check(plan: Plan | None = None, sentences: int = 40) -> Check:
+def small_check(plan: CheckPlan | None = None, sentences: int = 40) -> Check:
     gold = own_treebank("dev")[:sentences]
     return build_check(gold, {"A": careless(gold, 1), "B": careless(gold, 2)}, plan)
 

@@ -14,7 +14,7 @@ import threading
 from humancheck_helpers import careless
 
 from treegauge.data import own_treebank
-from treegauge.humancheck.questions import Plan, build_check
+from treegauge.humancheck.questions import CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web.app import page_app
@@ -24,7 +24,7 @@ from treegauge.humancheck.web.server import Address, links_to, listen, make_serv
 
 def main(location: str, annotators: int) -> None:
     gold = own_treebank()
-    check = build_check(gold, {"A": careless(gold, 1)}, Plan(exact=True))
+    check = build_check(gold, {"A": careless(gold, 1)}, CheckPlan(exact=True))
     _ = check.order, check.by_key, check.number, check.position
     people = people_named([f"annotator {number}" for number in range(annotators)])
     listening = listen(Address(port=0))

@@ -19,7 +19,7 @@ from treegauge import io
 from treegauge.cli import main
 from treegauge.data import own_treebank
 from treegauge.humancheck.judgements import Judgement
-from treegauge.humancheck.questions import BracketId, Plan, sentence_hash
+from treegauge.humancheck.questions import BracketId, CheckPlan, sentence_hash
 from treegauge.humancheck.store import Store
 from treegauge.trees import Treebank
 
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     io.write(gold, folder / "gold.mrg")
     io.write(careless(gold, 1), folder / "sys.A.mrg")
     io.write(careless(gold, 2), folder / "sys.B.mrg")
-    check = small_check(Plan(exact=True))
+    check = small_check(CheckPlan(exact=True))
     asked = [number for number in check.order if check.questions[number].kind != "EM"]
     with Store(folder / "judgements.sqlite") as store:
         log = [said(check, n, "accepted" if n % 3 else "rejected", "anna", correction=n % 5 == 0) for n in asked]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from treegauge.humancheck.corrections import Change, CorrectedTreebank, correct_tree, correct_treebank, treebank_patch
 from treegauge.humancheck.judgements import JudgementLog
-from treegauge.humancheck.questions import Plan, build_check
+from treegauge.humancheck.questions import CheckPlan, build_check
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree, Treebank
 
@@ -28,7 +28,7 @@ def corrected(
     log_of: dict[str, tuple[str, bool]], gold: str = GOLD, test: str = TEST, annotator: str = "anna"
 ) -> tuple[Tree, list[str]]:
     """The corrected tree, given verdict and remark by label and first word of the brackets."""
-    check = build_check(Treebank.parse(gold), {"A": Treebank.parse(test)}, Plan(exact=True))
+    check = build_check(Treebank.parse(gold), {"A": Treebank.parse(test)}, CheckPlan(exact=True))
     log = []
     for number, question in enumerate(check.questions):
         name = f"{question.bracket.label} {question.words[0]} {question.kind}"

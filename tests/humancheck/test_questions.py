@@ -9,14 +9,14 @@ from humancheck_helpers import careless, small_check
 from treegauge.alignment.words import plain_word
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.humancheck.questions import Check, Plan, build_check, tree_hash
+from treegauge.humancheck.questions import Check, CheckPlan, build_check, tree_hash
 from treegauge.humancheck.results import judgements_for
 from treegauge.metrics.hogenhout import Hogenhout, Verdict, questions
 from treegauge.presets import load_preset
 from treegauge.trees import Tree, Treebank
 
 
-def asked(gold: str, test: str, plan: Plan | None = None) -> list[tuple[str, str, str]]:
+def asked(gold: str, test: str, plan: CheckPlan | None = None) -> list[tuple[str, str, str]]:
     check = build_check(Treebank.parse(gold), {"A": Treebank.parse(test)}, plan)
     chosen = sorted((check.questions[number] for number in check.order), key=lambda question: question.span[1:3])
     return [(question.kind, question.bracket.label, " ".join(question.words)) for question in chosen]
@@ -30,8 +30,8 @@ def test_crossing_and_spurious_brackets_are_asked_and_exact_ones_on_request() ->
     assert asked(GOLD, TEST) == [("CE", "X", "saw a")]
     flat = "(S (D the) (N dog) (, ,) (VP (V saw) (NP (NP (D a) (N cat)) (PP (P in) (NP (N Ur))))) (. .))"
     assert asked(GOLD, flat) == [("SP", "NP", "a cat in Ur")]
-    assert [kind for kind, *_ in asked(GOLD, flat, Plan(exact=True))] == ["EM", "EM", "EM", "SP", "EM"]
-    assert asked(GOLD, flat, Plan(Hogenhout(structure=("PP",)), exact=True)) == [("EM", "PP", "in Ur")]
+    assert [kind for kind, *_ in asked(GOLD, flat, CheckPlan(exact=True))] == ["EM", "EM", "EM", "SP", "EM"]
+    assert asked(GOLD, flat, CheckPlan(Hogenhout(structure=("PP",)), exact=True)) == [("EM", "PP", "in Ur")]
 
 
 def test_the_questions_are_those_of_the_metric(check: Check) -> None:
@@ -79,20 +79,20 @@ def test_a_rerun_keeps_keys_and_order() -> None:
     new = [after.questions[number].bracket for number in after.order]
     assert [bracket for bracket in new if bracket in set(old)] == old
     assert len(new) > len(old)
-    assert [small_check(Plan(seed=2), 20).questions[n].bracket for n in small_check(Plan(seed=2), 20).order] != old
+    assert [small_check(CheckPlan(seed=2), 20).questions[n].bracket for n in small_check(CheckPlan(seed=2), 20).order] != old
 
 
 def test_a_sample_is_the_beginning_of_the_order(check: Check) -> None:
-    sample = small_check(Plan(sample=7))
+    sample = small_check(CheckPlan(sample=7))
     assert [sample.questions[n].bracket for n in sample.order] == [check.questions[n].bracket for n in check.order[:7]]
     assert len(sample.ranking) == len(check.order)
 
 
 def test_what_a_preset_leaves_out_does_not_change_a_name() -> None:
-    everything = Plan(Hogenhout(keep=("punctuation",)))
+    everything = CheckPlan(Hogenhout(keep=("punctuation",)))
     by_default, with_all = (
         {question.bracket: question for question in build_check(Treebank.parse(GOLD), {"A": Treebank.parse(TEST)}, plan).questions}
-        for plan in (Plan(), everything)
+        for plan in (CheckPlan(), everything)
     )
     assert set(with_all) > {bracket for bracket in by_default if bracket.label != "S"}
 
@@ -130,7 +130,7 @@ def test_punctuation_that_only_one_side_has() -> None:
 
 @pytest.mark.parametrize("structure", [(), ("NP",), ("PP", "VP")])
 def test_verdicts_go_through_the_metrics_own_items(structure: tuple[str, ...]) -> None:
-    check = small_check(Plan(Hogenhout(structure=structure), exact=True))
+    check = small_check(CheckPlan(Hogenhout(structure=structure), exact=True))
     rng = np.random.default_rng(3)
     verdicts = {question.bracket: list(Verdict)[int(rng.integers(2))] for question in check.questions}
     for index, system in enumerate(check.systems):
@@ -170,7 +170,7 @@ def test_a_deep_tree() -> None:
     for level in range(20_000):
         deep = Tree(f"X{level % 7}", [deep, Tree("W", ["w"])] if level % 1000 == 0 else [deep])
     gold = Treebank.from_trees([Tree("S", [flat] * deep.width)])
-    check = build_check(gold, {"A": Treebank.from_trees([deep])}, Plan(preset=load_preset("default")))
+    check = build_check(gold, {"A": Treebank.from_trees([deep])}, CheckPlan(preset=load_preset("default")))
     assert len(check.order) == 19
 
 

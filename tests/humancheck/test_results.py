@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from humancheck_helpers import said, small_check, words_of
 
-from treegauge.humancheck.questions import Check, Plan
+from treegauge.humancheck.questions import Check, CheckPlan
 from treegauge.humancheck.results import (
     ACCEPTED,
     OPEN,
@@ -25,7 +25,7 @@ from treegauge.humancheck.results import (
 )
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Verdict
-from treegauge.significance.compare import CompareOptions, compare
+from treegauge.significance.paired_comparison import CompareOptions, compare
 from treegauge.tables import render
 
 NEEDS_ALL = ("recall_soft", "precision_soft", "spurious_reject", "false_error", "test_noise", "problem_rate")
@@ -34,13 +34,13 @@ NEEDS_ALL = ("recall_soft", "precision_soft", "spurious_reject", "false_error", 
 @pytest.mark.parametrize(
     ("plan", "judged_exact"),
     [
-        (Plan(), False),
-        (Plan(), True),  # exact matches that nobody asks about any more, but that were judged before
-        (Plan(exact=True), True),
-        (Plan(Hogenhout(structure=("NP",), with_emr=True), exact=True), True),
+        (CheckPlan(), False),
+        (CheckPlan(), True),  # exact matches that nobody asks about any more, but that were judged before
+        (CheckPlan(exact=True), True),
+        (CheckPlan(Hogenhout(structure=("NP",), with_emr=True), exact=True), True),
     ],
 )
-def test_a_finished_check_gives_what_the_metric_gives(plan: Plan, judged_exact: bool) -> None:
+def test_a_finished_check_gives_what_the_metric_gives(plan: CheckPlan, judged_exact: bool) -> None:
     check = small_check(plan)
     rng = np.random.default_rng(5)
     verdicts = {q.bracket: list(Verdict)[int(rng.integers(2))] for q in check.questions if judged_exact or q.kind != "EM"}

@@ -20,8 +20,7 @@ import treegauge
 from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.reports.charts import Scale, figure_svg
 from treegauge.reports.figures import Figure, Kind, Series
-from treegauge.reports.report import Report, make_report
-from treegauge.reports.report_sentences import find_sentences
+from treegauge.reports.report import Report, find_sentences, make_report
 from treegauge.reports.summary import summary_text
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank

@@ -49,7 +49,7 @@ def test_the_root_and_the_dropped_sentence(files: tuple[Path, Path]) -> None:
     assert not difference.remarks
     idle = [step.after or step.before for step in difference.steps if not step.has_effect]
     assert sorted(idle) == ["(the empty label)", "S1", "VROOT"]
-    assert "Without effect" in difference.table().notes[1]
+    assert "No effect: (the empty label) no longer in delete_labels" in difference.table().notes[1]
 
 
 def test_options_that_act_only_together(files: tuple[Path, Path]) -> None:

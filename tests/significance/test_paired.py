@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from treegauge.alignment.pair import prepare
-from treegauge.metrics.base import Metric, on_a_grid, total_of
+from treegauge.alignment.pair import Pair, prepare
+from treegauge.metrics.base import Metric, Rates, Rows, Total, on_a_grid, total_of
 from treegauge.metrics.freval import BySize, Freval
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
@@ -116,14 +114,17 @@ def test_counts_beyond_float64() -> None:
 
 
 def test_a_metric_whose_rates_cannot_take_arrays() -> None:
-    class Awkward:
+    class Awkward(Metric):
         name, headline, columns = "awkward", "best", ("x", "y")
 
-        def rates(self, total: list[float]) -> dict[str, float]:
+        def rows(self, pair: Pair) -> Rows:
+            raise NotImplementedError
+
+        def rates(self, total: Total) -> Rates:
             return {"best": float(max(total[0], total[1]))}
 
     rows = np.array([[1, 2], [5, 1]])
-    paired = Paired.of(cast(Any, Awkward()), [rows, rows])
+    paired = Paired.of(Awkward(), [rows, rows])
     assert paired.rates_of(np.array([[1.0, 2.0], [7.0, 3.0]])).tolist() == [[2.0], [7.0]]
 
 

@@ -1,4 +1,4 @@
-"""Which test sentence belongs to which gold sentence, and how their tokens fit.
+"""The test sentence of each gold sentence, and the fit of their tokens.
 
 Sentences pair by order. Where that cannot be right, because their numbers differ or a text turns up in another place, they pair by
 text (:mod:`treegauge.alignment.alignment`). Within a pair, equal tokens align one to one; failing that, the tokens that each side
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _SHORT = 10_000
-"""How many pairs of texts a stretch may have for all of them to be looked at."""
+"""The largest number of pairs of texts in a stretch of which all are compared."""
 
 Stretch = tuple[int, int, int, int]
 """``gold[first:last]`` against ``test[first:last]``: two pairs of ends."""
@@ -145,7 +145,7 @@ Mask = NDArray[np.bool_]
 
 
 class Fit(IntEnum):
-    """How a gold sentence and its test sentence fit together."""
+    """The ways in which a gold sentence and its test sentence fit together."""
 
     TOKENS = 0
     CHARACTERS = 1
@@ -228,7 +228,7 @@ def pairs_by_text(gold: Treebank, test: Treebank) -> Int64:
 
 
 def differing_texts(gold: Treebank, test: Treebank, alignment: Alignment) -> list[tuple[str, str]]:
-    """What the sentences of another text than their partner's are recognised by, gold and test."""
+    """The texts by which sentences that differ from their partner are recognised, gold and test."""
     return [
         (letters(sentence_text(gold.words(i))), letters(sentence_text(test.words(int(alignment.test[i])))))
         for i in np.flatnonzero(alignment.fit == Fit.TEXT_DIFFERS).tolist()
@@ -309,7 +309,7 @@ class _Aligner:
         return same
 
     def _fit_of_text(self, sentence: int, partner: int) -> Fit:
-        """How two sentences of different tokens fit: by all their characters, or by those of the tokens that are kept."""
+        """The fit of two sentences with different tokens: by all their characters, or by those of the tokens that are kept."""
         ours, theirs = self.gold.words(sentence), self.test.words(partner)
         if sentence_text(ours) == sentence_text(theirs):
             return Fit.CHARACTERS

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.words import has_tag
 from treegauge.presets import Preset
-from treegauge.trees.columns import Blocks
+from treegauge.trees.columns import Blocks, rows_of
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
 __all__ = [
@@ -71,7 +71,7 @@ class LabelNumbers:
         return classes
 
     def equality(self, pairs: Sequence[tuple[str, str]]) -> Mask | None:
-        """Which labels are equal, as a table; None where that is what ``classes`` says, each pair standing by itself.
+        """A table of the labels that are equal; None where ``classes`` says it already.
 
         >>> numbers = LabelNumbers()
         >>> _ = numbers.numbers(["A", "B", "C"])
@@ -143,7 +143,7 @@ class Brackets:
 
     @property
     def width(self) -> Int32:
-        """How many words each bracket covers."""
+        """The number of words that each bracket covers."""
         width = self.end - self.start
         return width if self.blocks is None else without_gaps(width, self.blocks)
 
@@ -204,8 +204,8 @@ class Brackets:
 
     def take(self, sentences: Int64) -> Brackets:
         """Some of the sentences, in the order given; one may be taken several times."""
-        rows, offset = _rows_of(self.offset, sentences)
-        tokens, token_offset = _rows_of(self.token_offset, sentences)
+        rows, offset = rows_of(self.offset, sentences)
+        tokens, token_offset = rows_of(self.token_offset, sentences)
         moved = np.repeat(self.offset[sentences] - offset[:-1], np.diff(offset))
         token_moved = np.repeat(self.offset[sentences] - offset[:-1], np.diff(token_offset))
         parent, above = self.parent[rows], self.above[tokens]
@@ -259,14 +259,6 @@ def _gap_numbers(brackets: Brackets, numbers: dict[bytes, int]) -> Int64:
         for row, low, high in zip(rows.tolist(), first.tolist(), behind, strict=True):
             gap[row] = numbers.setdefault(edges[low:high].tobytes(), len(numbers) + 1)
     return gap
-
-
-def _rows_of(offset: Int64, sentences: Int64) -> tuple[Int64, Int64]:
-    """The rows that some sentences own, one sentence after the other, and their new offsets."""
-    first = offset[sentences]
-    count = offset[sentences + 1] - first
-    new_offset = np.append(0, np.cumsum(count))
-    return np.repeat(first - new_offset[:-1], count) + np.arange(int(new_offset[-1])), new_offset
 
 
 def sum_within(values: NDArray[np.bool_] | Int64 | Int32, offset: Int64) -> Int64:
@@ -401,7 +393,7 @@ class _Phrases:
 
 
 def _before(marked: Mask) -> Int64:
-    """How many are marked before each place, and at the end how many in all."""
+    """The number of marks before each place, and at the end the number of all."""
     total = np.zeros(len(marked) + 1, dtype=np.int64)
     np.cumsum(marked, out=total[1:])
     return total
@@ -429,7 +421,7 @@ def sentence_lengths(bank: Treebank, preset: Preset) -> Int64:
 
 
 def _redundant(bank: Treebank, preset: Preset, phrases: _Phrases, label: Int32) -> Mask:
-    """Which phrases are the only child, traces apart, of a phrase with their own label."""
+    """A mask of the phrases that are the only child, traces apart, of a phrase with their own label."""
     position = _before(~has_tag(bank, preset.delete_tags_for_length))
     start, end = phrases.spans(position)
     width = end - start
@@ -442,7 +434,7 @@ def _redundant(bank: Treebank, preset: Preset, phrases: _Phrases, label: Int32) 
 
 
 def _repeats(start: Int32, end: Int32, width: Int32, label: Int32 | None, parent: Int64, keep: Mask) -> Mask:
-    """Which rows repeat the span (and label, if given) of a kept ancestor."""
+    """A mask of the rows that repeat the span (and label, if given) of a kept ancestor."""
     repeats = np.zeros(len(start), dtype=np.bool_)
     nearest = nearest_kept(parent, keep)
     rows = np.flatnonzero(keep)
@@ -473,7 +465,7 @@ def depths(brackets: Brackets) -> Int64:
 
 
 def _depths_by_parents(parent: Int64) -> Int64:
-    """How many ancestors each row has; ancestors are jumped over twice as far each time."""
+    """The number of ancestors of each row; ancestors are jumped over twice as far each time."""
     nothing = len(parent)
     up = np.append(np.where(parent < 0, nothing, parent), nothing)
     depth = np.append((parent >= 0).astype(np.int64), 0)
@@ -505,7 +497,7 @@ def symbols(brackets: Brackets, classes: Int32 | None) -> tuple[Int64, Int64]:
 
 @dataclass(frozen=True)
 class Children:
-    """What stands directly under brackets: one row a child, ordered by parent and position.
+    """The children directly under brackets: one row a child, ordered by parent and position.
 
     ``parent`` is a bracket, ``symbol`` the child's (see :func:`symbols`), ``is_word`` marks words without a tag, ``index`` is the
     child's place among ``arity[parent]`` children. The children of bracket ``b`` are the rows ``first[b]:first[b]+arity[b]``.

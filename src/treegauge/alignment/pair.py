@@ -152,7 +152,7 @@ class Pair:
 
     @property
     def matching_classes(self) -> Int32 | None:
-        """What labels are matched by: None where the preset ignores labels."""
+        """The class of each label for matching; None where the preset ignores labels."""
         return self.classes if self.preset.labelled else None
 
     @property
@@ -194,7 +194,7 @@ def pair_of(
     *,
     on_mismatch: str = "align",
 ) -> Pair:
-    """What counts of two treebanks without traces that are aligned already."""
+    """The brackets that count, of two treebanks without traces that are aligned already."""
     if on_mismatch == "error" and alignment.notes:
         raise MismatchError(_refusal(alignment))
     common = over_common_tokens(gold, test, alignment)

@@ -1,4 +1,4 @@
-"""When two words are the same: without the escapes and quotation styles in which treebanks and parsers differ.
+"""Equality of words, without the escapes and quotation styles in which treebanks and parsers differ.
 
 Treebanks without some of their tokens: the nodes stay, and spans close up.
 
@@ -52,7 +52,7 @@ def sentence_text(words: list[str]) -> str:
 
 
 def letters(text: str) -> str:
-    """What a sentence is recognised by: its letters and digits, or all of it if it has none."""
+    """The text by which a sentence is recognised: its letters and digits, or all of it if it has none."""
     return "".join(filter(str.isalnum, text)) or text
 
 

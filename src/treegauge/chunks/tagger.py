@@ -23,7 +23,7 @@ __all__ = ["SENTENCE_END", "CertainTags", "HmmTagger", "PosteriorTags", "TagLatt
 SENTENCE_END = "</s>"
 
 TagState = tuple[str, ...]
-"""What a lattice has to remember of the tags so far: nothing if they are certain, the last two for a trigram tagger."""
+"""The memory of a lattice for the tags so far: nothing if they are certain, the last two for a trigram tagger."""
 
 
 class TagLattice(Protocol):

@@ -20,39 +20,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.engines.parts import PartDone
 
-__all__ = ["PART_CLASSES", "Sharded", "engine_options"]
-
-PART_CLASSES = (
-    "treegauge.grammar.tree_counts:TreeCounts",
-    "treegauge.grammar.pcfg:PCFG",
-    "treegauge.grammar.pcfg:Rule",
-    "treegauge.grammar.tree_counts:CountShard",
-    "treegauge.grammar.tree_counts:HashShard",
-    "treegauge.grammar.smoothing:Token",
-    "treegauge.io.splitting:Piece",
-    "treegauge.io.sources:ReadOptions",
-    "treegauge.io.sources:ByteRange",
-    "treegauge.io.sources:Source",
-    "treegauge.learning.em:DenseGrammar",
-    "treegauge.learning.loop:StartResult",
-    "treegauge.alignment.alignment:Note",
-    "treegauge.metrics.breakdowns.base:Places",
-    "treegauge.scoring.counts:Tallied",
-    "treegauge.scoring.evalb_view:EvalbOutcome",
-    "treegauge.metrics.base:ExactSum",
-    "treegauge.metrics.freval:BySize",
-    "treegauge.scoring.shards:Hash",
-    "treegauge.scoring.shards:Plan",
-    "treegauge.scoring.shards:Stretch",
-    "treegauge.scoring.counts:SystemTally",
-    "treegauge.scoring.counts:Tally",
-    "treegauge.parsing.parser:Sentence",
-    "treegauge.parsing.shards:ParseRecord",
-    "treegauge.trees.treebank:Origin",
-    "treegauge.trees.tree:Production",
-    "treegauge.trees.treebank:Treebank",
-)
-"""Classes that the parts of a run may hold, besides plain data."""
+__all__ = ["Sharded", "engine_options"]
 
 _WHERE = ("engine", "shard", "part", "jobs", "threads")
 """Options that do not change the result."""
@@ -164,7 +132,8 @@ def _run_part(context: click.Context, shard: str, path: str | None, name: str, r
 
 def _write(context: click.Context, number: int, of: int, path: str, done: PartDone) -> None:
     from treegauge import __version__
-    from treegauge.engines.parts import RunPart, ValueCodec, write_part
+    from treegauge.cli._parts import part_format
+    from treegauge.engines.parts import RunPart, write_part
 
     settings = {name: value for name, value in context.params.items() if name not in _WHERE}
     part = RunPart(
@@ -179,5 +148,5 @@ def _write(context: click.Context, number: int, of: int, path: str, done: PartDo
         plans=done.plans,
         results=done.results,
     )
-    write_part(part, path, ValueCodec(PART_CLASSES))
+    write_part(part, path, part_format(part.command))
     click.echo(f"wrote {path}: {len(done.results)} of {done.shards} shards", err=True)

@@ -17,7 +17,7 @@ from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
     from treegauge.humancheck.judgements import JudgementLog, Person
-    from treegauge.humancheck.questions import Check, Plan
+    from treegauge.humancheck.questions import Check, CheckPlan
     from treegauge.humancheck.store import Store
     from treegauge.tables import Table
 
@@ -134,8 +134,8 @@ def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict
     return check
 
 
-def _plan(settings: dict[str, Any]) -> Plan:
-    from treegauge.humancheck.questions import Plan
+def _plan(settings: dict[str, Any]) -> CheckPlan:
+    from treegauge.humancheck.questions import CheckPlan
     from treegauge.metrics.hogenhout import Hogenhout
     from treegauge.presets import load_preset
 
@@ -143,7 +143,7 @@ def _plan(settings: dict[str, Any]) -> Plan:
     by_sentence = (settings["by"] or ("bracket" if settings["blind"] else "sentence")) == "sentence"
     if by_sentence and settings["blind"]:
         raise UsageError("--blind asks bracket by bracket: leave out --by sentence")
-    return Plan(metric, load_preset(settings["preset"]), settings["exact"], settings["sample"], settings["seed"], by_sentence)
+    return CheckPlan(metric, load_preset(settings["preset"]), settings["exact"], settings["sample"], settings["seed"], by_sentence)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -18,8 +18,8 @@ from treegauge.io.sources import ReadOptions
 if TYPE_CHECKING:
     from treegauge.alignment.alignment import Note
     from treegauge.humancheck.results import CheckedSystems
-    from treegauge.significance.compare import CompareOptions
     from treegauge.significance.comparison import Comparison
+    from treegauge.significance.paired_comparison import CompareOptions
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
@@ -74,7 +74,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     of scores. Every p is of a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout &
     Matsumoto (1996) stand beside it.
     """
-    from treegauge.significance.compare import CompareOptions
+    from treegauge.significance.paired_comparison import CompareOptions
     from treegauge.significance.tables import TABLES
 
     for name in chosen["tables"]:
@@ -115,7 +115,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
 def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Comparison:
     from treegauge.scoring.score_files import load_systems
-    from treegauge.significance.compare import compare_scores
+    from treegauge.significance.paired_comparison import compare_scores
 
     scores = load_systems(paths)
     systems = {result.system for result in scores}
@@ -128,7 +128,7 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Com
 def _of_trees(
     gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, engine: Engine, store: str | None
 ) -> tuple[Comparison, CheckedSystems | None, dict[str, Sequence[Note]]]:
-    from treegauge.significance.compare import comparable_scores, compare_scores
+    from treegauge.significance.paired_comparison import comparable_scores, compare_scores
 
     if len(systems) < 2:
         raise UsageError("compare needs at least two systems: treegauge compare GOLD A B")

@@ -9,8 +9,8 @@ import click
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
-from treegauge.parsing.consensus import consensus_of_treebanks
 from treegauge.parsing.output import RecordFile
+from treegauge.parsing.treebank_consensus import consensus_of_treebanks
 
 
 @click.command(

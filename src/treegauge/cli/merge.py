@@ -6,10 +6,8 @@ import importlib
 
 import click
 
-from treegauge.cli._engines import PART_CLASSES
-from treegauge.errors import UnknownName, UsageError
-
-IN_PARTS = ("score", "freval", "parse", "induce", "learn")
+from treegauge.cli._parts import part_format
+from treegauge.errors import UsageError
 
 
 @click.command(
@@ -28,16 +26,13 @@ def command(parts: tuple[str, ...]) -> None:
     the sentences of learn, and treebanks whose sentences have to be paired by their text.
     """
     from treegauge.engines import InProcess
-    from treegauge.engines.parts import Merged, ValueCodec, check_parts, read_part
+    from treegauge.engines.parts import Merged, check_parts, read_part
 
     if len(set(parts)) < len(parts):
         raise UsageError("a part is named twice")
-    plain = ValueCodec(PART_CLASSES)
-    found = {path: read_part(path, plain) for path in parts}
+    found = {path: read_part(path, part_format) for path in parts}
     check_parts(found)
     first = next(iter(found.values()))
-    if first.command not in IN_PARTS:
-        raise UnknownName("command with parts", first.command, IN_PARTS)
     merged: click.Command = importlib.import_module(f"treegauge.cli.{first.command}").command
     with merged.make_context(first.command, list(first.arguments), obj=Merged(list(found.values()), InProcess())) as context:
         merged.invoke(context)

@@ -3,166 +3,50 @@
 A part holds the results of its shards, how the work was cut, and the command it belongs to. To merge is to run the same command
 with an engine that takes the results from the parts, so that it prints what the whole run would have printed.
 
-Values are stored as plain JSON, bit for bit, without pickle: reading a part runs no code. A value that JSON lacks becomes an object
-with a single key that names its kind. Only the classes named as ``module:Class`` are known; they come back with the state they had.
+Each command says how its results are saved (:class:`PartFormat`): as JSON and arrays, without pickle, so that reading a part runs
+no code and finds no class by its name.
 """
 
 from __future__ import annotations
 
-import base64
-import dataclasses
 import hashlib
-import importlib
-import json
-import math
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple, NoReturn
 
 from treegauge.engines.base import Engine, EngineBase, ItemT, ResultT, SharedT, Work
-from treegauge.errors import FormatError, UsageError
-from treegauge.io.sources import Source
-from treegauge.io.writing import write_chunks
+from treegauge.errors import FormatError, InputError, ModelError, UsageError
+from treegauge.io.archive import ArrayStore, read_archive, write_archive
 
 __all__ = [
     "SCHEMA",
+    "VERSION",
     "Merged",
     "OnePart",
     "PartDone",
+    "PartFormat",
     "RunPart",
-    "ValueCodec",
     "check_parts",
     "parse_shard",
     "read_part",
     "write_part",
 ]
 
-_LARGEST = 1 << 53
+SCHEMA, VERSION = "treegauge-part", 2
+_MOST_ARRAYS = 1 << 20
+_VERSION_1 = b'{"schema": "treegauge.part/1"'
 
 
-class ValueCodec:
-    """A translator for values made of plain data, arrays and objects of some classes.
+class PartFormat(NamedTuple):
+    """The file format of one command's parts: how the result of a shard, and the plan of all shards, become JSON and arrays.
 
-    >>> from fractions import Fraction
-    >>> plain = ValueCodec([])
-    >>> value = {("a", 1): [2**100, math.inf, b"x", None], "b": np.arange(3)}
-    >>> back = plain.decode(plain.encode(value))
-    >>> back["a", 1], back["b"]
-    ([1267650600228229401496703205376, inf, b'x', None], array([0, 1, 2]))
-    >>> plain.encode(Fraction(1, 2))
-    Traceback (most recent call last):
-    TypeError: no part of a run holds a Fraction
+    A plan that merging does not look at is not saved.
     """
 
-    def __init__(self, classes: Collection[str]) -> None:
-        self._classes = frozenset(classes)
-
-    def encode(self, value: Any) -> Any:
-        """The value as JSON can hold it."""
-        if value is None or isinstance(value, bool | str):
-            return value
-        if isinstance(value, int):
-            return int(value) if abs(value) < _LARGEST else {"int": hex(value)}
-        if isinstance(value, float):
-            return float(value) if math.isfinite(value) else {"float": repr(float(value))}
-        if isinstance(value, bytes):
-            return {"bytes": base64.b64encode(value).decode("ascii")}
-        if isinstance(value, list):
-            return [self.encode(item) for item in cast("list[Any]", value)]
-        if type(value) is tuple:
-            return {"tuple": [self.encode(item) for item in cast("tuple[Any, ...]", value)]}
-        if isinstance(value, Counter):
-            return {"counter": self._pairs(cast("Counter[Any]", value))}
-        if type(value) is dict:
-            return {"dict": self._pairs(cast("dict[Any, Any]", value))}
-        if isinstance(value, np.ndarray):
-            return {"array": self._array(cast("NDArray[Any]", value))}
-        if isinstance(value, np.generic):
-            return self.encode(value.item())
-        return self._object(value)
-
-    def _pairs(self, mapping: Mapping[Any, Any]) -> list[Any]:
-        return [[self.encode(key), self.encode(item)] for key, item in mapping.items()]
-
-    def _array(self, array: NDArray[Any]) -> list[Any]:
-        if array.dtype.kind == "O":
-            return ["O", list(array.shape), [self.encode(item) for item in array.ravel().tolist()]]
-        data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
-        return [array.dtype.newbyteorder("<").str, list(array.shape), base64.b64encode(data).decode("ascii")]
-
-    def _object(self, value: Any) -> Any:
-        kind: Any = value.__class__
-        name = f"{kind.__module__}:{kind.__qualname__}"
-        if name not in self._classes:
-            raise TypeError(f"no part of a run holds a {kind.__name__}")
-        return {"object": [name, self.encode(_state(value))]}
-
-    def decode(self, value: Any) -> Any:
-        """The value that was encoded; :class:`ValueError` if none was."""
-        if isinstance(value, list):
-            return [self.decode(item) for item in cast("list[Any]", value)]
-        if not isinstance(value, dict):
-            return value
-        ((kind, content),) = cast("dict[str, Any]", value).items()
-        if kind == "int":
-            return int(content, 16)
-        if kind == "float":
-            return float(content)
-        if kind == "bytes":
-            return base64.b64decode(content, validate=True)
-        if kind == "tuple":
-            return tuple(self.decode(item) for item in content)
-        if kind in ("dict", "counter"):
-            pairs = {self.decode(key): self.decode(item) for key, item in content}
-            return Counter(pairs) if kind == "counter" else pairs
-        if kind == "array":
-            return self._decode_array(*content)
-        if kind == "object":
-            return self._decode_object(*content)
-        raise ValueError(f"unknown kind of value {kind!r}")
-
-    def _decode_array(self, dtype: str, shape: list[int], data: Any) -> NDArray[Any]:
-        if dtype != "O":
-            return np.frombuffer(base64.b64decode(data, validate=True), np.dtype(dtype)).reshape(shape).copy()
-        array = np.empty(len(data), dtype=object)
-        for number, item in enumerate(data):
-            array[number] = self.decode(item)
-        return array.reshape(shape)
-
-    def _decode_object(self, name: str, state: Any) -> Any:
-        if name not in self._classes:
-            raise ValueError(f"unknown class {name!r}")
-        module, _, path = name.partition(":")
-        kind: Any = importlib.import_module(module)
-        for part in path.split("."):
-            kind = getattr(kind, part)
-        found = self.decode(state)
-        if tuple in kind.__mro__:
-            return kind(*found)
-        made = kind.__new__(kind)
-        if hasattr(kind, "__setstate__"):
-            made.__setstate__(found)
-        else:
-            for field, item in found.items():
-                object.__setattr__(made, field, item)
-        return made
-
-
-def _state(value: Any) -> Any:
-    """The state of an object: a tuple's items, a dataclass's fields, or the object's own ``__getstate__``."""
-    if isinstance(value, tuple):
-        return tuple(cast("tuple[Any, ...]", value))
-    kind: Any = value.__class__
-    if "__getstate__" not in vars(kind) and dataclasses.is_dataclass(kind):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
-    return value.__getstate__()
-
-
-SCHEMA = "treegauge.part/1"
+    save_result: Callable[[Any, ArrayStore], Any]
+    load_result: Callable[[Any, ArrayStore], Any]
+    save_plan: Callable[[Any], Any] = lambda plan: None
+    load_plan: Callable[[Any], Any] = lambda data: None
 
 
 @dataclass(frozen=True)
@@ -183,6 +67,9 @@ class RunPart:
     cut: str
     plans: list[Any] = field(repr=False)
     results: list[Any] = field(repr=False)
+
+
+_RUN = ("command", "arguments", "settings", "version", "number", "of", "shards", "cut")
 
 
 class PartDone(Exception):
@@ -280,44 +167,44 @@ class Merged(EngineBase):
         self._engine.close()
 
 
-def write_part(part: RunPart, path: str, plain: ValueCodec) -> None:
+def write_part(part: RunPart, path: str, form: PartFormat) -> None:
     """Write a part, whole or not at all."""
-    content = {
-        "command": part.command,
-        "arguments": list(part.arguments),
-        "settings": part.settings,
-        "version": part.version,
-        "number": part.number,
-        "of": part.of,
-        "shards": part.shards,
-        "cut": part.cut,
-        "plans": plain.encode(part.plans),
-        "results": plain.encode(part.results),
+    store = ArrayStore()
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "run": {name: getattr(part, name) for name in _RUN},
+        "plans": [form.save_plan(plan) for plan in part.plans],
+        "results": [form.save_result(result, store) for result in part.results],
     }
-    body = json.dumps(content, separators=(",", ":"))
-    head = json.dumps({"schema": SCHEMA, "sha256": hashlib.sha256(body.encode()).hexdigest()})
-    write_chunks([f"{head}\n{body}\n".encode()], path)
+    write_archive(path, document, store.arrays)
 
 
-def read_part(path: str, plain: ValueCodec) -> RunPart:
-    """The part in a file; :class:`~treegauge.errors.FormatError` if it is none, or not as it was written."""
-    with Source(path).open() as stream:
-        data = stream.read()
+def read_part(path: str, form_of: Callable[[str], PartFormat]) -> RunPart:
+    """The part in a file, in the format of its command; :class:`~treegauge.errors.FormatError` if it is none, or damaged."""
     try:
-        head, body = data.split(b"\n", 1)
-        found = json.loads(head)
-        if found["schema"] != SCHEMA:
-            raise ValueError(f"the schema is {found['schema']!r}, not {SCHEMA!r}")
-    except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"no part of a run ({error})", path=path, advice="Parts are written by --shard.") from None
-    if hashlib.sha256(body.rstrip(b"\n")).hexdigest() != found["sha256"]:
-        raise FormatError("the part is damaged or cut short", path=path, advice="Run this part again.")
+        with open(path, "rb") as stream:
+            head = stream.read(len(_VERSION_1))
+    except OSError as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror or error}"
+        raise InputError(reason, path=path) from None
+    if head == _VERSION_1:
+        advice = "Run the shards again with this version."
+        raise FormatError("a part of an older treegauge, whose format is no longer read", path=path, advice=advice)
+    if not head.startswith(b"PK"):
+        raise FormatError("no part of a run", path=path, advice="Parts are written by --shard.")
     try:
-        content = json.loads(body)
-        names = ("command", "settings", "version", "number", "of", "shards", "cut")
-        values = {name: plain.decode(content[name]) for name in ("plans", "results")}
-        return RunPart(arguments=tuple(content["arguments"]), **{name: content[name] for name in names}, **values)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=_MOST_ARRAYS)
+    except ModelError:
+        raise FormatError("the part is damaged or cut short", path=path, advice="Run this part again.") from None
+    try:
+        run, store = dict[str, Any](document["run"]), ArrayStore(arrays)
+        form = form_of(str(run["command"]))
+        plans = [form.load_plan(plan) for plan in document["plans"]]
+        results = [form.load_result(result, store) for result in document["results"]]
+        run["arguments"] = tuple(run["arguments"])
+        return RunPart(**run, plans=plans, results=results)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise FormatError(f"a part that cannot be read ({type(error).__name__}: {error})", path=path) from None
 
 

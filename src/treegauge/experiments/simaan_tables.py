@@ -106,7 +106,7 @@ def curve_figure(points: Sequence[Point], corpus: str) -> LineFigure:
 
 
 def curve_note(points: Sequence[Point]) -> str:
-    """Why MH is ahead by less than in the paper, in numbers."""
+    """The reasons why MH is ahead by less than in the paper, in numbers."""
     first, last = points[0], points[-1]
     doublings = math.log2(PAPER_TREES / last.trees)
     said = (

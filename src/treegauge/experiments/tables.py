@@ -14,7 +14,7 @@ import numpy as np
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset
 from treegauge.scoring.score import score
-from treegauge.significance.randomisation import randomisation
+from treegauge.significance.randomisation_test import randomisation
 from treegauge.significance.resampling import Paired
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree

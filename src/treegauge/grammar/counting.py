@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.trees.tree import Production, Tree
+from treegauge.trees.tree import Production, Tree, fold
 
 __all__ = ["Statistics", "count_rules", "induce", "relative_frequency", "statistics", "tag_sequence_tree"]
 
@@ -89,22 +89,11 @@ def tag_sequence_tree(tree: Tree) -> Tree | str:
     (S (NP DT NN) (VP VBD))
     """
     _refuse_gaps(tree)
-    done: list[list[Tree | str]] = [[]]
-    stack: list[tuple[Tree | str, bool]] = [(tree, False)]
-    while stack:
-        node, finished = stack.pop()
-        if isinstance(node, str):
-            done[-1].append(node)
-        elif node.is_preterminal:
-            done[-1].append(node.label)
-        elif finished:
-            made = Tree(node.label, done.pop())
-            done[-1].append(made)
-        else:
-            stack.append((node, True))
-            done.append([])
-            stack.extend((child, False) for child in reversed(node.children))
-    return done[0][0]
+
+    def convert(node: Tree, children: list[Tree | str], ancestors: Sequence[Tree]) -> Tree | str:
+        return node.label if node.is_preterminal else Tree(node.label, children)
+
+    return fold(tree, convert)
 
 
 @dataclass(frozen=True)

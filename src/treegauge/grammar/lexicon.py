@@ -65,7 +65,7 @@ def with_lexicon(grammar: PCFG, lexicon: Mapping[str, Mapping[str, float]]) -> P
 
 
 _SUFFIX = 3
-"""How many last letters the finest signature has."""
+"""The number of last letters in the finest signature."""
 _LONGER = 2
 """By how many letters a word must be longer than a suffix of it that means anything."""
 

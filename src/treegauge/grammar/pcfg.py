@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PCFG", "TOLERANCE", "Rule"]
 
 TOLERANCE = 1e-6
-"""How far the probabilities of one left-hand side may sum from 1 before the grammar is refused."""
+"""The largest distance from 1 of the sum of the probabilities of one left-hand side; beyond it the grammar is refused."""
 
 
 class Rule(NamedTuple):

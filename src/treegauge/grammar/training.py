@@ -32,7 +32,7 @@ from treegauge.grammar.tree_counts import (
 )
 from treegauge.normalise import Pipeline
 from treegauge.normalise.annotate import lexical_tag
-from treegauge.normalise.labels import parts
+from treegauge.normalise.labels import split_marked
 from treegauge.trees.tree import Tree
 
 __all__ = [
@@ -58,8 +58,8 @@ def without_parent(symbol: str) -> str:
     >>> without_parent("VP^S^VBF|NP"), without_parent("NP^S"), without_parent("NN")
     ('VP^VBF|NP', 'NP', 'NN')
     """
-    made = parts(symbol, "|")
-    label, *marks = parts(made[0], "^")
+    made = split_marked(symbol, "|")
+    label, *marks = split_marked(made[0], "^")
     return "|".join(["^".join([label, *marks[1:]]), *made[1:]])
 
 

@@ -34,8 +34,8 @@ __all__ = [
     "KINDS",
     "BracketId",
     "Check",
+    "CheckPlan",
     "Occurrence",
-    "Plan",
     "Question",
     "System",
     "WordSpan",
@@ -189,7 +189,7 @@ KINDS = ("CE", "SP", "EM")
 
 
 @dataclass(frozen=True)
-class Plan:
+class CheckPlan:
     """The choice of brackets: those of the metric under a preset, with ``exact`` matches or without.
 
     ``sample`` limits their number (0: all); ``seed`` gives the order. ``by_sentence``: all brackets of a sentence are asked about
@@ -263,7 +263,7 @@ class Check:
 
     gold: Treebank
     systems: tuple[System, ...]
-    plan: Plan
+    plan: CheckPlan
     questions: tuple[Question, ...]
     instances: Int64
     reproduced: Int64
@@ -332,7 +332,7 @@ class Check:
         return [system.name for index, system in enumerate(self.systems) if any(o.system == index for o in question.occurrences)]
 
 
-def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: Plan | None = None) -> Check:
+def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: CheckPlan | None = None) -> Check:
     """All questions about some parsers' outputs, in a random order.
 
     >>> gold = Treebank.parse("(S (NP (D the) (N dog)) (VP (V saw) (NP (D a) (N cat)) (PP (P in) (NP (N Ur)))))")
@@ -341,7 +341,7 @@ def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: Plan | No
     >>> [(question.kind, question.bracket.label, question.words) for question in map(check.questions.__getitem__, check.order)]
     [('SP', 'NP', ('a', 'cat', 'in', 'Ur'))]
     """
-    plan = plan or Plan()
+    plan = plan or CheckPlan()
     if not systems:
         raise UsageError("a check needs the output of at least one parser")
     finder = _Finder(gold, plan)
@@ -354,7 +354,7 @@ def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: Plan | No
 class _Finder:
     """A collector of the brackets of one system after the other."""
 
-    def __init__(self, gold: Treebank, plan: Plan) -> None:
+    def __init__(self, gold: Treebank, plan: CheckPlan) -> None:
         self.gold, self.plan = gold, plan
         self.preset = plan.metric.preset_for(plan.preset)
         self.bare = without_traces(gold, self.preset)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.humancheck.judgements import TAGS, JudgementLog, verdict_rule
-from treegauge.humancheck.questions import KINDS, BracketId, Check, Plan, build_check
+from treegauge.humancheck.questions import KINDS, BracketId, Check, CheckPlan, build_check
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.metric import measures
 from treegauge.metrics.registry import find_metric
@@ -340,7 +340,7 @@ def checked_systems(
     gold: Treebank,
     systems: Mapping[str, Treebank],
     store: str,
-    plan: Plan | None = None,
+    plan: CheckPlan | None = None,
     *,
     rule: str = "majority",
     annotators: Sequence[str] = (),
@@ -361,11 +361,11 @@ def checked_systems(
     return CheckedSystems(judgements_for(check, verdict), find_results(check, verdict))
 
 
-def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "default") -> Plan:
+def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "default") -> CheckPlan:
     """The plan of a check that identifies brackets as a comparison by these metrics does.
 
     >>> plan_for(["parseval", "hogenhout:keep-punctuation"]).metric.keep
     ('punctuation',)
     """
     found = [find_metric(name).options for name in metrics if name.partition(":")[0] == Hogenhout.name]
-    return Plan(Hogenhout(keep=found[0]["keep"] if found else ()), load_preset(preset), by_sentence=True)
+    return CheckPlan(Hogenhout(keep=found[0]["keep"] if found else ()), load_preset(preset), by_sentence=True)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from treegauge.errors import InputError, ModelError
 from treegauge.io.writing import write_bytes
 
-__all__ = ["MOST_BYTES", "archive_schema", "read_archive", "write_archive"]
+__all__ = ["MOST_BYTES", "ArrayStore", "archive_schema", "read_archive", "write_archive"]
 
 MOST_BYTES = 1 << 30
 """A model whose parts unpack to more than this is refused."""
@@ -36,12 +36,34 @@ _PLAIN_BYTES, _MOST_RATIO = 8 << 20, 60
 and may take twenty times its bytes as Python objects."""
 
 
+class ArrayStore:
+    """Arrays on their way into an archive or out of it, by names that a JSON document can hold.
+
+    >>> store = ArrayStore()
+    >>> name = store.add(np.arange(3))
+    >>> store[name].tolist()
+    [0, 1, 2]
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+        self.arrays = dict(arrays or {})
+
+    def add(self, array: NDArray[Any]) -> str:
+        """The name under which the array is kept from now on."""
+        name = f"array{len(self.arrays)}"
+        self.arrays[name] = array
+        return name
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.arrays[name]
+
+
 def write_archive(
     path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, compress: bool = True
 ) -> None:
     """Write ``document`` and ``arrays``; the file appears whole or not at all. Without ``compress`` it is larger, and there
     sooner."""
-    parts = {_DOCUMENT: json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()}
+    parts = {_DOCUMENT: json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "surrogatepass")}
     for name, array in arrays.items():
         buffer = io.BytesIO()
         np.save(buffer, np.ascontiguousarray(array), allow_pickle=False)
@@ -62,15 +84,17 @@ def _seal(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest().encode()
 
 
-def read_archive(path: str | Path, schema: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_archive(
+    path: str | Path, schema: str, version: int, *, most_parts: int = _MOST_PARTS
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays of a model of this schema and version."""
     # Read whole first: an error of the disk is told from one of the content, which may send zipfile to impossible
     # places.
     content = _content(path)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            parts = _parts(archive, len(content), str(path))
-        document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode()))
+            parts = _parts(archive, len(content), str(path), most_parts)
+        document = dict[str, Any](json.loads(parts.pop(_DOCUMENT).decode("utf-8", "surrogatepass")))
         arrays = {name.removesuffix(".npy"): _array(part) for name, part in parts.items()}
     except ModelError:
         raise
@@ -126,12 +150,12 @@ def _array(part: bytes) -> NDArray[Any]:
     return np.frombuffer(part, dtype, offset=begin).reshape(shape, order="F" if by_columns else "C").copy()
 
 
-def _parts(archive: zipfile.ZipFile, size: int, path: str) -> dict[str, bytes]:
+def _parts(archive: zipfile.ZipFile, size: int, path: str, most_parts: int) -> dict[str, bytes]:
     members = archive.infolist()
     unpacked = sum(member.file_size for member in members)
     most = min(MOST_BYTES, max(_PLAIN_BYTES, _MOST_RATIO * size))
-    if len(members) > _MOST_PARTS or unpacked > most:
-        raise ModelError(f"unpacks to more than {most:,} bytes or {_MOST_PARTS} parts: refused", path=path)
+    if len(members) > most_parts or unpacked > most:
+        raise ModelError(f"unpacks to more than {most:,} bytes or {most_parts} parts: refused", path=path)
     parts: dict[str, bytes] = {}
     left = MOST_BYTES
     for member in members:

@@ -76,7 +76,7 @@ class DenseGrammar:
     binary: Float64
     lexical: Float64
     labels: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """How symbols show in output trees, see :class:`~treegauge.grammar.PCFG`."""
+    """The labels of symbols in output trees, see :class:`~treegauge.grammar.PCFG`."""
 
     @classmethod
     def from_pcfg(cls, grammar: PCFG) -> DenseGrammar:

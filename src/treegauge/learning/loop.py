@@ -61,8 +61,8 @@ def save_state(path: str | Path, state: LearningState, settings: Mapping[str, An
         "skipped": state.skipped,
         "best": state.best,
         "finished": state.finished,
-        "grammar": _pack(state.grammar, "grammar", arrays),
-        "best_grammar": _pack(state.best_grammar, "best", arrays),
+        "grammar": pack_grammar(state.grammar, "grammar", arrays),
+        "best_grammar": pack_grammar(state.best_grammar, "best", arrays),
     }
     write_archive(path, document, arrays)
 
@@ -80,7 +80,7 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
                 f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
                 "  Resume with the same sentences and options, or leave out --resume to start again."
             )
-        grammar = _unpack(document["grammar"], "grammar", arrays)
+        grammar = unpack_grammar(document["grammar"], "grammar", arrays)
         if grammar is None:
             raise ValueError("no grammar")
         return LearningState(
@@ -88,7 +88,7 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
             tuple(tuple(math.inf if x is None else float(x) for x in history) for history in document["histories"]),
             int(document["skipped"]),
             int(document["best"]),
-            _unpack(document["best_grammar"], "best", arrays),
+            unpack_grammar(document["best_grammar"], "best", arrays),
             bool(document["finished"]),
         )
     except UsageError:
@@ -97,14 +97,16 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
         raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
 
 
-def _pack(grammar: Learnable | None, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
+def pack_grammar(grammar: Learnable | None, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """A grammar as JSON; its arrays are added to ``arrays`` under names that begin with ``name``."""
     if isinstance(grammar, DenseGrammar):
         arrays[f"{name}_binary"], arrays[f"{name}_lexical"] = grammar.binary, grammar.lexical
         return {"symbols": grammar.symbols, "terminals": grammar.terminals, "labels": dict(grammar.labels)}
     return None if grammar is None else {"rules": write_text(grammar), "labels": dict(grammar.labels)}
 
 
-def _unpack(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Learnable | None:
+def unpack_grammar(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Learnable | None:
+    """The grammar that :func:`pack_grammar` was given."""
     if packed is None:
         return None
     if "rules" in packed:

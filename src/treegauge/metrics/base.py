@@ -87,6 +87,17 @@ class ExactSum:
         ]
         return [value + infinite if infinite else value for value, infinite in zip(finite, self._infinite, strict=True)]
 
+    def state(self) -> tuple[list[Any], list[int], list[bool], list[float]]:
+        """For each column: the sum of what adds, of fractions in units of 2 ** -1074, whether floats were added, and infinities."""
+        return self._integers, self._fractions, self._is_float, self._infinite
+
+    @classmethod
+    def from_state(cls, state: tuple[list[Any], list[int], list[bool], list[float]]) -> ExactSum:
+        """The sum with that :meth:`state`."""
+        total = cls(0)
+        total._integers, total._fractions, total._is_float, total._infinite = map(list, state)
+        return total
+
     def _add_integers(self, values: list[Any]) -> None:
         self._integers = [_sum(ours, theirs) for ours, theirs in zip(self._integers, values, strict=True)]
 
@@ -290,7 +301,11 @@ class Metric(ABC):
 
     def rates_of_sums(self, sums: Floats) -> Floats:
         """The rates (samples, rates) of many sums (samples, columns) of :meth:`float_columns`, all at once."""
-        rates = cast("dict[str, Any]", self.rates(list(sums.T)))
+        try:
+            rates = cast("dict[str, Any]", self.rates(list(sums.T)))
+        except (TypeError, ValueError):
+            # Rates that take numbers only, not arrays of them.
+            return np.array([list(self.rates(total).values()) for total in sums.tolist()], dtype=np.float64)
         return np.stack([np.broadcast_to(np.asarray(rate, dtype=np.float64), len(sums)) for rate in rates.values()], axis=1)
 
 

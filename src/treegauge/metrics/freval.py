@@ -225,7 +225,7 @@ MATCHINGS = ("edges", "published")
 MEANS = ("linear", "geometric")
 ALPHAS = ("uniform", "halving")
 _SIDES = (1, 2, 3)
-"""Where gold, test and matched fragments stand in the rows."""
+"""The columns of gold, test and matched fragments in the rows."""
 _EXACT_BITS = 53
 _RANGE_BITS = 1000
 """Integers of 53 bits are exact in float64; up to about 1000 bits they fit, with room below for the counts of small sentences."""
@@ -251,7 +251,7 @@ def _alpha(word: str) -> str | tuple[float, ...] | None:
 
 @dataclass(frozen=True)
 class SizeScore:
-    """What is right among the fragments of one size; rates without gold or test fragments are 0."""
+    """The scores of the fragments of one size; rates without gold or test fragments are 0."""
 
     size: int
     gold: float
@@ -461,7 +461,7 @@ def _fragment_columns(rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
 
 
 def _fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
-    """What ``metric.rates`` gives, for many sums at once."""
+    """The rates that ``metric.rates`` gives, for many sums at once."""
     n_sizes = totals.shape[1] // 3
     gold, test, matched = (totals[:, side * n_sizes : (side + 1) * n_sizes] for side in range(3))
     both = (gold > 0) & (test > 0)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from treegauge.io.sources import find_sources
 from treegauge.metrics.evalb.counting import count_crossing
-from treegauge.metrics.evalb.reading import Log, Rules, Sentence, read_sentence
+from treegauge.metrics.evalb.reading import EvalbSentence, Log, Rules, read_sentence
 from treegauge.metrics.evalb.scoring import repair_quotes
 from treegauge.metrics.freval import BySize, Freval, SizeScore, count_fragments
 from treegauge.presets.prm import Parameters, cut_label
@@ -40,7 +40,7 @@ _NONE = BySize()
 
 @dataclass(frozen=True)
 class PublishedSentence:
-    """What the program says of one pair of lines: ``status`` is OK, Error or Skip; only OK ones count."""
+    """The published program's output for one pair of lines: ``status`` is OK, Error or Skip; only OK ones count."""
 
     number: int
     length: int
@@ -85,7 +85,7 @@ def published_sentences(gold: Iterable[bytes], test: Iterable[bytes]) -> Iterato
             yield _scored(number, gold_sentence, test_sentence, rules)
 
 
-def _scored(number: int, gold: Sentence, test: Sentence, rules: Rules) -> PublishedSentence:
+def _scored(number: int, gold: EvalbSentence, test: EvalbSentence, rules: Rules) -> PublishedSentence:
     length = gold.length
     if len(gold.words) != len(test.words):
         gold, test = repair_quotes(gold, test, rules, Log())
@@ -113,12 +113,12 @@ class _Node(NamedTuple):
     label: bytes
 
 
-def _childless(sentence: Sentence) -> bool:
+def _childless(sentence: EvalbSentence) -> bool:
     """Whether some bracket has nothing in it: the program takes it for a word, and no word is like it."""
     return any(not sentence.text(bracket).strip() for bracket in range(len(sentence.labels)))
 
 
-def _nodes(sentence: Sentence) -> list[_Node]:
+def _nodes(sentence: EvalbSentence) -> list[_Node]:
     """The nodes that count, in pre-order: not deleted by their uncut label, and not without words."""
     triples = zip(sentence.starts, sentence.ends, sentence.labels, strict=True)
     return [_Node(start, end, _cut(label)) for start, end, label in triples if start < end and label not in _DELETED]

@@ -217,7 +217,7 @@ class LeafAncestor(Metric):
         return np.stack([column.astype(np.float64) for column in columns], axis=1)
 
     def similarities(self, pair: Pair) -> NDArray[np.float64]:
-        """How alike each kept token's lineages are; nan where it has none, or is a further piece of a gold token."""
+        """The similarity of each kept token's lineages; nan where it has none, or is a further piece of a gold token."""
         classes = pair.classes if pair.preset.labelled else np.zeros_like(pair.classes)
         gold, test = lineages(pair.gold), lineages(pair.test)
         gold_path, test_path = (np.append(path, 0) for path in path_codes(pair.gold, pair.test, classes))

@@ -1,4 +1,4 @@
-"""Which brackets of the test tree are right, and which cross the gold tree.
+"""Matching: the brackets of the test tree that are right, and those that cross the gold tree.
 
 Matching is EVALB's: each gold bracket takes the first unused test bracket with its span and an equal label, so brackets are a
 multiset. Crossing, half-open: (a, b) crosses (c, d) if c < a < d < b or a < c < b < d; sharing an edge is not crossing.
@@ -86,7 +86,7 @@ def partners_by_order(gold: Brackets, test: Brackets, classes: Int32, equal: Mas
 
 
 def matched_counts(gold: Brackets, test: Brackets, classes: Int32 | None) -> tuple[Int64, Int64]:
-    """How many gold brackets of each sentence have a partner: with equal labels (``classes``; None: any), and with any label.
+    """The number of gold brackets of each sentence with a partner: with equal labels (``classes``; None: any), and with any label.
 
     The same as counting :func:`partners`, but most spans have one bracket on each side, and need no sorting.
     """
@@ -187,7 +187,7 @@ def _ranks(keys: Int64) -> tuple[Int64, Int64]:
 
 
 def crossing(gold: Brackets, test: Brackets) -> Mask:
-    """Which test brackets cross some gold bracket.
+    """A mask of the test brackets that cross some gold bracket.
 
     A bracket crosses if at one of its edges the innermost gold bracket around that edge sticks out on the edge's own side only:
     the gold brackets around an edge are nested, so the innermost one decides. Empty brackets cross nothing. Where brackets have
@@ -208,7 +208,7 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
 
 
 def crossing_sets(gold: Sequence[int], test: Sequence[int]) -> list[bool]:
-    """Which test sets cross some gold set: they share words, and neither holds all of the other; words are bits.
+    """A mask of the test sets that cross some gold set: they share words, and neither holds all of the other; words are bits.
 
     >>> crossing_sets([0b0111], [0b1010, 0b0110, 0b1001])
     [True, False, True]
@@ -268,7 +268,7 @@ def codes(columns: Sequence[Column]) -> Int64:
 
 
 def is_in(values: Int64, among: Int64) -> Mask:
-    """Which values are among others.
+    """A mask of the values that are among others.
 
     >>> is_in(np.array([3, 1, 9]), np.array([9, 3, 4])).tolist()
     [True, False, True]

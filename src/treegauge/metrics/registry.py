@@ -262,13 +262,13 @@ REFERENCES: dict[str, Reference] = {
 """Key -> publication."""
 
 _MORE = {"parseval": ("sekine1997evalb",)}
-"""What else to cite for a metric, beside its own reference."""
+"""Further references of a metric, beside its own."""
 _OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",)}
-"""What to cite for EVALB and for the breakdown by kind of error."""
+"""The references of EVALB and of the breakdown by kind of error."""
 
 
 def references_of(name: str) -> list[Reference]:
-    """What to cite for a metric (``goodman``, ``freval:published``), ``evalb``, ``errors`` (their kinds), or a reference by key.
+    """The references of a metric (``goodman``, ``freval:published``), ``evalb`` or ``errors``, or one reference by its key.
 
     >>> [reference.key for reference in references_of("parseval")]
     ['black1991', 'sekine1997evalb']

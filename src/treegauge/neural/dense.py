@@ -170,7 +170,7 @@ def _splits(c: Inside, d: int) -> _Splits | None:
 
 
 def _apply(c: Inside, rules: DenseRules, d: int) -> tuple[Array, Array]:
-    """What the rules make of the spans of width d, (B, k, N) as shares of the largest rule of each parent, and its log-scale."""
+    """The values of the spans of width d by rule, (B, k, N) as shares of the largest rule of each parent, and its log-scale."""
     xp = _module(c.words)
     B, n, _ = c.words.shape
     k = n - d + 1
@@ -217,7 +217,7 @@ def _summed(splits: _Splits, top: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Gradient:
-    """What flows back: to spans both ways round, to words, to the rules, to the rules of each word's sibling
+    """The gradients: to spans both ways round, to words, to the rules, to the rules of each word's sibling
     (the last three None for shared symbols)."""
 
     chart: Array

@@ -107,7 +107,7 @@ class SpanCRF:
 
     @cached_property
     def weights(self) -> Weights:
-        """What each part of a tree is worth, as tensors."""
+        """The score of each part of a tree, as tensors."""
         from treegauge.neural.weights import make_weights
 
         torch = torch_module()
@@ -153,7 +153,7 @@ class SpanCRF:
 
     @cached_property
     def marginals(self) -> Array:
-        """How probable each labelled constituent is: (B, n, n, labels) by first and last word, 0 for null labels."""
+        """The probability of each labelled constituent: (B, n, n, labels) by first and last word, 0 for null labels."""
         if not is_tensor(self.scores):
             found = np.zeros(self.scores.shape)
             for i, chart in enumerate(self.charts):

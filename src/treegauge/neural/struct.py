@@ -34,7 +34,7 @@ class TreeCRF:
 
     @property
     def marginals(self) -> Tensor:
-        """How probable each labelled span is."""
+        """The probability of each labelled span."""
         return self.crf.marginals
 
     @property

@@ -1,4 +1,4 @@
-"""What the scores of a batch of span charts mean, as tensors: see :mod:`treegauge.parsing.span_potentials`."""
+"""The meaning of the scores of a batch of span charts, as tensors: see :mod:`treegauge.parsing.span_potentials`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ torch: Any = importlib.import_module("torch")
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What each labelled constituent is worth (B, n, n, labels), ``real`` their log-sum over the labels, and what a span is worth
+    """The score of each labelled constituent (B, n, n, labels), ``real`` their log-sum over the labels, and the score of a span
     as a left and as a right part."""
 
     label: Tensor
@@ -28,7 +28,7 @@ class Weights:
     null: Sequence[int]
 
     def constituents(self, as_left: Tensor, as_right: Tensor) -> Tensor:
-        """How probable each labelled constituent is, given how probable the parts are; 0 for null labels."""
+        """The probability of each labelled constituent, given those of the parts; 0 for null labels."""
         if self.left is self.right:
             span = as_left + as_right
         else:
@@ -38,7 +38,7 @@ class Weights:
 
     @cached_property
     def label_share(self) -> Tensor:
-        """How probable each label of a constituent is."""
+        """The probability of each label of a constituent."""
         return (self.label - self.real[..., None]).exp() * (self.label > NEVER / 2)
 
 

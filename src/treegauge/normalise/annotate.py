@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.normalise.heads import HeadRules, head_rules
-from treegauge.normalise.labels import base_label, escape, function_tags, join, parts
+from treegauge.normalise.labels import base_label, escape_marks, function_tags, join_marked, split_marked
 from treegauge.normalise.markovisation import Direction, linearise, split_order
 from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
@@ -194,7 +194,7 @@ def _marks(splits: Sequence[Split], place: NodeContext) -> list[str]:
 
 
 def _join_labels(pieces: Sequence[str]) -> str:
-    return join(PARENT, [escape(piece, _MARKS) for piece in pieces])
+    return join_marked(PARENT, [escape_marks(piece, _MARKS) for piece in pieces])
 
 
 def _binary(label: str, children: Sequence[Child], names: Sequence[str], direction: Direction, head: int, h: int) -> Tree:
@@ -202,12 +202,12 @@ def _binary(label: str, children: Sequence[Child], names: Sequence[str], directi
         return Tree(label, children)
     last = head if direction == "head" else len(children) - 1 if direction == "right" else 0
     order = split_order(len(children), last)
-    escaped = [escape(name, _MARKS) for name in names]
+    escaped = [escape_marks(name, _MARKS) for name in names]
     around = [escaped[head]] if direction == "head" else []
 
     def step_label(step: int) -> str:
         gone = [escaped[i] for i in order[max(0, step - h) : step]]
-        return join(SIBLING, [label, *around, *(gone or [""])])
+        return join_marked(SIBLING, [label, *around, *(gone or [""])])
 
     return linearise(label, children, last, step_label)
 
@@ -220,5 +220,5 @@ def lexical_tag(label: str) -> str:
     """
     if PARENT not in label:
         return label
-    own, *marks = parts(label, PARENT)
+    own, *marks = split_marked(label, PARENT)
     return PARENT.join([own, *(mark for mark in marks if mark.startswith(WORD))])

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.normalise.labels import escape, unescape
+from treegauge.normalise.labels import escape_marks, unescape_marks
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.discontinuous import Placed, blocks_of, walk, weave
 
@@ -169,7 +169,7 @@ def _split(graph: _Graph, numbered: frozenset[int]) -> Tree:
         for index, (start, end) in enumerate(blocks, start=1):
             mark = "" if len(blocks) == 1 else f"{MARK}{index}.{number}" if number in numbered else f"{MARK}{index}"
             pieces[-1].append((start, end, len(made.label)))
-            made.label.append(escape(label, MARK) + mark)
+            made.label.append(escape_marks(label, MARK) + mark)
             made.parent.append(-1 if parent < 0 else _piece_at(pieces[parent], start))
             made.places.append(range(start, end))
     made.words = [(word, _piece_at(pieces[parent], place)) for place, (word, parent) in enumerate(graph.words)]
@@ -209,7 +209,7 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
         mark = match is not None and not _is_escaped(match.group(1))
         if match is None or not mark or parent < 0:
             node_of.append(len(merged.label))
-            merged.label.append(unescape(label))
+            merged.label.append(unescape_marks(label))
         else:
             name, number = match.group(1), int(match.group(2))
             open_groups = groups.setdefault((above, name, match.group(3) or ""), [])
@@ -222,7 +222,7 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
             open_groups.append(_Group(number, len(merged.label)))
             joined[len(merged.label)] += 1
             node_of.append(len(merged.label))
-            merged.label.append(unescape(name))
+            merged.label.append(unescape_marks(name))
         merged.parent.append(above)
         merged.places.append(places)
     merged.words = [(word, node_of[parent]) for word, parent in graph.words]

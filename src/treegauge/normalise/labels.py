@@ -21,21 +21,21 @@ __all__ = [
     "ROOT_LABELS",
     "add_root",
     "base_label",
-    "escape",
+    "escape_marks",
     "evalb_label",
     "function_tags",
     "has_mark",
-    "join",
-    "parts",
+    "join_marked",
     "relabel",
     "remove_added_root",
     "remove_redundant",
     "remove_root",
     "splice",
     "split_features",
+    "split_marked",
     "strip_features",
     "strip_functions",
-    "unescape",
+    "unescape_marks",
 ]
 
 _CUT = re.compile(r"[-=]")
@@ -183,10 +183,10 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _BRACKET = re.compile(r"-(?=[LR]RB-)")
 
 
-def escape(label: str, marks: Sequence[str]) -> str:
+def escape_marks(label: str, marks: Sequence[str]) -> str:
     r"""The label with every mark in it escaped.
 
-    >>> print(escape("ADVP|PRT", "|^"))
+    >>> print(escape_marks("ADVP|PRT", "|^"))
     ADVP\|PRT
     """
     if "\\" in label:
@@ -197,29 +197,29 @@ def escape(label: str, marks: Sequence[str]) -> str:
     return label
 
 
-def unescape(label: str) -> str:
-    r"""The label that :func:`escape` or :func:`join` was given.
+def unescape_marks(label: str) -> str:
+    r"""The label that :func:`escape_marks` or :func:`join_marked` was given.
 
-    >>> unescape(r"ADVP\|PRT"), unescape(r"-\LRB-")
+    >>> unescape_marks(r"ADVP\|PRT"), unescape_marks(r"-\LRB-")
     ('ADVP|PRT', '-LRB-')
     """
     return _ESCAPED.sub(r"\1", label) if "\\" in label else label
 
 
-def join(mark: str, pieces: Sequence[str]) -> str:
+def join_marked(mark: str, pieces: Sequence[str]) -> str:
     r"""Escaped pieces put together with a mark, safe to be written to a file and read back.
 
-    >>> print(join("+", ["PRN", "-LRB-"]))
+    >>> print(join_marked("+", ["PRN", "-LRB-"]))
     PRN+-\LRB-
     """
     joined = mark.join(pieces)
     return _BRACKET.sub(r"-\\", joined) if "RB-" in joined and len(pieces) > 1 else joined
 
 
-def parts(label: str, mark: str) -> list[str]:
+def split_marked(label: str, mark: str) -> list[str]:
     r"""The pieces of a label between its marks, still escaped; an escaped mark is part of a piece.
 
-    >>> parts(r"A\|B|C|", "|")
+    >>> split_marked(r"A\|B|C|", "|")
     ['A\\|B', 'C', '']
     """
     if mark not in label:
@@ -237,7 +237,7 @@ def parts(label: str, mark: str) -> list[str]:
 
 def has_mark(label: str, mark: str) -> bool:
     """Whether the label has a mark that is not escaped."""
-    return mark in label and ("\\" not in label or len(parts(label, mark)) > 1)
+    return mark in label and ("\\" not in label or len(split_marked(label, mark)) > 1)
 
 
 @on_placed
@@ -249,14 +249,14 @@ def splice(tree: Tree, mark: str, plain: Callable[[str], str]) -> Tree:
     >>> print(splice(Tree.parse("(S (A a) (S| (B b) (C c)))"), "|", str.lower))
     (s (a a) (b b) (c c))
     """
-    stack = [(plain(parts(tree.label, mark)[0]), list[Child](), _children_below_marks(tree, mark))]
+    stack = [(plain(split_marked(tree.label, mark)[0]), list[Child](), _children_below_marks(tree, mark))]
     while True:
         label, done, rest = stack[-1]
         child = next(rest, None)
         if isinstance(child, str):
             done.append(child)
         elif child is not None:
-            stack.append((plain(parts(child.label, mark)[0]), [], _children_below_marks(child, mark)))
+            stack.append((plain(split_marked(child.label, mark)[0]), [], _children_below_marks(child, mark)))
         else:
             stack.pop()
             made = Tree(label, done)

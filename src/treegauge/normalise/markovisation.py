@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.normalise.heads import HeadRules, head_rules
-from treegauge.normalise.labels import escape, join, parts, relabel, splice, unescape
+from treegauge.normalise.labels import escape_marks, join_marked, relabel, splice, split_marked, unescape_marks
 from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold
@@ -64,7 +64,7 @@ def binarise(
 
         def made(step: int) -> str:
             remembered = split_off[0 if h is None else max(0, step - h) : step]
-            return join(SIBLING, [label, *(remembered or [""])])
+            return join_marked(SIBLING, [label, *(remembered or [""])])
 
         return linearise(label, children, head, made)
 
@@ -79,7 +79,7 @@ def _find_head(direction: Direction, rules: str | HeadRules) -> Callable[[Tree],
 
 
 def _name(child: Child) -> str:
-    return escape(child if isinstance(child, str) else child.label, _MARKS)
+    return escape_marks(child if isinstance(child, str) else child.label, _MARKS)
 
 
 def unbinarise(tree: Tree) -> Tree:
@@ -100,8 +100,8 @@ def binarise_goodman(tree: Tree) -> Tree:
     """
 
     def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
-        label = escape(node.label, [CONT])
-        made = join(CONT, [label, ""])
+        label = escape_marks(node.label, [CONT])
+        made = join_marked(CONT, [label, ""])
         return linearise(label, children, len(children) - 1, lambda step: made)
 
     return fold(tree, combine)
@@ -113,7 +113,7 @@ def unbinarise_goodman(tree: Tree) -> Tree:
     >>> print(unbinarise_goodman(Tree.parse("(X (A a) (X_Cont (B b) (X_Cont (C c) (D d))))")))
     (X (A a) (B b) (C c) (D d))
     """
-    return splice(tree, CONT, unescape)
+    return splice(tree, CONT, unescape_marks)
 
 
 @on_placed
@@ -172,9 +172,9 @@ def split_order(n: int, head: int) -> list[int]:
 def _label_with_ancestors(node: Tree, above: Sequence[Tree], v: int, marks: str) -> str:
     """The node's label and those of its ``v - 1`` nearest ancestors, the nearest first."""
     ancestors = reversed(above[-(v - 1) :]) if v > 1 else ()
-    return join(PARENT, [escape(each.label, marks) for each in (node, *ancestors)])
+    return join_marked(PARENT, [escape_marks(each.label, marks) for each in (node, *ancestors)])
 
 
 def _own(label: str) -> str:
     """The label without its ancestors."""
-    return unescape(parts(label, PARENT)[0])
+    return unescape_marks(split_marked(label, PARENT)[0])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treegauge.normalise.heads import HeadRules, bare_label, complements, head_rules
-from treegauge.normalise.labels import base_label, escape, join, parts, splice, unescape
+from treegauge.normalise.labels import base_label, escape_marks, join_marked, splice, split_marked, unescape_marks
 from treegauge.normalise.markovisation import binarise_goodman, linearise, split_order, unbinarise_goodman
 from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
@@ -74,7 +74,7 @@ def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
 
 def unmh(tree: Tree) -> Tree:
     """The unary-free n-ary tree of an MH tree, with plain labels."""
-    return splice(tree, FRAME, lambda label: unescape(parts(label, MOTHER)[0]))
+    return splice(tree, FRAME, lambda label: unescape_marks(split_marked(label, MOTHER)[0]))
 
 
 def _unary_free(node: Tree, children: list[_HeadedNode | str], rules: HeadRules) -> _HeadedNode:
@@ -111,17 +111,17 @@ def _linear_tree(root: _HeadedNode) -> Tree:
 
 
 def _tree(node: _HeadedNode, children: Sequence[Child]) -> Tree:
-    label = escape(node.label, _MARKS)
+    label = escape_marks(node.label, _MARKS)
     if node.is_tag:
         return Tree(label, children)
-    extended = join(HEAD, [join(MOTHER, [label, escape(node.mother, _MARKS)]), escape(node.tag, _MARKS)])
+    extended = join_marked(HEAD, [join_marked(MOTHER, [label, escape_marks(node.mother, _MARKS)]), escape_marks(node.tag, _MARKS)])
     order = split_order(len(children), node.head)
     wanted = [(step, i) for step, i in enumerate(order) if i in node.complements]
 
     def made(step: int) -> str:
         inside = [i for split_at, i in wanted if split_at >= step]
         sides = [i for i in inside if i < node.head], [i for i in inside if i > node.head]
-        frames = (sorted(escape(node.complements[i], _MARKS) for i in side) for side in sides)
-        return join(FRAME, [extended, *(join(COMPLEMENT, frame) for frame in frames)])
+        frames = (sorted(escape_marks(node.complements[i], _MARKS) for i in side) for side in sides)
+        return join_marked(FRAME, [extended, *(join_marked(COMPLEMENT, frame) for frame in frames)])
 
     return linearise(extended, children, node.head, made)

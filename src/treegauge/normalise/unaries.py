@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from treegauge.errors import UnknownName
-from treegauge.normalise.labels import escape, join, parts, unescape
+from treegauge.normalise.labels import escape_marks, join_marked, split_marked, unescape_marks
 from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold, rebuild
@@ -34,7 +34,7 @@ class _Chain(NamedTuple):
 
     def node(self, keep: Keep) -> Tree:
         if keep == "joined":
-            return Tree(join(MARK, [escape(label, MARK) for label in reversed(self.labels)]), self.children)
+            return Tree(join_marked(MARK, [escape_marks(label, MARK) for label in reversed(self.labels)]), self.children)
         return Tree(self.labels[-1 if keep == "top" and not self.over_word else 0], self.children)
 
 
@@ -88,4 +88,4 @@ def chain_labels(label: str) -> tuple[str, ...]:
     >>> chain_labels("S+VP"), chain_labels("NP"), chain_labels(r"A\+B+C")
     (('S', 'VP'), ('NP',), ('A+B', 'C'))
     """
-    return tuple(unescape(part) for part in parts(label, MARK))
+    return tuple(unescape_marks(part) for part in split_marked(label, MARK))

@@ -88,7 +88,7 @@ class _SealedFiles(_caching.IndexDataCacheFile):
             file.write(hashlib.sha256(content).digest() + content)
 
     def _unsealed(self, path: str) -> bytes | None:
-        """What a file was written with; None if there is none, or no longer the same."""
+        """The state that a file was written with; None if there is none, or no longer the same."""
         try:
             stored = Path(path).read_bytes()
         except OSError:

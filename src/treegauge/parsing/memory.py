@@ -1,4 +1,4 @@
-"""How much memory a chart will take, and how much there is."""
+"""The memory that a chart will take, and the memory that there is."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from treegauge.parsing.memory import check_memory
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.pruning import Pruner, expected_usage
-from treegauge.trees.tree import Child, Tree, to_flat
+from treegauge.trees.tree import Child, Tree, from_flat, to_flat
 
 __all__ = ["FALLBACK", "ParsedSentence", "Parser", "Sentence", "SentenceParser", "fallback", "parse_in_threads"]
 
@@ -265,15 +265,5 @@ def parse_in_threads(
 
 def _over_words(tree: Tree, leaves: Sequence[Tree]) -> Tree:
     """The tree with its words, from left to right, replaced."""
-    built: list[Child] = []
     following = iter(leaves)
-    for item in to_flat(tree):
-        if isinstance(item, str):
-            built.append(next(following))
-        else:
-            label, arity = item
-            first = len(built) - arity
-            built[first:] = [Tree(label, built[first:])]
-    (root,) = built
-    assert isinstance(root, Tree)
-    return root
+    return from_flat(next(following) if isinstance(item, str) else item for item in to_flat(tree))

@@ -19,7 +19,7 @@ from treegauge.trees.tree import Tree
 __all__ = ["CRITERIA", "DecodingSetting", "choose_settings", "from_notes", "held_out", "to_notes", "tuning_sentences"]
 
 CRITERIA = {"f1": "f1", "exact": "exact_match", "recall": "recall", "precision": "precision"}
-"""What a setting may be for, and the rate that measures it."""
+"""The purposes of a setting, and the rate that measures each."""
 MOST_SENTENCES, MOST_WORDS, LEAST_TREES = 500, 40, 50
 _EVERY = 10
 

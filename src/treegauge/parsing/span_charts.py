@@ -67,7 +67,7 @@ class Marginals(NamedTuple):
 
 
 class Confidence(NamedTuple):
-    """How far a tree can be trusted: how probable it is, its expected F1, and the posterior of each of its constituents."""
+    """The confidence in a tree: its probability, its expected F1, and the posterior of each of its constituents."""
 
     probability: float
     f1: float
@@ -133,7 +133,7 @@ class SpanChart:
 
     @cached_property
     def potentials(self) -> Potentials:
-        """What each part of a tree is worth."""
+        """The score of each part of a tree."""
         if self.kind == "posteriors":
             raise UsageError("this needs potentials: posteriors do not say how likely a whole tree is")
         made = potentials(
@@ -248,7 +248,7 @@ class SpanChart:
         return must <= set(spans) and ((0, self.n) in spans or not self.root)
 
     def expected_score(self, tree: Tree) -> float:
-        """How many labelled constituents of a tree are right on average."""
+        """The expected number of right labelled constituents of a tree."""
         g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
         return math.fsum(g.get((*span, label), 0.0) for span, label in self.spans(tree).items())
 
@@ -272,7 +272,7 @@ class SpanChart:
         return float((2 * matches[total > 0] / total[total > 0]).sum())
 
     def confidence(self, tree: Tree) -> Confidence:
-        """How probable a tree is, its expected F1, and how probable each of its constituents is."""
+        """The probability of a tree, its expected F1, and the probability of each of its constituents."""
         g = {(c.start, c.end, c.label): c.posterior for c in self.constituents()}
         spans = self.spans(tree)
         constituents = [Constituent(*span, label, g.get((*span, label), 0.0)) for span, label in spans.items()]
@@ -351,7 +351,7 @@ SPAN_OBJECTIVES: dict[str, Callable[..., Best]] = {
     "general": _general,
     "mbr": _minimum_risk,
 }
-"""What trees of a span chart can be best for."""
+"""The decoding objectives of a span chart."""
 
 
 def _best_sum(chart: SpanChart, worth: Float64, *, optional: bool, name: str | None = None) -> Best:

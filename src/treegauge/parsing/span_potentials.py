@@ -1,4 +1,4 @@
-"""What the scores of a span chart mean: checked, and as weights of the two roles that a span can have in a binary tree.
+"""The scores of a span chart: checked, and as weights of the two roles that a span can have in a binary tree.
 
 Without null labels all trees are binary, and a tree's potential is the sum of its spans' scores (single words too). With null
 labels the distribution is over n-ary trees, each once: a constituent is worth its score less its span's null score (the
@@ -60,19 +60,19 @@ class Potentials:
 
     @cached_property
     def share(self) -> tuple[Float64, Float64]:
-        """How probable it is that a left part, and a right part, is a constituent."""
+        """The probability that a left part, and a right part, is a constituent."""
         with np.errstate(invalid="ignore"):
             left, right = (np.exp(np.where(role > -np.inf, self.real - role, -np.inf)) for role in (self.left, self.right))
         return left, right
 
     @cached_property
     def label_share(self) -> Float64:
-        """How probable each label of a constituent is."""
+        """The probability of each label of a constituent."""
         return np.exp(self.label - np.where(np.isfinite(self.real), self.real, 0.0)[:, :, None])
 
     @cached_property
     def span(self) -> Float64:
-        """How probable it is that a span is a constituent."""
+        """The probability that a span is a constituent."""
         as_left, as_right = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
         parts_of_spans(self.left, self.right, self.n, self.inside, as_left, as_right)
         return as_left * self.share[0] + as_right * self.share[1]

@@ -117,7 +117,7 @@ def _ways(objectives: Sequence[str], lams: Sequence[float | None]) -> Iterable[t
 
 
 def calibration(charts: Sequence[SpanChart], gold: Sequence[Tree], size: int = 10) -> tuple[tuple[Bin, ...], float]:
-    """How often constituents of like posterior are in the gold trees, those above 0.01; and the mean distance of the two."""
+    """The share of constituents of like posterior, those above 0.01, that are in the gold trees, and the mean distance."""
     posterior: list[float] = []
     right: list[bool] = []
     for chart, tree in zip(charts, gold, strict=True):

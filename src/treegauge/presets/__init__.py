@@ -28,7 +28,7 @@ _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; treegaug
 
 
 class EvalbFile(NamedTuple):
-    """What an EVALB parameter file says, under its name."""
+    """The content of an EVALB parameter file, under its name."""
 
     name: str
     parameters: Parameters
@@ -36,7 +36,7 @@ class EvalbFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """Which tokens and brackets count, and when two labels are the same.
+    """The rules of what counts: tokens, brackets, and labels that are the same.
 
     * ``delete_tags``: words with such a tag (in the *gold* tree, for ``score``) are left out, and spans close up over them.
     * ``delete_labels``: phrases with such a label, after cutting, do not count; their children do.
@@ -171,7 +171,7 @@ def _from_prm(data: bytes, name: str, path: str) -> Preset:
 
 
 def from_parameters(parameters: Parameters, name: str) -> Preset:
-    """What of an EVALB parameter file changes a score; ``ignored`` names the rest that was set."""
+    """The preset of an EVALB parameter file; ``ignored`` names the settings that change no score."""
     deleted = frozenset(_text(parameters.delete_labels))
     unset = Parameters()
     ignored = {

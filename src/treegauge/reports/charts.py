@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from treegauge.reports.figures import COLOURS, DASHES, Figure, Series
 from treegauge.trees.drawing.marks import clean, ems
-from treegauge.trees.drawing.svg import escape
+from treegauge.trees.drawing.svg import escape_xml
 
 __all__ = ["Scale", "figure_svg", "marker", "series_class"]
 
@@ -102,7 +102,7 @@ def _text_width(words: str) -> float:
 def _text(x: float, y: float, words: str, *, anchor: str = "middle", kind: str = "") -> str:
     """Text whose baseline is at ``y``."""
     style = f' class="{kind}"' if kind else ""
-    return f'<text{style} x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text{style} x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}">{escape_xml(words)}</text>'
 
 
 def series_class(number: int) -> str:
@@ -140,7 +140,7 @@ def marker(number: int, x: float, y: float, title: str = "", size: float = 4.5) 
         f'<path d="M{_px(x + 1.2 * s)} {Y}l{_px(-2 * s)} {_px(-1.15 * s)}v{_px(2.3 * s)}z"',
     )
     shape = f'{shapes[number % len(shapes)]} class="mark" {_fill(number)}'
-    return f"{shape}><title>{escape(title)}</title></{shape[1 : shape.index(' ')]}>" if title else f"{shape}/>"
+    return f"{shape}><title>{escape_xml(title)}</title></{shape[1 : shape.index(' ')]}>" if title else f"{shape}/>"
 
 
 def _legend(series: Sequence[Series], left: float, top: float, right: float, *, lines: bool) -> tuple[list[str], float]:
@@ -166,7 +166,7 @@ def _legend(series: Sequence[Series], left: float, top: float, right: float, *, 
 def _frame(title: str, body: Iterable[str], width: float, height: float) -> str:
     """The picture with a name for screen readers."""
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{escape(title)}" width="{_px(width)}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{escape_xml(title)}" width="{_px(width)}"'
         f' height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}" font-size="{_FONT}" fill="currentColor">'
     )
     return "\n".join([head, *body, "</svg>"])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from treegauge.reports.tree_diff import TreeDiff
 from treegauge.trees.drawing import draw_svg, legend_svg
 from treegauge.trees.drawing.marks import clean, ems
-from treegauge.trees.drawing.svg import PictureFrame, Theme, escape
+from treegauge.trees.drawing.svg import PictureFrame, Theme, escape_xml
 
 __all__ = ["diff_svg"]
 
@@ -65,7 +65,7 @@ def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Block:
 
 def _text(text: str, baseline: int, *, bold: bool) -> str:
     weight = ' font-weight="600"' if bold else ' fill-opacity=".75"'
-    return f'<text x="{_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape(text)}</text>'
+    return f'<text x="{_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape_xml(text)}</text>'
 
 
 def _nested(picture: str, top: int) -> _Block:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from treegauge.alignment.words import has_tag, without_traces
 from treegauge.metrics.breakdowns.base import Place
 from treegauge.presets import Preset
-from treegauge.scoring.inputs import Places
+from treegauge.scoring.inputs import SentencePlaces
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Treebank
 
@@ -36,7 +36,7 @@ def _example_line(result: Result, place: Place) -> str:
     places = result.scored_sentences.places
     where = places[place.sentence]
     what = f": {'missed' if place.side == 'gold' else 'spurious'} {place.label}" if place.label else ""
-    if not isinstance(places, Places):
+    if not isinstance(places, SentencePlaces):
         return f"{where}{what}"
     words = places.words(place.sentence, result.signature.preset.delete_tags)
     recut = any(note.sentence == place.sentence and note.kind == "characters" for note in result.notes)

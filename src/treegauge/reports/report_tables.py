@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from treegauge.metrics.freval import Freval
 from treegauge.reports.report import Report
-from treegauge.significance.bootstrap import Interval
+from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.comparison import ALPHA
 from treegauge.significance.tables import matrix_table
 from treegauge.tables import Cell, Table

@@ -67,7 +67,7 @@ def most_frequent_label(gold: Treebank, preset: Preset) -> str:
 
 
 def _lengths(gold: Treebank, counts: Mask) -> Int64:
-    """How many words to bracket in each sentence."""
+    """The number of words to bracket in each sentence."""
     before = np.append(0, np.cumsum(counts))
     return before[gold.token_offset[1:]] - before[gold.token_offset[:-1]]
 

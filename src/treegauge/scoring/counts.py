@@ -52,7 +52,7 @@ ON_MISMATCH = ("align", "error", "skip", "evalb")
 PAIR = ("order", "text")
 
 
-def no_progress(sentences: int) -> None:
+def no_progress(done: int) -> None:
     """Ignore progress."""
 
 
@@ -140,7 +140,7 @@ class Tally:
             self.reproduced.append(reproduced)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels between processes: whoever adds this to another tally knows the metric."""
+        """The state that travels between processes, without the metric, which the receiver knows."""
         return {name: value for name, value in self.__dict__.items() if name not in ("metric", "preset", "prepared_by")}
 
     def merge(self, other: Tally) -> None:
@@ -264,7 +264,7 @@ class SystemTally:
         self.notes += [note if note.sentence < 0 else replace(note, sentence=note.sentence + first) for note in notes]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels between processes: whoever adds this to another tally knows the request, and how breakdowns are shown."""
+        """The state that travels between processes, without the request and the layout of breakdowns, which the receiver knows."""
         state = {name: value for name, value in self.__dict__.items() if name not in ("request", "preset", "_words", "_like_evalb")}
         return state | {"breakdowns": {name: (b.counts, b.places, b.sentences) for name, b in self.breakdowns.items()}}
 
@@ -322,7 +322,7 @@ _MOST_NOTES = 100
 
 
 class Tallied(NamedTuple):
-    """What was counted of a system, and the hashes of gold and test."""
+    """The counts of a system, and the hashes of gold and test."""
 
     tally: SystemTally
     digests: tuple[str, str]
@@ -352,7 +352,7 @@ class Hasher:
         self._jobs.clear()
 
     def mark(self) -> tuple[HashState, HashState]:
-        """Where both hashes are, to go back to."""
+        """The current state of both hashes, to return to."""
         self._wait()
         return self._hashes[0].mark(), self._hashes[1].mark()
 

@@ -1,4 +1,4 @@
-"""Why two scores differ: the options that moved the number, and by how much each.
+"""The difference between two scores: the options that moved the number, and by how much each.
 
 Two results are compared by their signatures. Where the trees are at hand, the number is computed again and again on the way from
 the first to the second, one option changed at a time: the steps add up to the difference. Beside each stands what the option would
@@ -23,13 +23,13 @@ from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, plain
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Difference", "Step", "explain_difference"]
+__all__ = ["OptionChange", "ScoreDifference", "explain_difference"]
 
 _MOST_ELEMENTS = 40
 
 
 @dataclass(frozen=True)
-class Step:
+class OptionChange:
     """One option that differs: its values, and what changing it does to the rate, on the way and alone (None: not computed)."""
 
     option: str
@@ -42,20 +42,31 @@ class Step:
     def has_effect(self) -> bool:
         return self.change is None or bool(self.change) or bool(self.alone)
 
+    @property
+    def description(self) -> str:
+        """The change in words.
+
+        >>> OptionChange("delete_labels", "ROOT", "").description, OptionChange("labelled", "True", "False").description
+        ('ROOT no longer in delete_labels', 'labelled: True -> False')
+        """
+        if self.before and self.after:
+            return f"{self.option}: {self.before} -> {self.after}"
+        return f"{self.before} no longer in {self.option}" if self.before else f"{self.after} now in {self.option}"
+
 
 @dataclass(frozen=True)
-class Difference:
+class ScoreDifference:
     """The rate in both results, the steps from the first to the second, and what there is to remark."""
 
     rate: str
     before: float
     after: float
-    steps: tuple[Step, ...]
+    steps: tuple[OptionChange, ...]
     remarks: tuple[str, ...] = ()
 
     @property
     def unexplained(self) -> float:
-        """What the steps leave over; nan if they were not computed."""
+        """The rest that the changes do not explain; nan if they were not computed."""
         changes = [step.change for step in self.steps]
         if any(change is None for change in changes):
             return math.nan
@@ -71,9 +82,9 @@ class Difference:
             reached = None if step.change is None else self._shown(value)
             rows.append((step.option, step.before, step.after, self._shown(step.change), self._shown(step.alone), reached))
         rows.append(("(the second result)", "", "", None, None, self._shown(self.after)))
-        idle = [" ".join(filter(None, (step.option, step.before, "->", step.after))) for step in self.steps if not step.has_effect]
+        idle = [step.description for step in self.steps if not step.has_effect]
         notes = ["change: made one after the other; alone: only this option changed"] if effective else []
-        notes += [f"Without effect: {'; '.join(idle)}."] if idle else []
+        notes += [f"No effect: {'; '.join(idle)}."] if idle else []
         return Table("", ("option", "first", "second", "change", "alone", rate), tuple(rows), (*notes, *self.remarks))
 
     def _shown(self, value: float | None) -> float | None:
@@ -105,8 +116,8 @@ Change = tuple[str, str, str, Callable[[_State], _State]]
 
 def explain_difference(
     first: Result, second: Result, rate: str | None = None, *, gold: str | None = None, test: str | None = None
-) -> Difference:
-    """Which options moved the number from the first result to the second.
+) -> ScoreDifference:
+    """The options that moved the number from the first result to the second.
 
     ``rate`` is the headline unless given. The trees are read from the files that the results name, or from ``gold`` and
     ``test``; if they cannot be, or are other trees by now, the options that differ are only listed.
@@ -119,26 +130,26 @@ def explain_difference(
     if first.signature.version != second.signature.version:
         remarks.append(f"The versions differ: {first.signature.version} and {second.signature.version}.")
     if None in (start.gold, start.test, end.gold, end.test) or name not in first.rates or name not in second.rates:
-        steps = [Step(option, old, new) for option, old, new, _ in changes]
-        return Difference(name, before, after, tuple(steps), tuple(dict.fromkeys(remarks)))
+        steps = [OptionChange(option, old, new) for option, old, new, _ in changes]
+        return ScoreDifference(name, before, after, tuple(steps), tuple(dict.fromkeys(remarks)))
     steps, again, finally_ = _walk(start, changes, name)
     for which, result, found, given in (("first", first, again, before), ("second", second, finally_, after)):
         if found != given and not (math.isnan(found) and math.isnan(given)):
             ours, theirs = shown_rate(name, found), shown_rate(name, given)
             remarks.append(f"Scored again here, the {which} result is {ours:.4f}, not {theirs:.4f} ({result.signature.version}).")
-    return Difference(name, before, after, tuple(steps), tuple(dict.fromkeys(remarks)))
+    return ScoreDifference(name, before, after, tuple(steps), tuple(dict.fromkeys(remarks)))
 
 
-def _walk(start: _State, changes: list[Change], name: str) -> tuple[list[Step], float, float]:
+def _walk(start: _State, changes: list[Change], name: str) -> tuple[list[OptionChange], float, float]:
     """The steps, and the rate at the beginning and at the end."""
     origin = previous = _rate(start, name)
-    steps: list[Step] = []
+    steps: list[OptionChange] = []
     state = start
     for option, old, new, change in changes:
         state = change(state)
         reached = _rate(state, name)
         alone = _rate(change(start), name) - origin
-        steps.append(Step(option, old, new, reached - previous, alone))
+        steps.append(OptionChange(option, old, new, reached - previous, alone))
         previous = reached
     return steps, origin, previous
 

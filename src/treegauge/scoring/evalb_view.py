@@ -95,7 +95,7 @@ class Prepared(NamedTuple):
 
 
 def evalb_verdicts(block: Prepared, rows: Rows, file: EvalbFile) -> tuple[EvalbOutcome, Int64]:
-    """What EVALB makes of these trees, one a line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
+    """EVALB's outcome on these trees, one a line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
     _refuse_gaps(block.gold, block.test)
     preset = from_parameters(file.parameters, file.name)
     status = _sure_status(block, preset, may_repair=bool(file.parameters.quote_labels))

@@ -1,4 +1,4 @@
-"""Where the two sides of a comparison come from: trees in blocks, read while others are scored, as often as asked.
+"""The trees to be scored, gold and test: in blocks, prefetched in a thread, re-readable.
 
 Files are read in a thread of their own, a few blocks ahead. Blocks of a file are kept for a second look unless the comparison
 streams; then the file itself is read again.
@@ -23,7 +23,7 @@ from treegauge.io.sources import ReadOptions, find_sources
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["FileTrees", "MemoryTrees", "Places", "TreebankLike", "Trees", "paired_files", "path_of", "trees_of"]
+__all__ = ["FileTrees", "MemoryTrees", "SentencePlaces", "TreebankLike", "Trees", "paired_files", "path_of", "trees_of"]
 
 _AHEAD = 3
 
@@ -204,8 +204,8 @@ def _relative_stem(folder: str, file: str) -> str:
     return str(Path(_relative_name(folder, file)).with_suffix(""))
 
 
-class Places(Sequence[str]):
-    """Where each sentence of some blocks was read, and its words; said only when asked."""
+class SentencePlaces(Sequence[str]):
+    """The place of each sentence of some blocks, and its words; computed only when asked for."""
 
     def __init__(self, blocks: Sequence[Treebank]) -> None:
         self._blocks = blocks

@@ -27,7 +27,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Hasher, Request, SystemTally, Tallied, Tally, compare, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
-from treegauge.scoring.inputs import FileTrees, MemoryTrees, Places, TreebankLike, Trees, paired_files, path_of, trees_of
+from treegauge.scoring.inputs import FileTrees, MemoryTrees, SentencePlaces, TreebankLike, Trees, paired_files, path_of, trees_of
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, Sentences
 from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Int64, Treebank
@@ -207,7 +207,7 @@ def score_systems(
 def tally_systems(
     gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine = IN_PROCESS
 ) -> list[tuple[Tallied, Inputs | None]]:
-    """What was counted of each system, and the files it was counted from."""
+    """The counts of each system, and the files they were counted from."""
     if not systems:
         raise UsageError("there is no system to score")
     reading = replace(reading, on_error=request.on_error)
@@ -318,7 +318,7 @@ def _sentences(tally: Tally, counted: SystemTally, verdicts: Sequence[Int64]) ->
         index=_joined(tally.index),
         length=_joined(tally.length),
         status=_joined(tally.status),
-        places=Places(counted.gold),
+        places=SentencePlaces(counted.gold),
         evalb=_joined(verdicts) if verdicts else None,
         reproduced=np.concatenate(tally.reproduced) if tally.reproduced else None,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +23,14 @@ from treegauge.metrics.base import Rows
 from treegauge.metrics.freval import BySize
 from treegauge.scoring.result import Result, Sentences, result_from_dict, result_to_dict
 
-__all__ = ["SCORE_FILE_SCHEMA", "load_scores", "load_systems", "save_scores"]
+__all__ = [
+    "SCORE_FILE_SCHEMA",
+    "integers_from_arrays",
+    "integers_to_arrays",
+    "load_scores",
+    "load_systems",
+    "save_scores",
+]
 
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"
 _DOCUMENT = "scores.json"
@@ -45,7 +52,8 @@ def save_scores(results: Sequence[Result], path: str) -> None:
         columns |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
         columns |= {} if sentences.reproduced is None else {"reproduced": sentences.reproduced}
         for name, array in columns.items():
-            arrays |= {f"{number}.{part}": values for part, values in _as_arrays(name, array).items()}
+            parts = {name: array} if array.dtype.kind != "O" else _prefixed(name, integers_to_arrays(array))
+            arrays |= {f"{number}.{part}": values for part, values in parts.items()}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": places}
@@ -62,20 +70,22 @@ def _write(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     file.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
-def _as_arrays(name: str, array: Rows) -> dict[str, NDArray[Any]]:
-    """An array of numbers as it is; one of integers without bound as three arrays."""
-    if array.dtype.kind != "O":
-        return {name: array}
+def _prefixed(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {f"{name}.{part}": array for part, array in arrays.items()}
+
+
+def integers_to_arrays(array: Rows) -> dict[str, NDArray[Any]]:
+    """An array of integers without bound, or of counts by size, as four arrays of numbers."""
     cells = [_integers(cell) for cell in array.ravel().tolist()]
     integers = [integer for cell in cells for integer in cell]
     sizes = [(integer.bit_length() + 7) // 8 for integer in integers]
     content = b"".join(integer.to_bytes(size, "little") for integer, size in zip(integers, sizes, strict=True))
     return {
-        f"{name}.shape": np.array(array.shape, dtype=np.int64),
+        "shape": np.array(array.shape, dtype=np.int64),
         # A single number is told from counts by size, which may be of one size.
-        f"{name}.cells": np.array([-1 if isinstance(cell, int) else len(cell.counts) for cell in array.ravel().tolist()], np.int32),
-        f"{name}.sizes": np.array(sizes, dtype=np.int32),
-        f"{name}.bytes": np.frombuffer(content, dtype=np.uint8),
+        "cells": np.array([-1 if isinstance(cell, int) else len(cell.counts) for cell in array.ravel().tolist()], np.int32),
+        "sizes": np.array(sizes, dtype=np.int32),
+        "bytes": np.frombuffer(content, dtype=np.uint8),
     }
 
 
@@ -127,7 +137,9 @@ def _result(file: zipfile.ZipFile, number: int, data: dict[str, Any], places: li
     def column(name: str) -> NDArray[Any] | None:
         if f"{number}.{name}.npy" in names:
             return array(name)
-        return _objects(*map(array, _parts(name))) if f"{number}.{name}.shape.npy" in names else None
+        if f"{number}.{name}.shape.npy" not in names:
+            return None
+        return integers_from_arrays({part: array(f"{name}.{part}") for part in ("shape", "cells", "sizes", "bytes")})
 
     rows = column("rows")
     if rows is None:
@@ -146,13 +158,10 @@ def _result(file: zipfile.ZipFile, number: int, data: dict[str, Any], places: li
     return replace(result_from_dict(data), sentences=sentences)
 
 
-def _parts(name: str) -> list[str]:
-    return [f"{name}.{part}" for part in ("shape", "cells", "sizes", "bytes")]
-
-
-def _objects(shape: NDArray[Any], cells: NDArray[Any], sizes: NDArray[Any], content: NDArray[Any]) -> Rows:
-    """The integers without bound behind their arrays."""
-    packed = content.tobytes()
+def integers_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Rows:
+    """The array that :func:`integers_to_arrays` was given."""
+    shape, cells, sizes = arrays["shape"], arrays["cells"], arrays["sizes"]
+    packed = arrays["bytes"].tobytes()
     ends: list[int] = np.cumsum(sizes).tolist()
     integers = [int.from_bytes(packed[end - size : end], "little") for end, size in zip(ends, sizes.tolist(), strict=True)]
     values = np.empty(len(cells), dtype=object)

@@ -92,7 +92,7 @@ class Plan:
 
 
 def plan_shards(systems: Sequence[Sequence[FilePair]], reading: ReadOptions, size: int = SENTENCES) -> Plan:
-    """How systems are cut: each pair of files by itself; a system that is surely out of step has no shards."""
+    """The shards of all systems, each pair of files cut by itself; a system that is surely out of step has none."""
     cuts = _Cuts(size)
     units: dict[Unit, None] = {}
     for system, pairs in enumerate(systems):
@@ -156,7 +156,7 @@ def _uncut(paths: tuple[str, ...]) -> Piece:
 def compare_in_shards(
     systems: Sequence[Sequence[FilePair]], plan: Plan, request: Request, reading: ReadOptions, engine: Engine
 ) -> list[Tallied]:
-    """What :func:`~treegauge.scoring.counts.compare` counts of each system."""
+    """The counts of each system that :func:`~treegauge.scoring.counts.compare` would make."""
     small = replace(request, keep=request.keep and request.sentences)
     done: dict[Unit, Done] = dict(zip(plan.units, engine.map(work_on, small, plan.units, title="scoring"), strict=True))
     found = [_put_together(number, pairs, done, small, reading) for number, pairs in enumerate(systems)]

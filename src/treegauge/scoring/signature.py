@@ -23,7 +23,7 @@ _TEXTS = frozenset({"preset", "on_mismatch", "on_error", "gold", "test", "versio
 
 @dataclass(frozen=True)
 class Signature:
-    """What was measured: the metric with its options, the preset with all its settings, the data, the version.
+    """The signature of a score: the metric with its options, the preset with all its settings, the data, the version.
 
     ``gold`` and ``test`` are the first twelve digits of the trees' SHA-256; ``skipped`` counts sentences left out, and ``repairs``,
     by kind, what was mended in test trees where that was asked for.
@@ -131,7 +131,7 @@ def _setting(value: Any, like: Any) -> Any:
 
 
 def _base(name: str) -> Preset:
-    """What a preset's settings are told apart from: the preset of that name that comes with treegauge, or the defaults."""
+    """The preset with which a preset's settings are compared: the one of that name that comes with treegauge, or the defaults."""
     return load_preset(name) if name in preset_names() else Preset()
 
 

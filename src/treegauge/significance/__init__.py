@@ -9,7 +9,7 @@ All of it works on the rows that a metric makes, so every metric has every test.
 
 from __future__ import annotations
 
-from treegauge.significance.bootstrap import Bootstrap, Interval, bca_interval, bootstrap, percentile_interval
+from treegauge.significance.bootstrap_intervals import Bootstrap, Interval, bca_interval, bootstrap, percentile_interval
 from treegauge.significance.classical import (
     Binomial,
     Cells,
@@ -25,9 +25,9 @@ from treegauge.significance.classical import (
     real_test_m1,
     sign_test,
 )
-from treegauge.significance.compare import CompareOptions, compare, compare_scores
 from treegauge.significance.comparison import Comparison
-from treegauge.significance.randomisation import Randomised, randomisation
+from treegauge.significance.paired_comparison import CompareOptions, compare, compare_scores
+from treegauge.significance.randomisation_test import Randomised, randomisation
 from treegauge.significance.resampling import Paired
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Tests on the four cells YY, YN, NY, NN: treebank brackets that both systems, only A, only B, neither reproduced.
 
 Hogenhout & Matsumoto 1996, section 6. These tests take brackets for independent. Brackets of one sentence are not, so neither
-McNemar's test nor the real test keeps its size; :func:`~treegauge.significance.randomisation.randomisation` does.
+McNemar's test nor the real test keeps its size; :func:`~treegauge.significance.randomisation_test.randomisation` does.
 
 Tail probabilities: of the normal distribution, of a fair coin, of Student's t.
 
@@ -206,7 +206,7 @@ class RealTest(NamedTuple):
 
 
 def real_test(cells: Cells) -> RealTest:
-    """What remains, and how significant it is, when brackets that are always or never reproduced are left out.
+    """The difference, and its significance, without the brackets that are always or never reproduced.
 
     M1 and M2 are such that the rest looks binomial: (YY - M1)(NN - M2) = YN NY. The default takes equal remainders, the smallest
     real test; where one cell is too small for that, it is kept whole (its M is 0) and the other M follows. z is computed with

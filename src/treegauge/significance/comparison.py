@@ -1,6 +1,6 @@
 """The values of a comparison of systems: differences with interval and p, tests on brackets, matrices, groups.
 
-They are made in :mod:`treegauge.significance.compare` and shown by :mod:`treegauge.significance.tables`.
+They are made in :mod:`treegauge.significance.paired_comparison` and shown by :mod:`treegauge.significance.tables`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from treegauge.significance.bootstrap import Interval
+from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest, SignTest
 from treegauge.significance.resampling import Name
 from treegauge.tables import Table, plain

@@ -31,22 +31,17 @@ __all__ = [
     "all_swaps",
     "bootstrap_weights",
     "groups_of_blocks",
-    "no_progress",
     "random_swaps",
 ]
 
 Progress = Callable[[int], None]
-"""What is told how many rounds have been done."""
+"""A callback that is told how many rounds have been done."""
 
 DEFAULT_ROUNDS = 10_000
 DEFAULT_SEED = 1
 
 _BLOCK, _GROUP = 512, 4
 _SWAPS, _BOOTSTRAP = 1, 2
-
-
-def no_progress(rounds: int) -> None:
-    """Ignore progress."""
 
 
 def groups_of_blocks(rounds: int) -> list[range]:

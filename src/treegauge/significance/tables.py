@@ -40,18 +40,18 @@ def methods(group: Group) -> str:
 
 
 def pairs(group: Group) -> str:
-    """How many pairs of systems there are."""
+    """The number of pairs of systems."""
     return number_of(len(group.pairs), "pair")
 
 
 def rounds(pairs: Sequence[PairOfSystems]) -> str:
-    """How many ways of swapping sentences were looked at."""
+    """The number of ways of swapping sentences that were tried."""
     kinds = [f"all {pair.rounds} ways" if pair.exact else f"{pair.rounds} rounds" for pair in pairs]
     return ", ".join(sorted({"no sentence differs" if kind == "all 1 ways" else kind for kind in kinds}))
 
 
 def interval_warnings(group: Group) -> list[str]:
-    """What there is to say of intervals, each remark once with the rates it is about."""
+    """The remarks on intervals, each once with the rates it is about."""
     about: dict[str, list[str]] = {}
     for pair in group.pairs:
         for difference in pair.differences:
@@ -78,9 +78,9 @@ TABLES = (
     *("rates", "differences", "matrix", "length", "structure", "items", "comparative", "measures", "crossing", "brackets"),
     *("signatures", "tidy"),
 )
-"""What can be shown: rates with intervals, differences, who beats whom, differences by length and by structure, the paper's Tables
-1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all differences of all groups in one
-table for other programs."""
+"""The tables of a comparison: rates with intervals, differences, who beats whom, differences by length and by structure, the
+paper's Tables 1, 2 and 4, sentences by crossing errors, tests on brackets, the signatures of the scores, and all differences of
+all groups in one table for other programs."""
 
 
 def comparison_tables(comparison: Comparison, names: Sequence[str] = ()) -> list[Table]:
@@ -159,12 +159,12 @@ def _rates(comparison: Comparison, group: Group) -> Table:
 
 
 def _matrices(comparison: Comparison, group: Group) -> list[Table]:
-    """Who beats whom, on the headline rate of each metric."""
+    """The systems that beat each other, on the headline rate of each metric."""
     return [matrix_table(comparison, group, name) for name in group.names if name[1] == find_metric(name[0]).headline]
 
 
 def matrix_table(comparison: Comparison, group: Group, name: Name) -> Table:
-    """Who beats whom at .05 after Holm's correction: ``>`` the row is better, ``<`` worse, ``=`` no difference shown."""
+    """A matrix of comparisons at .05 after Holm's correction: ``>`` the row is better, ``<`` worse, ``=`` no difference shown."""
     signs = {(a, a): "" for a in comparison.systems}
     for pair in group.pairs:
         winner = pair.of(name).winner
@@ -274,14 +274,14 @@ def paper_tables(group: Group) -> list[Table]:
 
 
 def _unjudged(group: Group) -> tuple[str, ...]:
-    """How many brackets nobody has judged yet: what depends on them all is undefined."""
+    """The number of brackets without a judgement: rates that depend on all of them are undefined."""
     waiting = {system: items.get("unjudged", 0) for system, items in group.items.items()}
     found = ", ".join(f"{system} {count}" for system, count in waiting.items() if count)
     return (f"brackets without a verdict: {found}; measures that need them all are not known",) if found else ()
 
 
 def crossing_table(group: Group, upto: int = 5) -> Table:
-    """How many sentences have no, one, two ... crossing errors."""
+    """The number of sentences with no, one, two ... crossing errors."""
     systems = list(group.crossing_errors)
 
     def row(title: str, first: int, last: int | None) -> tuple[Cell, ...]:

@@ -29,8 +29,8 @@ __all__ = [
     "MovedBlocks",
     "TreebankHash",
     "canonical_ids",
-    "join",
     "join_blocks",
+    "join_columns",
     "join_offsets",
     "merge_strings",
     "rows_of",
@@ -208,7 +208,7 @@ def merge_strings(vocabularies: Sequence[tuple[str, ...]]) -> tuple[tuple[str, .
     return tuple(ids), maps
 
 
-def join(columns: Sequence[Int32]) -> Int32:
+def join_columns(columns: Sequence[Int32]) -> Int32:
     return np.concatenate(columns) if columns else np.zeros(0, np.int32)
 
 

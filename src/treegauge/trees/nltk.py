@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, cast
 
 from treegauge.errors import Discontinuous, UsageError
 from treegauge.trees.bracketed import escape_label, escape_word, restore_label, restore_word
-from treegauge.trees.tree import Tree, from_flat, to_flat
+from treegauge.trees.tree import Tree, fold, from_flat
 
 __all__ = ["NltkTree", "from_nltk", "is_nltk_tree", "to_nltk"]
 
@@ -63,12 +63,8 @@ def to_nltk(tree: Tree) -> NltkTree:
         make: Any = importlib.import_module("nltk.tree").Tree
     except ImportError:
         raise UsageError("to_nltk needs nltk: pip install nltk") from None
-    built: list[Any] = []
-    for item in to_flat(tree):
-        if isinstance(item, str):
-            built.append(escape_word(item))
-        else:
-            label, arity = item
-            first = len(built) - arity
-            built[first:] = [make(escape_label(label), built[first:])]
-    return built[0]
+
+    def convert(node: Tree, children: list[Any], ancestors: Sequence[Tree]) -> Any:
+        return make(escape_label(node.label), [escape_word(child) if isinstance(child, str) else child for child in children])
+
+    return fold(tree, convert)

@@ -357,10 +357,10 @@ def to_flat(tree: Tree) -> Iterator[Any]:
 
 
 def from_flat(items: Iterable[Any]) -> Tree:
-    """The inverse of :func:`to_flat`."""
+    """The inverse of :func:`to_flat`; a tree may stand in the place of a word."""
     built: list[Child] = []
     for item in items:
-        if isinstance(item, str):
+        if isinstance(item, str | Tree):
             built.append(item)
         else:
             label, arity = item[:2]

@@ -22,8 +22,8 @@ from treegauge.trees.columns import (
     Int32,
     Int64,
     TreebankHash,
-    join,
     join_blocks,
+    join_columns,
     join_offsets,
     merge_strings,
     rows_of,
@@ -183,13 +183,13 @@ class Treebank(Sequence[Tree]):
         return cls(
             labels,
             vocabulary,
-            join([m[part.label] for m, part in zip(label_maps, parts, strict=True)]),
-            join([part.start for part in parts]),
-            join([part.end for part in parts]),
-            join([part.parent for part in parts]),
-            join([m[part.word] for m, part in zip(word_maps, parts, strict=True)]),
-            join([m[part.tag] for m, part in zip(label_maps, parts, strict=True)]),
-            join([part.above for part in parts]),
+            join_columns([m[part.label] for m, part in zip(label_maps, parts, strict=True)]),
+            join_columns([part.start for part in parts]),
+            join_columns([part.end for part in parts]),
+            join_columns([part.parent for part in parts]),
+            join_columns([m[part.word] for m, part in zip(word_maps, parts, strict=True)]),
+            join_columns([m[part.tag] for m, part in zip(label_maps, parts, strict=True)]),
+            join_columns([part.above for part in parts]),
             join_offsets([part.node_offset for part in parts]),
             join_offsets([part.token_offset for part in parts]),
             tuple(origin for part in parts for origin in part._origins_or_blank()),
@@ -260,21 +260,8 @@ class Treebank(Sequence[Tree]):
         trees = np.where(trees < 0, trees + len(self), trees)
         nodes, node_offset = rows_of(self.node_offset, trees)
         tokens, token_offset = rows_of(self.token_offset, trees)
-        return Treebank(
-            self.labels,
-            self.vocabulary,
-            self.label[nodes],
-            self.start[nodes],
-            self.end[nodes],
-            self.parent[nodes],
-            self.word[tokens],
-            self.tag[tokens],
-            self.above[tokens],
-            node_offset,
-            token_offset,
-            tuple(pick_origins(self.origins, trees)),
-            None if self.blocks is None else self.blocks.take(self.node_offset, trees, node_offset),
-        )
+        blocks = None if self.blocks is None else self.blocks.take(self.node_offset, trees, node_offset)
+        return self._select(nodes, tokens, node_offset, token_offset, tuple(pick_origins(self.origins, trees)), blocks)
 
     def __iter__(self) -> Iterator[Tree]:
         return (self._tree(index) for index in range(len(self)))
@@ -374,6 +361,21 @@ class Treebank(Sequence[Tree]):
         last = max(first, last)
         nodes = slice(self.node_offset[first], self.node_offset[last])
         tokens = slice(self.token_offset[first], self.token_offset[last])
+        node_offset = self.node_offset[first : last + 1] - self.node_offset[first]
+        token_offset = self.token_offset[first : last + 1] - self.token_offset[first]
+        blocks = None if self.blocks is None else self.blocks.within(int(self.node_offset[first]), int(self.node_offset[last]))
+        return self._select(nodes, tokens, node_offset, token_offset, tuple(parts_of(self.origins, first, last)), blocks)
+
+    def _select(
+        self,
+        nodes: slice | Int64,
+        tokens: slice | Int64,
+        node_offset: Int64,
+        token_offset: Int64,
+        origins: tuple[Origin, ...],
+        blocks: Blocks | None,
+    ) -> Treebank:
+        """The given rows of the columns, as a treebank with offsets, origins and blocks of its own."""
         return Treebank(
             self.labels,
             self.vocabulary,
@@ -384,10 +386,10 @@ class Treebank(Sequence[Tree]):
             self.word[tokens],
             self.tag[tokens],
             self.above[tokens],
-            self.node_offset[first : last + 1] - self.node_offset[first],
-            self.token_offset[first : last + 1] - self.token_offset[first],
-            tuple(parts_of(self.origins, first, last)),
-            None if self.blocks is None else self.blocks.within(int(self.node_offset[first]), int(self.node_offset[last])),
+            node_offset,
+            token_offset,
+            origins,
+            blocks,
         )
 
     def _tree(self, index: int) -> Tree:

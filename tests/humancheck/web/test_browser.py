@@ -10,7 +10,7 @@ from humancheck_browser import BrowserPerson
 from humancheck_helpers import small_check
 
 from treegauge.humancheck.judgements import Person
-from treegauge.humancheck.questions import Check, Plan, build_check
+from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web.server import serve_in_thread
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_the_whole_job(chromium: Any, store: Store) -> None:
-    check = small_check(Plan(sample=6))
+    check = small_check(CheckPlan(sample=6))
     session = Session(check, store, people_named(["anna", "ben"]))
     with serve_in_thread(session) as links:
         by_name = {person.name: link for person, link in links.items()}

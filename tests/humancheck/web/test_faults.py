@@ -19,7 +19,7 @@ from processes import running_process
 
 from treegauge.errors import UsageError
 from treegauge.humancheck.judgements import TAGS, JudgementLog, Person
-from treegauge.humancheck.questions import Check, Plan
+from treegauge.humancheck.questions import Check, CheckPlan
 from treegauge.humancheck.session import Progress, Session, people_named, share_of
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web import server
@@ -225,7 +225,7 @@ def test_guidelines_show_examples_of_this_check_and_the_projects_own(check: Chec
 
 
 def test_shares_cover_everything_and_overlap_as_stated() -> None:
-    check = small_check(Plan(by_sentence=True), sentences=200)
+    check = small_check(CheckPlan(by_sentence=True), sentences=200)
     names = ["anna", "ben", "cleo"]
     shares = {name: share_of(check, names, name, 0.25) for name in names}
     everything = set(check.order)
@@ -268,7 +268,7 @@ def test_own_judgements_are_exported(people: dict[str, PageClient]) -> None:
 
 
 def test_questions_of_a_sentence_stand_together() -> None:
-    check = small_check(Plan(by_sentence=True, sample=7))
+    check = small_check(CheckPlan(by_sentence=True, sample=7))
     sentences = [check.questions[number].bracket.sentence for number in check.order]
     assert len(set(sentences)) == 7
     assert sorted(sentences, key=sentences.index) == sentences

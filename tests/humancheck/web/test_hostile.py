@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from humancheck_page import PageClient, Tags, open_page
 
-from treegauge.humancheck.questions import Check, Plan, build_check
+from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.store import Store
 from treegauge.metrics.hogenhout import Hogenhout
 from treegauge.trees import Tree, Treebank
@@ -101,7 +101,7 @@ def test_right_to_left_text_is_shown_so(store: Store) -> None:
     words = HOSTILE["right to left"]
     gold = Tree("S", [Tree("W", [word]) for word in words])
     test = Tree("S", [Tree("NP", gold.children[:2]), *gold.children[2:]])
-    check = build_check(Treebank.from_trees([gold]), {"A": Treebank.from_trees([test])}, Plan(Hogenhout()))
+    check = build_check(Treebank.from_trees([gold]), {"A": Treebank.from_trees([test])}, CheckPlan(Hogenhout()))
     for clients in open_page(check, store, ["anna"]):
         page = clients["anna"].get()
         assert 'dir="rtl"' in page

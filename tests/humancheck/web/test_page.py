@@ -15,7 +15,7 @@ from humancheck_page import PageClient, Tags, open_page
 
 from treegauge.errors import UsageError, WriteError
 from treegauge.humancheck.judgements import Person
-from treegauge.humancheck.questions import Check, Plan, build_check
+from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web.server import serve_in_thread
@@ -78,7 +78,7 @@ def test_every_part_of_the_page(people: dict[str, PageClient], store: Store) -> 
 
 @pytest.mark.parametrize("kind", ["CE", "SP", "EM"])
 def test_the_reason_is_said(store: Store, kind: str) -> None:
-    check = small_check(Plan(exact=True))
+    check = small_check(CheckPlan(exact=True))
     question = next(question for question in check.questions if question.kind == kind)
     for clients in open_page(check, store, ["anna"]):
         text = Tags(clients["anna"].get(f"question/{question.key}")).text

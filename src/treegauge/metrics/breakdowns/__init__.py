@@ -7,7 +7,7 @@ from functools import cache
 
 from treegauge.alignment.pair import Pair, prepare
 from treegauge.errors import UnknownName
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, Place, Places
+from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Place, Places, TableLayout
 from treegauge.metrics.breakdowns.errors import by_error
 from treegauge.metrics.breakdowns.gaps import by_fan_out, by_gap_degree
 from treegauge.metrics.breakdowns.labels import by_label, confusions
@@ -44,6 +44,6 @@ def restored(name: str, counts: Counts, places: Mapping[Key, tuple[Places, ...]]
 
 
 @cache
-def _layout(name: str) -> Layout:
+def _layout(name: str) -> TableLayout:
     nothing = Treebank.from_trees([])
     return breakdown(name, prepare(nothing, nothing, Preset())).layout

@@ -17,7 +17,7 @@ from treegauge.alignment.pair import Pair
 from treegauge.tables import Cell, Table
 from treegauge.trees.treebank import Int64
 
-__all__ = ["Breakdown", "Counts", "Key", "Layout", "Place", "Places", "class_names", "grouped", "places_of"]
+__all__ = ["Breakdown", "Counts", "Key", "Place", "Places", "TableLayout", "class_names", "grouped", "places_of"]
 
 Key = tuple[str | int, ...]
 Counts = Mapping[Key, tuple[int, ...]]
@@ -50,8 +50,8 @@ class Places:
             yield Place(sentence, ("gold", "test")[side], start, end, self.labels[label] if label >= 0 else "")
 
 
-class Layout(NamedTuple):
-    """How counts become a table: ``order`` lists the keys of the rows, ``cells`` makes a row."""
+class TableLayout(NamedTuple):
+    """The layout of a table of counts: ``order`` lists the keys of the rows, ``cells`` makes a row."""
 
     title: str
     columns: tuple[str, ...]
@@ -68,7 +68,7 @@ class Breakdown:
     counts: Counts
     places: Mapping[Key, tuple[Places, ...]] = field(repr=False)
     sentences: int
-    layout: Layout = field(repr=False)
+    layout: TableLayout = field(repr=False)
 
     @property
     def keys(self) -> list[Key]:

@@ -1,14 +1,23 @@
 """Errors by kind: what it would take to turn each test tree into its gold tree.
 
 In the spirit of Kummerfeld, Hall, Curran & Klein 2012: one PP in the wrong place makes several brackets wrong, and is one error.
-The repairs are simulated on the tree (:mod:`~treegauge.metrics.breakdowns.repairs`); each wrong bracket is explained by one.
+The repairs are simulated on the tree; every wrong bracket, missed or spurious, is explained by exactly one, and no repair makes a
+right bracket wrong. The best move explains the most wrong brackets for the fewest steps.
+
+A *move* takes a run of siblings from the edge of its parent to another place next to it: up to an ancestor, down into a neighbour,
+or both. Every node whose edge it shifts must be wrong as it is, so no move breaks what is right. On the way
+
+* a node may be left with the span and label of its only child or parent (X over X): one of the two goes;
+* the run may join a node X under a new X above both, if gold has that bracket;
+* the run may get the phrase of its own that gold has over it, or lose one that gold does not have.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +26,350 @@ from treegauge.alignment.alignment import Fit
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pair import Pair
 from treegauge.metrics.base import f1, ratio
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, Places, places_of
-from treegauge.metrics.breakdowns.repair_forest import KINDS, Forest, Missed
-from treegauge.metrics.breakdowns.repairs import Change, Repair, repairs
+from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Places, TableLayout, places_of
+from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, Missed, Node, RepairForest, kind_of_move, kind_of_node
 from treegauge.metrics.matching import partners
 from treegauge.tables import Cell
 from treegauge.trees.tree import Span
 from treegauge.trees.treebank import Int64
 
-__all__ = ["KINDS", "MOST_WRONG", "Change", "Repair", "SentenceRepairs", "by_error", "explain"]
+__all__ = [
+    "KINDS",
+    "MOST_WRONG",
+    "Change",
+    "Move",
+    "Repair",
+    "Run",
+    "SentenceRepairs",
+    "Shift",
+    "best_move",
+    "by_error",
+    "explain",
+    "repairs",
+    "run_of",
+]
+
+_RIGHT, _LEFT = 1, -1
+
+
+class Run(NamedTuple):
+    """Siblings to be moved; ``phrase``: a missing gold bracket over just them; ``dissolves``: they are a phrase gold has not."""
+
+    nodes: list[Node]
+    phrase: Gold | None
+    dissolves: bool
+
+
+class Shift(NamedTuple):
+    """A node that a move gives another span, and what that makes it.
+
+    ``right``; ``relabel``: right but for the label; ``gone``: X over X; ``wrong`` as before.
+    """
+
+    node: Node
+    start: int
+    end: int
+    becomes: str
+    gold_row: int = -1
+
+
+_EXPLAINED = {"right": 2, "relabel": 2, "gone": 1, "wrong": 0}
+
+
+class Move(NamedTuple):
+    """A run comes under ``target``, or with ``joined_row`` under a new node above it and ``target``.
+
+    It explains ``explained`` brackets in ``steps`` repairs: a node that needs another label as well takes a second one.
+    """
+
+    run: Run
+    target: Node
+    shifts: tuple[Shift, ...]
+    joined_row: int = -1
+
+    @property
+    def explained(self) -> int:
+        own = (self.run.phrase is not None) + self.run.dissolves + (self.joined_row >= 0)
+        return own + sum([_EXPLAINED[shift.becomes] for shift in self.shifts])
+
+    @property
+    def steps(self) -> int:
+        return 1 + sum([shift.becomes == "relabel" for shift in self.shifts])
+
+    def rank(self) -> tuple[int, ...]:
+        """The sort key of moves; the larger the better."""
+        nodes, explained = self.run.nodes, self.explained
+        return (explained - self.steps, explained, -len(self.shifts), nodes[0].start - nodes[-1].end, -nodes[0].start)
+
+
+def best_move(forest: RepairForest, missed: Missed) -> Move | None:
+    """The move that explains most, if any explains something."""
+    edges = missed.edges()
+    found = (move for node in forest.phrases if node.wrong for move in _moves(node, missed, edges))
+    return max(found, key=Move.rank, default=None)
+
+
+def run_of(nodes: list[Node], missed: Missed) -> Run:
+    """The run of these siblings, with what gold says about a phrase of their own."""
+    first, last = nodes[0], nodes[-1]
+    gold = missed.find_span(first.start, last.end, ())
+    if len(nodes) == 1 and not first.is_token:
+        return Run(nodes, None, first.wrong and gold is None)
+    return Run(nodes, gold, False)
+
+
+def _moves(node: Node, missed: Missed, edges: set[int]) -> Iterator[Move]:
+    """The moves whose place explains something, not only the run's own phrase."""
+    for side in (_RIGHT, _LEFT):
+        for nodes, cut in _runs_inside(node, side, edges):
+            yield from _moves_out(node, run_of(nodes, missed), cut, side, missed)
+        for nodes, cut in _runs_beside(node, side, edges):
+            yield from _moves_into(node, run_of(nodes, missed), cut, side, missed, ())
+
+
+def _runs_inside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[Node], int]]:
+    """The runs of children at one edge whose going could make something right, each with where the node would then end."""
+    children = node.children
+    for index in range(1, len(children)):
+        stays = (0, index) if side == _RIGHT else (index, len(children))
+        cut = children[index].start
+        if cut in edges or (stays[1] - stays[0] == 1 and children[stays[0]].label == node.label):
+            yield children[index:] if side == _RIGHT else children[:index], cut
+
+
+def _runs_beside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[Node], int]]:
+    """The runs of siblings next to a node that could become part of it, each with where the node would then end."""
+    parent, siblings, place = node.parent, node.parent.children, node.place()
+    for index in range(place + 1, len(siblings)) if side == _RIGHT else range(place - 1, -1, -1):
+        cut = _edge(siblings[index], side)
+        if cut in edges or (_edge(parent, side) == cut and parent.label == node.label):
+            yield siblings[place + 1 : index + 1] if side == _RIGHT else siblings[index:place], cut
+
+
+def _moves_out(node: Node, run: Run, cut: int, side: int, missed: Missed) -> Iterator[Move]:
+    """Moves of a run out of a node, and out of the wrong nodes above it that share the edge."""
+    shifts: tuple[Shift, ...] = ()
+    explains = False
+    inner, edge = node, _edge(node, side)
+    left = node.children[0] if side == _RIGHT else node.children[-1]
+    twin = left if len(node.children) - len(run.nodes) == 1 else None
+    while inner.wrong and _edge(inner, side) == edge:
+        start, end = (inner.start, cut) if side == _RIGHT else (cut, inner.end)
+        shift = _shift(inner, start, end, twin if inner is node else None, missed, shifts)
+        shifts += (shift,)
+        explains |= shift.becomes != "wrong"
+        if explains:
+            yield Move(run, inner.parent, shifts)
+        place = inner.place() + side
+        if 0 <= place < len(inner.parent.children):
+            yield from _moves_into(inner.parent.children[place], run, cut, -side, missed, shifts)
+        inner = inner.parent
+
+
+def _moves_into(node: Node, run: Run, cut: int, side: int, missed: Missed, shifts: tuple[Shift, ...]) -> Iterator[Move]:
+    """Moves of a run into a node that has it on one side, and further down along that edge."""
+    first = node if not shifts else None
+    explains = any(shift.becomes != "wrong" for shift in shifts)
+    while not node.is_token:
+        start, end = (node.start, cut) if side == _RIGHT else (cut, node.end)
+        # With nothing shifted a bracket over both would only be a node above the two, which is no move.
+        if shifts and (joined := missed.find(start, end, node.label, [shift.gold_row for shift in shifts])):
+            yield Move(run, node, shifts, joined.row)
+        if not node.wrong:
+            return
+        twin = node.parent if node is first and node.parent.span == (start, end) else None
+        shift = _shift(node, start, end, twin, missed, shifts)
+        shifts += (shift,)
+        explains |= shift.becomes != "wrong"
+        if explains:
+            yield Move(run, node, shifts)
+        node = node.children[-1] if side == _RIGHT else node.children[0]
+
+
+def _shift(node: Node, start: int, end: int, twin: Node | None, missed: Missed, before: tuple[Shift, ...]) -> Shift:
+    """The changes to a wrong node with another span; ``twin`` is the child or parent that then has the same span."""
+    claimed = [shift.gold_row for shift in before] if before else ()
+    if found := missed.find(start, end, node.label, claimed):
+        return Shift(node, start, end, "right", found.row)
+    if twin is not None and twin.label == node.label:
+        return Shift(node, start, end, "gone")
+    if found := missed.find_span(start, end, claimed):
+        return Shift(node, start, end, "relabel", found.row)
+    return Shift(node, start, end, "wrong")
+
+
+def _edge(node: Node, side: int) -> int:
+    return node.end if side == _RIGHT else node.start
+
+
+Change = tuple[Span | None, Span | None]
+"""A bracket before and after a repair; None: there is none."""
+
+
+class Repair(NamedTuple):
+    """One step towards the gold tree.
+
+    ``action`` is ``move``, ``relabel``, ``add`` or ``remove``; ``what`` are the labels moved or the label concerned, over the words
+    ``[start, end)``; ``missed`` and ``spurious`` are the gold and test brackets (rows) that it explains; ``changes`` is what it
+    does to the brackets of the tree.
+    """
+
+    kind: str
+    action: str
+    what: str
+    start: int
+    end: int
+    missed: tuple[int, ...]
+    spurious: tuple[int, ...]
+    changes: tuple[Change, ...]
+
+
+def repairs(forest: RepairForest, missed: Missed) -> Iterator[Repair]:
+    """Repairs until nothing is wrong or missing.
+
+    What explains most comes first. A span that only lacks its label is relabelled unless a move explains more than both its
+    brackets; nodes are removed and added only when nothing can be moved.
+    """
+    while True:
+        move = best_move(forest, missed)
+        if move and move.explained - move.steps > 1:
+            yield from _move(forest, missed, move)
+        elif repair := _relabel(forest, missed):
+            yield repair
+        elif move:
+            yield from _move(forest, missed, move)
+        elif repair := _join(forest, missed) or _remove(forest) or _add(forest, missed):
+            yield repair
+        else:
+            return
+
+
+def _move(forest: RepairForest, missed: Missed, move: Move) -> Iterator[Repair]:
+    """The move itself, then a repair for each node that it leaves with the right span and a wrong label."""
+    run, source = move.run.nodes, move.run.nodes[0].parent
+    start, end = run[0].start, run[-1].end
+    beside = _neighbours(run)
+    changes: list[Change] = []
+    gold_rows: list[int] = []
+    relabelled: list[tuple[Node, Gold]] = []
+    forest.move(run, move.target.parent if move.joined_row >= 0 else move.target)
+    for shift in move.shifts:
+        node, before = shift.node, _bracket(shift.node)
+        node.start, node.end, node.wrong = shift.start, shift.end, shift.becomes == "wrong"
+        changes.append((before, None if shift.becomes == "gone" else _bracket(node)))
+        if shift.becomes == "gone":
+            forest.splice_out(node)
+        elif shift.becomes == "relabel":
+            relabelled.append((node, missed.take(*node.span, shift.gold_row)))
+        elif shift.becomes == "right":
+            gold_rows.append(missed.take(*node.span, shift.gold_row).row)
+    if move.joined_row >= 0:
+        both = [move.target, *run] if move.target.start < start else [*run, move.target]
+        changes.append((None, _new(forest, missed, both, move.joined_row, gold_rows)))
+    kind = kind_of_move(run, _phrase(move.run), source, move.target, [*beside, *_neighbours(run)])
+    test_rows = [shift.node.row for shift in move.shifts if shift.becomes != "wrong"]
+    _settle(forest, missed, move.run, changes, gold_rows, test_rows)
+    yield Repair(kind, "move", _names(run), start, end, tuple(gold_rows), tuple(test_rows), tuple(changes))
+    for node, gold in relabelled:
+        yield _labelled(node, gold, ())
+
+
+def _settle(
+    forest: RepairForest, missed: Missed, run: Run, changes: list[Change], gold_rows: list[int], test_rows: list[int]
+) -> None:
+    """Give a run its own phrase, or take from it one that gold does not have."""
+    if run.phrase:
+        changes.append((None, _new(forest, missed, run.nodes, run.phrase.row, gold_rows)))
+    elif run.dissolves:
+        (node,) = run.nodes
+        forest.splice_out(node)
+        node.wrong = False
+        changes.append((_bracket(node), None))
+        test_rows.append(node.row)
+
+
+def _new(forest: RepairForest, missed: Missed, children: list[Node], row: int, gold_rows: list[int]) -> Span:
+    """A new node for a missing gold bracket over these siblings."""
+    gold_rows.append(row)
+    return _bracket(forest.wrap(children, missed.take(children[0].start, children[-1].end, row)))
+
+
+def _phrase(run: Run) -> str:
+    return run.phrase.name if run.phrase else ""
+
+
+def _relabel(forest: RepairForest, missed: Missed) -> Repair | None:
+    for node in forest.phrases:
+        if node.wrong and (gold := missed.find_span(node.start, node.end, ())):
+            missed.take(*node.span, gold.row)
+            return _labelled(node, gold, (node.row,))
+    return None
+
+
+def _labelled(node: Node, gold: Gold, spurious: tuple[int, ...]) -> Repair:
+    before = _bracket(node)
+    node.label, node.name, node.wrong = gold.label, gold.name, False
+    what = f"{before.label} -> {gold.name}"
+    return Repair("different label", "relabel", what, *node.span, (gold.row,), spurious, ((before, _bracket(node)),))
+
+
+def _join(forest: RepairForest, missed: Missed) -> Repair | None:
+    """A missing X over X and others: the others belong to that X, so they are moved under a new X above it."""
+    for span, gold in missed:
+        siblings = forest.run(*span)
+        if siblings is None or len(siblings) == 1:
+            continue
+        for head, others in ((siblings[0], siblings[1:]), (siblings[-1], siblings[:-1])):
+            if head.label == gold.label:
+                return _joined(forest, missed, siblings, gold, head, run_of(others, missed))
+    return None
+
+
+def _joined(forest: RepairForest, missed: Missed, siblings: list[Node], gold: Gold, head: Node, run: Run) -> Repair:
+    start, end = run.nodes[0].start, run.nodes[-1].end
+    beside = _neighbours(run.nodes)
+    gold_rows: list[int] = []
+    test_rows: list[int] = []
+    changes: list[Change] = [(None, _new(forest, missed, siblings, gold.row, gold_rows))]
+    kind = kind_of_move(run.nodes, _phrase(run), head.parent.parent, head, beside)
+    _settle(forest, missed, run, changes, gold_rows, test_rows)
+    return Repair(kind, "move", _names(run.nodes), start, end, tuple(gold_rows), tuple(test_rows), tuple(changes))
+
+
+def _remove(forest: RepairForest) -> Repair | None:
+    node = next((node for node in forest.phrases if node.wrong), None)
+    if node is None:
+        return None
+    kind = kind_of_node(node.name, node.children, node.parent, missing=False)
+    forest.splice_out(node)
+    return Repair(kind, "remove", node.name, *node.span, (), (node.row,), ((_bracket(node), None),))
+
+
+def _add(forest: RepairForest, missed: Missed) -> Repair | None:
+    """Add the smallest missing bracket; with nothing wrong left, each fits."""
+    if not missed:
+        return None
+    span, gold = min(missed, key=lambda item: (item[0][1] - item[0][0], item[0], -item[1].row))
+    run = forest.run(*span)
+    assert run is not None, "right brackets never cross a gold bracket"
+    kind = kind_of_node(gold.name, run, run[0].parent, missing=True)
+    node = forest.wrap(run, missed.take(*span, gold.row))
+    return Repair(kind, "add", gold.name, *span, (gold.row,), (), ((None, _bracket(node)),))
+
+
+def _bracket(node: Node) -> Span:
+    return Span(node.start, node.end, node.name)
+
+
+def _names(run: Sequence[Node]) -> str:
+    return " ".join(node.name for node in run)
+
+
+def _neighbours(run: Sequence[Node]) -> list[Node]:
+    """The siblings directly before and after a run."""
+    siblings, first = run[0].parent.children, run[0].place()
+    return siblings[max(first - 1, 0) : first] + siblings[first + len(run) : first + len(run) + 1]
+
 
 MOST_WRONG = 200
 """A sentence with more wrong brackets than this shares too little with its gold tree to speak of moves: node by node."""
@@ -70,7 +414,7 @@ def explain(pair: Pair) -> Iterator[SentenceRepairs]:
         else:
             tokens = slice(pair.gold.token_offset[sentence], pair.gold.token_offset[sentence + 1])
             numbers: list[int] = pair.gold.tag[tokens].tolist()
-            forest = Forest(pair.test, classes, sentence, wrong, [tags[number] for number in numbers])
+            forest = RepairForest(pair.test, classes, sentence, wrong, [tags[number] for number in numbers])
             yield SentenceRepairs(sentence, tuple(repairs(forest, Missed(pair.gold, classes, missed))))
 
 
@@ -139,7 +483,7 @@ def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, errors, sentences, missed, spurious, share, ratio(missed + spurious, errors), repaired)
 
 
-_BY_ERROR = Layout(
+_BY_ERROR = TableLayout(
     "By kind of error",
     ("kind", "errors", "sentences", "missed", "spurious", "share", "brackets per error", "f1 if repaired"),
     ("share", "f1 if repaired"),

@@ -11,7 +11,7 @@ import numpy as np
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pair import Pair
 from treegauge.metrics.base import f1, ratio
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, grouped, places_of
+from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, TableLayout, grouped, places_of
 from treegauge.metrics.matching import partners
 from treegauge.tables import Cell
 from treegauge.trees.treebank import Int64
@@ -41,7 +41,7 @@ def _fan_out_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, int(key[0]) - 1, gold, test, gold_matched, *rates)
 
 
-_BY_FAN_OUT = Layout(
+_BY_FAN_OUT = TableLayout(
     "By fan-out",
     ("fan-out", "gap degree", "gold", "test", "matched", "recall", "precision", "f1"),
     ("recall", "precision", "f1"),
@@ -79,7 +79,7 @@ def _gap_degree_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, sentences, gold, test, matched, *rates)
 
 
-_BY_GAP_DEGREE = Layout(
+_BY_GAP_DEGREE = TableLayout(
     "By gap degree of the sentence",
     ("gap degree", "sentences", "gold", "test", "matched", "recall", "precision", "f1", "exact"),
     ("recall", "precision", "f1", "exact"),

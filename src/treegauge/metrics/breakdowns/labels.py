@@ -6,7 +6,7 @@ import numpy as np
 
 from treegauge.alignment.pair import Pair
 from treegauge.metrics.base import ratio
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, class_names, grouped, places_of
+from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, TableLayout, class_names, grouped, places_of
 from treegauge.metrics.matching import partners
 from treegauge.tables import Cell
 
@@ -56,7 +56,7 @@ def _label_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, gold, test, gold_matched, *rates)
 
 
-_BY_LABEL = Layout(
+_BY_LABEL = TableLayout(
     "By label",
     ("label", "gold", "test", "matched", "recall", "precision", "f1"),
     ("recall", "precision", "f1"),
@@ -93,6 +93,6 @@ def _confusion_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, counts[key][0], ratio(counts[key][0], total))
 
 
-_CONFUSIONS = Layout(
+_CONFUSIONS = TableLayout(
     "Label confusions on right spans", ("gold", "test", "count", "share"), ("share",), most_frequent_first, _confusion_cells
 )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
 
-__all__ = ["KINDS", "Forest", "Gold", "Missed", "Node", "category", "kind_of_move", "kind_of_node"]
+__all__ = ["KINDS", "Gold", "Missed", "Node", "RepairForest", "category", "kind_of_move", "kind_of_node"]
 
 
 class Node:
@@ -46,7 +46,7 @@ class Node:
         return self.parent.children.index(self)
 
 
-class Forest:
+class RepairForest:
     """The brackets of one sentence as nodes under a root above all; the root is never wrong and never changes."""
 
     def __init__(
@@ -164,7 +164,7 @@ class Missed:
         return ((span, bracket) for span, brackets in self.by_span.items() for bracket in brackets)
 
     def edges(self) -> set[int]:
-        """Where missing brackets begin or end."""
+        """The places where missing brackets begin or end."""
         return {edge for span in self.by_span for edge in span}
 
     def find(self, start: int, end: int, label: int, claimed: Sequence[int]) -> Gold | None:

@@ -10,7 +10,7 @@ import numpy as np
 from treegauge.alignment.brackets import Brackets, depths
 from treegauge.alignment.pair import Pair
 from treegauge.metrics.base import f1, ratio
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Layout, class_names, grouped, places_of
+from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, TableLayout, class_names, grouped, places_of
 from treegauge.metrics.breakdowns.labels import most_frequent_first
 from treegauge.metrics.matching import codes, crossing, is_in, partners, sequence_codes
 from treegauge.tables import Cell
@@ -50,7 +50,7 @@ def _length_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (words, sentences, gold, test, matched, *rates, ratio(crossed, sentences))
 
 
-_BY_LENGTH = Layout(
+_BY_LENGTH = TableLayout(
     "By sentence length",
     ("words", "sentences", "gold", "test", "matched", "recall", "precision", "f1", "exact", "crossing"),
     ("recall", "precision", "f1", "exact"),
@@ -80,7 +80,7 @@ def _depth_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, gold, gold_matched, ratio(gold_matched, gold), test, test_matched, ratio(test_matched, test))
 
 
-_BY_DEPTH = Layout(
+_BY_DEPTH = TableLayout(
     "By depth",
     ("depth", "gold", "gold matched", "recall", "test", "test matched", "precision"),
     ("recall", "precision"),
@@ -139,7 +139,7 @@ def _unary_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, gold, test, matched, ratio(matched, gold), ratio(matched, test), f1(matched, gold, test))
 
 
-_UNARY = Layout(
+_UNARY = TableLayout(
     "Unary chains",
     ("chain", "gold", "test", "matched", "recall", "precision", "f1"),
     ("recall", "precision", "f1"),
@@ -176,7 +176,7 @@ def _cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
     return (*key, counts[key][0], ratio(counts[key][0], all_sentences), ratio(up_to, all_sentences))
 
 
-_BY_CROSSING = Layout(
+_BY_CROSSING = TableLayout(
     "By crossing brackets",
     ("crossing", "sentences", "share", "so many or fewer"),
     ("share", "so many or fewer"),

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import repeat
 
-from treegauge.metrics.evalb.reading import Rules, Sentence
+from treegauge.metrics.evalb.reading import EvalbSentence, Rules
 from treegauge.presets.prm import cut_label
 
-__all__ = ["DELETED", "MATCHED", "NOT_REACHED", "UNMATCHED", "Comparison", "Side", "compare", "count_crossing"]
+__all__ = ["DELETED", "MATCHED", "NOT_REACHED", "UNMATCHED", "SentenceComparison", "Side", "compare_sentences", "count_crossing"]
 
 Span = tuple[int, int]
 
@@ -86,7 +86,7 @@ class Side:
 
 
 @dataclass(slots=True)
-class Comparison:
+class SentenceComparison:
     """The outcome of comparing two sentences; ``tag_codes`` has one entry a word."""
 
     gold: Side
@@ -103,7 +103,7 @@ class Comparison:
         return self.tag_codes.count(MATCHED)
 
 
-def compare(gold: Sentence, test: Sentence, rules: Rules) -> Comparison:
+def compare_sentences(gold: EvalbSentence, test: EvalbSentence, rules: Rules) -> SentenceComparison:
     r"""The brackets and tags of two sentences with the same number of words.
 
     >>> from treegauge.metrics.evalb.reading import Log
@@ -112,7 +112,7 @@ def compare(gold: Sentence, test: Sentence, rules: Rules) -> Comparison:
     >>> rules = Rules(Parameters())
     >>> gold = read_sentence(b"(S (A (N a) (N b)) (N c))", rules, Log())
     >>> test = read_sentence(b"(S (N a) (A (N b) (V c)))", rules, Log())
-    >>> both = compare(gold, test, rules)
+    >>> both = compare_sentences(gold, test, rules)
     >>> both.matched, both.gold.counted, both.test.counted, both.crossing, both.tags
     (1, 2, 2, 1, 2)
     """
@@ -120,11 +120,11 @@ def compare(gold: Sentence, test: Sentence, rules: Rules) -> Comparison:
     crossing = count_crossing(list(_counted_spans(gold, gold_side)), list(_counted_spans(test, test_side)))
     _match(gold, gold_side, test, test_side, rules)
     tag_codes = [MATCHED if rules.same_label(*pair) else UNMATCHED for pair in zip(gold.tags, test.tags, strict=True)]
-    return Comparison(gold_side, test_side, crossing, tag_codes)
+    return SentenceComparison(gold_side, test_side, crossing, tag_codes)
 
 
-def side_of(sentence: Sentence, rules: Rules) -> Side:
-    """Which brackets of a sentence count, before any is matched.
+def side_of(sentence: EvalbSentence, rules: Rules) -> Side:
+    """The brackets of a sentence, with those that count marked, before any is matched.
 
     A bracket without words keeps its label as it is and does not count; a deleted one has its label cut.
     """
@@ -140,12 +140,12 @@ def side_of(sentence: Sentence, rules: Rules) -> Side:
     return Side(codes, labels)
 
 
-def _counted_spans(sentence: Sentence, side: Side) -> Iterator[Span]:
+def _counted_spans(sentence: EvalbSentence, side: Side) -> Iterator[Span]:
     spans = zip(sentence.starts, sentence.ends, strict=True)
     return (span for span, code in zip(spans, side.codes, strict=True) if code != DELETED)
 
 
-def _match(gold: Sentence, gold_side: Side, test: Sentence, test_side: Side, rules: Rules) -> None:
+def _match(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side: Side, rules: Rules) -> None:
     """Mark the matched brackets of both sides.
 
     Test brackets wait in a queue per span and label, so the first free one with an equal label is the earliest head

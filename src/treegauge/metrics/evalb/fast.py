@@ -22,7 +22,7 @@ Bracket = tuple[int, int, bytes]
 
 _PART = re.compile(rb"([^\s()\0]*)(?:\s+(?:([^\s()\0]*)(\)[\s)]*))?|(\)[\s)]*))?")
 _MOST_PARTS = 500_000
-"""When more parts than this are remembered, all are forgotten, so that memory stays bounded."""
+"""The largest number of remembered parts; with more, all are forgotten, so that memory stays bounded."""
 
 
 class FastSentence(NamedTuple):
@@ -38,7 +38,7 @@ class _Irregular(Exception):
 
 
 _KEPT, _OPENS, _DROPPED, _KEPT_FREE, _DROPPED_FREE = range(5)
-"""What a part is: a terminal that stays, a non-terminal, a deleted terminal; the last two add nothing to the length."""
+"""The kind of a part: a terminal that stays, a non-terminal, a deleted terminal; the last two add nothing to the length."""
 
 _Part = tuple[int, Any, int]
 """Its kind; the terminal that stays, or the label if it counts, or ``None``; how many brackets close after it."""
@@ -131,7 +131,7 @@ class FastReader:
         return (_KEPT_FREE if free else _KEPT), terminal, closes
 
     def _label_class(self, label: bytes) -> bytes | None:
-        """What stands for a label in a bracket: the same for equal labels, ``None`` if it does not count."""
+        """The key of a label in a bracket: the same for equal labels, ``None`` if it does not count."""
         counted = self._rules.counted_label(label)
         if counted is None:
             return None

@@ -35,7 +35,7 @@ def open_file(name: bytes) -> BinaryIO | None:
 
 
 REMARK = b"treegauge: "
-"""How each line on stderr begins that EVALB itself would not print."""
+"""The beginning of each line on stderr that EVALB itself would not print."""
 
 USAGE = (
     b" evalb [-dDh][-c n][-e n][-p param_file] gold-file test-file  \n"
@@ -144,7 +144,7 @@ def _read_prm(run: Invocation, name: bytes) -> None:
 
 
 MOST_REPETITIONS = 10_000_000
-"""How often a message is repeated on an endless line; EVALB goes on up to its error limit, or for ever."""
+"""The number of times a message is repeated on an endless line; EVALB goes on up to its error limit, or for ever."""
 
 _BLOCK = 4096
 

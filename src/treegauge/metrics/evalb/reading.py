@@ -29,10 +29,10 @@ __all__ = [
     "UNCLOSED",
     "WORD",
     "WORDS",
+    "EvalbSentence",
     "Log",
     "Quote",
     "Rules",
-    "Sentence",
     "parameter_remarks",
     "read_sentence",
     "sentence_remarks",
@@ -163,7 +163,7 @@ class Quote(NamedTuple):
 
 
 @dataclass(slots=True)
-class Sentence:
+class EvalbSentence:
     """The kept words and all brackets of one line; bracket *i* is the *i*-th opened.
 
     ``starts`` and ``ends`` count kept words, ``opened`` and ``closed`` bytes of the line. ``endless`` marks a line on
@@ -190,7 +190,7 @@ class Sentence:
         return self.line[self.opened[bracket] : end].partition(b"\0")[0]
 
 
-def read_sentence(line: bytes, rules: Rules, log: Log) -> Sentence:
+def read_sentence(line: bytes, rules: Rules, log: Log) -> EvalbSentence:
     r"""The sentence on a line (with its newline, if it has one).
 
     >>> from treegauge.presets.prm import Parameters
@@ -201,7 +201,7 @@ def read_sentence(line: bytes, rules: Rules, log: Log) -> Sentence:
     >>> list(zip(sentence.starts, sentence.ends, sentence.labels))
     [(0, 2, b'S'), (0, 1, b'NP'), (1, 2, b'VP')]
     """
-    sentence = Sentence(line)
+    sentence = EvalbSentence(line)
     open_brackets: list[int] = []
     surplus = 0  # closing brackets that had nothing to close
     place = _skip_blanks(line, 0)
@@ -236,7 +236,7 @@ def _skip_blanks(line: bytes, place: int) -> int:
     return blanks.end()
 
 
-def _read_opening(sentence: Sentence, place: int, rules: Rules, log: Log) -> tuple[int, bool]:
+def _read_opening(sentence: EvalbSentence, place: int, rules: Rules, log: Log) -> tuple[int, bool]:
     """Read from an opening bracket: where to go on, and whether a non-terminal was opened there."""
     line = sentence.line
     found = _OPENING.match(line, place)
@@ -263,7 +263,7 @@ def _read_opening(sentence: Sentence, place: int, rules: Rules, log: Log) -> tup
     return (found.end(1) if follows else len(line)), True
 
 
-def _read_terminal(sentence: Sentence, tag: bytes, word: bytes, place: int, rules: Rules) -> None:
+def _read_terminal(sentence: EvalbSentence, tag: bytes, word: bytes, place: int, rules: Rules) -> None:
     """Count a pre-terminal for the length, remember it if it is a quote, keep it unless its tag is deleted."""
     if tag not in rules.not_in_length:
         sentence.length += 1
@@ -288,10 +288,10 @@ _LIST = 100
 _QUOTE_LABELS = 20
 
 
-def sentence_remarks(side: bytes, number: int, sentence: Sentence) -> tuple[bytes, ...]:
+def sentence_remarks(side: bytes, number: int, sentence: EvalbSentence) -> tuple[bytes, ...]:
     r"""A remark for each of EVALB's limits that a sentence exceeds; ``side`` is ``gold`` or ``test``.
 
-    >>> sentence_remarks(b"gold", 7, Sentence(b"(S)\n", longest_label=30))
+    >>> sentence_remarks(b"gold", 7, EvalbSentence(b"(S)\n", longest_label=30))
     (b'gold line 7: a label of 30 bytes where EVALB holds 29; its own result is undefined here, this one is not',)
     """
     sizes = (

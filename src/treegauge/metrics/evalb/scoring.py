@@ -9,20 +9,125 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 from treegauge.metrics.evalb import reading as limits
-from treegauge.metrics.evalb.counting import Comparison, compare, count_crossing, side_of
+from treegauge.metrics.evalb.counting import (
+    DELETED,
+    MATCHED,
+    NOT_REACHED,
+    UNMATCHED,
+    SentenceComparison,
+    Side,
+    compare_sentences,
+    count_crossing,
+    side_of,
+)
 from treegauge.metrics.evalb.fast import Bracket, FastReader, FastSentence
-from treegauge.metrics.evalb.reading import UNCLOSED, Log, Quote, Rules, Sentence, read_sentence
+from treegauge.metrics.evalb.reading import UNCLOSED, EvalbSentence, Log, Quote, Rules, read_sentence
 from treegauge.presets.prm import Parameters
 
-__all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "repair_quotes", "score_lines"]
+__all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "dump", "repair_quotes", "score_lines", "trace_brackets"]
 
 
-def repair_quotes(gold: Sentence, test: Sentence, rules: Rules, log: Log) -> tuple[Sentence, Sentence]:
+def dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
+    """The words and brackets of both sides with their result codes; without a comparison all are "not reached"."""
+    if comparison is None:
+        gold_side, test_side = _not_reached(gold), _not_reached(test)
+        gold_tags, test_tags = [NOT_REACHED] * len(gold.words), [NOT_REACHED] * len(test.words)
+    else:
+        gold_side, test_side = comparison.gold, comparison.test
+        gold_tags = test_tags = comparison.tag_codes
+    head = b"-<1>---(wn1=%3d, bn1=%3d)-           -<2>---(wn2=%3d, bn2=%3d)-" % (
+        len(gold.words),
+        len(gold.labels),
+        len(test.words),
+        len(test.labels),
+    )
+    words = _two_columns(_words(gold, gold_tags), _words(test, test_tags), width=40)
+    brackets = _two_columns(_brackets(gold, gold_side), _brackets(test, test_side), width=32)
+    return b"\n".join([head, *words, b"", *brackets, b"", b"========", b""])
+
+
+def _not_reached(sentence: EvalbSentence) -> Side:
+    return Side([NOT_REACHED] * len(sentence.labels), sentence.labels)
+
+
+def _words(sentence: EvalbSentence, codes: Sequence[int]) -> Iterator[bytes]:
+    """One entry a word; an empty word has an empty entry."""
+    for number, (code, tag, word) in enumerate(zip(codes, sentence.tags, sentence.words, strict=True)):
+        yield b"%3d : %d : %-6s  %-16s" % (number, code, tag, word) if word else b""
+
+
+def _brackets(sentence: EvalbSentence, side: Side) -> Iterator[bytes]:
+    columns = zip(side.codes, sentence.starts, sentence.ends, side.labels, strict=True)
+    for number, column in enumerate(columns):
+        yield b"%3d : %d : %3d  %3d  %-6s" % (number, *column)
+
+
+def _two_columns(left: Iterator[bytes], right: Iterator[bytes], width: int) -> Iterator[bytes]:
+    """Entries side by side: six blanks between them, ``width`` blanks in place of an empty left one."""
+    for one, other in zip_longest(left, right, fillvalue=b""):
+        yield (one + b"      " if one else b" " * width) + other
+
+
+def trace_brackets(gold: EvalbSentence, gold_side: Side, test: EvalbSentence, test_side: Side, rules: Rules) -> Iterator[bytes]:
+    """The DEBUG 2 lines of matching and crossing, for sides before matching: every pair looked at, in order.
+
+    LABEL: same span, other label. BRACKET: a gold bracket whose span is not in test. EXTRA: a test bracket that
+    matched none and met none of its span. CROSSING: a gold bracket that a test bracket crosses.
+    """
+    gold_codes, test_codes = list(gold_side.codes), list(test_side.codes)
+    other_label = [False] * len(test_codes)
+    for i, label in enumerate(gold_side.labels):
+        met = False
+        for j, theirs in enumerate(test_side.labels):
+            codes, starts, ends = (gold_codes[i], test_codes[j]), (gold.starts[i], test.starts[j]), (gold.ends[i], test.ends[j])
+            yield b"1.res=%d, 2.res=%d, 1.start=%d, 2.start=%d, 1.end=%d, 2.end=%d\n" % (*codes, *starts, *ends)
+            if codes[0] == DELETED or codes[1] != UNMATCHED or starts[0] != starts[1] or ends[0] != ends[1]:
+                continue
+            met = True
+            if not rules.parameters.labelled or rules.same_label(label, theirs):
+                gold_codes[i] = test_codes[j] = MATCHED
+                break
+            other_label[j] = True
+            yield _excerpt(b"LABEL", gold, i)
+        if not met and gold_codes[i] != DELETED:
+            yield _excerpt(b"BRACKET", gold, i)
+    for j, code in enumerate(test_codes):
+        if code == UNMATCHED and not other_label[j]:
+            yield _excerpt(b"EXTRA", test, j)
+    yield from _trace_crossing(gold, gold_codes, test, test_codes)
+
+
+def _trace_crossing(
+    gold: EvalbSentence, gold_codes: Sequence[int], test: EvalbSentence, test_codes: Sequence[int]
+) -> Iterator[bytes]:
+    """The first gold bracket that each test bracket crosses, unless it was the one named last."""
+    gold_spans = [
+        (number, c, d)
+        for number, (c, d, code) in enumerate(zip(gold.starts, gold.ends, gold_codes, strict=True))
+        if code != DELETED
+    ]
+    last = None
+    for a, b, code in zip(test.starts, test.ends, test_codes, strict=True):
+        if code == DELETED:
+            continue
+        crossed = next((number for number, c, d in gold_spans if c < a < d < b or a < c < b < d), None)
+        if crossed is not None and crossed != last:
+            yield _excerpt(b"CROSSING", gold, crossed)
+            last = crossed
+
+
+def _excerpt(kind: bytes, sentence: EvalbSentence, bracket: int) -> bytes:
+    start, end = sentence.starts[bracket], sentence.ends[bracket]
+    return b"  %s[%d-%d]: %s\n" % (kind, start, end - 1, sentence.text(bracket))
+
+
+def repair_quotes(gold: EvalbSentence, test: EvalbSentence, rules: Rules, log: Log) -> tuple[EvalbSentence, EvalbSentence]:
     """Both sentences after the repair (they may still differ in length).
 
     For each test quote in order, and each gold quote in order that stands at the same word index with another tag: if
@@ -50,7 +155,7 @@ def repair_quotes(gold: Sentence, test: Sentence, rules: Rules, log: Log) -> tup
 class _Repair:
     """A copy of a sentence that quotes can be put back into, and the word index of each of its quotes."""
 
-    def __init__(self, sentence: Sentence, log: Log) -> None:
+    def __init__(self, sentence: EvalbSentence, log: Log) -> None:
         self.sentence = replace(
             sentence,
             words=list(sentence.words),
@@ -83,12 +188,12 @@ def _move_on(numbers: list[int], first: int) -> None:
     numbers[first:] = [number + 1 for number in numbers[first:]]
 
 
-def _is_open(sentence: Sentence, bracket: int, quote: Quote) -> bool:
+def _is_open(sentence: EvalbSentence, bracket: int, quote: Quote) -> bool:
     """Whether a bracket opened before the quote is closed after it, or never."""
     return sentence.closed[bracket] == UNCLOSED or sentence.closed[bracket] > quote.place
 
 
-def _trace_quotes(gold: Sentence, test: Sentence, log: Log) -> None:
+def _trace_quotes(gold: EvalbSentence, test: EvalbSentence, log: Log) -> None:
     for number in range(max(len(gold.quotes), len(test.quotes))):
         for quote in (*gold.quotes[number : number + 1], *test.quotes[number : number + 1]):
             log.trace(b"%d: %s - %s\n" % (quote.words, quote.tag, quote.word))
@@ -194,10 +299,8 @@ class _Scorer:
         comparison = self._compare(number, gold, test, log)
         return self._result(number, ERROR if log.messages else VALID, log, gold, test, comparison)
 
-    def _compare(self, number: int, gold: Sentence, test: Sentence, log: Log) -> Comparison:
+    def _compare(self, number: int, gold: EvalbSentence, test: EvalbSentence, log: Log) -> SentenceComparison:
         if log.tracing:
-            from treegauge.metrics.evalb.trace import trace_brackets
-
             if max(len(gold.labels), len(test.labels)) <= limits.BRACKETS:
                 sides = side_of(gold, self._rules), side_of(test, self._rules)
                 for text in trace_brackets(gold, sides[0], test, sides[1], self._rules):
@@ -207,16 +310,16 @@ class _Scorer:
             else:
                 # A line for each pair of brackets: beyond EVALB's own limit it would only fill the disk.
                 log.remarks.append(b"line %d: too many brackets for the DEBUG 2 trace, which is left out" % number)
-        return compare(gold, test, self._rules)
+        return compare_sentences(gold, test, self._rules)
 
     def _result(
         self,
         number: int,
         status: int,
         log: Log,
-        gold: Sentence,
-        test: Sentence | None,
-        comparison: Comparison | None = None,
+        gold: EvalbSentence,
+        test: EvalbSentence | None,
+        comparison: SentenceComparison | None = None,
     ) -> SentenceResult:
         counts = (0, 0, 0, 0, 0, 0)
         if comparison is not None:
@@ -238,10 +341,8 @@ class _Scorer:
         )
 
 
-def _dump(gold: Sentence, test: Sentence, comparison: Comparison | None) -> bytes:
+def _dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
     """The DEBUG 1 dump, whose module few runs need."""
-    from treegauge.metrics.evalb.trace import dump
-
     return dump(gold, test, comparison)
 
 

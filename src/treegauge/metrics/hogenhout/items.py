@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 STEPS = ("punctuation", "empty", "double", "one-word")
-"""What is dropped from both trees, in this order."""
+"""The preprocessing steps: brackets that are dropped from both trees, in this order."""
 
 Mask = NDArray[np.bool_]
 
@@ -65,7 +65,7 @@ class Prepared:
     became: Int64
 
     def labelled(self, labels: Collection[str]) -> Mask:
-        """Which brackets have, somewhere in their chain, one of the labels; all of them if none is given."""
+        """A mask of the brackets with one of the labels somewhere in their chain; all of them if none is given."""
         if not labels:
             return np.ones(self.brackets.n_brackets, dtype=np.bool_)
         wanted = np.array([label in labels for label in self.before.labels], dtype=np.bool_)[self.before.label]
@@ -139,14 +139,14 @@ def _one_word(brackets: Brackets) -> Mask:
 Mask = NDArray[np.bool_]
 
 READINGS = ("nontop", "literal", "parse", "both")
-"""What makes a reproduced bracket *inherited*: its treebank parent was reproduced (``literal``, the printed words); the same, but
-the bracket around the whole sentence is nobody's parent (``nontop``, which gives the paper's own example); its parent in the
-*parse* is an exact match (``parse``); both parents are (``both``)."""
+"""The readings of *inherited*, of a reproduced bracket: its treebank parent was reproduced (``literal``, the printed words); the
+same, but the bracket around the whole sentence is nobody's parent (``nontop``, which gives the paper's own example); its parent in
+the *parse* is an exact match (``parse``); both parents are (``both``)."""
 
 
 @dataclass(frozen=True)
 class Items:
-    """What each bracket is: ``partner`` and ``reproduced`` per treebank bracket, the rest per parser bracket."""
+    """The kind of each bracket: ``partner`` and ``reproduced`` per treebank bracket, the rest per parser bracket."""
 
     gold: Prepared
     test: Prepared
@@ -177,7 +177,7 @@ def _of_parent(mask: Mask, parent: Int64) -> Mask:
 
 
 def inherited(items: Items, reading: str) -> Mask:
-    """Which reproduced treebank brackets inherit that from their parent (see :data:`READINGS`)."""
+    """A mask of the reproduced treebank brackets that inherit that from their parent (see :data:`READINGS`)."""
     gold, test = items.gold.brackets, items.test.brackets
     by_treebank = items.reproduced & _of_parent(items.reproduced, gold.parent)
     if reading == "literal":
@@ -190,7 +190,7 @@ def inherited(items: Items, reading: str) -> Mask:
 
 
 def crossing_histogram(crossing_errors: Int64) -> Int64:
-    """How many sentences have 0, 1, 2 ... crossing errors, given the number of each sentence.
+    """The number of sentences with 0, 1, 2 ... crossing errors, given the number of each sentence.
 
     >>> crossing_histogram(np.array([0, 2, 0, 1, 0])).tolist()
     [3, 1, 1]
@@ -199,7 +199,7 @@ def crossing_histogram(crossing_errors: Int64) -> Int64:
 
 
 class Verdict(Enum):
-    """What a person says of a bracket.
+    """A person's verdict on a bracket.
 
     *Accepted* means that it fits the right interpretation in the style of bracketing the parser aims at, whatever the treebank's
     style is.

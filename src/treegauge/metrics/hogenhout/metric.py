@@ -296,7 +296,7 @@ def _bit_sets(mask: Mask, counts: Int64) -> Rows:
 
 
 def verdicts_on(items: Items, pair: Pair, judgements: Judgements) -> tuple[Mask, Mask]:
-    """Which parser brackets are accepted and which rejected; an exact match is accepted unless somebody said otherwise."""
+    """Masks of the accepted and of the rejected parser brackets; an exact match is accepted unless it was judged otherwise."""
     accepted = np.zeros(len(items.exact), dtype=np.bool_)
     rejected = np.zeros(len(items.exact), dtype=np.bool_)
     exact: list[bool] = items.exact.tolist()

@@ -25,7 +25,7 @@ __all__ = [
     "Metrics",
     "Theme",
     "draw_svg",
-    "escape",
+    "escape_xml",
     "legend_at",
     "legend_svg",
     "shapes",
@@ -76,11 +76,12 @@ class PictureFrame(NamedTuple):
         svg_description = f' aria-describedby="{self.id_prefix}desc"' if self.description else ""
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="treegauge{" auto" if self.theme == "auto" else ""}" role="img"'
-            f' aria-label="{escape(self.title)}"{svg_description} width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+            f' aria-label="{escape_xml(self.title)}"{svg_description}'
+            f' width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
             f' font-family="{_FONTS}" font-size="{self.font}" text-anchor="middle" fill="currentColor"'
             + (f' color="{ink}">' if ink else ">"),
-            f"<title>{escape(self.title)}</title>",
-            f'<desc id="{self.id_prefix}desc">{escape(self.description)}</desc>' if self.description else "",
+            f"<title>{escape_xml(self.title)}</title>",
+            f'<desc id="{self.id_prefix}desc">{escape_xml(self.description)}</desc>' if self.description else "",
             f"<style>{style}</style>" if style else "",
             f'<rect class="paper" width="{width}" height="{height}" fill="{paper}"/>' if paper else "",
             '<g transform="translate(.5 .5)">',
@@ -91,7 +92,7 @@ class PictureFrame(NamedTuple):
         return "\n".join(part for part in parts if part) + "\n"
 
 
-def escape(text: str) -> str:
+def escape_xml(text: str) -> str:
     """Text as an SVG holds it; characters that XML cannot hold have been replaced before (:func:`clean`)."""
     return escape_html(text, quote=True)
 
@@ -390,7 +391,7 @@ class _TreeDrawing:
         weight = ' fill-opacity=".75"' if item.kind == "tag" else ' font-weight="600"'
         head = f'<g id="{self.prefix}n{item.number}" class="node {item.kind}{" " + mark.names if mark else ""}"'
         head += f' data-span="{item.start} {item.end}">'
-        label = f'<text x="{x}" y="{self._baseline(index)}"{weight}>{escape(self.texts[index])}'
+        label = f'<text x="{x}" y="{self._baseline(index)}"{weight}>{escape_xml(self.texts[index])}'
         if mark is None:
             return f"{head}{label}</text></g>"
         half = self.layout.size[index] // 2
@@ -402,13 +403,13 @@ class _TreeDrawing:
             for one in mark.marks
         )
         words = f"words {item.start + 1} to {item.end}" if item.end > item.start else "no words"
-        return f"{head}<title>{escape(self.texts[index])}, {words}: {mark.names}</title>{outline}{label}{signs}</text></g>"
+        return f"{head}<title>{escape_xml(self.texts[index])}, {words}: {mark.names}</title>{outline}{label}{signs}</text></g>"
 
     def _word(self, index: int) -> str:
         item = self.items[index]
         trace = item.kind == "word" and self.items[item.parent].text == "-NONE-"
         style = ' class="trace" font-style="italic" fill-opacity=".75"' if trace else ""
-        text, at = escape(self.texts[index]), f'x="{self.x[index]}" y="{self._baseline(index)}"'
+        text, at = escape_xml(self.texts[index]), f'x="{self.x[index]}" y="{self._baseline(index)}"'
         return f'<text id="{self.prefix}w{item.number}"{style} {at}>{text}</text>'
 
     def _baseline(self, index: int) -> int:

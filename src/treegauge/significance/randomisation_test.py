@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UsageError
+from treegauge.scoring.counts import no_progress
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
@@ -23,7 +24,6 @@ from treegauge.significance.resampling import (
     Progress,
     all_swaps,
     groups_of_blocks,
-    no_progress,
     random_swaps,
 )
 
@@ -96,7 +96,7 @@ def randomisation(
 
 
 class _Swapping(NamedTuple):
-    """Which swaps to make: all of the sentences that matter, or ``rounds`` random ones of all; and which difference is a hit."""
+    """The swaps: all of the sentences that matter, or ``rounds`` random ones of all; and the least difference that is a hit."""
 
     swapped: _Swapped
     least: Floats

@@ -17,6 +17,7 @@ import numpy as np
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UnknownName, UsageError
+from treegauge.scoring.counts import no_progress
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
@@ -26,7 +27,6 @@ from treegauge.significance.resampling import (
     Progress,
     bootstrap_weights,
     groups_of_blocks,
-    no_progress,
 )
 
 __all__ = ["METHODS", "Bootstrap", "Interval", "bca_interval", "bootstrap", "percentile_interval"]
@@ -114,7 +114,7 @@ def bootstrap(
 
 
 class _Drawing(NamedTuple):
-    """What to draw from, and how: each different column, where each system's columns are among them, and the rates of sums."""
+    """The sample to draw from: each different column, the place of each system's columns among them, and the rates of sums."""
 
     columns: Floats
     places: list[list[int]]

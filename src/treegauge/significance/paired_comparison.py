@@ -25,15 +25,15 @@ from treegauge.metrics.base import Metric, Rates, Rows, total_of
 from treegauge.metrics.hogenhout import Judgements, crossing_histogram, rows_of_bits
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
-from treegauge.scoring.counts import Request
+from treegauge.scoring.counts import Request, no_progress
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.scoring.result import Result, Scores
 from treegauge.scoring.score import score_systems
-from treegauge.significance.bootstrap import Bootstrap, bootstrap
+from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
 from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomial, holm, mcnemar, real_test, sign_test
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
-from treegauge.significance.randomisation import Randomised, randomisation
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress, no_progress
+from treegauge.significance.randomisation_test import Randomised, randomisation
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64
 
@@ -93,7 +93,7 @@ _BRACKETS = "hogenhout"
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """How to compare: which metrics, how many rounds of resampling, which groups.
+    """The options of a comparison: metrics, rounds of resampling, groups of sentences.
 
     ``metrics`` are names (none: every metric there is, or that the scores have). ``rates`` are names of rates (none: each metric's
     headline, and PARSEVAL's recall, precision, F1 and exact match; ``all``: all of them). ``preset`` is None for each metric's own.
@@ -265,7 +265,7 @@ class _Table:
         return [result.rows[self._places(result)] for result in self.results(metric)]
 
     def reproduced(self, metric: str) -> list[Rows] | None:
-        """What each system reproduced of the common sentences; None if it was not kept."""
+        """The treebank brackets of the common sentences that each system reproduced; None if they were not kept."""
         found: list[Rows] = []
         for result in self.results(metric):
             bits = result.scored_sentences.reproduced
@@ -275,7 +275,7 @@ class _Table:
         return found
 
     def _places(self, result: Result) -> Int64:
-        """Where the rows of the common sentences are."""
+        """The positions of the rows of the common sentences."""
         index = result.scored_sentences.index
         return np.arange(len(index)) if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index, self.sentences))
 
@@ -370,12 +370,12 @@ def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
     n_gold = max(result.signature.sentences + result.signature.skipped for result in scores)
     counts = ", ".join(f"{system} {len(of_system)}" for system, of_system in dropped.items())
     if all(of_system == union for of_system in dropped.values()):
-        return [f"EVALB would drop {len(union)} of these {n_gold} sentences for every system; they are compared here"]
-    return [f"EVALB would score the systems on different sentences (dropped: {counts}); treegauge uses all {n_gold}"]
+        return [f"EVALB would drop {len(union):,} of these {n_gold:,} sentences for every system; they are compared here"]
+    return [f"EVALB would score the systems on different sentences (dropped: {counts}); treegauge uses all {n_gold:,}"]
 
 
 def _signature(table: _Table, options: CompareOptions) -> str:
-    """What was compared and how, in a line."""
+    """The comparison and its settings in a line."""
     first = {name: table.results(name)[0].signature for name in table.compared}
     signature = first[table.compared[0]]
     parts: list[tuple[str, Any]] = [
@@ -429,7 +429,7 @@ def _chosen(names: Sequence[Name], metrics: Mapping[str, Metric], wanted: Sequen
 
 
 class _How(TypedDict):
-    """How all tests resample."""
+    """The resampling settings of all tests."""
 
     rounds: int
     seed: int

@@ -1,0 +1,192 @@
+"""Plans and counts of sharded scoring as JSON and arrays, for the parts of a run; what is read back adds like what was counted.
+
+Counts have no bound, and floats may be infinite, so both are strings in JSON: hexadecimal integers and ``repr`` of floats.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, astuple
+from typing import Any
+
+import numpy as np
+
+from treegauge.alignment.alignment import Note
+from treegauge.io.archive import ArrayStore
+from treegauge.io.sources import ReadOptions
+from treegauge.io.splitting import Piece
+from treegauge.metrics.base import ExactSum, Rows
+from treegauge.metrics.breakdowns import Places
+from treegauge.metrics.freval import BySize
+from treegauge.scoring.counts import SystemTally, Tally
+from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.score_files import integers_from_arrays, integers_to_arrays
+from treegauge.scoring.shards import Hash, Plan, Stretch, Unit
+from treegauge.trees.columns import Blocks
+from treegauge.trees.treebank import Origin, Treebank
+
+__all__ = ["load_counts", "load_plan", "save_counts", "save_plan"]
+
+_LISTS = ("rows", "index", "length", "status", "reproduced")
+_COLUMNS = ("label", "start", "end", "parent", "word", "tag", "above", "node_offset", "token_offset")
+
+
+def save_plan(plan: Plan) -> dict[str, Any]:
+    """The shards of all systems, as JSON."""
+    return {"checksum": plan.checksum, "units": [_save_unit(unit) for unit in plan.units]}
+
+
+def load_plan(data: Mapping[str, Any]) -> Plan:
+    """The plan that :func:`save_plan` was given."""
+    return Plan(tuple(_load_unit(unit) for unit in data["units"]), int(data["checksum"]))
+
+
+def _save_unit(unit: Unit) -> dict[str, Any]:
+    if isinstance(unit, Hash):
+        return {"hash": [[path, asdict(reading)] for path, reading in unit.files]}
+    assert isinstance(unit, Stretch)
+    assert unit.only is None
+    return {
+        "system": unit.system,
+        "pair": unit.pair,
+        "gold": unit.gold.to_json(),
+        "test": unit.test.to_json(),
+        "reading": asdict(unit.reading),
+        "test_reading": asdict(unit.test_reading),
+    }
+
+
+def _load_unit(data: Mapping[str, Any]) -> Unit:
+    if "hash" in data:
+        return Hash(tuple((path, ReadOptions(**reading)) for path, reading in data["hash"]))
+    gold, test = Piece.from_json(data["gold"]), Piece.from_json(data["test"])
+    return Stretch(data["system"], data["pair"], gold, test, ReadOptions(**data["reading"]), ReadOptions(**data["test_reading"]))
+
+
+def save_counts(counts: SystemTally | str | None, store: ArrayStore) -> Any:
+    """The counts of a stretch, a hash, or None where sentences are out of step."""
+    if not isinstance(counts, SystemTally):
+        return counts
+    return {
+        "first": counts.first,
+        "n_gold": counts.n_gold,
+        "n_test": counts.n_test,
+        "tallies": [_save_tally(tally, store) for tally in counts.tallies],
+        "notes": [astuple(note) for note in counts.notes],
+        "repairs": dict(counts.repairs),
+        "texts": counts.texts,
+        "gold": [_save_treebank(bank, store) for bank in counts.gold],
+        "test": [_save_treebank(bank, store) for bank in counts.test],
+        "partner": [store.add(partner) for partner in counts.partner],
+        "breakdowns": {
+            name: {
+                "counts": [[key, numbers] for key, numbers in breakdown.counts.items()],
+                "places": [
+                    [key, [[store.add(places.rows), places.labels] for places in of_key]]
+                    for key, of_key in breakdown.places.items()
+                ],
+                "sentences": breakdown.sentences,
+            }
+            for name, breakdown in counts.breakdowns.items()
+        },
+        "evalb": None if counts.evalb is None else astuple(counts.evalb),
+        "evalb_status": [store.add(status) for status in counts.evalb_status],
+    }
+
+
+def load_counts(data: Any, store: ArrayStore) -> SystemTally | str | None:
+    """The value that :func:`save_counts` was given."""
+    if data is None or isinstance(data, str):
+        return data
+    counts = SystemTally.__new__(SystemTally)
+    counts.__setstate__(
+        {
+            "first": data["first"],
+            "n_gold": data["n_gold"],
+            "n_test": data["n_test"],
+            "tallies": [_load_tally(tally, store) for tally in data["tallies"]],
+            "notes": [Note(*note) for note in data["notes"]],
+            "repairs": Counter(data["repairs"]),
+            "texts": [(gold, test) for gold, test in data["texts"]],
+            "gold": [_load_treebank(bank, store) for bank in data["gold"]],
+            "test": [_load_treebank(bank, store) for bank in data["test"]],
+            "partner": [store[name] for name in data["partner"]],
+            "breakdowns": {name: _load_breakdown(breakdown, store) for name, breakdown in data["breakdowns"].items()},
+            "evalb": None if data["evalb"] is None else EvalbOutcome(*data["evalb"]),
+            "evalb_status": [store[name] for name in data["evalb_status"]],
+        }
+    )
+    return counts
+
+
+def _load_breakdown(data: Mapping[str, Any], store: ArrayStore) -> tuple[Any, Any, int]:
+    counts = {tuple(key): tuple(numbers) for key, numbers in data["counts"]}
+    places = {tuple(key): tuple(Places(store[rows], tuple(labels)) for rows, labels in of_key) for key, of_key in data["places"]}
+    return counts, places, data["sentences"]
+
+
+def _save_tally(tally: Tally, store: ArrayStore) -> dict[str, Any]:
+    return {
+        "total": _save_sum(tally.total),
+        "short": _save_sum(tally.short),
+        "n_total": tally.n_total,
+        "n_short": tally.n_short,
+        **{name: [_save_rows(rows, store) for rows in getattr(tally, name)] for name in _LISTS},
+    }
+
+
+def _load_tally(data: Mapping[str, Any], store: ArrayStore) -> Tally:
+    tally = Tally.__new__(Tally)
+    tally.total, tally.short = _load_sum(data["total"]), _load_sum(data["short"])
+    tally.n_total, tally.n_short = data["n_total"], data["n_short"]
+    for name in _LISTS:
+        setattr(tally, name, [_load_rows(rows, store) for rows in data[name]])
+    return tally
+
+
+def _save_rows(rows: Rows, store: ArrayStore) -> Any:
+    if rows.dtype.kind != "O":
+        return store.add(rows)
+    return {name: store.add(array) for name, array in integers_to_arrays(rows).items()}
+
+
+def _load_rows(data: Any, store: ArrayStore) -> Rows:
+    return store[data] if isinstance(data, str) else integers_from_arrays({name: store[array] for name, array in data.items()})
+
+
+def _save_sum(total: ExactSum) -> list[Any]:
+    integers, fractions, is_float, infinite = total.state()
+    return [list(map(_save_number, integers)), list(map(hex, fractions)), is_float, list(map(repr, infinite))]
+
+
+def _load_sum(data: list[Any]) -> ExactSum:
+    integers, fractions, is_float, infinite = data
+    numbers = [int(fraction, 16) for fraction in fractions]
+    return ExactSum.from_state((list(map(_load_number, integers)), numbers, is_float, list(map(float, infinite))))
+
+
+def _save_number(number: int | BySize) -> Any:
+    return [hex(count) for count in number.counts] if isinstance(number, BySize) else hex(number)
+
+
+def _load_number(data: Any) -> int | BySize:
+    return int(data, 16) if isinstance(data, str) else BySize(tuple(int(count, 16) for count in data))
+
+
+def _save_treebank(bank: Treebank, store: ArrayStore) -> dict[str, Any]:
+    columns = {name: store.add(getattr(bank, name)) for name in _COLUMNS}
+    origins = [[origin.path, store.add(origin.line), origin.ids] for origin in bank.origins]
+    blocks = (
+        None if bank.blocks is None else [store.add(column) for column in (bank.blocks.row, bank.blocks.start, bank.blocks.end)]
+    )
+    return {"labels": bank.labels, "vocabulary": bank.vocabulary, "columns": columns, "origins": origins, "blocks": blocks}
+
+
+def _load_treebank(data: Mapping[str, Any], store: ArrayStore) -> Treebank:
+    columns = {name: store[data["columns"][name]] for name in _COLUMNS}
+    origins = tuple(
+        Origin(path, store[line].astype(np.int64), None if ids is None else tuple(ids)) for path, line, ids in data["origins"]
+    )
+    blocks = None if data["blocks"] is None else Blocks(*(store[name] for name in data["blocks"]))
+    return Treebank(tuple(data["labels"]), tuple(data["vocabulary"]), *columns.values(), origins=origins, blocks=blocks)
