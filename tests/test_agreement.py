@@ -88,7 +88,7 @@ def test_score_compare_and_freval_agree(preset: str | None, run: Any) -> None:
     given = [] if preset is None else ["-p", preset]
     metrics = [word for name in metric_names() for word in ("-m", name)]
     scored = json.loads(run("score", *trees, *given, *metrics, "--format", "json"))["results"]
-    compared = json.loads(run("compare", *trees, *given, "--rates", "all", "--rounds", "3", "--format", "json"))
+    compared = json.loads(run("compare", *trees, *given, *metrics, "--rates", "all", "--rounds", "3", "--format", "json"))
     fragments = json.loads(run("freval", *trees, *given, "--format", "json"))["systems"]
 
     assert len(scored) == len(SYSTEMS) * len(metric_names())
@@ -112,7 +112,7 @@ def test_score_compare_and_freval_agree(preset: str | None, run: Any) -> None:
 def test_the_report_agrees(preset: str | None, files: Path) -> None:
     systems = {system: f"{system}.mrg" for system in SYSTEMS}
     scores = score_by_text("gold.mrg", systems, metric_names(), preset)
-    report = make_report("gold.mrg", systems, CompareOptions(pair="text", preset=preset, rates=("all",), rounds=3))
+    report = make_report("gold.mrg", systems, CompareOptions(tuple(metric_names()), pair="text", preset=preset, rates=("all",), rounds=3))
     page = html.unescape(report.html())
     for result in scores:
         rates = report.comparison.overall.rates[result.system]

@@ -356,7 +356,7 @@ class _Aligner:
 
     def _extra(self, sentence: int) -> Note:
         if (problem := self._problems.get(sentence)) is not None and not problem.repairs:
-            return Note(-1, "extra", problem.place, f"{problem.reason}; no gold sentence stands against it", LEFT_OUT)
+            return Note(-1, "broken", problem.place, f"{problem.reason}; no gold sentence stands against it", LEFT_OUT)
         what = f"no gold sentence for the test sentence {_shown(self.test, sentence)!r}"
         return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
 

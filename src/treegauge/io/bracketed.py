@@ -240,8 +240,8 @@ class _TextBlock:
             return events, len(self.text)
         complete = events.complete()
         if not complete:
-            # Blank lines without end are none of a tree that may still be whole.
-            return events, 0 if len(events) else len(self.text)
+            # Whole lines without a bracket are no part of a tree; a line that is not over may still become a comment.
+            return events, 0 if len(events) else self.text.rfind(b"\n") + 1
         used = int(events.position[complete - 1]) + 1
         blanks = _BLANKS_TO_NEWLINE.match(self.text, used)
         return events.first(complete), blanks.end() if blanks else used

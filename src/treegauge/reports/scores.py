@@ -84,7 +84,7 @@ def problems_only(notes: Mapping[str, Sequence[Note]]) -> dict[str, list[Note]]:
 def unread_trees(notes: Mapping[str, Sequence[Note]]) -> list[str]:
     """A line for each system that has trees that cannot be read."""
     counts = {system: sum(note.kind == "broken" for note in every) for system, every in notes.items()}
-    said = "could not be read (listed above); scored as without a parse"
+    said = "could not be read (listed above)"
     return [f"{system}: {number_of(count, 'tree')} {said}" for system, count in counts.items() if count]
 
 

@@ -13,7 +13,7 @@ from humancheck_helpers import small_check
 
 from treegauge.humancheck.corrections import correct_treebank
 from treegauge.humancheck.judgements import JudgementLog
-from treegauge.humancheck.questions import Check, Plan, build_check
+from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web.server import serve_in_thread
@@ -25,7 +25,7 @@ PAGES = ("", "guidelines", "judged", "results")
 
 @pytest.fixture(scope="module")
 def by_sentence() -> Check:
-    return small_check(Plan(by_sentence=True, sample=3))
+    return small_check(CheckPlan(by_sentence=True, sample=3))
 
 
 def test_the_whole_job_by_sentence(chromium: Any, by_sentence: Check, store: Store) -> None:
@@ -133,7 +133,7 @@ def test_axe_finds_no_fault(chromium: Any, by_sentence: Check, tmp_path: Path, a
 def test_text_from_right_to_left(chromium: Any, store: Store) -> None:
     gold = Treebank.parse("(S (NP (N שלום) (N רב)) (VP (V לכם) (NP (N ילדים) (ADJ טובים))))")
     test = Treebank.parse("(S (X (N שלום) (N רב) (V לכם)) (NP (N ילדים) (ADJ טובים)))")
-    check = build_check(gold, {"A": test}, Plan(by_sentence=True))
+    check = build_check(gold, {"A": test}, CheckPlan(by_sentence=True))
     with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
         anna = BrowserPerson(chromium, next(iter(links.values())))
         assert anna.page.get_attribute(".sentence", "dir") == "rtl"
