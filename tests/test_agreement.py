@@ -112,7 +112,9 @@ def test_score_compare_and_freval_agree(preset: str | None, run: Any) -> None:
 def test_the_report_agrees(preset: str | None, files: Path) -> None:
     systems = {system: f"{system}.mrg" for system in SYSTEMS}
     scores = score_by_text("gold.mrg", systems, metric_names(), preset)
-    report = make_report("gold.mrg", systems, CompareOptions(tuple(metric_names()), pair="text", preset=preset, rates=("all",), rounds=3))
+    report = make_report(
+        "gold.mrg", systems, CompareOptions(tuple(metric_names()), pair="text", preset=preset, rates=("all",), rounds=3)
+    )
     page = html.unescape(report.html())
     for result in scores:
         rates = report.comparison.overall.rates[result.system]
@@ -197,11 +199,12 @@ class TestSavedScores:
         assert (files / "one.scores").read_bytes() == (files / "two.scores").read_bytes()
 
     def test_on_the_command_line(self, run: Any, files: Path) -> None:
-        trees = json.loads(run("compare", "gold.mrg", "escaped.mrg", "retagged.mrg", "--rounds", "5", "--format", "json"))
         metrics = [word for name in metric_names() for word in ("-m", name)]
+        how = [*metrics, "--rounds", "5", "--format", "json"]
+        trees = json.loads(run("compare", "gold.mrg", "escaped.mrg", "retagged.mrg", *how))
         for system in ("escaped", "retagged"):
             run("score", "gold.mrg", f"{system}={system}.mrg", *metrics, "--save", f"{system}.scores")
-        read_back = json.loads(run("compare", "--scores", "escaped.scores", "retagged.scores", "--rounds", "5", "--format", "json"))
+        read_back = json.loads(run("compare", "--scores", "escaped.scores", "retagged.scores", *how))
         assert read_back == trees
         run("report", "--scores", "escaped.scores", "retagged.scores", "--rounds", "5", "-o", "scores.html")
         run("report", "gold.mrg", "escaped.mrg", "retagged.mrg", "--rounds", "5", "-o", "trees.html")

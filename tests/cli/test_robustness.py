@@ -55,7 +55,13 @@ READERS = (
     "diff {} test.mrg", "diff gold.mrg {}", "induce {} -o x.model", "chunks score {} chunks.txt", "chunks train {} -o x.model",
     "parse {} sentences.txt", "posteriors {} sentences.txt", "explain-difference {} {}",
 )  # fmt: skip
-BROKEN_PARSES = ("score gold.mrg {}", "freval gold.mrg {}", "compare gold.mrg {} test.mrg", "report gold.mrg {}", "diff gold.mrg {}")
+BROKEN_PARSES = (
+    "score gold.mrg {}",
+    "freval gold.mrg {}",
+    "compare gold.mrg {} test.mrg",
+    "report gold.mrg {}",
+    "diff gold.mrg {}",
+)
 TREE_READERS = ("validate {}", "convert {}", "normalise {} --steps traces", "learn {} -o x.model")
 
 

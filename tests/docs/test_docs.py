@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import sys
@@ -145,6 +146,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
     words = [" ".join(tree.words) for tree in own_treebank("dev")][:3]
     (folder / "sentences.txt").write_text("\n".join(words) + "\n", "utf-8")
+    (folder / "answers.txt").write_text("\n".join(f"{number}. {tree}" for number, tree in enumerate(parse, 1)) + "\n", "utf-8")
+    (folder / "answers.jsonl").write_text("".join(json.dumps({"parse": tree}) + "\n" for tree in parse), "utf-8")
     (folder / "COLLINS.prm").write_text("DELETE_LABEL TOP\nDELETE_LABEL -NONE-\nDELETE_LABEL .\n", "utf-8")
     return folder
 
