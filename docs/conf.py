@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from importlib.metadata import version as installed_version
 from typing import Any
 
@@ -51,6 +52,15 @@ class Commands(SphinxDirective):
         return [section, *(deeper for one in below for deeper in self._sections(f"{title} {one}", command, one))]
 
 
+def leave_out_foreign_docstrings(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Empty the text of a constant or an alias that has none of its own: it would be that of dict or numpy.ndarray."""
+    foreign = [inspect.getdoc(owner) for owner in (type(thing), thing, getattr(thing, "__origin__", None)) if owner is not None]
+    is_ours = str(getattr(thing, "__module__", "builtins")).startswith("treegauge")
+    if not is_ours and lines and any(text and text.splitlines()[0] == lines[0] for text in foreign):
+        lines.clear()
+
+
 def setup(app: Sphinx) -> None:
-    """What this configuration adds to Sphinx."""
+    """Add the directive and the filter of docstrings."""
     app.add_directive("treegauge-commands", Commands)
+    app.connect("autodoc-process-docstring", leave_out_foreign_docstrings)

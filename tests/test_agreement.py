@@ -19,6 +19,7 @@ from treegauge.errors import FormatError, InputError, MismatchError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.evalb import UNPAIRED, VALID, score_lines
 from treegauge.metrics.freval import BySize
+from treegauge.metrics.registry import compared_metrics
 from treegauge.significance import compare_scores
 
 
@@ -199,7 +200,7 @@ class TestSavedScores:
         assert (files / "one.scores").read_bytes() == (files / "two.scores").read_bytes()
 
     def test_on_the_command_line(self, run: Any, files: Path) -> None:
-        metrics = [word for name in metric_names() for word in ("-m", name)]
+        metrics = [word for name in compared_metrics() for word in ("-m", name)]
         how = [*metrics, "--rounds", "5", "--format", "json"]
         trees = json.loads(run("compare", "gold.mrg", "escaped.mrg", "retagged.mrg", *how))
         for system in ("escaped", "retagged"):

@@ -56,21 +56,21 @@ def test_goodman_counts_sets_of_triples(trees: tuple[Tree, Tree]) -> None:
 @settings(max_examples=30)
 @given(tree_pairs(bare_words=True))
 def test_parseval_counts_multisets(trees: tuple[Tree, Tree]) -> None:
-    expected = definitions.shared(*map(definitions.constituents, trees))
+    expected = definitions.multiset_overlap(*map(definitions.constituents, trees))
     assert overlap("parseval", pair_of(*trees)) == expected
 
 
 @settings(max_examples=30)
 @given(tree_pairs(bare_words=True))
 def test_parent_child_counts_sets_of_links(trees: tuple[Tree, Tree]) -> None:
-    assert overlap("parent-child", pair_of(*trees)) == definitions.shared(*map(definitions.pc_links, trees))
+    assert overlap("parent-child", pair_of(*trees)) == definitions.multiset_overlap(*map(definitions.pc_links, trees))
 
 
 @pytest.mark.parametrize("which", ["strict", "bin", "all"])
 @settings(max_examples=30)
 @given(trees=tree_pairs(bare_words=True))
 def test_frames_count_sets_of_productions(which: str, trees: tuple[Tree, Tree]) -> None:
-    expected = definitions.shared(*(definitions.productions(tree, which) for tree in trees))
+    expected = definitions.multiset_overlap(*(definitions.productions(tree, which) for tree in trees))
     assert overlap(f"frames:{which}", pair_of(*trees)) == expected
 
 

@@ -22,7 +22,8 @@ def rows(counts: list[tuple[int, int, int]]) -> NDArray[np.float64]:
     """PARSEVAL rows from (matched, gold, test) of each sentence."""
     table = np.zeros((len(counts), len(COLUMNS)))
     for index, (matched, gold, test) in enumerate(counts):
-        table[index, :4] = (1, matched, gold, test)
+        for name, count in {"sentences": 1, "parsed": 1, "matched": matched, "gold": gold, "test": test}.items():
+            table[index, COLUMNS.index(name)] = count
         f1 = 2 * matched / (gold + test) if gold + test else 0.0
         table[index, COLUMNS.index("f1_sum")] = f1
         table[index, COLUMNS.index("f1_defined")] = gold + test > 0

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.normalise.labels import escape_marks, unescape_marks
+from treegauge.normalise.labels import escape_marks, relabel, unescape_marks
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.discontinuous import Placed, blocks_of, walk, weave
 
@@ -155,8 +155,10 @@ def split_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
     if changes is not None and split:
         changes["split"] += len(split)
         changes["pieces"] += sum(len(blocks_of(graph.places[number])) for number in split)
+    if not split:
+        return relabel(tree, lambda label: escape_marks(label, MARK))
     plain = _split(graph, frozenset())
-    return plain if not split or merge_nodes(plain) == tree else _split(graph, frozenset(split))
+    return plain if merge_nodes(plain) == tree else _split(graph, frozenset(split))
 
 
 def _split(graph: _Graph, numbered: frozenset[int]) -> Tree:
@@ -199,6 +201,8 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
     (S (VP (NP 0=Wen) (V 2=kennt)) (PPER 1=er))
     """
     graph = _Graph.of(tree)
+    if not any(map(_is_piece, graph.label)):
+        return relabel(tree, unescape_marks)
     groups: dict[tuple[int, str, str], list[_Group]] = {}
     node_of: list[int] = []
     merged = _Graph(words=[])
@@ -206,8 +210,7 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
     for label, parent, places in zip(graph.label, graph.parent, graph.places, strict=True):
         above = -1 if parent < 0 else node_of[parent]
         match = _PIECE.fullmatch(label)
-        mark = match is not None and not _is_escaped(match.group(1))
-        if match is None or not mark or parent < 0:
+        if match is None or not _is_piece(label) or parent < 0:
             node_of.append(len(merged.label))
             merged.label.append(unescape_marks(label))
         else:
@@ -230,6 +233,11 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
         changes["merged"] += sum(n for n in joined.values() if n > 1)
         changes["alone"] += sum(1 for n in joined.values() if n == 1)
     return merged.tree()
+
+
+def _is_piece(label: str) -> bool:
+    match = _PIECE.fullmatch(label)
+    return match is not None and not _is_escaped(match.group(1))
 
 
 def _is_escaped(before: str) -> bool:

@@ -125,10 +125,10 @@ def score(
 
     The rates, each a fraction that is nan for 0/0 (0 in FREVAL), are in ``result.rates`` and attributes of the result:
 
-    * ``parseval``: recall, precision, f1, each also unlabelled_ and mean_ (of the sentences); exact_match, average_crossing,
+    * ``parseval``: recall, precision, f1, each also ``unlabelled_`` and ``mean_`` (of sentences); exact_match, average_crossing,
       no_crossing, two_or_less_crossing, tagging_accuracy.
     * ``goodman``: labelled_recall, labelled_tree, bracketed_recall, bracketed_tree, consistent_brackets_recall,
-      consistent_brackets_tree, and mean_ of the three recalls.
+      consistent_brackets_tree, and ``mean_`` of the three recalls.
     * ``parent-child``, ``frames``: recall, precision, f1, mean_recall, mean_precision, mean_f1.
     * ``leaf-ancestor``: leaf_ancestor, mean_leaf_ancestor.
     * ``hogenhout``: generation_rate, recall_hard, precision_hard, spuriousness, p_inheritance, t_inheritance.

@@ -48,7 +48,7 @@ def test_the_whole_job(people: dict[str, PageClient], store: Store) -> None:
     key = anna.shown()
     while key:
         key = anna.judge("rejected", key)["next"]
-    assert "All brackets are judged" in anna.get()
+    assert "All brackets are answered" in anna.get()
     assert "95% intervals" in anna.get("results")  # the unsure one is left
 
 
