@@ -181,7 +181,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
         with pipe.open("wb") as stream:  # opens when the command does
             stream.write(b"(A a)\n" * 400_000)
             stream.flush()
-            while not list(tmp_path.glob(".out.mrg.*.part")):
+            while not list(tmp_path.glob(".*.part.out.mrg")):
                 assert process.poll() is None
                 time.sleep(0.01)
             process.send_signal(signal.SIGINT)

@@ -66,9 +66,9 @@ def randomisation(
 
     >>> from treegauge.metrics.parseval import Parseval
     >>> counts = np.zeros((3, len(Parseval.columns)))
-    >>> counts[:, 1:4] = [2, 4, 4]
+    >>> counts[:, 2:5] = [2, 4, 4]
     >>> better = counts.copy()
-    >>> better[:, 1] = 3
+    >>> better[:, 2] = 3
     >>> result = randomisation(Paired.of(Parseval(), [counts, better]))
     >>> result.exact, result.p[result.names.index(("parseval", "recall"))].item()
     (True, 0.25)
