@@ -80,7 +80,7 @@ def test_three_systems_have_a_matrix(files: Path) -> None:
         (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--table", "all"), 2, "unknown table"),
         (("gold.mrg", "sys.poor.mrg", "sys.good.mrg", "--rounds", "0"), 2, "rounds"),
         (("gold.mrg", "x=sys.poor.mrg", "x=sys.good.mrg"), 2, "called 'x'"),
-        (("gold.mrg", "bad.mrg", "sys.good.mrg"), 4, "bad.mrg:1"),
+        (("gold.mrg", "bad.mrg", "sys.good.mrg", "--on-error", "stop"), 3, "bad.mrg:1"),
         (("gold.mrg", "other.mrg", "sys.good.mrg", "--on-mismatch", "error"), 4, "do not fit"),
     ],
 )
