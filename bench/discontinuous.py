@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.data import discontinuous_treebank, own_treebank
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset

@@ -17,10 +17,10 @@ from pathlib import Path
 import nltk
 from results import machine, save_section
 
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.io import read
-from treegauge.metrics.base import total_of
 from treegauge.metrics.freval import Freval, count_fragments
+from treegauge.metrics.metric import total_of
 from treegauge.presets import load_preset
 
 

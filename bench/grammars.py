@@ -23,15 +23,15 @@ from results import machine, save_section
 
 from treegauge import io
 from treegauge.grammar import load_model, save_model
-from treegauge.grammar.dop import plain_label
+from treegauge.grammar.dop_reduction import plain_label
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.smoothing import USUAL
 from treegauge.grammar.training import train
 from treegauge.normalise import pipeline
-from treegauge.normalise.annotate import USUAL_SPLITS
+from treegauge.normalise.annotation import USUAL_SPLITS
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
 from treegauge.parsing.pruning import is_lost
-from treegauge.scoring.score import score
+from treegauge.scoring.evaluation import score
 from treegauge.trees import Tree, Treebank
 
 LONGEST, DOP_LONGEST = 40, 25

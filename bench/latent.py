@@ -31,7 +31,7 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.latent.parser import LatentParser
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.pruning import search_error
-from treegauge.scoring.score import evaluator
+from treegauge.scoring.evaluation import evaluator
 from treegauge.trees.tree import Tree
 
 BERKELEY = "outputs/gum_dev.berkeley-maxrule.mrg"

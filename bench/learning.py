@@ -166,7 +166,7 @@ def _by_length() -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
 
 
 def _draw(path: str, by_symbols: list[tuple[int, float]], free: list[tuple[int, float]], bound: list[tuple[int, float]]) -> None:
-    from treegauge.reports.figures import LINE_STYLES, new_figure, save_figure
+    from treegauge.reports.plots import LINE_STYLES, new_figure, save_figure
 
     figure, axes = new_figure()
     named = [

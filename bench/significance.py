@@ -19,7 +19,7 @@ import numpy as np
 from results import machine, save_section
 
 from treegauge import io
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation

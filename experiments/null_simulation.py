@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge import io
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.metrics.hogenhout import Hogenhout, comparative_rows
 from treegauge.metrics.matching import partners
 from treegauge.metrics.parseval import Parseval

@@ -22,11 +22,11 @@ import pytest
 from treegauge.engines.cluster import Cluster
 from treegauge.errors import EngineError, FormatError, InputError, ModelError, TreegaugeError, WriteError
 from treegauge.grammar import PCFG, load_model, save_model
-from treegauge.grammar.text import read_file
+from treegauge.grammar.grammar_text import read_file
 from treegauge.io import archive, read, write
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.validation import examine
-from treegauge.parsing import memory
+from treegauge.parsing import parser as parser_module
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.presets import load_preset, preset_text
 from treegauge.trees import Treebank
@@ -210,17 +210,17 @@ def test_parses_are_utf_8_whatever_standard_output_says(tmp_path: Path) -> None:
 
 
 def test_a_sentence_whose_chart_does_not_fit_gets_the_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("a",) * (memory.LONG + 1)
+    words = ("a",) * (parser_module.LONG + 1)
     parser = Parser(GRAMMAR, probabilities=False)
     assert not parser.parse(Sentence(words)).fallback
-    monkeypatch.setattr(memory, "memory_at_hand", lambda: 1 << 20)
+    monkeypatch.setattr(parser_module, "memory_at_hand", lambda: 1 << 20)
     parsed = parser.parse(Sentence(words))
     assert (parsed.fallback, parsed.too_long) == (True, True)
     assert not parser.parse(Sentence(words[:50])).fallback
 
 
 def test_the_memory_at_hand_is_that_of_the_process() -> None:
-    code = "from treegauge.parsing.memory import memory_at_hand; print(memory_at_hand())"
+    code = "from treegauge.parsing.parser import memory_at_hand; print(memory_at_hand())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, preexec_fn=memory_of(3_000))
     assert 0 < int(done.stdout) < 3_000 << 20
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from treegauge.metrics.registry import find_metric, metric_names
     from treegauge.parsing import Forest, Parser, decode
     from treegauge.presets import Preset, load_preset, preset_names
-    from treegauge.reports.report import Report, make_report
+    from treegauge.reports.reporting import Report, make_report
     from treegauge.reports.tree_diff import TreeDiff, diff
+    from treegauge.scoring.evaluation import Evaluator, evaluator, score
     from treegauge.scoring.result import Result, Scores
-    from treegauge.scoring.score import Evaluator, evaluator, score
     from treegauge.scoring.signature import Signature
     from treegauge.significance import CompareOptions, Comparison, compare
     from treegauge.trees import Tree, Treebank
@@ -55,10 +55,10 @@ _HOME = {
     "treegauge.metrics.registry": ("find_metric", "metric_names"),
     "treegauge.parsing": ("Forest", "Parser", "decode"),
     "treegauge.scoring.result": ("Result", "Scores"),
-    "treegauge.scoring.score": ("Evaluator", "evaluator", "score"),
+    "treegauge.scoring.evaluation": ("Evaluator", "evaluator", "score"),
     "treegauge.scoring.signature": ("Signature",),
     "treegauge.presets": ("Preset", "load_preset", "preset_names"),
-    "treegauge.reports.report": ("Report", "make_report"),
+    "treegauge.reports.reporting": ("Report", "make_report"),
     "treegauge.reports.tree_diff": ("TreeDiff", "diff"),
     "treegauge.significance": ("CompareOptions", "Comparison", "compare"),
     "treegauge.trees": ("Tree", "Treebank"),

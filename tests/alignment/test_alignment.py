@@ -10,7 +10,7 @@ import pytest
 import treegauge
 from treegauge import Treebank, load_preset
 from treegauge.alignment.alignment import Fit, align
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.scoring.result import Result
 
 GOLD = """

@@ -14,7 +14,7 @@ import pytest
 
 from treegauge import read
 from treegauge.data import treebank_path
-from treegauge.io import text as text_module
+from treegauge.io import sources
 from treegauge.metrics.breakdowns import BREAKDOWNS
 from treegauge.metrics.registry import metric_names
 from treegauge.parsing import shards as parsing_shards
@@ -70,14 +70,14 @@ def test_blocks(command: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPa
     whole = run(*command)
     assert whole.out
     for size in (400, 3000):
-        monkeypatch.setattr(text_module, "CHUNK_BYTES", size)
+        monkeypatch.setattr(sources, "CHUNK_BYTES", size)
         assert run(*command) == whole
 
 
 @pytest.mark.parametrize("command", SCORES[:3], ids=" ".join)
 def test_streams(command: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(*command)
-    monkeypatch.setattr(text_module, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 1000)
     assert run(*command, "--stream") == whole
 
 

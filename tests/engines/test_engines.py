@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from treegauge.engines import Engine, InProcess, base, open_engine
+from treegauge.engines import Engine, InProcess, open_engine
 from treegauge.engines.cluster import Cluster
+from treegauge.engines.engine import WorkerLost, in_order
 from treegauge.engines.processes import Processes
 from treegauge.errors import EngineError, InputError, MissingExtra, ShardFailed, UsageError
 from treegauge.io import read
@@ -104,7 +105,7 @@ class Flaky:
         self.tried.append(task)
         if self.failures:
             self.failures -= 1
-            raise base.WorkerLost("a worker went away")
+            raise WorkerLost("a worker went away")
         if self.bad & set(range(task.first, task.last)):
             raise MemoryError("too large")
         return sum(range(task.first, task.last))
@@ -120,13 +121,13 @@ SHARDS = [Numbers(0, 8), Numbers(8, 16), Numbers(16, 17)]
 
 def test_a_failing_shard_is_tried_again() -> None:
     pool = Flaky(set(), failures=2)
-    assert list(base.in_order(pool, SHARDS)) == [28, 92, 16]
+    assert list(in_order(pool, SHARDS)) == [28, 92, 16]
     assert pool.tried.count(SHARDS[0]) == 3
 
 
 def test_the_sentences_at_fault_are_found() -> None:
     with pytest.raises(ShardFailed) as failed:
-        list(base.in_order(Flaky({11, 14}), SHARDS))
+        list(in_order(Flaky({11, 14}), SHARDS))
     assert str(failed.value).splitlines() == [
         "work failed 3 times on numbers 8 to 15: MemoryError: too large",
         "  it fails on numbers 11 to 11",
@@ -138,7 +139,7 @@ def test_the_sentences_at_fault_are_found() -> None:
 
 def test_a_shard_that_fails_only_as_a_whole_is_said_to() -> None:
     with pytest.raises(ShardFailed, match="its halves do not fail"):
-        list(base.in_order(Flaky(set(), failures=3), SHARDS))
+        list(in_order(Flaky(set(), failures=3), SHARDS))
 
 
 def test_engines_by_name() -> None:

@@ -7,8 +7,7 @@ import pytest
 from treegauge.errors import UsageError
 from treegauge.experiments import load_experiment
 from treegauge.experiments.abney_tables import Settings
-from treegauge.experiments.base import Corpus
-from treegauge.experiments.runner import run_experiment
+from treegauge.experiments.experiment import Corpus, run_experiment
 from treegauge.trees import Treebank
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from treegauge.errors import UsageError
 from treegauge.experiments import load_experiment
-from treegauge.experiments.base import Checkpoint, Corpus, Work
+from treegauge.experiments.experiment import Checkpoint, Corpus, Work
 from treegauge.experiments.goodman_table1 import CRITERIA, DIFFERENCE, PAPER, RECALL, VITERBI, Settings, bracket_tree
 from treegauge.trees import Treebank
 

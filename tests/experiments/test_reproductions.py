@@ -15,10 +15,9 @@ from processes import running_process
 from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.experiments import load_experiment
-from treegauge.experiments.base import Checkpoint, Corpus, Work, split
-from treegauge.experiments.runner import document, run_experiment
+from treegauge.experiments.experiment import Checkpoint, Corpus, Work, document, run_experiment, split
+from treegauge.experiments.presentation import CriterionTest, criterion_table, in_words
 from treegauge.experiments.simaan_grammars import variants
-from treegauge.experiments.tables import CriterionTest, criterion_table, in_words
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.trees import Tree, Treebank

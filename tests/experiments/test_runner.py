@@ -20,10 +20,8 @@ from processes import running_process
 from treegauge.cli.reproduce import command
 from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.experiments import EXPERIMENTS, load_experiment
-from treegauge.experiments.base import Checkpoint, Corpus, Experiment, ExperimentReport, Work, setting
-from treegauge.experiments.figures import Line, LineFigure
-from treegauge.experiments.runner import run_experiment
-from treegauge.experiments.tables import paper_table
+from treegauge.experiments.experiment import Checkpoint, Corpus, Experiment, ExperimentReport, Work, run_experiment, setting
+from treegauge.experiments.presentation import Line, LineFigure, paper_table
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from treegauge.errors import MismatchError, UnknownName
-from treegauge.grammar.dop import ESTIMATORS, dop, plain_label
+from treegauge.grammar.dop_reduction import ESTIMATORS, dop, plain_label
 from treegauge.grammar.training import train
 from treegauge.normalise import relabel
 from treegauge.parsing import Forest

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from treegauge.errors import FormatError, GrammarError, MismatchError
 from treegauge.grammar import PCFG, Rule, induce, statistics, write_nltk, write_text
-from treegauge.grammar.unary import close, components
+from treegauge.grammar.binarisation import close, components
 from treegauge.trees import Tree
 
 SMALL = PCFG.parse('S -> `PRP$` VP "x" [.25] | VP [.75]\nVP -> "a\\b" [.5] | S [.5]\n`PRP$` -> "," [1]')
@@ -88,7 +88,7 @@ def test_text_is_nltks() -> None:
     ],
 )
 def test_mistakes_in_text_have_a_place(text: str, place: str, problem: str) -> None:
-    from treegauge.grammar.text import read_text
+    from treegauge.grammar.grammar_text import read_text
 
     with pytest.raises(FormatError) as caught:
         read_text(text, path="g")

@@ -15,7 +15,7 @@ from treegauge.grammar.lexicon import UNKNOWN, is_signature, signatures
 from treegauge.grammar.smoothing import Smoothing, smoothed_lexicon, tokens
 from treegauge.grammar.training import train
 from treegauge.normalise import pipeline, unbinarise
-from treegauge.normalise.annotate import SPLITS, USUAL_SPLITS, annotate, lexical_tag
+from treegauge.normalise.annotation import SPLITS, USUAL_SPLITS, annotate, lexical_tag
 from treegauge.normalise.labels import strip_functions
 from treegauge.parsing import Forest
 from treegauge.parsing.parser import Parser, Sentence

@@ -9,7 +9,7 @@ import pytest
 from treegauge import io
 from treegauge.grammar.training import train
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.scoring.score import score
+from treegauge.scoring.evaluation import score
 
 
 @pytest.mark.slow

@@ -17,9 +17,8 @@ from treegauge.data import own_treebank
 from treegauge.humancheck.questions import CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.app import page_app
 from treegauge.humancheck.web.security import HostRule
-from treegauge.humancheck.web.server import Address, links_to, listen, make_server
+from treegauge.humancheck.web.server import Address, links_to, listen, make_server, page_app
 
 
 def main(location: str, annotators: int) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treegauge.io.bracketed as bracketed
-import treegauge.io.text as text_module
+import treegauge.io.sources as text_module
 from treegauge.errors import BracketError, EncodingError, InputError
 from treegauge.io import ReadOptions, Source, check, read, stream
 from treegauge.testing import treebanks

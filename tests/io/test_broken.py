@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from treegauge import io
 from treegauge.errors import BracketError, FormatError, UnknownName, UsageError
-from treegauge.io.repair import REPAIRS, repair
+from treegauge.io.repairs import REPAIRS, repair
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.testing.strategies import trees
 from treegauge.trees.bracketed import one_line

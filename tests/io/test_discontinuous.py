@@ -12,7 +12,7 @@ import treegauge.data
 from treegauge.errors import InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read, write
 from treegauge.io.formats import FORMATS, detect_format
-from treegauge.io.text import Text
+from treegauge.io.sources import Text
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, Treebank, parse_discbracket
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import treegauge.io.text as text_module
+import treegauge.io.sources as text_module
 from treegauge.errors import InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read, stream
 from treegauge.io.formats import FORMATS, READABLE

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import treegauge.io.text as text_module
+import treegauge.io.sources as text_module
 from treegauge.errors import BracketError, FormatError, InputError, UnknownName, UsageError
 from treegauge.io import FORMATS, READABLE, ReadOptions, Source, as_treebank, read, stream
 from treegauge.io.reading import read_sources

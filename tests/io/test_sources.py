@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import treegauge.io.sources as compression
-import treegauge.io.text as text_module
+import treegauge.io.sources as text_module
 from treegauge.errors import EncodingError, InputError, UsageError
 from treegauge.io import ReadOptions, Source, read, stream
 from treegauge.io.sources import find_sources

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import treegauge.io.text as text_module
+import treegauge.io.sources as text_module
 from treegauge.errors import FormatError, InputError
 from treegauge.io import ReadOptions, Source, check, read
 

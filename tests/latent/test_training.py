@@ -15,10 +15,10 @@ import pytest
 from tests.latent.toys import TREES, model_of
 
 from treegauge.errors import ModelError, UsageError
+from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.latent.description import describe, draw_subcategories
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import load_latent, save_latent
-from treegauge.grammar.text import read_text, write_text
 from treegauge.learning.latent.split_merge import Schedule
 from treegauge.learning.latent.training import Iterated, TrainingSettings, train_latent
 from treegauge.learning.latent.tuning import hold_out

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from known_answers import exact_cases
 
 import treegauge
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import total_of
 from treegauge.metrics.leaf_ancestor import LeafAncestor, edit_costs
+from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
 from treegauge.testing import definitions

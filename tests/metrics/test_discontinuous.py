@@ -12,7 +12,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import treegauge
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.data import discontinuous_treebank
 from treegauge.errors import Discontinuous
 from treegauge.metrics.breakdowns import BREAKDOWNS, breakdown

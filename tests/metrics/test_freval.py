@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from known_answers import exact_cases
 
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import total_of
 from treegauge.metrics.freval import Freval
+from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
 from treegauge.trees import Tree, Treebank

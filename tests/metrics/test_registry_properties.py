@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import treegauge
 import treegauge.metrics
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import Metric, total_of
+from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.testing.pairs import treebank_pairs

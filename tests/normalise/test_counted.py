@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.errors import UnknownName
 from treegauge.normalise import apply_preset, pipeline
 from treegauge.presets import load_preset

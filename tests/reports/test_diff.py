@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 
 import treegauge
-from treegauge.reports.diff_png import diff_png
-from treegauge.reports.diff_svg import diff_svg
+from treegauge.reports.diff_pictures import diff_png, diff_svg
 from treegauge.reports.tree_diff import TreeDiff, diff, diff_text, diffs, mark_brackets, worst_diffs
 from treegauge.testing.pairs import tree_pairs
 from treegauge.trees import Tree, Treebank
@@ -55,7 +54,7 @@ def test_marks_add_up_to_parseval(pair: tuple[Tree, Tree]) -> None:
 
 
 def test_crossing_marks_are_the_crossing_brackets_that_match_nothing(shared: Path) -> None:
-    from treegauge.alignment.pair import prepare
+    from treegauge.alignment.pairing import prepare
     from treegauge.metrics.matching import crossing
     from treegauge.presets import load_preset
 

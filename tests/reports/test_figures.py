@@ -16,8 +16,8 @@ from treegauge.errors import UnknownName
 from treegauge.reports.charts import figure_svg
 from treegauge.reports.figures import COLOURS, Figure, Series, fragment_figures
 from treegauge.reports.plots import LINE_STYLES, write_figure
-from treegauge.reports.report import make_report
-from treegauge.reports.report_figures import report_figures
+from treegauge.reports.report_contents import report_figures
+from treegauge.reports.reporting import make_report
 from treegauge.significance import CompareOptions
 
 FIGURES = [figure for found in report_figures(make_report(GOLD, SYSTEMS, CompareOptions(rounds=20))).values() for figure in found]
@@ -82,7 +82,7 @@ def test_fragment_figures_are_the_ones_of_the_paper() -> None:
 def test_a_report_without_plot_keeps_its_charts() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from treegauge.reports.report import make_report; from treegauge.significance import CompareOptions\n"
+        "from treegauge.reports.reporting import make_report; from treegauge.significance import CompareOptions\n"
         "page = make_report('(S (NP (N a)) (VP (V b)))', {'flat': '(S (N a) (V b))'}, CompareOptions(rounds=10)).html()\n"
         "print(page.count('class=\"chart\"'))"
     )

@@ -20,8 +20,8 @@ import treegauge
 from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.reports.charts import Scale, figure_svg
 from treegauge.reports.figures import Figure, Kind, Series
-from treegauge.reports.report import Report, find_sentences, make_report
-from treegauge.reports.summary import summary_text
+from treegauge.reports.html import summary_text
+from treegauge.reports.reporting import Report, find_sentences, make_report
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 

@@ -11,7 +11,7 @@ import pytest
 from axe_checks import axe_faults
 from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
 
-from treegauge.reports.report import make_report
+from treegauge.reports.reporting import make_report
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.drawing import draw_svg, fold_settled

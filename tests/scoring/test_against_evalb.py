@@ -13,7 +13,7 @@ from known_answers import program_cases
 
 import treegauge
 from treegauge import Tree, Treebank
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.metrics.evalb import ERROR, SKIP, VALID, score_lines
 from treegauge.metrics.matching import matched_counts, partners
 from treegauge.metrics.parseval import Parseval

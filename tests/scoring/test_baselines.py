@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.errors import UnknownName
-from treegauge.metrics.base import total_of
+from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
 from treegauge.scoring.baselines import BASELINES, baseline, baseline_for, most_frequent_label

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import treegauge
 from treegauge import Treebank
-from treegauge.io import text
+from treegauge.io import sources
 from treegauge.scoring import counts as comparison
 from treegauge.scoring import inputs as sides
 from treegauge.scoring.result import Result
@@ -26,7 +26,7 @@ TEST = [tree.replace("(VP", "(X").replace("(, ,)", "(NN ,)") if i % 5 == 0 else 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few trees each, other ones on either side."""
-    monkeypatch.setattr(text, "CHUNK_BYTES", 700)
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 700)
 
 
 def written(folder: Path, name: str, trees: list[str]) -> Path:

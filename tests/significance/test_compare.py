@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from significance_rows import careless, own_treebank
 
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.base import total_of
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, questions
+from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.registry import compared_metrics
 from treegauge.presets import load_preset
 from treegauge.significance import CompareOptions, Comparison, compare
-from treegauge.significance.tables import TABLES, comparison_tables, matrix_table
+from treegauge.significance.comparison_tables import TABLES, comparison_tables, matrix_table
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from treegauge.alignment.pair import Pair, prepare
-from treegauge.metrics.base import Metric, Rates, Rows, Total, on_a_grid, total_of
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.metrics.freval import BySize, Freval
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, on_a_grid, total_of
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation

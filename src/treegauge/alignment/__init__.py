@@ -8,8 +8,8 @@ from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
     from treegauge.alignment.brackets import Brackets
-    from treegauge.alignment.pair import Pair, prepare
+    from treegauge.alignment.pairing import Pair, prepare
 
 __all__ = ["Brackets", "Pair", "prepare"]
 
-__getattr__ = lazy_names(__name__, {"brackets": ("Brackets",), "pair": ("Pair", "prepare")})
+__getattr__ = lazy_names(__name__, {"brackets": ("Brackets",), "pairing": ("Pair", "prepare")})

@@ -20,8 +20,7 @@ from treegauge.chunks.corpus import NULL, Chunk, ChunkedSentence
 from treegauge.errors import InputError
 from treegauge.io import stream
 from treegauge.io.formats import detect_format
-from treegauge.io.sources import ReadOptions, Source, find_sources
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Source, Text, find_sources
 from treegauge.normalise.heads import HeadRules, head_rules
 from treegauge.normalise.labels import base_label, strip_functions
 from treegauge.normalise.pruning import remove_traces

@@ -37,7 +37,7 @@ def load_grammar(name: str, *, start: str | None = None, renormalise: bool = Fal
     with Source(name).open() as stream:
         head = stream.read(2)
     if head != b"PK":
-        from treegauge.grammar.text import read_file
+        from treegauge.grammar.grammar_text import read_file
 
         return LoadedGrammar(read_file(name, start=start, renormalise=renormalise), False, False)
     if start is not None:

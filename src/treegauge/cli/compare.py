@@ -74,8 +74,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     of scores. Every p is of a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout &
     Matsumoto (1996) stand beside it.
     """
+    from treegauge.significance.comparison_tables import TABLES
     from treegauge.significance.paired_comparison import CompareOptions
-    from treegauge.significance.tables import TABLES
 
     for name in chosen["tables"]:
         if name not in TABLES:
@@ -105,7 +105,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         comparison, checked, notes = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
         from treegauge.reports.plots import write_figure
-        from treegauge.reports.report_figures import rates_figure
+        from treegauge.reports.report_contents import rates_figure
 
         write_figure(rates_figure(comparison), chosen["figure"])
         click.echo(f"wrote {chosen['figure']}", err=True)
@@ -114,7 +114,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
 
 def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Comparison:
-    from treegauge.scoring.score_files import load_systems
+    from treegauge.scoring.saved_scores import load_systems
     from treegauge.significance.paired_comparison import compare_scores
 
     scores = load_systems(paths)

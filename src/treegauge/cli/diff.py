@@ -83,11 +83,11 @@ def command(
         texts = [diff_text(one, width=columns, fold=fold, charset=charset) for one in found]
         write_chunks([("\n\n".join(texts) + "\n").encode("utf-8", "replace")], output)
     elif form == "svg":
-        from treegauge.reports.diff_svg import diff_svg
+        from treegauge.reports.diff_pictures import diff_svg
 
         write_chunks([diff_svg(found, fold=fold).encode("utf-8", "replace")], output)
     else:
-        from treegauge.reports.diff_png import diff_png
+        from treegauge.reports.diff_pictures import diff_png
 
         write_chunks([diff_png(found, fold=fold)], output)
     report_problems({test: problems})

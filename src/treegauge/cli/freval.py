@@ -16,8 +16,8 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
+from treegauge.scoring.evaluation import ScoreOptions, score
 from treegauge.scoring.result import Result
-from treegauge.scoring.score import ScoreOptions, score
 from treegauge.tables import Table, number_of, render
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "program")

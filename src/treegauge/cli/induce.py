@@ -11,10 +11,10 @@ from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.grammar.counting import statistics
-from treegauge.grammar.dop import ESTIMATORS
+from treegauge.grammar.dop_reduction import ESTIMATORS
+from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.text import write_nltk, write_text
 from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train_counted
 from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_shard, count_trees, grammar_shards
 from treegauge.io import ReadOptions, read

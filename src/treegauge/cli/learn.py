@@ -16,8 +16,8 @@ from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics
+from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
-from treegauge.grammar.text import write_nltk, write_text
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks

@@ -18,7 +18,7 @@ from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
-    from treegauge.reports.report import Report
+    from treegauge.reports.reporting import Report
     from treegauge.significance.paired_comparison import CompareOptions
 
 FORMATS = ("html", "markdown", "latex")
@@ -101,7 +101,7 @@ def _command_line() -> str:
 
 def _write_figures(report: Report, folder: Path, inputs: Sequence[str]) -> None:
     from treegauge.reports.plots import write_figure
-    from treegauge.reports.report_figures import report_figures
+    from treegauge.reports.report_contents import report_figures
 
     folder.mkdir(parents=True, exist_ok=True)
     figures = [figure for found in report_figures(report).values() for figure in found]
@@ -115,8 +115,8 @@ def _write_figures(report: Report, folder: Path, inputs: Sequence[str]) -> None:
 
 
 def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, Any]) -> Report:
-    from treegauge.reports.report import report_of_scores
-    from treegauge.scoring.score_files import load_systems
+    from treegauge.reports.reporting import report_of_scores
+    from treegauge.scoring.saved_scores import load_systems
 
     if chosen["store"] is not None or chosen["preset"] is not None:
         raise UsageError("--scores are made already: --store and --preset go with trees")
@@ -128,7 +128,7 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, A
 
 
 def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, chosen: Mapping[str, Any]) -> Report:
-    from treegauge.reports.report import make_report
+    from treegauge.reports.reporting import make_report
 
     checked = None
     if chosen["store"]:

@@ -16,7 +16,7 @@ from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
-from treegauge.experiments.base import Corpus
+from treegauge.experiments.experiment import Corpus
 from treegauge.io import ReadOptions, read
 
 FORMATS = ("table", "markdown", "json", "csv", "latex")
@@ -119,7 +119,7 @@ def _run(
     name: str | None = None,
     options: ReadOptions | None = None,
 ) -> None:
-    from treegauge.experiments.runner import document, run_experiment
+    from treegauge.experiments.experiment import document, run_experiment
     from treegauge.tables import render
 
     for suffix in (".json", ".md", ".pieces.jsonl") if output and treebank else ():

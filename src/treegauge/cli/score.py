@@ -178,7 +178,7 @@ def _results(
     gold: str, systems: dict[str, str], preset: Preset | None, options: ReadOptions, engine: Engine, chosen: dict[str, Any]
 ) -> list[Result]:
     from treegauge.cli._progress import progress
-    from treegauge.scoring.score import score_files
+    from treegauge.scoring.evaluation import score_files
 
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
     if chosen["stream"] and (sentences or chosen["baselines"]):

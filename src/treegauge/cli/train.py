@@ -137,10 +137,10 @@ def _time(seconds: float) -> str:
 def _look(
     path: str, output: str | None, show: bool, labels: tuple[str, ...], svg: Path | None, grammar: int, level: int | None, form: str
 ) -> None:
+    from treegauge.grammar.grammar_text import write_nltk, write_text
     from treegauge.grammar.latent.description import describe, draw_subcategories
     from treegauge.grammar.latent.export import to_pcfg
     from treegauge.grammar.latent.model import load_latent
-    from treegauge.grammar.text import write_nltk, write_text
     from treegauge.io.writing import write_bytes
 
     for written in (output, svg):

@@ -7,7 +7,7 @@ engine, neither does a single bit of what comes out.
 
 from __future__ import annotations
 
-from treegauge.engines.base import IN_PROCESS, Engine, InProcess, Shard
+from treegauge.engines.engine import IN_PROCESS, Engine, InProcess, Shard
 from treegauge.errors import UsageError
 
 __all__ = ["ENGINE_NAMES", "IN_PROCESS", "Engine", "InProcess", "Shard", "open_engine"]

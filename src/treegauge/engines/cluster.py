@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
-from treegauge.engines.base import TRIES, EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
+from treegauge.engines.engine import TRIES, EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
 from treegauge.engines.processes import call_with_bytes
 from treegauge.errors import EngineError, MissingExtra
 
@@ -90,7 +90,7 @@ class Cluster(EngineBase):
     def map(
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.base.Engine`."""
+        """See :class:`~treegauge.engines.engine.Engine`."""
         yield from in_order(_ClusterTasks(self.client, function, shared), items)
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
-from treegauge.engines.base import Engine, EngineBase, ItemT, ResultT, SharedT, Work
+from treegauge.engines.engine import Engine, EngineBase, ItemT, ResultT, SharedT, Work
 from treegauge.errors import FormatError, InputError, ModelError, UsageError
 from treegauge.io.archive import ArrayStore, read_archive, write_archive
 
@@ -103,7 +103,7 @@ class OnePart(EngineBase):
         self._digest = hashlib.sha256()
 
     def plan(self, make: Callable[[], ResultT]) -> ResultT:
-        """See :class:`~treegauge.engines.base.Engine`."""
+        """See :class:`~treegauge.engines.engine.Engine`."""
         plan = make()
         self._plans.append(plan)
         self._see(plan)
@@ -115,7 +115,7 @@ class OnePart(EngineBase):
     def map(
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.base.Engine`; but there is nothing to go on with."""
+        """See :class:`~treegauge.engines.engine.Engine`; but there is nothing to go on with."""
         self._stop(function, shared, items, title)
 
     def _stop(self, function: Work[Any, Any, Any], shared: Any, items: Iterable[Any], title: str) -> NoReturn:
@@ -150,13 +150,13 @@ class Merged(EngineBase):
         self._is_used, self._engine = False, engine
 
     def plan(self, make: Callable[[], ResultT]) -> ResultT:
-        """See :class:`~treegauge.engines.base.Engine`."""
+        """See :class:`~treegauge.engines.engine.Engine`."""
         return self._plans.pop(0) if self._plans else make()
 
     def map(
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.base.Engine`."""
+        """See :class:`~treegauge.engines.engine.Engine`."""
         if self._is_used:
             return self._engine.map(function, shared, items, title=title)
         self._is_used = True

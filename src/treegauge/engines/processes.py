@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from treegauge.engines.base import EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
+from treegauge.engines.engine import EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
 from treegauge.errors import UsageError
 
 __all__ = ["Processes", "call_with_bytes", "call_with_file"]
@@ -75,7 +75,7 @@ class Processes(EngineBase):
     def map(
         self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.base.Engine`."""
+        """See :class:`~treegauge.engines.engine.Engine`."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="treegauge-")
         # A file and not an argument: what is shared may be large, and each worker needs it only once. The file is named by its

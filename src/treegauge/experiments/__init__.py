@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 
 from treegauge.errors import UnknownName
-from treegauge.experiments.base import Experiment
+from treegauge.experiments.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "Experiment", "load_experiment"]
 

@@ -20,8 +20,8 @@ from treegauge.chunks.reading import chunked_sentences
 from treegauge.chunks.tagger import HmmTagger
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work, setting
-from treegauge.experiments.tables import paper_table
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
+from treegauge.experiments.presentation import paper_table
 from treegauge.reports.figures import blame_figure
 from treegauge.reports.plots import write_figure
 from treegauge.tables import Cell, Table

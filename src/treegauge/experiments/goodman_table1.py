@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from treegauge.alignment.pair import prepare
+from treegauge.alignment.pairing import prepare
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work, setting
-from treegauge.experiments.figures import Line, LineFigure
-from treegauge.experiments.tables import Summary, paper_table, summary
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
+from treegauge.experiments.presentation import Line, LineFigure, Summary, paper_table, summary
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
 from treegauge.learning.decoding import decode
-from treegauge.metrics.base import total_of
 from treegauge.metrics.goodman import Goodman
+from treegauge.metrics.metric import total_of
 from treegauge.parsing.parser import fallback
 from treegauge.presets import load_preset
 from treegauge.significance import paired_t

@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from treegauge.errors import UsageError
-from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Split, Work, own_corpus, setting, split
-from treegauge.experiments.figures import BarFigure
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Split, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix, parse_with_checkpoint
-from treegauge.experiments.tables import CriterionTest, RateTests, criterion_table, criterion_test, in_words, paper_table
+from treegauge.experiments.presentation import (
+    BarFigure,
+    CriterionTest,
+    RateTests,
+    criterion_table,
+    criterion_test,
+    in_words,
+    paper_table,
+)
 from treegauge.tables import Cell, Table
 
 __all__ = ["EXPERIMENT", "Settings"]

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from treegauge.errors import MismatchError
-from treegauge.experiments.base import Work
+from treegauge.experiments.experiment import Work
 from treegauge.grammar.counting import induce
 from treegauge.normalise import pipeline
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
 from treegauge.parsing.shards import SentenceBlock
-from treegauge.scoring.score import score
+from treegauge.scoring.evaluation import score
 from treegauge.tables import Table, plain
 from treegauge.trees.tree import Tree, from_flat, to_flat
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work
+from treegauge.experiments.presentation import paper_table
 from treegauge.experiments.simaan_tables import ALGORITHMS
-from treegauge.experiments.tables import paper_table
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.forest import Forest
 from treegauge.tables import Cell, Table

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.experiments.base import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import parse_with_checkpoint
+from treegauge.experiments.presentation import RateTests
 from treegauge.experiments.simaan_grammars import Variant, cleaner, variants
 from treegauge.experiments.simaan_tables import ALGORITHMS, CRITERIA, Outcome, Parses, curve, report
-from treegauge.experiments.tables import RateTests
 from treegauge.grammar.counting import statistics
 from treegauge.normalise import collapse_unaries
 from treegauge.parsing.parser import Parser, Sentence

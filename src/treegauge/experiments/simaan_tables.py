@@ -10,13 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from treegauge.experiments.base import ExperimentReport, Figure, Work
-from treegauge.experiments.figures import BarFigure, Line, LineFigure
+from treegauge.experiments.experiment import ExperimentReport, Figure, Work
 from treegauge.experiments.parsing import parse_with_checkpoint
+from treegauge.experiments.presentation import (
+    BarFigure,
+    CriterionTest,
+    Line,
+    LineFigure,
+    RateTests,
+    criterion_table,
+    criterion_test,
+    in_words,
+    paper_table,
+)
 from treegauge.experiments.simaan_grammars import GRAMMARS, Variant, unknown_share
-from treegauge.experiments.tables import CriterionTest, RateTests, criterion_table, criterion_test, in_words, paper_table
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.scoring.score import score
+from treegauge.scoring.evaluation import score
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from treegauge.errors import GrammarError, ModelError
 from treegauge.grammar.counting import Statistics, induce, statistics
+from treegauge.grammar.grammar_text import read_text, write_nltk, write_text
 from treegauge.grammar.model import Model, load_model, save_model, shipped_model
 from treegauge.grammar.pcfg import PCFG, TOLERANCE, Rule
-from treegauge.grammar.text import read_text, write_nltk, write_text
 from treegauge.grammar.training import TrainedGrammar, train
 
 __all__ = [

@@ -110,12 +110,12 @@ class PCFG:
 
     @classmethod
     def parse(cls, text: str, *, start: str | None = None, renormalise: bool = False) -> PCFG:
-        """The grammar written in a string in NLTK's format; see :mod:`treegauge.grammar.text`.
+        """The grammar written in a string in NLTK's format; see :mod:`treegauge.grammar.grammar_text`.
 
         >>> PCFG.parse('S -> "x" S [0.5] | "x" [0.5]').start
         'S'
         """
-        from treegauge.grammar.text import read_text
+        from treegauge.grammar.grammar_text import read_text
 
         return read_text(text, start=start, renormalise=renormalise)
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from treegauge.errors import MismatchError
 from treegauge.grammar.counting import relative_frequency, tag_sequence_tree
-from treegauge.grammar.dop import dop, plain_label
+from treegauge.grammar.dop_reduction import dop, plain_label
 from treegauge.grammar.lexicon import with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon
@@ -31,7 +31,7 @@ from treegauge.grammar.tree_counts import (
     with_unknown_rules,
 )
 from treegauge.normalise import Pipeline
-from treegauge.normalise.annotate import lexical_tag
+from treegauge.normalise.annotation import lexical_tag
 from treegauge.normalise.labels import split_marked
 from treegauge.trees.tree import Tree
 
@@ -126,7 +126,7 @@ def train(
 ) -> TrainedGrammar:
     """The grammar of trees after normalising steps; its parses show without what the steps added.
 
-    ``estimator`` is ``counts`` (relative frequency), or ``dop1`` or ``corrected`` for DOP (:mod:`treegauge.grammar.dop`).
+    ``estimator`` is ``counts`` (relative frequency), or ``dop1`` or ``corrected`` for DOP (:mod:`treegauge.grammar.dop_reduction`).
     ``tags`` parses tags instead of words. Otherwise ``lexicon`` says what becomes of words that are rare or unknown:
     ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.smoothing`); ``collins`` makes all that
     are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are. With a

@@ -13,7 +13,7 @@ from typing import Any
 
 from treegauge.errors import UnknownName
 from treegauge.grammar.counting import count_rules
-from treegauge.grammar.dop import ESTIMATORS
+from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.lexicon import UNKNOWN, rare_below
 from treegauge.grammar.smoothing import USUAL, Smoothing, Token, tokens
 from treegauge.io import ReadOptions, stream

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import BracketId, Check
-from treegauge.metrics.base import ratio
+from treegauge.metrics.metric import ratio
 from treegauge.tables import Cell, Table, number_of
 
 __all__ = ["Agreement", "agreement_table", "cohens_kappa", "find_agreement", "krippendorffs_alpha", "pairwise", "ratings"]

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import Alignment, Fit, align
-from treegauge.alignment.pair import Pair, pair_of
+from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import has_tag, plain_word, without_traces
 from treegauge.errors import UsageError
-from treegauge.metrics.base import total_of
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.items import Items, find_items
+from treegauge.metrics.metric import total_of
 from treegauge.presets import Preset, load_preset
 from treegauge.trees.tree import Tree, to_flat
 from treegauge.trees.treebank import Int64, Treebank
@@ -133,7 +133,7 @@ class WordSpans:
     def of(self, sentence: int, start: int, end: int) -> WordSpan:
         """The span, over all words of a gold sentence, from the first to the last of the counted tokens ``start:end``.
 
-        >>> from treegauge.alignment.pair import prepare
+        >>> from treegauge.alignment.pairing import prepare
         >>> from treegauge.presets import load_preset
         >>> bank, preset = Treebank.parse("(S (NP (NN rain)) (, ,) (VP (V fell)))"), load_preset("default")
         >>> spans = WordSpans(bank, bank, prepare(bank, bank, preset).alignment, preset)

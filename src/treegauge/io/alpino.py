@@ -23,8 +23,7 @@ from collections.abc import Iterable, Iterator
 
 from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.graphs import NONE, ROOT, Graph, GraphNode, LabelParts, Word, join_label, node_parts, split_label, treebanks_of
-from treegauge.io.sources import ReadOptions
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.io.xml import XmlHandler, attribute_text, found_in
 from treegauge.trees.bracketed import restore_word

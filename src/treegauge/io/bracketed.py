@@ -16,10 +16,9 @@ import numpy as np
 
 from treegauge.errors import BracketError, InputError
 from treegauge.io.bracketed_columns import Events, Names, TreeColumns, begin_at_margin, find_events, join_parts, part_of
-from treegauge.io.broken import Mended, mend, mend_texts
 from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
-from treegauge.io.sources import ReadOptions
-from treegauge.io.text import Text
+from treegauge.io.repairs import Mended, mend, mend_texts
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
 __all__ = ["bracketed_parts", "check_bracketed", "small_files_part", "treebank_of_texts"]

@@ -26,8 +26,7 @@ from treegauge.errors import EncodingError, FormatError, InputError, WriteError
 from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
 from treegauge.io.graphs import canonical_label
 from treegauge.io.interning import Interner, WordView
-from treegauge.io.sources import ReadOptions
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.tables import number_of
 from treegauge.trees.bracketed import restore_word

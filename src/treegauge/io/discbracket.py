@@ -17,8 +17,7 @@ import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.bracketed import check_bracketed
-from treegauge.io.sources import ReadOptions
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.discbracket import discbracket_line, with_places

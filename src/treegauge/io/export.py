@@ -24,8 +24,7 @@ from collections.abc import Iterable, Iterator
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
 from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at
 from treegauge.io.graphs import ROOT, ROOT_LABEL, Graph, GraphNode, LabelParts, Word, join_label, split_label, treebanks_of
-from treegauge.io.sources import ReadOptions
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.discontinuous import Placed

@@ -11,8 +11,7 @@ from typing import Any
 
 from treegauge.errors import InputError, UnknownName
 from treegauge.io.diagnosis import is_comment
-from treegauge.io.sources import ReadOptions
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["FORMATS", "FORMATS_WITH_GAPS", "READABLE", "WRITABLE", "Format", "detect_format", "format_named", "format_of_suffix"]
@@ -71,7 +70,7 @@ _TABLE = (
         "TIGER-XML",
         (".tigerxml", ".tiger", ".xml"),
         _later("tigerxml.check_tigerxml"),
-        _later("tigerxml_writing.tigerxml_text"),
+        _later("tigerxml.tigerxml_text"),
     ),
     Format(
         "discbracket",

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from treegauge.errors import FormatError, InputError
 from treegauge.io.bracketed import treebank_of_texts
-from treegauge.io.sources import ReadOptions
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Problem, Treebank
 
 __all__ = ["DEFAULT_FIELD", "check_json_lines"]

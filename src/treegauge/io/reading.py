@@ -13,8 +13,7 @@ from treegauge.errors import InputError, TreegaugeError, UsageError
 from treegauge.io.bracketed import bracketed_parts, small_files_part, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
-from treegauge.io.sources import ReadOptions, Source, find_sources
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Source, Text, find_sources
 from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank

@@ -17,8 +17,7 @@ import numpy as np
 
 from treegauge.io.bracketed_columns import Bytes, Mask
 from treegauge.io.formats import detect_format
-from treegauge.io.sources import ByteRange, ReadOptions, Source
-from treegauge.io.text import CHUNK_BYTES, Text
+from treegauge.io.sources import CHUNK_BYTES, ByteRange, ReadOptions, Source, Text
 from treegauge.trees.treebank import Int64
 
 __all__ = ["Piece", "SplitFiles", "cut_files"]

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from xml.parsers import expat
 
 from treegauge.errors import FormatError, InputError
-from treegauge.io.text import Text
+from treegauge.io.sources import Text
 
 __all__ = ["XmlHandler", "attribute_text", "found_in"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.metrics.base import Metric, Rates, Rows, Total, f1, ratio, total_of
     from treegauge.metrics.discontinuous import DiscontinuousBrackets
     from treegauge.metrics.freval import Freval
     from treegauge.metrics.goodman import Goodman
     from treegauge.metrics.leaf_ancestor import LeafAncestor
+    from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio, total_of
     from treegauge.metrics.parseval import Parseval
     from treegauge.metrics.registry import Reference, find_metric, metric_names, references_of
     from treegauge.metrics.simaan import Frames, ParentChild
@@ -43,7 +43,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "base": ("Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"),
+        "metric": ("Metric", "Rates", "Rows", "Total", "f1", "ratio", "total_of"),
         "discontinuous": ("DiscontinuousBrackets",),
         "freval": ("Freval",),
         "goodman": ("Goodman",),

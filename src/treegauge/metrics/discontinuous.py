@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import Metric, Rates, Rows, Total, f1, ratio
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import matched_counts, partners_by_order
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio
 
 __all__ = ["DiscontinuousBrackets"]
 

@@ -39,10 +39,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.pair import Pair
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.base import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
 from treegauge.metrics.matching import partners
+from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
 
 __all__ = ["BySize", "Freval", "SizeScore", "count_fragments", "product", "times"]
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, token_positions
-from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import Metric, Rates, Rows, Total, flag, ratio
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import codes, crossing, is_in
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = ["Goodman"]

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, depths, sum_within
-from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import Metric, Rates, Rows, Total, flag, ratio
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import codes
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, flag, ratio
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = ["LeafAncestor", "Lineages", "chunks", "edit_costs", "lineages", "path_codes", "spelled"]
@@ -79,7 +79,7 @@ def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, wid
 
     A symbol is a class of labels; with ``n`` classes, ``n`` is the mark ``[`` and ``n + 1`` is ``]``.
 
-    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.alignment.pairing import prepare
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> bank = Treebank.parse("(S (NP (D the) (N cat)) (V sat))")
@@ -182,7 +182,7 @@ class LeafAncestor(Metric):
     and a label to delete and the same replacement, 1 - 2.5/6. ``revision`` and ``bills`` are their mirror images, ``were`` and
     ``passed`` agree; the mean is 5/6:
 
-    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.alignment.pairing import prepare
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (N1 (w two) (N1 (w tax) (w revision)) (w bills)) (w were) (w passed))")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
-from treegauge.metrics.base import Rates, Rows, Total, f1, ratio
+from treegauge.metrics.metric import Rates, Rows, Total, f1, ratio
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = [

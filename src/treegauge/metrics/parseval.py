@@ -3,7 +3,7 @@
 Black et al. 1991, as EVALB counts: brackets are a multiset, preterminals are not brackets, a test bracket crosses if it
 crosses any gold bracket. Brackets with gaps are labelled yields: a label and the set of words it covers. A parsed sentence without
 brackets on both sides is an exact match and has no sentence F1. What a missing parse does is said in
-:meth:`treegauge.metrics.base.Metric.without_parse`; average crossing is over the ``parsed`` sentences.
+:meth:`treegauge.metrics.metric.Metric.without_parse`; average crossing is over the ``parsed`` sentences.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import sum_within
-from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import Metric, Rates, Rows, Total, f1, ratio
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import crossing, matched_counts, partners_by_order
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio
 from treegauge.trees.treebank import Int64
 
 __all__ = ["Parseval"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from treegauge.errors import UnknownName
-from treegauge.metrics.base import Metric
+from treegauge.metrics.metric import Metric
 
 __all__ = ["METRICS", "REFERENCES", "Reference", "compared_metrics", "find_metric", "metric_class", "metric_names", "references_of"]
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treegauge.alignment.brackets import Brackets, Children, children_of, symbols, token_positions
-from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import Metric, Rates, Rows, Total, choice
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import (
     OVERLAP_COLUMNS,
     OVERLAP_SYMMETRIES,
@@ -22,6 +21,7 @@ from treegauge.metrics.matching import (
     overlap_rows,
     sequence_codes,
 )
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice
 from treegauge.trees.treebank import Int32, Int64
 
 __all__ = ["Frames", "ParentChild"]

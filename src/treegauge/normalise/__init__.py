@@ -34,27 +34,32 @@ from treegauge.normalise.markovisation import (
     annotate_parents,
     binarise,
     binarise_goodman,
+    mh,
+    mrl,
     remove_parents,
     unbinarise,
     unbinarise_goodman,
+    unmh,
+    unmrl,
 )
-from treegauge.normalise.mrl_mh import mh, mrl, unmh, unmrl
 from treegauge.normalise.pipelines import Pipeline, pipeline
 from treegauge.normalise.pruning import (
     PUNCTUATION,
     TRACE_TAGS,
     apply_preset,
+    chain_labels,
+    collapse_unaries,
     drop_double,
     drop_empty,
     drop_one_word,
     drop_punctuation,
+    expand_unaries,
     hogenhout,
     keep_short,
     remove_traces,
     sentence_length,
 )
 from treegauge.normalise.steps import STEPS
-from treegauge.normalise.unaries import chain_labels, collapse_unaries, expand_unaries
 
 __all__ = [
     "HEAD_RULES",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, get_args
 
 from treegauge.errors import UsageError
-from treegauge.normalise.annotate import SPLITS, USUAL_SPLITS, annotate
+from treegauge.normalise.annotation import SPLITS, USUAL_SPLITS, annotate
 from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.heads import head_rules
 from treegauge.normalise.labels import (
@@ -25,24 +25,29 @@ from treegauge.normalise.markovisation import (
     annotate_parents,
     binarise,
     binarise_goodman,
+    mh,
+    mrl,
     remove_parents,
     unbinarise,
     unbinarise_goodman,
+    unmh,
+    unmrl,
 )
-from treegauge.normalise.mrl_mh import mh, mrl, unmh, unmrl
 from treegauge.normalise.pruning import (
     PUNCTUATION,
     TRACE_TAGS,
+    Keep,
     apply_preset,
+    collapse_unaries,
     drop_double,
     drop_empty,
     drop_one_word,
     drop_punctuation,
+    expand_unaries,
     hogenhout,
     keep_short,
     remove_traces,
 )
-from treegauge.normalise.unaries import Keep, collapse_unaries, expand_unaries
 from treegauge.presets import load_preset
 from treegauge.trees import Tree
 

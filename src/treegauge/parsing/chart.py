@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.derivations import Grid
-from treegauge.parsing.inside import inside
+from treegauge.parsing.inside_pass import inside
 from treegauge.parsing.layout import Chart, Leaves, Limit, Weights, find
-from treegauge.parsing.outside import Outer, outside
+from treegauge.parsing.outside_pass import Outer, outside
 from treegauge.parsing.semirings import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 
 __all__ = ["InsideChart", "Tags", "fill", "leaves_of", "limit_of", "number_of_parses", "outer_of", "weights_of"]

@@ -19,7 +19,7 @@ from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, le
 from treegauge.parsing.derivations import best_derivation, best_derivations, sampled_derivation, steps_to_tree
 from treegauge.parsing.labels import LabelPosteriors, SpanLabels, label_posteriors
 from treegauge.parsing.layout import Limit, find, leaf_entries
-from treegauge.parsing.outside import Outer
+from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.posteriors import (
     AnchoredRule,
     Constituent,

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.grammar.binarisation import BinaryGrammar
-from treegauge.grammar.unary import close
+from treegauge.grammar.binarisation import BinaryGrammar, close
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.layout import Chart, Leaves, cells
 from treegauge.parsing.semirings import LOG_SUM
@@ -33,7 +32,7 @@ MOST_CHAINS = 2_000_000
 
 
 class TopChains(NamedTuple):
-    """Weights of chains from a top symbol to a bottom X, in the columns of :class:`treegauge.grammar.unary.Closure`."""
+    """Weights of chains from a top symbol to a bottom X, in the columns of :class:`treegauge.grammar.binarisation.Closure`."""
 
     first: Ints
     top: Ints

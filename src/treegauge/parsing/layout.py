@@ -45,7 +45,7 @@ class Weights(NamedTuple):
     """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers
     of a mode.
 
-    The closure's columns are those of :class:`treegauge.grammar.unary.Closure`.
+    The closure's columns are those of :class:`treegauge.grammar.binarisation.Closure`.
     """
 
     binary: Floats

@@ -22,7 +22,7 @@ from treegauge.parsing.derivations import Best, Grid
 from treegauge.parsing.free import Labels
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.labels import Chain, shown_labels
-from treegauge.parsing.outside import Outer
+from treegauge.parsing.outside_pass import Outer
 from treegauge.parsing.semirings import LOG_SUM, MAX, dot
 
 if TYPE_CHECKING:

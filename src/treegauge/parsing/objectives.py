@@ -72,7 +72,7 @@ class MetricRate:
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
         """The score of each tree (column) if each (row) is the right one; nan for 0/0."""
-        from treegauge.alignment.pair import prepare
+        from treegauge.alignment.pairing import prepare
 
         k = len(trees)
         bank = Treebank.from_trees(trees)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.scoring.score import score
+from treegauge.scoring.evaluation import score
 from treegauge.trees.tree import Tree
 
 __all__ = ["CRITERIA", "DecodingSetting", "choose_settings", "from_notes", "held_out", "to_notes", "tuning_sentences"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treegauge.reports.report import Report
+    from treegauge.reports.reporting import Report
     from treegauge.reports.tree_diff import TreeDiff
 
 __all__ = ["Report", "TreeDiff"]
 
-__getattr__ = lazy_names(__name__, {"report": ("Report",), "tree_diff": ("TreeDiff",)})
+__getattr__ = lazy_names(__name__, {"reporting": ("Report",), "tree_diff": ("TreeDiff",)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from treegauge.alignment.words import has_tag, without_traces
-from treegauge.metrics.breakdowns.base import Place
+from treegauge.metrics.breakdowns.counts_by_key import Place
 from treegauge.presets import Preset
 from treegauge.scoring.inputs import SentencePlaces
 from treegauge.scoring.result import Result

@@ -7,9 +7,9 @@ import math
 import re
 from collections.abc import Iterator
 
-from treegauge.metrics.base import Metric
+from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric, references_of
-from treegauge.scoring.score import score
+from treegauge.scoring.evaluation import score
 
 __all__ = ["explanation"]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from treegauge import io
 from treegauge.alignment.brackets import Brackets
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_order
@@ -66,7 +66,7 @@ class BracketMarks:
 def mark_brackets(pair: Pair) -> BracketMarks:
     """The marks of all brackets of a pair.
 
-    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.alignment.pairing import prepare
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (D a) (N b)) (VP (V c) (PP (P d) (N e))))")

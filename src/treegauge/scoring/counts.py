@@ -19,10 +19,10 @@ import numpy as np
 
 from treegauge.alignment.alignment import Fit, Note, align_pairs, differing_texts, is_displaced, pairs_by_text
 from treegauge.alignment.brackets import sentence_lengths
-from treegauge.alignment.pair import Pair, pair_of
+from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
-from treegauge.metrics.base import ExactSum, Metric, Rows
+from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Trees

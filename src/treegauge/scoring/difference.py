@@ -17,8 +17,8 @@ from treegauge.errors import TreegaugeError
 from treegauge.io.sources import ReadOptions
 from treegauge.presets import EvalbFile, Preset
 from treegauge.presets.prm import Parameters
+from treegauge.scoring.evaluation import score
 from treegauge.scoring.result import Inputs, Result, shown_rate
-from treegauge.scoring.score import score
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, plain
 from treegauge.trees.treebank import Treebank

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import LEFT_OUT, Fit, Note
 from treegauge.alignment.brackets import sentence_lengths, sum_within
-from treegauge.alignment.pair import Pair, pair_of
+from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, has_tag, without_tokens
 from treegauge.errors import UsageError, WriteError
 from treegauge.io.bracketed_writing import one_line_text
-from treegauge.metrics.base import Rows, ratio
 from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
+from treegauge.metrics.metric import Rows, ratio
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, Preset, from_parameters
 from treegauge.presets.prm import Parameters

@@ -13,7 +13,7 @@ import numpy as np
 
 from treegauge.alignment.alignment import Note
 from treegauge.errors import FormatError, UsageError
-from treegauge.metrics.base import Metric, Rows
+from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
@@ -79,7 +79,7 @@ class Sentences:
 
     ``index`` names the gold sentence of each row (from 0). For every gold sentence, scored or not: ``length``, ``status`` (0
     scored, 1 does not fit, 2 no parse), ``places``, and ``evalb``, EVALB's verdict (0 scored, 1 error, 2 no parse, -1 no line), if
-    it was asked for. ``reproduced`` is what the metric keeps beside each row, see :meth:`treegauge.metrics.base.Metric.reproduced`.
+    it was asked for. ``reproduced`` is kept beside each row, see :meth:`treegauge.metrics.metric.Metric.reproduced`.
     """
 
     rows: Rows
@@ -284,14 +284,14 @@ class Scores(Sequence[Result]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the results with their rows to a file, compact and without pickle; :meth:`load` reads it."""
-        from treegauge.scoring.score_files import save_scores
+        from treegauge.scoring.saved_scores import save_scores
 
         save_scores(self._results, os.fspath(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scores:
         """The results that :meth:`save` or ``treegauge score --save`` wrote."""
-        from treegauge.scoring.score_files import load_scores
+        from treegauge.scoring.saved_scores import load_scores
 
         return cls(load_scores(os.fspath(path)))
 

@@ -8,12 +8,12 @@ from dataclasses import fields
 
 from treegauge import io
 from treegauge.alignment.alignment import align_pairs
-from treegauge.alignment.pair import Pair, pair_of
+from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.scoring.evaluation import score
 from treegauge.scoring.result import Result
-from treegauge.scoring.score import score
 from treegauge.trees.treebank import Treebank
 
 __all__ = ["pair_behind", "rescore"]

@@ -16,12 +16,12 @@ from treegauge.alignment.alignment import Note
 from treegauge.io.archive import ArrayStore
 from treegauge.io.sources import ReadOptions
 from treegauge.io.splitting import Piece
-from treegauge.metrics.base import ExactSum, Rows
 from treegauge.metrics.breakdowns import Places
 from treegauge.metrics.freval import BySize
+from treegauge.metrics.metric import ExactSum, Rows
 from treegauge.scoring.counts import SystemTally, Tally
 from treegauge.scoring.evalb_view import EvalbOutcome
-from treegauge.scoring.score_files import integers_from_arrays, integers_to_arrays
+from treegauge.scoring.saved_scores import integers_from_arrays, integers_to_arrays
 from treegauge.scoring.shards import Hash, Plan, Stretch, Unit
 from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Origin, Treebank

@@ -21,14 +21,14 @@ from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
-from treegauge.metrics.base import Metric, Rates, Rows, total_of
 from treegauge.metrics.hogenhout import Judgements, crossing_histogram, rows_of_bits
+from treegauge.metrics.metric import Metric, Rates, Rows, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request, no_progress
+from treegauge.scoring.evaluation import score_systems
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.scoring.result import Result, Scores
-from treegauge.scoring.score import score_systems
 from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
 from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomial, holm, mcnemar, real_test, sign_test
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate

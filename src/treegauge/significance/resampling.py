@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.metrics.base import Floats, Metric, Rows
+from treegauge.metrics.metric import Floats, Metric, Rows
 
 __all__ = [
     "DEFAULT_ROUNDS",

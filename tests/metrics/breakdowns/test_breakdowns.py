@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.errors import UnknownName
-from treegauge.metrics.base import total_of
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown, breakdown
-from treegauge.metrics.breakdowns.base import Key, Place
+from treegauge.metrics.breakdowns.counts_by_key import Key, Place
+from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
 from treegauge.reports.examples import describe_place

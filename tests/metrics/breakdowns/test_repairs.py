@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.metrics.breakdowns.errors import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset

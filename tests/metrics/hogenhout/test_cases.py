@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from known_answers import exact_cases
 
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.metrics.hogenhout import (
     COMPARATIVE,
     MEASURES,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, comparative_rows, crossing_histogram, questions
 from treegauge.metrics.hogenhout.metric import measures, parse_base

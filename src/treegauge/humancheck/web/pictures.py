@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from treegauge.humancheck.corrections import without_long_runs, without_tagged
 from treegauge.humancheck.questions import Occurrence, System
-from treegauge.humancheck.tree_edits import without_long_runs, without_tagged
 from treegauge.metrics.hogenhout.items import Prepared
 from treegauge.presets import Preset
 from treegauge.trees.drawing import draw_svg, fold_to

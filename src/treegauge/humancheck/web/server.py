@@ -1,30 +1,51 @@
-"""The server of the page: its socket, the links to it, and a shutdown that stores what is under way."""
+"""The server of the page: its URLs, its socket, the links to it, and a shutdown that stores what is under way.
+
+URLs give HTML for people and JSON for the page's script, all below a link's token.
+
+=========================  ======================================================================================
+``GET  /t/TOKEN/``         the page, with the next question or (``?question=KEY``) a certain one
+``GET  .../question/KEY``  the part of the page for one question
+``GET  .../corrected/KEY`` the treebank's tree as a correction would leave it (``?label=NP&verdict=accepted``)
+``GET  .../measures``      the twelve measures so far
+``GET  .../guidelines``    what to accept and what to reject, with examples
+``GET  .../judged``        one's own judgements; ``.../export.csv`` and ``.../export.jsonl``: as files
+``GET  .../results``       the paper's tables; ``.../agreement``: agreement and disagreements
+``POST .../judge``         store an answer (JSON from the script, a form without it)
+``POST .../undo``          withdraw one
+``GET  /static/NAME``      the style sheet, the scripts, the icon
+=========================  ======================================================================================
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import html
+import json
 import socket
 import ssl
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NamedTuple, cast
+from urllib.parse import parse_qsl, quote
 
 import h11
 import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from treegauge.errors import TreegaugeError, UsageError
+from treegauge.errors import Refused, TreegaugeError, UsageError
 from treegauge.humancheck.judgements import Person
-from treegauge.humancheck.session import Session
-from treegauge.humancheck.web.app import page_app
+from treegauge.humancheck.session import Answer, Session
+from treegauge.humancheck.web.pages import Pages
 from treegauge.humancheck.web.security import Guard, HostRule, Links, check_address
 
 __all__ = [
@@ -35,9 +56,218 @@ __all__ = [
     "listen",
     "make_server",
     "open_in_browser",
+    "page_app",
     "serve",
     "serve_in_thread",
 ]
+
+_STATIC = Path(__file__).parent / "static"
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_LARGEST_BODY = 64 * 1024
+
+Handler = Callable[[Request, Person], Awaitable[Response]]
+
+
+class _Submission(NamedTuple):
+    """The fields of a POST request, and whether a form sent them (a page without its script)."""
+
+    fields: dict[str, Any]
+    by_form: bool
+
+    def text(self, name: str) -> str:
+        """A field of text."""
+        value = self.fields.get(name, "")
+        if not isinstance(value, str):
+            raise Refused(f"The field {name!r} is not text.")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A field with a list of texts; from a form, with commas between them."""
+        value = self.fields.get(name, [])
+        items = value.split(",") if isinstance(value, str) else value
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in cast("list[object]", items)):
+            raise Refused(f"The field {name!r} is not a list of texts.")
+        return tuple(item for item in cast("list[str]", items) if item)
+
+    def seconds(self) -> float | None:
+        """The field ``seconds``."""
+        value = self.fields.get("seconds")
+        try:
+            return float(value) if isinstance(value, int | float) else None
+        except OverflowError:
+            raise Refused("The time is not a number.") from None
+
+
+def page_app(session: Session, links: Links, hosts: HostRule, report: Callable[[str], None] = print, *, base: str = "") -> Guard:
+    """The page of a check as an ASGI application; ``report`` gets a line for each failure, ``base`` is a proxy's sub-path."""
+    return Guard(_App(session, links, report, base).starlette(), hosts, report, base)
+
+
+class _App:
+    def __init__(self, session: Session, links: Links, report: Callable[[str], None], base: str) -> None:
+        self.session, self.links, self.report, self.pages = session, links, report, Pages(session, base)
+        # Only these files are served, by their names: there is no path to climb out of.
+        self.static = {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _TYPES}
+
+    def starlette(self) -> Starlette:
+        below = {
+            "": self.page,
+            "question/{key}": self.question,
+            "corrected/{key}": self.corrected,
+            "measures": self.measures,
+            "guidelines": self.guidelines,
+            "judged": self.judged,
+            "export.{form}": self.export,
+            "results": self.results,
+            "agreement": self.agreement,
+        }
+        routes = [
+            Route("/static/{name}", self.static_file),
+            *(Route(f"/t/{{token}}/{path}", self.for_person(handler)) for path, handler in below.items()),
+            Route("/t/{token}/judge", self.for_person(self.judge), methods=["POST"]),
+            Route("/t/{token}/undo", self.for_person(self.undo), methods=["POST"]),
+        ]
+        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers={404: self.not_found, 405: self.not_found})
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncGenerator[None]:
+        self.session.open()
+        yield
+        self.session.close()
+
+    def for_person(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        """A handler for people with a valid link only; errors are answered as JSON or HTML, whichever was asked for."""
+
+        async def handle(request: Request) -> Response:
+            person = self.links.person(request.path_params["token"])
+            if person is None:
+                text = "Ask for a new link: the terminal in which the check runs shows them all."
+                return HTMLResponse(self.pages.message("This link is not valid", text), 403)
+            try:
+                return await handler(request, person)
+            except TreegaugeError as error:
+                status = error.status if isinstance(error, Refused) else 503
+                if status == 503:
+                    self.report(str(error))
+                if "application/json" in request.headers.get("accept", ""):
+                    return JSONResponse({"message": str(error)}, status)
+                return HTMLResponse(self.pages.message("Error", str(error)), status)
+
+        return handle
+
+    async def not_found(self, request: Request, _: Exception) -> Response:
+        return HTMLResponse(self.pages.message("Page not found", "Use the link as it was printed in the terminal."), 404)
+
+    async def static_file(self, request: Request) -> Response:
+        name: str = request.path_params["name"]
+        if name not in self.static:
+            return Response("no such file", 404, media_type="text/plain")
+        return Response(self.static[name], media_type=_TYPES[Path(name).suffix], headers={"cache-control": "no-cache"})
+
+    async def page(self, request: Request, person: Person) -> Response:
+        await self.session.refresh()
+        key = request.query_params.get("question", "")
+        if key:
+            self.session.question(key)
+        return HTMLResponse(self.pages.page(person, key, **_view_options(request)))
+
+    async def question(self, request: Request, person: Person) -> Response:
+        question = self.session.question(request.path_params["key"])
+        return HTMLResponse(self.pages.question(person, question, **_view_options(request)))
+
+    async def corrected(self, request: Request, person: Person) -> Response:
+        question = self.session.question(request.path_params["key"])
+        label, verdict = (request.query_params.get(name, "") for name in ("label", "verdict"))
+        return HTMLResponse(self.pages.corrected(question, label[:100], verdict))
+
+    async def measures(self, request: Request, person: Person) -> Response:
+        return HTMLResponse(self.pages.measures(person))
+
+    async def guidelines(self, request: Request, person: Person) -> Response:
+        await self.session.refresh()
+        return HTMLResponse(self.pages.guidelines(person))
+
+    async def judged(self, request: Request, person: Person) -> Response:
+        await self.session.refresh()
+        return HTMLResponse(self.pages.judged(person))
+
+    async def export(self, request: Request, person: Person) -> Response:
+        form: str = request.path_params["form"]
+        if form not in ("csv", "jsonl"):
+            raise Refused("Judgements are exported as .csv or .jsonl.", 404)
+        await self.session.refresh()
+        kind = {"csv": "text/csv", "jsonl": "application/jsonl"}[form]
+        name = f'attachment; filename="judgements.{form}"'
+        return Response(self.session.export(person, form), media_type=kind, headers={"content-disposition": name})
+
+    async def results(self, request: Request, person: Person) -> Response:
+        await self.session.refresh()
+        return HTMLResponse(self.pages.results(person))
+
+    async def agreement(self, request: Request, person: Person) -> Response:
+        if person.role != "adjudicator":
+            raise Refused("Agreement is shown to the adjudicator, so that annotators judge independently.", 403)
+        await self.session.refresh()
+        return HTMLResponse(self.pages.agreement(person))
+
+    async def judge(self, request: Request, person: Person) -> Response:
+        submission = await _read_submission(request)
+        answer = Answer(
+            submission.text("id"),
+            submission.text("question"),
+            submission.text("verdict"),
+            submission.text("note"),
+            submission.fields.get("correction") in (True, "yes"),
+            submission.seconds(),
+            submission.text("correct_label"),
+            submission.texts("tags"),
+        )
+        await self.session.judge(person, answer)
+        return self.next_step(person, submission)
+
+    async def undo(self, request: Request, person: Person) -> Response:
+        submission = await _read_submission(request)
+        withdrawn = await self.session.undo(person, submission.text("id"), submission.text("undoes"))
+        return self.next_step(person, submission, self.session.check.number[withdrawn.bracket])
+
+    def next_step(self, person: Person, submission: _Submission, number: int | None = None) -> Response:
+        """The response after an answer was stored: the withdrawn question, or the next one."""
+        worklist = self.session.worklists[person]
+        number = worklist.next() if number is None else number
+        key = "" if number is None else self.session.check.questions[number].key
+        if submission.by_form:
+            return RedirectResponse(f"./?question={key}" if key else "./", 303)
+        progress = worklist.progress()
+        fields = progress._asdict() | {"left": progress.left, "judged": progress.judged, "text": str(progress)}
+        return JSONResponse({"next": key, "last": self.pages.last(person), "progress": fields})
+
+
+def _view_options(request: Request) -> dict[str, Any]:
+    """The options for the view of a question."""
+    return {"whole": request.query_params.get("whole") == "yes", "system": request.query_params.get("system", "")}
+
+
+async def _read_submission(request: Request) -> _Submission:
+    """The fields of a request: a JSON object, or a form."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _LARGEST_BODY:
+            raise Refused("The answer is too large.", 413)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    try:
+        text = body.decode("utf-8")
+        if kind == "application/x-www-form-urlencoded":
+            pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=40)
+            fields: Any = dict(pairs) | {"tags": [value for name, value in pairs if name == "tags"]}
+            return _Submission(fields, True)
+        fields = json.loads(text) if kind == "application/json" else None
+    except (ValueError, RecursionError):
+        raise Refused("The answer cannot be read.") from None
+    if not isinstance(fields, dict):
+        raise Refused("An answer is a JSON object or a form.", 415 if fields is None else 400)
+    return _Submission(cast("dict[str, Any]", fields), False)
+
 
 DEFAULT_PORT = 8765
 REQUEST_TIMEOUT = 15.0

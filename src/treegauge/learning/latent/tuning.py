@@ -17,7 +17,7 @@ from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings
 from treegauge.learning.latent.treebank import TreebankArrays
 from treegauge.normalise import pipeline
 from treegauge.parsing.latent.forest import LatentForest
-from treegauge.scoring.score import evaluator
+from treegauge.scoring.evaluation import evaluator
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from treegauge.alignment.pair import Pair, prepare
+from treegauge.alignment.pairing import Pair, prepare
 from treegauge.errors import UnknownName
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Place, Places, TableLayout
+from treegauge.metrics.breakdowns.constituents import (
+    by_crossing,
+    by_depth,
+    by_fan_out,
+    by_gap_degree,
+    by_label,
+    by_length,
+    confusions,
+    unary_chains,
+)
+from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, Place, Places, TableLayout
 from treegauge.metrics.breakdowns.errors import by_error
-from treegauge.metrics.breakdowns.gaps import by_fan_out, by_gap_degree
-from treegauge.metrics.breakdowns.labels import by_label, confusions
-from treegauge.metrics.breakdowns.shapes import by_crossing, by_depth, by_length, unary_chains
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Treebank
 

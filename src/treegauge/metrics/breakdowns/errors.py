@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import Fit
 from treegauge.alignment.brackets import Brackets
-from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import f1, ratio
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, Places, TableLayout, places_of
+from treegauge.alignment.pairing import Pair
+from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, Places, TableLayout, places_of
 from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, Missed, Node, RepairForest, kind_of_move, kind_of_node
 from treegauge.metrics.matching import partners
+from treegauge.metrics.metric import f1, ratio
 from treegauge.tables import Cell
 from treegauge.trees.tree import Span
 from treegauge.trees.treebank import Int64
@@ -386,7 +386,7 @@ class SentenceRepairs:
 def explain(pair: Pair) -> Iterator[SentenceRepairs]:
     """The repairs of every sentence that is not right.
 
-    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.alignment.pairing import prepare
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes)))))")

@@ -1,7 +1,7 @@
 """Hogenhout & Matsumoto 1996: brackets counted with care, with and without a person's judgement.
 
     >>> import treegauge
-    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.alignment.pairing import prepare
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees.treebank import Treebank
 

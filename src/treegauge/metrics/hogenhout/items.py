@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, nearest_kept
-from treegauge.alignment.pair import Pair
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName
 from treegauge.metrics.matching import crossing, partners
 from treegauge.presets import Preset

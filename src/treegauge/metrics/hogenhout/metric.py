@@ -44,9 +44,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.pair import Pair
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.base import Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
 from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
@@ -60,6 +59,7 @@ from treegauge.metrics.hogenhout.items import (
     inherited,
     preset_keeping,
 )
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, flag, ratio, repeatable
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int64
 
@@ -335,7 +335,7 @@ def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout 
 
     The metrics say which brackets count; they may differ in the judgements only. A rejected exact match is not reproduced.
 
-    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.alignment.pairing import prepare
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees.treebank import Treebank
     >>> gold = Treebank.parse("(S (NP a b) (VP c (NP d e)))")

@@ -28,8 +28,8 @@ from treegauge.parsing.latent.derivations import (
     tree_probability,
 )
 from treegauge.parsing.latent.passes import Pass, Words, base_words, run_passes
+from treegauge.parsing.latent.rule_tables import Tables, tables_of
 from treegauge.parsing.latent.shown import Shown, shown_posteriors
-from treegauge.parsing.latent.tables import Tables, tables_of
 from treegauge.parsing.posteriors import Constituent
 from treegauge.trees.tree import Tree
 

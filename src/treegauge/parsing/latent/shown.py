@@ -12,7 +12,7 @@ import numpy as np
 
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 from treegauge.parsing.latent.base_chart import UNARY, PackedForest
-from treegauge.parsing.latent.tables import Labels
+from treegauge.parsing.latent.rule_tables import Labels
 
 __all__ = ["Shown", "best_forest_tree", "shown_posteriors"]
 

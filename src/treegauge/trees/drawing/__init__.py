@@ -9,7 +9,7 @@ from __future__ import annotations
 from treegauge.trees.drawing.layout import Item, Layout, fold_settled, fold_to, place, tree_items
 from treegauge.trees.drawing.marks import MARKS, Mark, legend_text
 from treegauge.trees.drawing.svg import STYLESHEET, draw_svg, legend_svg
-from treegauge.trees.drawing.text import draw_text
+from treegauge.trees.drawing.terminal import draw_text
 
 __all__ = [
     "MARKS",

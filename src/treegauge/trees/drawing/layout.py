@@ -11,8 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.trees.drawing.crossing import crossing_items, has_crossings, place_crossing
-from treegauge.trees.drawing.items import Item, kind_of, roof_text
+from treegauge.trees.drawing.crossing import Item, crossing_items, has_crossings, kind_of, place_crossing, roof_text
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Item", "Layout", "check_choice", "fold_settled", "fold_to", "place", "tree_items"]

@@ -22,7 +22,7 @@ from treegauge import __version__, io
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.metrics.base import Metric, Rates, Rows, Total
+from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Hasher, Request, SystemTally, Tallied, Tally, compare, no_progress

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import Fit, Note
 from treegauge.alignment.brackets import Brackets
-from treegauge.alignment.pair import Pair
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
@@ -256,7 +256,7 @@ class Report:
 
     def tables(self) -> list[Table]:
         """All tables of the report, for Markdown or LaTeX."""
-        from treegauge.reports.report_tables import all_tables
+        from treegauge.reports.report_contents import all_tables
 
         return all_tables(self)
 

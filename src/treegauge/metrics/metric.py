@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.pair import Pair
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
 from treegauge.presets import Preset, load_preset
 

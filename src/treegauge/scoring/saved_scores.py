@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from treegauge.errors import FormatError, InputError
 from treegauge.io.writing import write_chunks
-from treegauge.metrics.base import Rows
 from treegauge.metrics.freval import BySize
+from treegauge.metrics.metric import Rows
 from treegauge.scoring.result import Result, Sentences, result_from_dict, result_to_dict
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.pair import Pair
+from treegauge.alignment.pairing import Pair
 from treegauge.tables import Cell, Table
 from treegauge.trees.treebank import Int64
 

@@ -1,22 +1,172 @@
-"""By length of the sentence, by depth in the tree, and by unary chain.
-
-By crossing brackets: how many sentences have none, one, two ... test brackets that cross gold.
-"""
+"""Breakdowns of constituents: by label, confusion, sentence length, depth, unary chain, crossing, fan-out and gap degree."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from treegauge.alignment.brackets import Brackets, depths
-from treegauge.alignment.pair import Pair
-from treegauge.metrics.base import f1, ratio
-from treegauge.metrics.breakdowns.base import Breakdown, Counts, Key, TableLayout, class_names, grouped, places_of
-from treegauge.metrics.breakdowns.labels import most_frequent_first
+from treegauge.alignment.pairing import Pair
+from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, TableLayout, class_names, grouped, places_of
 from treegauge.metrics.matching import codes, crossing, is_in, partners, sequence_codes
+from treegauge.metrics.metric import f1, ratio
 from treegauge.tables import Cell
 from treegauge.trees.treebank import Int32, Int64
 
-__all__ = ["by_crossing", "by_depth", "by_length", "unary_chains"]
+__all__ = ["by_crossing", "by_depth", "by_fan_out", "by_gap_degree", "by_label", "by_length", "confusions", "unary_chains"]
+
+
+def by_label(pair: Pair) -> Breakdown:
+    """Gold, test and matched brackets of each label.
+
+    Without labels (``induction``) recall goes by the gold label and precision by the test label; F1 is then the share of both
+    sides' brackets that are matched.
+
+    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge.presets import load_preset
+    >>> from treegauge.trees import Treebank
+    >>> gold = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat) (ADVP (R up))))")
+    >>> test = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat) (PP (R up))))")
+    >>> by_label(prepare(gold, test, load_preset("none"))).counts[("NP",)]
+    (1, 1, 1, 1)
+    """
+    partner = partners(pair.gold, pair.test, pair.matching_classes)
+    found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
+    found[partner[partner >= 0]] = True
+    names = class_names(pair)
+    gold, test = pair.classes[pair.gold.label], pair.classes[pair.test.label]
+    columns = [np.bincount(labels, minlength=len(names)).tolist() for labels in (gold, gold[partner >= 0], test, test[found])]
+    numbers = [number for number, name in enumerate(names) if name]
+    counts: dict[Key, tuple[int, ...]] = {
+        (names[number],): tuple(column[number] for column in columns)
+        for number in numbers
+        if columns[0][number] or columns[2][number]
+    }
+    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
+    which = np.concatenate([gold[missed], test[spurious]])
+    places = grouped(pair, [(name,) for name in names], which, places_of(pair, missed, spurious))
+    return Breakdown(counts, places, len(pair.alignment.test), _BY_LABEL)
+
+
+def most_frequent_first(counts: Counts) -> list[Key]:
+    """Keys by their first count, and by name where it is the same."""
+    return sorted(counts, key=lambda key: (-counts[key][0], key))
+
+
+def _label_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
+    gold, gold_matched, test, test_matched = counts[key]
+    rates = (ratio(gold_matched, gold), ratio(test_matched, test), ratio(gold_matched + test_matched, gold + test))
+    return (*key, gold, test, gold_matched, *rates)
+
+
+_BY_LABEL = TableLayout(
+    "By label",
+    ("label", "gold", "test", "matched", "recall", "precision", "f1"),
+    ("recall", "precision", "f1"),
+    most_frequent_first,
+    _label_cells,
+)
+
+
+def confusions(pair: Pair) -> Breakdown:
+    """Wrong labels on right spans: missed gold brackets beside the spurious test bracket that has their span.
+
+    Where several stand on one span they are paired from the top.
+    """
+    partner = partners(pair.gold, pair.test, pair.classes)
+    used = np.zeros(pair.test.n_brackets, dtype=np.bool_)
+    used[partner[partner >= 0]] = True
+    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~used)
+    gold, test = pair.gold.select(partner < 0), pair.test.select(~used)
+    beside = partners(gold, test, None)
+    confused = np.flatnonzero(beside >= 0)
+    names = class_names(pair)
+    ours = pair.classes[gold.label[confused]].astype(np.int64)
+    theirs = pair.classes[test.label[beside[confused]]].astype(np.int64)
+    kinds, which, number = np.unique(ours * max(len(names), 1) + theirs, return_inverse=True, return_counts=True)
+    keys: list[Key] = [(names[kind // len(names)], names[kind % len(names)]) for kind in kinds.tolist()]
+    counts: dict[Key, tuple[int, ...]] = {key: (count,) for key, count in zip(keys, number.tolist(), strict=True)}
+    rows = places_of(pair, missed[confused], spurious[beside[confused]])
+    places = grouped(pair, keys, np.concatenate([which, which]), rows)
+    return Breakdown(counts, places, len(pair.alignment.test), _CONFUSIONS)
+
+
+def _confusion_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
+    total = sum(count for (count,) in counts.values())
+    return (*key, counts[key][0], ratio(counts[key][0], total))
+
+
+_CONFUSIONS = TableLayout(
+    "Label confusions on right spans", ("gold", "test", "count", "share"), ("share",), most_frequent_first, _confusion_cells
+)
+
+
+def by_fan_out(pair: Pair) -> Breakdown:
+    """Recall of the gold brackets and precision of the test brackets of one block, of two, of three ..."""
+    partner = partners(pair.gold, pair.test, pair.matching_classes)
+    found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
+    found[partner[partner >= 0]] = True
+    gold, test = pair.gold.fan_out, pair.test.fan_out
+    largest = int(max(gold.max(initial=0), test.max(initial=0)))
+    columns = [np.bincount(column, minlength=largest + 1).tolist() for column in (gold, gold[partner >= 0], test, test[found])]
+    keys: list[Key] = [(fan_out,) for fan_out in range(largest + 1)]
+    counts = {key: tuple(column[number] for column in columns) for number, key in enumerate(keys) if number}
+    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
+    which = np.concatenate([gold[missed], test[spurious]])
+    places = grouped(pair, keys, which, places_of(pair, missed, spurious))
+    return Breakdown(counts, places, len(pair.alignment.test), _BY_FAN_OUT)
+
+
+def _fan_out_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
+    gold, gold_matched, test, test_matched = counts[key]
+    rates = (ratio(gold_matched, gold), ratio(test_matched, test), f1(gold_matched, gold, test))
+    return (*key, int(key[0]) - 1, gold, test, gold_matched, *rates)
+
+
+_BY_FAN_OUT = TableLayout(
+    "By fan-out",
+    ("fan-out", "gap degree", "gold", "test", "matched", "recall", "precision", "f1"),
+    ("recall", "precision", "f1"),
+    sorted,
+    _fan_out_cells,
+)
+
+
+def by_gap_degree(pair: Pair) -> Breakdown:
+    """PARSEVAL for the sentences of each gap degree; the places behind a row are its sentences that are not right."""
+    gold, test = pair.gold, pair.test
+    matched = gold.per_sentence(partners(gold, test, pair.matching_classes) >= 0)
+    exact = (matched == gold.counts) & (matched == test.counts)
+    degree = _gap_degrees(gold)
+    largest = int(degree.max(initial=-1))
+    columns = (np.ones_like(matched), gold.counts, test.counts, matched, exact)
+    sums = [np.bincount(degree, weights=column, minlength=largest + 1).astype(np.int64).tolist() for column in columns]
+    keys: list[Key] = [(number,) for number in range(largest + 1)]
+    counts = {key: tuple(column[index] for column in sums) for index, key in enumerate(keys) if sums[0][index]}
+    wrong = np.flatnonzero(~exact)
+    nothing = np.zeros_like(wrong)
+    rows = np.stack([pair.index[wrong], nothing, nothing, np.diff(gold.token_offset)[wrong], nothing - 1], axis=1)
+    return Breakdown(counts, grouped(pair, keys, degree[wrong], rows), len(pair.alignment.test), _BY_GAP_DEGREE)
+
+
+def _gap_degrees(brackets: Brackets) -> Int64:
+    degree = np.zeros(len(brackets), dtype=np.int64)
+    np.maximum.at(degree, brackets.sentence, brackets.fan_out - 1)
+    return degree
+
+
+def _gap_degree_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
+    sentences, gold, test, matched, exact = counts[key]
+    rates = (ratio(matched, gold), ratio(matched, test), f1(matched, gold, test), ratio(exact, sentences))
+    return (*key, sentences, gold, test, matched, *rates)
+
+
+_BY_GAP_DEGREE = TableLayout(
+    "By gap degree of the sentence",
+    ("gap degree", "sentences", "gold", "test", "matched", "recall", "precision", "f1", "exact"),
+    ("recall", "precision", "f1", "exact"),
+    sorted,
+    _gap_degree_cells,
+)
 
 _WIDTH, _LAST = 10, 6
 
@@ -151,7 +301,7 @@ _UNARY = TableLayout(
 def by_crossing(pair: Pair) -> Breakdown:
     """The histogram of crossing brackets over sentences; the places behind a row are its sentences.
 
-    >>> from treegauge.alignment.pair import prepare
+    >>> from treegauge.alignment.pairing import prepare
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (a a) (b b)) (c c)) (S (a a) (b b))")

@@ -1,20 +1,86 @@
-"""Tree diffs as a PNG picture, drawn by matplotlib at the places that :mod:`treegauge.trees.drawing` gives."""
+"""Tree diffs as pictures: SVG, and PNG drawn with Pillow."""
 
 from __future__ import annotations
 
 import importlib
 import io
+import re
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from treegauge.errors import MissingExtra, UsageError
 from treegauge.reports.tree_diff import TreeDiff
 from treegauge.trees import Tree
-from treegauge.trees.drawing import MARKS, Item, Layout, place, tree_items
+from treegauge.trees.drawing import MARKS, Item, Layout, draw_svg, legend_svg, place, tree_items
 from treegauge.trees.drawing.marks import clean, ems
+from treegauge.trees.drawing.svg import PictureFrame, Theme, escape_xml
 
-__all__ = ["diff_png"]
+__all__ = ["diff_png", "diff_svg"]
+
+_FONT, _MARGIN, _LINE = 14, 12, 24
+_SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)" height="(\d+)"')
+_LONGEST_HEADING = 160
+
+
+class _Block(NamedTuple):
+    """Elements, and their right and bottom edge."""
+
+    elements: list[str]
+    right: int
+    bottom: int
+
+
+def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "auto") -> str:
+    """The differences one below the other; ``fold`` closes subtrees in which everything matched.
+
+    >>> from treegauge.reports.tree_diff import diff
+    >>> picture = diff_svg([diff("(S (NP (N a)) (V b))", "(S (N a) (V b))")])
+    >>> picture.count("<svg"), "1 missed" in picture
+    (4, True)
+    """
+    elements: list[str] = []
+    right, bottom = 0, _MARGIN
+    for number, diff in enumerate(diffs):
+        block = _sentence(diff, number, bottom, fold)
+        elements += block.elements
+        right, bottom = max(right, block.right), block.bottom + _MARGIN
+    used = {mark for diff in diffs for _, _, marks in diff.sides for mark in marks.values()}
+    if used:
+        block = _nested(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
+        elements += block.elements
+        right, bottom = max(right, block.right), block.bottom
+    title = "; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference"
+    return PictureFrame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _MARGIN, bottom + _MARGIN)
+
+
+def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Block:
+    heading = clean(f"{diff.place}: {diff.summary}", _LONGEST_HEADING)
+    elements = [_text(heading, top + _FONT, bold=True)]
+    right, bottom = _MARGIN + ems(heading) * _FONT * 108 // 10_000, top + _LINE
+    for side, (name, tree, marks) in enumerate(diff.sides):
+        folded = diff.folded(tree, marks) if fold else frozenset[int]()
+        picture = draw_svg(tree, marks, id_prefix=f"s{number}t{side}-", title=name, folded=folded, legend=False, stylesheet=False)
+        elements.append(_text(clean(name, 60), bottom + _FONT, bold=False))
+        block = _nested(picture, bottom + _LINE)
+        elements += block.elements
+        right, bottom = max(right, block.right), block.bottom
+    return _Block(elements, right, bottom)
+
+
+def _text(text: str, baseline: int, *, bold: bool) -> str:
+    weight = ' font-weight="600"' if bold else ' fill-opacity=".75"'
+    return f'<text x="{_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape_xml(text)}</text>'
+
+
+def _nested(picture: str, top: int) -> _Block:
+    """A picture inside another, at its own size."""
+    found = _SIZE.match(picture)
+    assert found is not None, "a picture begins with its size"
+    width, height = int(found[2]), int(found[3])
+    inside = f'<svg x="{_MARGIN}" y="{top}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
+    return _Block([inside.rstrip("\n")], _MARGIN + width, top + height)
+
 
 _FONT, _GAP, _LEVEL, _LINE, _MARGIN = 14, 14, 40, 26, 16
 # From the middle of a text to the end of a line above or below it.
