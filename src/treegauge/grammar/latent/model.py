@@ -191,7 +191,7 @@ def as_stored(grammar: Hierarchy, base: BaseGrammar, table: WordTable) -> Hierar
 
 
 def load_latent(path: str | Path) -> LatentModel:
-    """The model in a file; :class:`~treegauge.grammar.archive.ModelError` if it is damaged or of another version."""
+    """The model in a file; :class:`~treegauge.errors.ModelError` if it is damaged or of another version."""
     document, arrays = read_archive(path, SCHEMA, VERSION)
     try:
         return _model(document, arrays)
