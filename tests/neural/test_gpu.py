@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def load(device: str) -> list[Callable[[], None]]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.DEVICE = device
+    vars(module)["DEVICE"] = device
     return module.CHECKS
 
 
@@ -64,11 +65,40 @@ for dtype, close in ((torch.float64, 1e-13), (torch.float32, 2e-6)):
 print("equal")
 """
 
+FUSED = """
+import torch
+from treegauge.neural import SpanCRF
+generator = torch.Generator().manual_seed(0)
+lengths = [3, 1]
+for null, root, size in ((0, True, 3), ([1, 3], False, 5), (None, True, 2)):
+    for dtype, close in ((torch.float64, 1e-12), (torch.float32, 3e-6)):
+        fence = torch.randn(2, 4, 4, size, dtype=dtype, generator=generator) * 3
+        fence[0, 1, 3, 2 if null == 0 else 0] = -float("inf")
+        scores = fence.clone().requires_grad_()
+        options = dict(null=null, root=root, convention="fencepost", temperature=1.4)
+        crf, exact = SpanCRF(scores, lengths, **options), SpanCRF(fence.double().numpy(), lengths, **options)
+        assert crf._fused is not None
+        assert torch.allclose(crf.log_partition.double(), torch.as_tensor(exact.log_partition), rtol=close, atol=close)
+        with torch.no_grad():
+            found = SpanCRF(scores, lengths, **options).marginals
+        assert torch.allclose(found.double(), torch.as_tensor(exact.marginals), rtol=close, atol=close)
+        (gradient,) = torch.autograd.grad(crf.log_partition.sum() * 1.4, scores)
+        real = [X for X in range(size) if X not in crf.null]
+        assert torch.allclose(gradient[:, :-1, 1:][..., real], found[..., real], rtol=close, atol=close)
+        if null is not None:
+            assert gradient.sum(-1).abs().max() < close * 10
+small = torch.randn(1, 2, 2, 3, dtype=torch.float64, generator=generator).requires_grad_()
+assert torch.autograd.gradcheck(lambda x: SpanCRF(x, null=[0, 2]).log_partition, (small,))
+assert torch.autograd.gradgradcheck(lambda x: SpanCRF(x, null=[0, 2]).log_partition, (small,))
+print("equal")
+"""
 
-def test_the_triton_kernels_in_its_interpreter() -> None:
+
+@pytest.mark.parametrize("code", [INTERPRETED, FUSED], ids=["recursion", "labels"])
+def test_the_triton_kernels_in_its_interpreter(code: str) -> None:
     pytest.importorskip("triton", reason="Triton is not installed")
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    run = subprocess.run([sys.executable, "-c", INTERPRETED], capture_output=True, text=True, env=environment, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert run.stdout.strip() == "equal", run.stderr
 
 
@@ -77,12 +107,22 @@ def test_the_triton_kernels_compile() -> None:
     triton = pytest.importorskip("triton", reason="Triton is not installed")
     compiler = pytest.importorskip("triton.compiler")
     backends = pytest.importorskip("triton.backends.compiler")
-    from treegauge.neural import triton_spans
+    from treegauge.neural import triton_labels, triton_spans
 
-    number = {"LENGTH": "*i32", "E1": "*i32", "E2": "*i32", "E3": "*i32", "n": "i32"}
-    for kernel in (triton_spans.inside_kernel, triton_spans.outside_kernel):
+    integers = ("n", "total", "step_b", "step_s", "step_last", "label_step", "size")
+    number = {"LENGTH": "*i32", "E1": "*i32", "E2": "*i32", "E3": "*i32", "NULL": "*i8", **dict.fromkeys(integers, "i32")}
+    recursion: dict[str, Any] = {"TILE": 16, "SPLITS": 64}
+    labels: dict[str, Any] = {"SPANS": 256, "LABELS": 4, "HAS_NULL": True, "ROOT": True}
+    kernels = [
+        (triton_spans.inside_kernel, recursion),
+        (triton_spans.outside_kernel, recursion),
+        (triton_labels.weights_kernel, labels),
+        (triton_labels.marginals_kernel, {**labels, "GRADIENT": False}),
+        (triton_labels.marginals_kernel, {**labels, "GRADIENT": True}),
+    ]
+    for kernel, options in kernels:
         for double in (False, True):
-            constants = {"TILE": 16, "SPLITS": 64, "DOUBLE": double}
+            constants = {**options, **({"DOUBLE": double} if "TILE" in options else {})}
             signature = {
                 name: number.get(name, "*fp64" if double else "*fp32") for name in kernel.arg_names if name not in constants
             }

@@ -1,7 +1,9 @@
 """The span recursion on tensors: log Z of two weights a span, its gradient, and the gradient of that.
 
-On a CPU one Numba pass over the batch, in float64, on threads; on a GPU one Triton program a sentence; where Triton is missing,
-and for second derivatives, torch operations, one a width. The letters are those of :mod:`treegauge.parsing.span_kernels`.
+On a CPU one Numba pass over the batch, in float64, on threads; on a GPU one Triton program a sentence, between two kernels over
+the labels; where Triton is missing, and for second derivatives, torch operations, one a width.
+
+The letters are those of :mod:`treegauge.parsing.span_kernels`.
 """
 
 from __future__ import annotations

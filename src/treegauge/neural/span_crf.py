@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treegauge.errors import UnknownName, UsageError
-from treegauge.neural.backend import Array, Tensor, as_numpy, is_tensor, torch_module
+from treegauge.neural.backend import Array, Tensor, as_numpy, is_tensor, torch_module, use_triton
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from treegauge.neural.fused import FusedSums
     from treegauge.neural.recursion import Sums
     from treegauge.neural.weights import Weights
     from treegauge.parsing import Best, SpanChart
@@ -106,21 +107,47 @@ class SpanCRF:
         return torch.as_tensor(self.lengths, device=self.scores.device)
 
     @cached_property
-    def weights(self) -> Weights:
-        """The score of each part of a tree, as tensors."""
-        from treegauge.neural.weights import make_weights
-
+    def _scaled(self) -> Tensor:
+        """The scores over the temperature, in a type to compute in."""
         torch = torch_module()
         scores = self.scores if self.scores.dtype in (torch.float32, torch.float64) else self.scores.float()
-        if self.temperature != 1:
-            scores = scores / self.temperature
-        return make_weights(scores, self._lengths, self.null, self.root, self.allowed, self.required)
+        return scores if self.temperature == 1 else scores / self.temperature
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The score of each part of a tree, as tensors."""
+        return self._weights(self._scaled)
+
+    def _weights(self, scaled: Tensor) -> Weights:
+        from treegauge.neural.weights import make_weights
+
+        return make_weights(scaled, self._lengths, self.null, self.root, self.allowed, self.required)
 
     @cached_property
     def _sums(self) -> Sums:
         from treegauge.neural.recursion import Sums
 
         return Sums(self.weights.left, self.weights.right, self._lengths)
+
+    @cached_property
+    def _fused(self) -> FusedSums | None:
+        """The sums straight from the scores, where kernels for that are to be had: on a GPU, without constraints."""
+        size = self.scores.shape[-1]
+        if self.allowed is not None or self.required is not None or size == 1 or not use_triton(self.scores):
+            return None
+        from treegauge.neural.triton_labels import MOST_LABELS, LabelledSpans
+
+        if size > MOST_LABELS:
+            return None
+        from treegauge.neural.fused import FusedSums
+
+        return FusedSums(LabelledSpans(self._scaled, self._lengths, tuple(self.null), self.root), self._by_operations)
+
+    def _by_operations(self, scaled: Tensor) -> Tensor:
+        from treegauge.neural.recursion import sums_by_width
+
+        weights = self._weights(scaled)
+        return sums_by_width(weights.left, weights.right, self._lengths)
 
     @cached_property
     def charts(self) -> list[SpanChart]:
@@ -149,7 +176,7 @@ class SpanCRF:
         """log Z (B,): the logarithm of the sum over all trees, -inf if there is none; its gradient are the marginals."""
         if not is_tensor(self.scores):
             return np.array([chart.log_partition for chart in self.charts])
-        return self._sums.log_partition().to(self.scores.dtype)
+        return (self._fused or self._sums).log_partition().to(self.scores.dtype)
 
     @cached_property
     def marginals(self) -> Array:
@@ -159,6 +186,8 @@ class SpanCRF:
             for i, chart in enumerate(self.charts):
                 found[i, : chart.n, : chart.n] = chart.posterior
             return found
+        if self._fused and not (self.scores.requires_grad and torch_module().is_grad_enabled()):
+            return self._fused.marginals().to(self.scores.dtype)
         return self.weights.constituents(*self._sums.parts()).to(self.scores.dtype)
 
     @cached_property
@@ -179,14 +208,29 @@ class SpanCRF:
         target = self.targets(trees)
         if not is_tensor(self.scores):
             return np.array([self._score_of(i, target[i]) - chart.log_partition for i, chart in enumerate(self.charts)])
+        score = self._tree_scores(target)
+        return score.masked_fill(score < -1e29, -np.inf).to(self.scores.dtype) - self.log_partition
+
+    def _tree_scores(self, target: Array) -> Tensor:
+        """The score of each sentence's tree (B,): of its constituents only, so that no array of all labels is made."""
+        from treegauge.neural.weights import NEVER, log_sum
+
         torch = torch_module()
         target = torch.as_tensor(target, device=self.scores.device)
-        chosen = self.weights.label.gather(3, target.clamp_min(0)[..., None])[..., 0]
-        score = torch.where(target >= 0, chosen, torch.zeros_like(chosen)).sum((1, 2))
-        return score.to(self.scores.dtype) - self.log_partition
+        number = target.clamp_min(0)[..., None]
+        worth = self._scaled.gather(3, number)[..., 0]
+        if self.null:
+            worth = worth - log_sum(self._scaled[..., self.null])
+        never = torch.zeros_like(target, dtype=torch.bool)
+        if self.allowed is not None:
+            never = ~(self.allowed.gather(3, number)[..., 0] if self.allowed.ndim == 4 else self.allowed)
+        score = worth.masked_fill(never, NEVER).masked_fill(target < 0, 0.0).sum((1, 2))
+        return score if self.required is None else score.masked_fill((self.required & (target < 0)).flatten(1).any(1), NEVER)
 
     def _score_of(self, i: int, target: Array) -> float:
         where = np.argwhere(target >= 0)
+        if self.required is not None and (self.required[i] & (target < 0)).any():
+            return -np.inf
         return float(sum(self.charts[i].potentials.label[s, last, target[s, last]] for s, last in where.tolist()))
 
     def loss(self, trees: Sequence[Tree] | Array, reduction: Literal["mean", "sum", "none"] = "mean") -> Array:

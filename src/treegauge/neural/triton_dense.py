@@ -6,26 +6,12 @@ its outside down through the rules and gives it to the parts of each split. Only
 each writes to cells of its own, so that a device gives the same bits each time.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
+
+from treegauge.neural.triton_language import tl, triton
 
 __all__ = ["LARGEST_N", "inside_widths", "outside_widths"]
 
-triton: Any = importlib.import_module("triton")
-_language: Any = importlib.import_module("triton.language")
-if TYPE_CHECKING:
-
-    class _AnyName(type):
-        def __getattr__(cls, name: str) -> Any: ...
-
-    class _Language(metaclass=_AnyName):
-        constexpr: TypeAlias = Any
-
-    tl = _Language
-else:
-    tl = _language
-
-# The annotations of kernels are strings, all but constexpr: others Triton would look up in the kernel.
 LARGEST_N = 64
 """Beyond that a span's matrix no longer fits the registers of a program, and matrix products fill the device anyway."""
 

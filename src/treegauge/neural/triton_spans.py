@@ -7,26 +7,13 @@ splits of a span lie side by side; a second square holds them the other way roun
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
+
+from treegauge.neural.triton_language import tl, triton
 
 __all__ = ["span_sums_triton"]
 
-triton: Any = importlib.import_module("triton")
-_language: Any = importlib.import_module("triton.language")
-if TYPE_CHECKING:
-
-    class _AnyName(type):
-        def __getattr__(cls, name: str) -> Any: ...
-
-    class _Language(metaclass=_AnyName):
-        constexpr: TypeAlias = Any
-
-    tl = _Language
-else:
-    tl = _language
-
-# The annotations of kernels are strings, all but constexpr: others Triton would look up in the kernel.
-ZERO: Any = _language.constexpr(-(1 << 28))
+ZERO: Any = triton.language.constexpr(-(1 << 28))
 """The exponent of 0."""
 
 

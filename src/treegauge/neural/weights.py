@@ -11,7 +11,7 @@ from typing import Any
 from treegauge.neural.backend import Tensor
 from treegauge.neural.recursion import NEVER
 
-__all__ = ["Weights", "crossing", "make_weights"]
+__all__ = ["Weights", "crossing", "log_sum", "make_weights"]
 
 torch: Any = importlib.import_module("torch")
 
@@ -48,12 +48,12 @@ def make_weights(
     """The weights of a batch of checked scores (B, n, n, labels)."""
     label = scores
     if null:
-        base = _log_sum(scores[..., list(null)])
+        base = log_sum(scores[..., list(null)])
         label = (scores - base[..., None]).clone()
         label[..., list(null)] = NEVER
     if allowed is not None:
         label = label.masked_fill(~(allowed if allowed.ndim == 4 else allowed[..., None]), NEVER)
-    real = _log_sum(label)
+    real = log_sum(label)
     if not null and required is None:
         return Weights(label, real, real, real, null)
     n = real.shape[1]
@@ -87,7 +87,7 @@ def crossing(required: Tensor) -> Tensor:
     return ((begins_in > 0) | (ends_in > 0)) & torch.ones_like(required).triu()
 
 
-def _log_sum(values: Tensor) -> Tensor:
+def log_sum(values: Tensor) -> Tensor:
     """log sum exp over the last axis, never less than NEVER, with gradients that are numbers."""
     if values.shape[-1] == 1:
         return values[..., 0].clamp_min(NEVER)
