@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from treegauge.cli import COMMANDS
-from treegauge.cli._group import treegauge
+from treegauge.cli._group import full_help, treegauge
 
 project = "treegauge"
 author = "The treegauge authors"
@@ -43,12 +43,11 @@ class Commands(SphinxDirective):
 
     def _sections(self, title: str, group: Any, name: str) -> list[nodes.Node]:
         command = group.get_command(click.Context(group), name)
-        context = click.Context(command, info_name=title, max_content_width=110, help_option_names=["-h", "--help"])
-        text = command.get_help(context)
+        text = full_help(command, title)
         section = nodes.section(ids=[nodes.make_id(title)])
         section += nodes.title(text=title)
         section += nodes.literal_block(text, text, language="none")
-        below = command.list_commands(context) if isinstance(command, click.Group) else []
+        below = command.list_commands(click.Context(command)) if isinstance(command, click.Group) else []
         return [section, *(deeper for one in below for deeper in self._sections(f"{title} {one}", command, one))]
 
 

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
-    {"_lazy", "errors"},
+    {"_lazy", "errors", "spelling"},
     {"tables"},
     {"trees", "presets"},
     {"io", "alignment"},

@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "chunks": "Train chunk models, measure them by entropy, score any chunker.",
     "reproduce": "Reproduce a paper's experiment and print its numbers beside ours.",
     "merge": "Merge the parts of a run written with --shard.",
+    "help": "Explain a command with every one of its options.",
     "completion": "Print a shell-completion script.",
 }
 """One line of help for each command; the module is ``treegauge.cli.<name>`` with ``-`` as ``_``."""

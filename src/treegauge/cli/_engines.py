@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,10 +28,10 @@ _WHERE = ("engine", "shard", "part", "jobs", "threads")
 
 _INPUTS = ("file", "gold", "treebank", "brackets")
 
-Command = Callable[..., Any]
+Function = Callable[..., Any]
 
 
-class Sharded(click.Command):
+class Sharded(Command):
     """A command that records its command line, so that its parts can name the run they belong to."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -38,10 +39,10 @@ class Sharded(click.Command):
         return super().parse_args(ctx, args)
 
 
-def engine_options(*, no_shards: str | Callable[[Mapping[str, Any]], str] = "") -> Callable[[Command], Command]:
+def engine_options(*, no_shards: str | Callable[[Mapping[str, Any]], str] = "") -> Callable[[Function], Function]:
     """Add the options; ``no_shards`` is the reason why a command (or a command with such options) cannot be run in parts."""
 
-    def add(command: Command) -> Command:
+    def add(command: Function) -> Function:
         @functools.wraps(command)
         def with_engine(*args: Any, engine: str, shard: str | None, part: str | None, **others: Any) -> Any:
             context = click.get_current_context()

@@ -1,4 +1,9 @@
-"""The click group ``treegauge``: every command by name, each imported when it is asked for."""
+"""The click group ``treegauge``: every command by name, each imported when it is asked for; and how its help is laid out.
+
+Options are shown in groups: what to do, how files are read, what is printed, where the work runs. Those that say how treebanks are
+read are the same seven in twenty commands: ``treegauge COMMAND --help`` names them in one line, ``treegauge help COMMAND``
+explains every option.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,71 @@ import click
 from treegauge.cli import COMMANDS
 from treegauge.errors import UnknownName
 
-__all__ = ["LazyGroup", "treegauge"]
+__all__ = ["Command", "LazyGroup", "full_help", "treegauge"]
+
+_READING = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation")
+_TEXT = (
+    "form",
+    "output",
+    "quiet",
+    "title",
+    "save",
+    "raw",
+    "notes",
+    "most",
+    "everything",
+    "per_sentence",
+    "examples",
+    "worst",
+    "tables",
+)
+_FIGURES = ("figures", "figure", "figure_format", "svg", "width", "ascii_only", "fold")
+
+_GROUPS: dict[str, frozenset[str]] = {
+    "How to read": frozenset((*_READING, "on_error", "field", "on_mismatch", "ignore_words", "kind")),
+    "How to print": frozenset((*_TEXT, *_FIGURES)),
+    "Where to run": frozenset(("engine", "shard", "part", "jobs", "stream", "resume", "checkpoint", "device")),
+}
+"""Names of parameters by group; every other option says what to do."""
+
+_ALL = "treegauge.every-option"
+
+
+class Command(click.Command):
+    """A command whose options are shown in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        everything = bool(ctx.meta.get(_ALL))
+        sections: dict[str, list[tuple[str, str]]] = {"What to do": [], **{title: [] for title in _GROUPS}}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is None or (parameter.name in _READING and not everything):
+                continue
+            title = next((title for title, names in _GROUPS.items() if parameter.name in names), "What to do")
+            sections[title].append(record)
+        named = "" if everything else self._reading_options()
+        titled = sum(map(bool, sections.values())) > 1
+        for title, records in sections.items():
+            if records or (named and title == "How to read"):
+                with formatter.section(title if titled else "Options"):
+                    if records:
+                        formatter.write_dl(records)
+                    if named and title == "How to read":
+                        formatter.write_text(f"{named}: see treegauge help {self._path(ctx)}")
+
+    def _reading_options(self) -> str:
+        return ", ".join(each.opts[-1] for each in self.params if each.name in _READING)
+
+    @staticmethod
+    def _path(ctx: click.Context) -> str:
+        return ctx.command_path.removeprefix("treegauge ")
+
+
+def full_help(command: click.Command, path: str) -> str:
+    """The help of a command with every option explained; ``path`` is what one types to call it."""
+    context = click.Context(command, info_name=path, max_content_width=110, help_option_names=["-h", "--help"])
+    context.meta[_ALL] = True
+    return command.get_help(context)
 
 
 class LazyGroup(click.Group):
@@ -19,18 +88,26 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        return importlib.import_module(f"treegauge.cli.{cmd_name.replace('-', '_')}").command
+        name = _known_name(cmd_name)
+        return importlib.import_module(f"treegauge.cli.{name.replace('-', '_')}").command if name else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and not _known_name(args[0]) and not args[0].startswith("-"):
             raise UnknownName("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _known_name(word: str) -> str:
+    """The command that a word names, in British or American spelling; empty if there is none."""
+    if word in COMMANDS:
+        return word
+    from treegauge.spelling import british
+
+    return british(word) if british(word) in COMMANDS else ""
 
 
 @click.group(

@@ -34,10 +34,10 @@ __all__ = [
     "stream_option",
 ]
 
-Command = Callable[..., Any]
+Function = Callable[..., Any]
 
 
-def reading_options(command: Command) -> Command:
+def reading_options(command: Function) -> Function:
     """Add the options that say how treebanks are read; the command gets ``options: ReadOptions``."""
 
     @functools.wraps(command)
@@ -60,7 +60,7 @@ def reading_options(command: Command) -> Command:
     return with_options
 
 
-def on_error_options(command: Command) -> Command:
+def on_error_options(command: Function) -> Function:
     """Add ``--on-error`` and ``--field``, how test trees are read; stands below ``@reading_options``, whose value it changes."""
 
     @functools.wraps(command)
@@ -98,7 +98,7 @@ def report_problems(notes: Mapping[str, Sequence[Note]]) -> None:
         raise MismatchError("\n".join(lines))
 
 
-def stream_option(command: Command) -> Command:
+def stream_option(command: Function) -> Function:
     """Add ``--stream``; the command gets ``stream: bool``."""
     return click.option(
         "--stream",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -26,13 +27,14 @@ _TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "pat
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge check gold.mrg parser.mrg
   treegauge check gold.mrg A.mrg B.mrg --annotator anna --annotator ben --sample 100 --overlap 0.2
   treegauge check gold.mrg A.mrg B.mrg --results --format latex
   treegauge check gold.mrg parser.mrg --exact --corrected better-gold.mrg
-  treegauge check --export judgements.jsonl"""
+  treegauge check --export judgements.jsonl""",
 )
 @click.argument("gold", required=False)
 @click.argument("tests", nargs=-1, metavar="[TEST...]")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
@@ -40,7 +41,7 @@ def command() -> None:
     """
 
 
-@command.command(epilog=_TRAIN_EXAMPLES)
+@command.command(cls=Command, epilog=_TRAIN_EXAMPLES)
 @click.argument("first")
 @click.argument("second", required=False)
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file to write.")
@@ -72,11 +73,12 @@ def train(first: str, second: str | None, output: Path, tags: str, options: Read
 
 
 @command.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge chunks entropy chunks.model test.txt
   treegauge chunks entropy chunks.model test.txt --blame-figure blame.svg
-  treegauge chunks entropy - test.txt --candidates probabilities.txt"""
+  treegauge chunks entropy - test.txt --candidates probabilities.txt""",
 )
 @click.argument("model")
 @click.argument("test")
@@ -100,7 +102,7 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw the blame as a figure (.svg, .pdf, .png).",
 )
-@click.option("--format", "form", type=click.Choice([*TABLE_FORMATS]), default="table", show_default=True)
+@click.option("--format", "form", type=click.Choice([*TABLE_FORMATS]), default="table", show_default=True, help="Output format.")
 @reading_options
 def entropy(
     model: str,
@@ -150,14 +152,17 @@ def entropy(
 
 
 @command.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge chunks score gold.txt chunker.txt
-  treegauge chunks score gold.txt chunker.txt --format json"""
+  treegauge chunks score gold.txt chunker.txt --format json""",
 )
 @click.argument("gold")
 @click.argument("test")
-@click.option("--format", "form", type=click.Choice(["conlleval", "json"]), default="conlleval", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["conlleval", "json"]), default="conlleval", show_default=True, help="Output format."
+)
 @reading_options
 def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
     """Score the chunks of TEST against GOLD with conlleval's numbers."""

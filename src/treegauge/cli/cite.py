@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from treegauge.cli._group import Command
 
-@click.command(epilog="\b\nExample: treegauge cite parseval goodman >> thesis.bib")
+
+@click.command(cls=Command, epilog="\b\nExample: treegauge cite parseval goodman >> thesis.bib")
 @click.argument("names", nargs=-1, required=True, metavar="METRIC...")
 def command(names: tuple[str, ...]) -> None:
     """Print BibTeX for the paper behind each METRIC; a reference's key, such as collins1997, works too."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._engines import engine_options
+from treegauge.cli._group import Command
 from treegauge.cli._options import named_systems, on_error_options, reading_options, report_problems, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
@@ -25,13 +26,14 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge compare gold.mrg A.mrg B.mrg
   treegauge compare gold.mrg mine=out1.mrg theirs=out2.mrg --structure PP,NP --by-length
   treegauge compare gold.mrg runs/*.mrg -m parseval --rates f1 --format latex
   treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
-  treegauge compare --scores A.scores B.scores"""
+  treegauge compare --scores A.scores B.scores""",
 )
 @click.argument("gold", required=False)
 @click.argument("tests", nargs=-1, metavar="A B...")

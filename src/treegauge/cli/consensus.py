@@ -6,6 +6,7 @@ import math
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
@@ -14,11 +15,12 @@ from treegauge.parsing.treebank_consensus import consensus_of_treebanks
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge consensus a.mrg b.mrg c.mrg -o best.mrg
   treegauge consensus sample*.mrg --metric freval -o best.mrg
-  treegauge consensus good.mrg fair.mrg poor.mrg --weight 2 --weight 1 --weight 0.5"""
+  treegauge consensus good.mrg fair.mrg poor.mrg --weight 2 --weight 1 --weight 0.5""",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--metric", default="parseval", show_default=True, metavar="NAME", help="The metric by which trees agree.")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, spare_inputs, stream_option
 from treegauge.cli._progress import sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
@@ -30,7 +31,7 @@ def _formats() -> str:
     return "\n".join(f"  {known.name:{width}}  {known.help} {' '.join(known.suffixes)}".rstrip() for known in FORMATS.values())
 
 
-@click.command(epilog=_EXAMPLES + _formats())
+@click.command(cls=Command, epilog=_EXAMPLES + _formats())
 @click.argument("files", nargs=-1, metavar="IN...")
 @click.option(
     "-o", "--output", default="-", show_default=True, metavar="OUT", help="Output file; .gz, .bz2 and .xz are compressed."

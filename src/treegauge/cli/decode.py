@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import spare_inputs
 from treegauge.parsing.chart_files import read_charts
 from treegauge.parsing.jit import when_compiling
@@ -20,13 +21,14 @@ FORMATS = ("bracketed", "jsonl")
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge decode charts.npz -o out.mrg
   treegauge decode charts.npz --objective viterbi
   treegauge decode charts.npz --objective labelled-precision-recall --lam 0.4 --temperature 2
   treegauge decode charts.npz --null "" --objective mbr:freval --size 200
-  treegauge decode charts.npz --format jsonl | jq .confidence"""
+  treegauge decode charts.npz --format jsonl | jq .confidence""",
 )
 @click.argument("charts")
 @click.option("--objective", metavar="NAME",

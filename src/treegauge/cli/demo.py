@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._progress import progress
 
 if TYPE_CHECKING:
@@ -15,9 +16,10 @@ _OBJECTIVES = ("viterbi", "labelled-recall", "bracketed-recall", "labelled-recal
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Example:
-  treegauge demo"""
+  treegauge demo""",
 )
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Number of parsing threads.")
 @click.option("-o", "--output", default="treegauge-demo.html", show_default=True, metavar="FILE", help="Output file of the report.")

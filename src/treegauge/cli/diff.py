@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import on_error_options, problem_notes, reading_options, report_problems, spare_inputs
 from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
@@ -17,11 +18,12 @@ FORMATS = ("text", "svg", "png")
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge diff gold.mrg parser.mrg
   treegauge diff gold.mrg parser.mrg --sentence 12 -o diff.svg
-  treegauge diff gold.mrg parser.mrg --worst 20 | less"""
+  treegauge diff gold.mrg parser.mrg --worst 20 | less""",
 )
 @click.argument("gold")
 @click.argument("test")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from treegauge.cli._group import Command
 
-@click.command(epilog="\b\nExample: treegauge explain goodman:pre")
+
+@click.command(cls=Command, epilog="\b\nExample: treegauge explain goodman:pre")
 @click.argument("metric", metavar="METRIC")
 def command(metric: str) -> None:
     """Say what METRIC measures: its definition, an example, its counts, rates, options and paper."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.errors import FormatError, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -17,11 +18,12 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Example:
   treegauge score gold.mrg parser.mrg --format json > A.json
   treegauge score gold.mrg parser.mrg -p collins --on-mismatch evalb --format json > B.json
-  treegauge explain-difference A.json B.json"""
+  treegauge explain-difference A.json B.json""",
 )
 @click.argument("first", metavar="A.json")
 @click.argument("second", metavar="B.json")
@@ -30,7 +32,7 @@ Example:
 @click.option("--system", metavar="NAME[,NAME]", help="Which system, if the files hold several: of A and, if it differs, of B.")
 @click.option("--gold", metavar="FILE", help="The gold trees, if they are not where the results say.")
 @click.option("--test", metavar="FILE", help="The test trees, if they are not where the results say.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 def command(
     first: str,
     second: str,

@@ -46,7 +46,9 @@ Examples:
 @click.option("--baseline", metavar="SYSTEM", help="For the figure of differences; the first system unless given.")
 @click.option("--figures", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Write the paper's figures, F1 by size, difference, zoom, and their data as CSV.")  # fmt: skip
-@click.option("--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True)
+@click.option(
+    "--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True, help="--figures: the format."
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
               help="program: the printout of the authors' program, byte by byte (with --matching published).")  # fmt: skip
 @reading_options

@@ -6,16 +6,18 @@ import importlib
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._parts import part_format
 from treegauge.errors import UsageError
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge score gold.mrg parser.mrg --shard 1/2 --part one.part
   treegauge score gold.mrg parser.mrg --shard 2/2 --part two.part
-  treegauge merge one.part two.part"""
+  treegauge merge one.part two.part""",
 )
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
 def command(parts: tuple[str, ...]) -> None:

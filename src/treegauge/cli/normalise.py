@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
@@ -19,13 +20,14 @@ __all__ = ["command"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge normalise --steps traces,functions,redundant wsj/ -o clean.mrg
   treegauge normalise --steps traces,root,unaries:joined,binarise:head:h=2:v=2 train.mrg -o binary.mrg
   treegauge normalise --steps attach-punctuation,continuous:split tiger.xml -o tiger.mrg
   treegauge normalise --undo --steps unaries:joined,binarise:head:h=2:v=2 parsed.mrg -o parsed.nary.mrg
-  treegauge normalise --steps 'punctuation:"$, $."' negra.mrg | less"""
+  treegauge normalise --steps 'punctuation:"$, $."' negra.mrg | less""",
 )
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
+from treegauge.cli._group import Command
 from treegauge.cli._options import spare_inputs
 from treegauge.errors import NoParse
 from treegauge.io.sources import ReadOptions
@@ -27,11 +28,12 @@ FORMATS = ("table", "json", "csv")
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   echo "I saw the man with the telescope ." | treegauge posteriors
   echo "I saw the man with the telescope ." | treegauge posteriors --svg chart.svg
-  treegauge posteriors train.model sentence.txt --least 0.1 --format csv"""
+  treegauge posteriors train.model sentence.txt --least 0.1 --format csv""",
 )
 @click.argument("grammar", default=OWN)
 @click.argument("file", default="-")

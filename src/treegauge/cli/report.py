@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import named_systems, on_error_options, reading_options, report_problems, spare_inputs
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.errors import UsageError
@@ -25,11 +26,12 @@ FORMATS = ("html", "markdown", "latex")
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge report gold.mrg parser.mrg
   treegauge report gold.mrg mine=A.mrg theirs=B.mrg -o report.html
-  treegauge report gold.mrg A.mrg B.mrg --format latex > tables.tex"""
+  treegauge report gold.mrg A.mrg B.mrg --format latex > tables.tex""",
 )
 @click.argument("gold", required=False)
 @click.argument("tests", nargs=-1, metavar="A [B...]")

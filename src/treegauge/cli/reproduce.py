@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from treegauge.cli._engines import engine_options
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName
@@ -71,7 +72,9 @@ def _command(experiment: Experiment) -> click.Command:
     fields = dataclasses.fields(experiment.settings)
     names = [field.name for field in fields]
 
-    @click.command(experiment.name, help=f"{experiment.title}.")
+    @click.command(
+        experiment.name, cls=Command, help=f"{experiment.title}.", epilog=f"Example: treegauge reproduce {experiment.name}"
+    )
     @click.option("-o", "--output", metavar="FOLDER", help="Write the report (JSON, Markdown, figures) there; keep finished parts.")
     @click.option("--resume", is_flag=True, help="Continue an interrupted run from the parts in FOLDER.")
     @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge train train.mrg -o parser.model --jobs 2
@@ -31,7 +33,7 @@ Examples:
   treegauge train train.mrg -o parser.model --jobs 2 --resume
   treegauge train --show parser.model --label NP
   treegauge train --export parser.model --level 2 -o grammar.txt
-  treegauge parse parser.model sentences.txt -o out.mrg"""
+  treegauge parse parser.model sentences.txt -o out.mrg""",
 )
 @click.argument("treebank")
 @click.option("-o", "--output", metavar="FILE", help="Where the model goes.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, stream_option
 from treegauge.cli._progress import sources_with_progress
 from treegauge.io import ReadOptions
@@ -17,12 +18,13 @@ __all__ = ["command"]
 
 
 @click.command(
+    cls=Command,
     epilog="""\b
 Examples:
   treegauge validate train.mrg dev.mrg
   treegauge validate --max 5 parser-output.txt --lines
   treegauge validate --encoding latin-1 --attach-punctuation negra.export
-  zcat huge.mrg.gz | treegauge validate -"""
+  zcat huge.mrg.gz | treegauge validate -""",
 )
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option(

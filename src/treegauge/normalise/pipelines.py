@@ -176,6 +176,10 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _bind(name: str, arguments: Iterable[str]) -> BoundStep:
+    if name not in STEPS and name:
+        from treegauge.spelling import british
+
+        name = british(name)
     if name not in STEPS:
         if not name:
             raise UsageError("a step without a name: commas separate steps, as in traces,functions")

@@ -38,6 +38,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.free import bracketed_recall, general, labelled_precision_recall, labelled_recall
 from treegauge.parsing.licensed import frames, licensed_labelled_recall, parent_child
+from treegauge.spelling import british
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -117,7 +118,7 @@ class Objective:
 def check_objective(objective: str, options: Mapping[str, Any]) -> tuple[Objective, dict[str, Any]]:
     """The objective of a name such as ``frames`` or ``mbr:parseval``, and its options; an error if there is none, or
     it takes others."""
-    name, _, metric = objective.partition(":")
+    name, _, metric = british(objective).partition(":")
     if name not in OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
     found, given = OBJECTIVES[name], {**options, **({"score": MetricRate(metric)} if metric else {})}

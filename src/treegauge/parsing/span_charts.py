@@ -50,6 +50,7 @@ from treegauge.parsing.span_potentials import (
     spans_crossing,
 )
 from treegauge.parsing.span_trees import best_trees, labelled_spans, make_tree, spans_below
+from treegauge.spelling import british
 from treegauge.trees.tree import Tree
 
 __all__ = ["KINDS", "SPAN_OBJECTIVES", "Confidence", "Marginals", "SpanChart", "decode", "marginals"]
@@ -178,7 +179,7 @@ class SpanChart:
         The default is ``labelled-precision-recall`` if there are null labels, else ``labelled-recall``.
         """
         objective = objective or ("labelled-precision-recall" if self.null else "labelled-recall")
-        name, _, metric = objective.partition(":")
+        name, _, metric = british(objective).partition(":")
         if name not in SPAN_OBJECTIVES or (metric and name != "mbr"):
             raise UnknownName("objective for span charts", objective, [*SPAN_OBJECTIVES, "mbr:METRIC"])
         function = SPAN_OBJECTIVES[name]

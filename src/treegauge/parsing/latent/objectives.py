@@ -24,6 +24,7 @@ from treegauge.parsing.latent.derivations import derivation_of
 from treegauge.parsing.latent.forest import LatentForest
 from treegauge.parsing.latent.shown import best_forest_tree
 from treegauge.parsing.objectives import MetricRate, minimum_risk, viterbi
+from treegauge.spelling import british
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["DEFAULT", "LATENT_OBJECTIVES", "check_latent_objective", "decode_latent"]
@@ -242,7 +243,7 @@ LATENT_OBJECTIVES: dict[str, Callable[..., Best]] = {
 
 def check_latent_objective(objective: str, options: Mapping[str, Any]) -> tuple[Callable[..., Best], dict[str, Any]]:
     """The function of an objective and its options; an error if there is none, or it takes others."""
-    name, _, metric = objective.partition(":")
+    name, _, metric = british(objective).partition(":")
     if name not in LATENT_OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective of latent-variable models", objective, [*LATENT_OBJECTIVES, "mbr:METRIC"])
     found, given = LATENT_OBJECTIVES[name], {**options, **({"score": MetricRate(metric)} if metric else {})}

@@ -1,0 +1,28 @@
+"""``treegauge help``: explain a command with every one of its options."""
+
+from __future__ import annotations
+
+import click
+
+from treegauge.cli._group import Command, full_help
+from treegauge.errors import UnknownName
+
+
+@click.command(
+    cls=Command,
+    epilog="""\b
+Examples:
+  treegauge help score
+  treegauge help chunks train""",
+)
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def command(ctx: click.Context, words: tuple[str, ...]) -> None:
+    """Explain COMMAND with all its options, also those on how files are read; without COMMAND, list the commands."""
+    found: click.Command = ctx.find_root().command
+    for word in words:
+        below = found.get_command(ctx, word) if isinstance(found, click.Group) else None
+        if below is None:
+            raise UnknownName("command", word, found.list_commands(ctx) if isinstance(found, click.Group) else ())
+        found = below
+    click.echo(full_help(found, " ".join(("treegauge", *words))))

@@ -1,0 +1,18 @@
+"""Names in American spelling: accepted wherever a metric, objective, step or command is named."""
+
+from __future__ import annotations
+
+__all__ = ["british"]
+
+_PAIRS = (("labeled", "labelled"), ("normaliz", "normalis"), ("binariz", "binaris"), ("markoviz", "markovis"), ("color", "colour"))
+
+
+def british(name: str) -> str:
+    """The name as treegauge spells it.
+
+    >>> british("labeled-recall"), british("binarize:right"), british("normalise")
+    ('labelled-recall', 'binarise:right', 'normalise')
+    """
+    for american, ours in _PAIRS:
+        name = name.replace(american, ours)
+    return name

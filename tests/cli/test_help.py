@@ -1,0 +1,99 @@
+"""Help in groups, the reading options once, every option in ``treegauge help``, and American spellings."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from treegauge.cli import COMMANDS
+from treegauge.cli._group import _GROUPS, _READING, full_help, treegauge
+
+
+def all_commands() -> Iterator[tuple[str, click.Command]]:
+    for name in COMMANDS:
+        yield from below(name, importlib.import_module(f"treegauge.cli.{name.replace('-', '_')}").command)
+
+
+def below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from below(f"{path} {name}", found)
+
+
+EVERY = dict(all_commands())
+
+
+def said(*words: str) -> str:
+    done = CliRunner().invoke(treegauge, list(words), prog_name="treegauge")
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_command_explains_every_option_somewhere(path: str) -> None:
+    """``treegauge help`` shows each option that is not hidden, and help of one's own on it."""
+    text = full_help(EVERY[path], f"treegauge {path}")
+    for option in EVERY[path].params:
+        if isinstance(option, click.Option) and not option.hidden:
+            assert option.help, f"{path} {option.opts[-1]} has no help"
+            assert option.opts[-1] in text, f"{path} {option.opts[-1]}"
+
+
+@pytest.mark.parametrize("path", [path for path in EVERY if path != "evalb"])
+def test_every_command_has_an_example_and_fits_80_columns(path: str) -> None:
+    text = said(*path.split(), "--help")
+    assert f"treegauge {path.split()[0]}" in text.split("xample", 1)[-1], "no example"
+    options = text.split("xample", 1)[0].splitlines()
+    assert max(map(len, options)) <= 90, max(options, key=len)
+
+
+def test_short_help_names_the_reading_options_once_and_does_not_explain_them() -> None:
+    short, full = said("score", "--help"), said("help", "score")
+    assert short.count("--format-in") == 1
+    assert "latin-1" not in short
+    assert "latin-1" in full
+    assert len(short) < len(full)
+    for title in ("What to do", *_GROUPS):
+        assert f"{title}:" in short
+
+
+def test_the_groups_name_options_that_exist() -> None:
+    known = {option.name for command in EVERY.values() for option in command.params}
+    assert set(_READING) <= known
+    unknown = {name for names in _GROUPS.values() for name in names} - known
+    assert not unknown
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "same"),
+    [
+        (("normalize", "--steps", "binarize:right", "-"), "(S (A a) (B b) (C c))", ("normalise", "--steps", "binarise:right", "-")),
+    ],
+)
+def test_american_spellings_mean_the_same(words: tuple[str, ...], given: str, same: tuple[str, ...]) -> None:
+    runs = [
+        subprocess.run([sys.executable, "-m", "treegauge", *each], input=given, text=True, capture_output=True, check=True)
+        for each in (words, same)
+    ]
+    assert runs[0].stdout == runs[1].stdout != ""
+
+
+def test_an_american_objective_is_ours() -> None:
+    from treegauge.parsing.objectives import check_objective
+
+    assert check_objective("labeled-recall", {})[0].name == "labelled-recall"
+
+
+def test_help_of_an_unknown_command_is_a_usage_error() -> None:
+    done = CliRunner().invoke(treegauge, ["help", "scor"])
+    assert "did you mean 'score'" in str(done.exception)
