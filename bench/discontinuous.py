@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from treegauge.alignment.pairing import prepare
+from treegauge import alignment
 from treegauge.data import discontinuous_treebank, own_treebank
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
@@ -24,7 +24,7 @@ def times(bank: Treebank, repeats: int) -> dict[str, float]:
     best: dict[str, float] = {}
     for _ in range(repeats):
         begin = time.process_time()
-        pair = prepare(bank, bank, load_preset("default"))
+        pair = alignment.pair(bank, bank, load_preset("default"))
         taken = {"prepare": time.process_time() - begin}
         for name in METRICS:
             begin = time.process_time()

@@ -17,7 +17,7 @@ from pathlib import Path
 import nltk
 from results import machine, save_section
 
-from treegauge.alignment.pairing import prepare
+from treegauge import alignment
 from treegauge.io import read
 from treegauge.metrics.freval import Freval, count_fragments
 from treegauge.metrics.metric import total_of
@@ -77,7 +77,7 @@ def growth() -> list[str]:
 
 def most_fragments(treebank: Path) -> int:
     bank = read(treebank)
-    rows = Freval().rows(prepare(bank, bank, load_preset("freval")))
+    rows = Freval().rows(alignment.pair(bank, bank, load_preset("freval")))
     return max(sum(row[1].counts) for row in rows)
 
 
@@ -111,7 +111,7 @@ def corpus(folder: Path) -> list[str]:
         return [f"({folder} is not here: no corpus measured)"]
     command = [sys.executable, "-m", "treegauge", "freval", str(gold), str(test)]
     whole = best_of(3, lambda: subprocess.run(command, check=True, capture_output=True))
-    pair = prepare(read(gold), read(test), load_preset("freval"))
+    pair = alignment.pair(read(gold), read(test), load_preset("freval"))
     metric = Freval()
     rows = metric.rows(pair)
     counting = best_of(5, lambda: metric.rows(pair))

@@ -24,8 +24,8 @@ from results import machine, save_section
 from treegauge import io
 from treegauge.grammar import load_model, save_model
 from treegauge.grammar.dop_reduction import plain_label
+from treegauge.grammar.lexicon import USUAL
 from treegauge.grammar.pcfg import PCFG
-from treegauge.grammar.smoothing import USUAL
 from treegauge.grammar.training import train
 from treegauge.normalise import pipeline
 from treegauge.normalise.annotation import USUAL_SPLITS

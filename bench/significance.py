@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from results import machine, save_section
 
-from treegauge import io
-from treegauge.alignment.pairing import prepare
+from treegauge import alignment, io
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation
@@ -83,7 +82,7 @@ def main() -> None:
 
 def measured(files: list[str]) -> list[str]:
     gold, *systems = treebanks(files)
-    pairs = [prepare(gold, system, load_preset("default")) for system in systems]
+    pairs = [alignment.pair(gold, system, load_preset("default")) for system in systems]
     drawn = np.random.default_rng(0).integers(0, len(gold), SENTENCES)
     rows = {name: [find_metric(name).rows(pair)[drawn] for pair in pairs] for name in metric_names()}
     prepared = {name: Paired.of(find_metric(name), of_metric) for name, of_metric in rows.items()}

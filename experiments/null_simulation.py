@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge import io
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment, io
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.hogenhout import Hogenhout, comparative_rows
 from treegauge.metrics.matching import partners
 from treegauge.metrics.parseval import Parseval
@@ -52,7 +52,7 @@ class Data:
     def read(cls, gold_path: str, a_path: str, b_path: str) -> Data:
         gold, *systems = (io.read(path) for path in (gold_path, a_path, b_path))
         preset = load_preset("default")
-        pairs = [prepare(gold, system, preset) for system in systems]
+        pairs = [alignment.pair(gold, system, preset) for system in systems]
         metrics = [Parseval(), Hogenhout()]
         paired = Paired.stack([Paired.of(metric, [metric.rows(pair) for pair in pairs]) for metric in metrics])
         a, b = pairs

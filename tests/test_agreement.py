@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from treegauge import CompareOptions, Scores, compare, load_preset, make_report, metric_names, preset_names, score
+import treegauge
+from treegauge import CompareOptions, Scores, compare, load_preset, metric_names, preset_names, score
 from treegauge.cli import main
 from treegauge.errors import FormatError, InputError, MismatchError
 from treegauge.io.sources import ReadOptions
@@ -113,7 +114,7 @@ def test_score_compare_and_freval_agree(preset: str | None, run: Any) -> None:
 def test_the_report_agrees(preset: str | None, files: Path) -> None:
     systems = {system: f"{system}.mrg" for system in SYSTEMS}
     scores = score_by_text("gold.mrg", systems, metric_names(), preset)
-    report = make_report(
+    report = treegauge.report(
         "gold.mrg", systems, CompareOptions(tuple(metric_names()), pair="text", preset=preset, rates=("all",), rounds=3)
     )
     page = html.unescape(report.html())

@@ -73,14 +73,15 @@ def test_no_module_imports_itself_by_a_detour() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def exported(package: Path) -> set[str]:
-    """The names that a package's own module defines or imports."""
+def names_in(package: Path) -> set[str]:
+    """The functions and classes that any module of a package defines, and the names that the package's own module imports."""
     names: set[str] = set()
-    for statement in ast.parse((package / "__init__.py").read_text("utf-8")).body:
-        if isinstance(statement, ast.ImportFrom):
-            names |= {alias.asname or alias.name for alias in statement.names}
-        elif isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            names.add(statement.name)
+    for path in package.glob("*.py"):
+        for statement in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(statement, ast.ImportFrom) and path.stem == "__init__":
+                names |= {alias.asname or alias.name for alias in statement.names}
+            elif isinstance(statement, ast.FunctionDef | ast.ClassDef):
+                names.add(statement.name)
     return names
 
 
@@ -90,4 +91,4 @@ PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(PACKAGE.parent)))
 def test_no_name_is_both_a_module_and_something_else(package: Path) -> None:
     modules = {path.stem for path in package.glob("*.py")} | {path.parent.name for path in package.glob("*/__init__.py")}
-    assert not modules & exported(package)
+    assert not modules & names_in(package)

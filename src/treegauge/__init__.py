@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from treegauge.metrics.registry import find_metric, metric_names
     from treegauge.parsing import Forest, Parser, decode
     from treegauge.presets import Preset, load_preset, preset_names
-    from treegauge.reports.reporting import Report, make_report
+    from treegauge.reports.reporting import Report, report
     from treegauge.reports.tree_diff import TreeDiff, diff
     from treegauge.scoring.evaluation import Evaluator, evaluator, score
     from treegauge.scoring.result import Result, Scores
@@ -58,7 +58,7 @@ _HOME = {
     "treegauge.scoring.evaluation": ("Evaluator", "evaluator", "score"),
     "treegauge.scoring.signature": ("Signature",),
     "treegauge.presets": ("Preset", "load_preset", "preset_names"),
-    "treegauge.reports.reporting": ("Report", "make_report"),
+    "treegauge.reports.reporting": ("Report", "report"),
     "treegauge.reports.tree_diff": ("TreeDiff", "diff"),
     "treegauge.significance": ("CompareOptions", "Comparison", "compare"),
     "treegauge.trees": ("Tree", "Treebank"),
@@ -103,10 +103,10 @@ __all__ = [
     "induce",
     "learn",
     "load_preset",
-    "make_report",
     "metric_names",
     "preset_names",
     "read",
+    "report",
     "score",
     "stream",
     "write",

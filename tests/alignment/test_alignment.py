@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import treegauge
-from treegauge import Treebank, load_preset
+from treegauge import Treebank, alignment, load_preset
 from treegauge.alignment.alignment import Fit, align
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge.alignment.pairing import Pair
 from treegauge.scoring.result import Result
 
 GOLD = """
@@ -34,7 +34,7 @@ def score(test: list[str], gold: str = GOLD, **options: object) -> Result:
 
 
 def pair(gold: str, test: str, preset: str = "default", **options: object) -> Pair:
-    return prepare(Treebank.parse(gold), Treebank.parse(test), load_preset(preset), **options)
+    return alignment.pair(Treebank.parse(gold), Treebank.parse(test), load_preset(preset), **options)
 
 
 def test_the_gold_trees_fit_themselves() -> None:

@@ -26,7 +26,7 @@ from treegauge.metrics.metric import ExactSum
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.shards import ParseRecord
-from treegauge.scoring.counts import Request, SystemTally
+from treegauge.scoring.counts import Request, SystemCounts
 from treegauge.trees.tree import from_flat
 from treegauge.trees.treebank import Treebank
 
@@ -63,29 +63,29 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("breakdowns", [(), ("labels", "errors", "lengths")])
 def test_counts_of_every_metric_come_back(metric: str, breakdowns: tuple[str, ...]) -> None:
     gold, test = Treebank.parse(GOLD), Treebank.parse(TEST.replace("cat", "dog", 1).replace("(VP (VBD sat))", "(VBD sat)", 1))
-    tally = SystemTally(Request((find_metric(metric),), breakdowns=breakdowns))
-    tally.add(gold, test, np.arange(len(gold)))
-    back = through_json("score", tally)
-    assert same(back, tally)
-    twice, again = SystemTally(tally.request), SystemTally(tally.request)
-    for total, part in ((twice, back), (again, tally)):
+    counts = SystemCounts(Request((find_metric(metric),), breakdowns=breakdowns))
+    counts.add(gold, test, np.arange(len(gold)))
+    back = through_json("score", counts)
+    assert same(back, counts)
+    twice, again = SystemCounts(counts.request), SystemCounts(counts.request)
+    for total, part in ((twice, back), (again, counts)):
         total.append(part)
-        total.append(through_json("score", tally))
+        total.append(through_json("score", counts))
     assert same(twice, again)
-    assert twice.n_gold == 2 * tally.n_gold > 0
+    assert twice.n_gold == 2 * counts.n_gold > 0
 
 
 @given(st.lists(st.floats(-1e300, 1e300), max_size=8), st.integers(0, 2**20000))
 def test_sums_come_back_exactly(floats: list[float], count: int) -> None:
-    tally = SystemTally(Request((find_metric("goodman"),)))
+    counts = SystemCounts(Request((find_metric("goodman"),)))
     total = ExactSum(2)
     rows = np.empty((1, 2), dtype=object)
     rows[0] = (count, BySize((count, 1)))
     total.add(rows)
     means = ExactSum(1)
     means.add(np.array(floats, dtype=np.float64).reshape(-1, 1))
-    tally.tallies[0].total, tally.tallies[0].short = total, means
-    back = through_json("freval", tally).tallies[0]
+    counts.of_metrics[0].total, counts.of_metrics[0].short = total, means
+    back = through_json("freval", counts).of_metrics[0]
     assert back.total.values() == total.values()
     assert same(back.short.state(), means.state())
 

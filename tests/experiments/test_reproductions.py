@@ -17,7 +17,7 @@ from treegauge.errors import MismatchError, UnknownName
 from treegauge.experiments import load_experiment
 from treegauge.experiments.experiment import Checkpoint, Corpus, Work, document, run_experiment, split
 from treegauge.experiments.presentation import CriterionTest, criterion_table, in_words
-from treegauge.experiments.simaan_grammars import variants
+from treegauge.experiments.simaan_tables import variants
 from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.trees import Tree, Treebank

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from treegauge.data import own_treebank
 from treegauge.errors import UnknownName
 from treegauge.grammar import PCFG
-from treegauge.grammar.lexicon import UNKNOWN, is_signature, signatures
-from treegauge.grammar.smoothing import Smoothing, smoothed_lexicon, tokens
+from treegauge.grammar.lexicon import UNKNOWN, Smoothing, is_signature, signatures, smoothed_lexicon, tokens
 from treegauge.grammar.training import train
 from treegauge.normalise import pipeline, unbinarise
 from treegauge.normalise.annotation import SPLITS, USUAL_SPLITS, annotate, lexical_tag

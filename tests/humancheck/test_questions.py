@@ -11,7 +11,7 @@ from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.humancheck.questions import Check, CheckPlan, build_check, tree_hash
 from treegauge.humancheck.results import judgements_for
-from treegauge.metrics.hogenhout import Hogenhout, Verdict, questions
+from treegauge.metrics.hogenhout import Hogenhout, Verdict, brackets_to_judge
 from treegauge.presets import load_preset
 from treegauge.trees import Tree, Treebank
 
@@ -37,7 +37,7 @@ def test_crossing_and_spurious_brackets_are_asked_and_exact_ones_on_request() ->
 def test_the_questions_are_those_of_the_metric(check: Check) -> None:
     for system in check.systems:
         metric = check.plan.metric
-        expected = sorted((found.bracket, found.kind) for found in questions(system.pair, metric, exact=True))
+        expected = sorted((found.bracket, found.kind) for found in brackets_to_judge(system.pair, metric, exact=True))
         numbers = system.question.tolist()
         assert sorted(zip(system.names, (check.questions[n].kind for n in numbers), strict=True)) == expected
         assert check.instances[0].sum() == check.systems[0].counts["TPB"]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from known_answers import exact_cases
 
 import treegauge
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.leaf_ancestor import LeafAncestor, edit_costs
 from treegauge.metrics.metric import total_of
@@ -25,7 +26,7 @@ from treegauge.trees import Tree, Treebank
 
 
 def pair_of(gold: Tree, test: Tree) -> Pair:
-    return prepare(Treebank.from_trees([gold]), Treebank.from_trees([test]), load_preset("none"))
+    return alignment.pair(Treebank.from_trees([gold]), Treebank.from_trees([test]), load_preset("none"))
 
 
 def counts(metric: str, pair: Pair) -> dict[str, float]:
@@ -120,7 +121,7 @@ def test_a_mark_is_never_like_a_label() -> None:
 def test_deep_trees_are_compared_without_recursion() -> None:
     deep = "(A " * 20_000 + "(w a)" + ")" * 20_000
     bank = Treebank.parse(f"(S {deep} (w b))")
-    pair = prepare(bank, bank, load_preset("none"))
+    pair = alignment.pair(bank, bank, load_preset("none"))
     for name in ("goodman", "parent-child", "frames", "leaf-ancestor"):
         metric = find_metric(name)
         found = metric.rates(total_of(metric.rows(pair)))
@@ -130,7 +131,7 @@ def test_deep_trees_are_compared_without_recursion() -> None:
 def test_deep_lineages_that_differ_in_the_middle() -> None:
     n = 10_000
     gold = "(A " * n + "(B " + "(A " * n + "(w a)" + ")" * (2 * n + 1)
-    pair = prepare(Treebank.parse(gold), Treebank.parse(gold.replace("B", "C")), load_preset("none"))
+    pair = alignment.pair(Treebank.parse(gold), Treebank.parse(gold.replace("B", "C")), load_preset("none"))
     assert LeafAncestor().similarities(pair).tolist() == [1 - 2 / (2 * (2 * n + 3))]
 
 
@@ -160,7 +161,7 @@ def test_goodmans_four_trees() -> None:
     banks = {rhs: Treebank.parse(text) for rhs, text in grammars.items()}
 
     def expected_right(guess: str) -> float:
-        pairs = (prepare(banks[gold], banks[guess], load_preset("none")) for gold in ("AC", "AD", "EB", "FB"))
+        pairs = (alignment.pair(banks[gold], banks[guess], load_preset("none")) for gold in ("AC", "AD", "EB", "FB"))
         return sum(counts("goodman", pair)["L"] for pair in pairs) / 4
 
     assert [expected_right(guess) for guess in ("AC", "AD", "EB", "FB")] == [1.75] * 4
@@ -170,11 +171,11 @@ def test_goodmans_four_trees() -> None:
 def test_means_leave_out_sentences_without_constituents() -> None:
     gold = Treebank.parse("(N a) (S (N a) (N b))")
     test = Treebank.parse("(V a) (X (N a) (N b))")
-    found = rates("goodman", prepare(gold, test, load_preset("none")))
+    found = rates("goodman", alignment.pair(gold, test, load_preset("none")))
     assert found["mean_labelled_recall"] == 0
     assert found["mean_bracketed_recall"] == found["mean_consistent_brackets_recall"] == 1
     assert found["labelled_tree"] == 0.5  # the tree without constituents has all of them right
-    only_words = rates("goodman", prepare(gold[:1], test[:1], load_preset("none")))
+    only_words = rates("goodman", alignment.pair(gold[:1], test[:1], load_preset("none")))
     assert math.isnan(only_words["labelled_recall"])
     assert math.isnan(only_words["mean_labelled_recall"])
     assert only_words["labelled_tree"] == 1
@@ -183,10 +184,10 @@ def test_means_leave_out_sentences_without_constituents() -> None:
 def test_equal_labels_and_unlabelled_presets_are_honoured() -> None:
     gold = Treebank.parse("(S (NP (N a) (N b)) (ADVP (R c) (R d)))")
     test = Treebank.parse("(S (VP (N a) (N b)) (PRT (R c) (R d)))")
-    equal = prepare(gold, test, load_preset("collins"))
+    equal = alignment.pair(gold, test, load_preset("collins"))
     assert counts("goodman", equal)["L"] == 2
     assert counts("parent-child", equal)["matched"] == 3
-    unlabelled = prepare(gold, test, load_preset("induction"))
+    unlabelled = alignment.pair(gold, test, load_preset("induction"))
     assert rates("leaf-ancestor", unlabelled)["leaf_ancestor"] == 1
     assert rates("frames", unlabelled)["f1"] == 1
 

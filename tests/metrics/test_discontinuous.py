@@ -12,7 +12,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import treegauge
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.data import discontinuous_treebank
 from treegauge.errors import Discontinuous
 from treegauge.metrics.breakdowns import BREAKDOWNS, breakdown
@@ -143,7 +144,7 @@ PAIRS = st.lists(discontinuous_pairs(8), min_size=25, max_size=25)
 @settings(max_examples=80, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(PAIRS)
 def test_two_thousand_random_pairs_against_brute_force(pairs: list[tuple[Tree, Tree]]) -> None:
-    pair = prepare(columns([gold for gold, _ in pairs]), columns([test for _, test in pairs]), load_preset("none"))
+    pair = alignment.pair(columns([gold for gold, _ in pairs]), columns([test for _, test in pairs]), load_preset("none"))
     expected = {
         "parseval": [parseval(gold, test) for gold, test in pairs],
         "discontinuous": [discontinuous(gold, test) for gold, test in pairs],
@@ -163,7 +164,7 @@ def _overlap(gold: set[object], test: set[object]) -> dict[str, float]:
 @settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(st.lists(discontinuous_pairs(6), min_size=5, max_size=5))
 def test_leaf_ancestor_against_brute_force(pairs: list[tuple[Tree, Tree]]) -> None:
-    pair = prepare(columns([gold for gold, _ in pairs]), columns([test for _, test in pairs]), load_preset("none"))
+    pair = alignment.pair(columns([gold for gold, _ in pairs]), columns([test for _, test in pairs]), load_preset("none"))
     for found, (gold, test) in zip(rows("leaf-ancestor", pair), pairs, strict=True):
         assert found["similarity"] == pytest.approx(float(similarity(gold, test)))
 
@@ -176,7 +177,7 @@ def test_words_that_do_not_count_close_gaps(pairs: list[tuple[Tree, Tree]]) -> N
     preset = treegauge.presets.Preset(delete_tags=dropped, cut_labels_at="")
     gold = [tree for tree, _ in pairs]
     test = [_with_tags(tree, other.tags) for tree, other in zip((t for _, t in pairs), gold, strict=True)]
-    pair = prepare(columns(gold), columns(test), preset)
+    pair = alignment.pair(columns(gold), columns(test), preset)
     for found, ours, theirs in zip(rows("parseval", pair), gold, test, strict=True):
         right = parseval(ours, theirs, dropped)
         assert {key: found[key] for key in right} == right
@@ -199,8 +200,8 @@ def _with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
 def test_continuous_sentences_count_the_same_beside_discontinuous_ones(pairs: list[tuple[Tree, Tree]]) -> None:
     gold, test = columns([g for g, _ in pairs]), columns([t for _, t in pairs])
     ours, theirs = parse_discbracket(GOLD), parse_discbracket(TEST)
-    alone = prepare(gold, test, load_preset("default"))
-    beside = prepare(
+    alone = alignment.pair(gold, test, load_preset("default"))
+    beside = alignment.pair(
         Treebank.concatenate([columns([ours]), gold, columns([ours])]),
         Treebank.concatenate([columns([theirs]), test, columns([ours])]),
         load_preset("default"),
@@ -241,7 +242,7 @@ def test_our_german_sentences_against_their_raised_trees() -> None:
 def test_breakdowns_by_fan_out_and_gap_degree() -> None:
     gold = discontinuous_treebank("german")
     test = pipeline("continuous:raise").treebank(gold)
-    pair = prepare(gold, test, load_preset("disco"))
+    pair = alignment.pair(gold, test, load_preset("disco"))
     fan_out = breakdown("fan-outs", pair)
     parseval = find_metric("parseval")
     total = dict(zip(parseval.columns, parseval.rows(pair).sum(axis=0), strict=True))
@@ -268,7 +269,7 @@ def test_metrics_that_need_spans_refuse_with_the_step_that_helps() -> None:
 @pytest.mark.parametrize("name", [name for name in BREAKDOWNS if name != "errors"])
 def test_breakdowns_take_discontinuous_trees(name: str) -> None:
     gold = discontinuous_treebank("dutch")
-    pair = prepare(gold, pipeline("continuous:raise").treebank(gold), load_preset("disco"))
+    pair = alignment.pair(gold, pipeline("continuous:raise").treebank(gold), load_preset("disco"))
     assert breakdown(name, pair).table.columns
 
 

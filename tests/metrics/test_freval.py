@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from known_answers import exact_cases
 
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.freval import Freval
 from treegauge.metrics.metric import total_of
@@ -28,7 +29,7 @@ def tree(nested: list[Any]) -> Tree:
 def pair_of(case: dict[str, Any]) -> Pair:
     gold = Treebank.from_trees([tree(gold) for gold, _ in case["pairs"]])
     test = Treebank.from_trees([tree(test) for _, test in case["pairs"]])
-    return prepare(gold, test, PRESET)
+    return alignment.pair(gold, test, PRESET)
 
 
 def without_zeros(counts: list[int]) -> tuple[int, ...]:
@@ -68,11 +69,11 @@ TEST = "(S (NP (N a)) (XP (V b) (NP (N c))))"
 
 
 def score(gold: str, test: str, metric: Freval) -> dict[str, float]:
-    return metric.rates(total_of(metric.rows(prepare(Treebank.parse(gold), Treebank.parse(test), load_preset("freval")))))
+    return metric.rates(total_of(metric.rows(alignment.pair(Treebank.parse(gold), Treebank.parse(test), load_preset("freval")))))
 
 
 def test_one_wrong_label_spoils_every_fragment_through_it() -> None:
-    pair = prepare(Treebank.parse(GOLD), Treebank.parse(TEST), load_preset("freval"))
+    pair = alignment.pair(Treebank.parse(GOLD), Treebank.parse(TEST), load_preset("freval"))
     sizes = Freval().by_size(total_of(Freval().rows(pair)))
     assert [(size.gold, size.test, size.matched) for size in sizes] == [(4, 4, 3), (3, 3, 1), (2, 2, 0), (1, 1, 0)]
 

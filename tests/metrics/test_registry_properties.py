@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 import treegauge
 import treegauge.metrics
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
@@ -40,7 +41,7 @@ Banks = tuple[Treebank, Treebank]
 
 def pair_for(metric: Metric, gold: Treebank, test: Treebank) -> Pair:
     """Trees as they stand; a metric may have preprocessing of its own that the preset must leave to it."""
-    return prepare(gold, test, metric.preset_for(load_preset("none")))
+    return alignment.pair(gold, test, metric.preset_for(load_preset("none")))
 
 
 def rates_of(metric: Metric, gold: Treebank, test: Treebank) -> dict[str, float]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.alignment.pairing import prepare
+from treegauge import alignment
 from treegauge.errors import UnknownName
 from treegauge.normalise import apply_preset, pipeline
 from treegauge.presets import load_preset
@@ -27,7 +27,7 @@ TAGS = st.sampled_from(["NN", "NN-X", "IN", ",", ".", "-NONE-", "-LRB-"])
 def test_brackets_are_those_of_the_metrics(tree: Tree, name: str) -> None:
     preset = load_preset(name)
     bank = Treebank.from_trees([tree])
-    brackets = prepare(bank, bank, preset).gold
+    brackets = alignment.pair(bank, bank, preset).gold
     counted = Counter(
         (int(start), int(end), brackets.labels[label])
         for start, end, label in zip(brackets.start, brackets.end, brackets.label, strict=True)

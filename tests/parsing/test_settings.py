@@ -13,7 +13,7 @@ from treegauge.errors import UsageError
 from treegauge.grammar import load_model, train
 from treegauge.io import write
 from treegauge.normalise import pipeline
-from treegauge.parsing.settings import CRITERIA, SETTINGS, VITERBI, choose_settings, from_notes, to_notes, tuning_sentences
+from treegauge.parsing.tuning import CRITERIA, SETTINGS, VITERBI, choose_settings, from_notes, to_notes, tuning_sentences
 from treegauge.trees import Tree
 
 

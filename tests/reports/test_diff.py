@@ -54,13 +54,13 @@ def test_marks_add_up_to_parseval(pair: tuple[Tree, Tree]) -> None:
 
 
 def test_crossing_marks_are_the_crossing_brackets_that_match_nothing(shared: Path) -> None:
-    from treegauge.alignment.pairing import prepare
+    from treegauge import alignment
     from treegauge.metrics.matching import crossing
     from treegauge.presets import load_preset
 
     folder = shared / "data" / "outputs"
     gold, test = (treegauge.read(folder / f"gum_dev.{name}.mrg") for name in ("gold", "berkeley-viterbi"))
-    marks = mark_brackets(prepare(gold, test, load_preset("default")))
+    marks = mark_brackets(alignment.pair(gold, test, load_preset("default")))
     is_crossing = crossing(marks.pair.gold, marks.pair.test)
     assert is_crossing.sum() == (marks.test == 3).sum() > 0
 

@@ -12,15 +12,17 @@ from pathlib import Path
 import pytest
 from report_helpers import GOLD, SYSTEMS
 
+import treegauge
 from treegauge.errors import UnknownName
 from treegauge.reports.charts import figure_svg
 from treegauge.reports.figures import COLOURS, Figure, Series, fragment_figures
 from treegauge.reports.plots import LINE_STYLES, write_figure
 from treegauge.reports.report_contents import report_figures
-from treegauge.reports.reporting import make_report
 from treegauge.significance import CompareOptions
 
-FIGURES = [figure for found in report_figures(make_report(GOLD, SYSTEMS, CompareOptions(rounds=20))).values() for figure in found]
+FIGURES = [
+    figure for found in report_figures(treegauge.report(GOLD, SYSTEMS, CompareOptions(rounds=20))).values() for figure in found
+]
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
@@ -82,8 +84,8 @@ def test_fragment_figures_are_the_ones_of_the_paper() -> None:
 def test_a_report_without_plot_keeps_its_charts() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from treegauge.reports.reporting import make_report; from treegauge.significance import CompareOptions\n"
-        "page = make_report('(S (NP (N a)) (VP (V b)))', {'flat': '(S (N a) (V b))'}, CompareOptions(rounds=10)).html()\n"
+        "import treegauge; from treegauge.significance import CompareOptions\n"
+        "page = treegauge.report('(S (NP (N a)) (VP (V b)))', {'flat': '(S (N a) (V b))'}, CompareOptions(rounds=10)).html()\n"
         "print(page.count('class=\"chart\"'))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -21,7 +21,7 @@ from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.reports.charts import Scale, figure_svg
 from treegauge.reports.figures import Figure, Kind, Series
 from treegauge.reports.html import summary_text
-from treegauge.reports.reporting import Report, find_sentences, make_report
+from treegauge.reports.reporting import Report, find_sentences
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 
@@ -34,7 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return make_report(GOLD, SYSTEMS, QUICK, gold_name="own.mrg")
+    return treegauge.report(GOLD, SYSTEMS, QUICK, gold_name="own.mrg")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_examples_lead_to_sentences_that_are_there(page: Page) -> None:
 
 
 def test_the_same_input_gives_the_same_bytes(report: Report) -> None:
-    assert make_report(GOLD, SYSTEMS, QUICK, gold_name="own.mrg").html() == report.html()
+    assert treegauge.report(GOLD, SYSTEMS, QUICK, gold_name="own.mrg").html() == report.html()
 
 
 def test_the_numbers_are_those_of_score(report: Report) -> None:
@@ -149,7 +149,7 @@ def test_sentences_come_by_how_far_the_systems_are_apart(page: Page) -> None:
 
 
 def test_hostile_trees_and_names_stay_text() -> None:
-    report = make_report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME, gold_name=HOSTILE_NAME)
+    report = treegauge.report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME, gold_name=HOSTILE_NAME)
     html = report.html()
     page = Page.of(html)
     assert page.errors == []
@@ -165,7 +165,7 @@ def test_hostile_trees_and_names_stay_text() -> None:
 
 
 def test_one_system_has_rates_but_no_comparison() -> None:
-    report = make_report(GOLD, {"alone": SYSTEMS["right-branching"]}, QUICK)
+    report = treegauge.report(GOLD, {"alone": SYSTEMS["right-branching"]}, QUICK)
     html = report.html()
     assert Page.of(html).errors == []
     assert "is better than" not in html
@@ -173,14 +173,14 @@ def test_one_system_has_rates_but_no_comparison() -> None:
 
 
 def test_identical_and_perfect_systems() -> None:
-    html = make_report(GOLD, {"a": GOLD, "b": GOLD}, QUICK).html()
+    html = treegauge.report(GOLD, {"a": GOLD, "b": GOLD}, QUICK).html()
     assert "No difference is shown between a and b. b minus a: F1 +0.00 [0.00, 0.00], p = 1.0000" in html
     assert "0 of" in html
     assert len(Page.of(html).all("script")) == 0
 
 
 def test_three_systems_are_corrected_for_their_pairs() -> None:
-    report = make_report(GOLD, {**SYSTEMS, "gold": GOLD}, QUICK)
+    report = treegauge.report(GOLD, {**SYSTEMS, "gold": GOLD}, QUICK)
     html = report.html()
     assert html.count("after Holm&#39;s correction") >= 3
     assert any(table.title.startswith("Who beats whom") for table in report.tables())
@@ -189,7 +189,7 @@ def test_three_systems_are_corrected_for_their_pairs() -> None:
 def test_a_missing_parse_is_said() -> None:
     broken = [str(tree) for tree in SYSTEMS["oracle-binary"]]
     broken[3] = "()"
-    page = Page.of(make_report(GOLD, {"broken": broken, "b": SYSTEMS["right-branching"]}, QUICK).html())
+    page = Page.of(treegauge.report(GOLD, {"broken": broken, "b": SYSTEMS["right-branching"]}, QUICK).html())
     sentence = next(sentence for sentence in page.sentences if sentence["n"] == 4)
     assert sentence["t"][0]["x"] == "no parse"
     assert sentence["t"][0]["c"][:3] == [0, sentence["t"][1]["c"][1], 0]
@@ -197,7 +197,7 @@ def test_a_missing_parse_is_said() -> None:
 
 
 def test_sentences_are_limited_by_number_and_by_bytes(report: Report) -> None:
-    few = make_report(GOLD, SYSTEMS, QUICK, most=2)
+    few = treegauge.report(GOLD, SYSTEMS, QUICK, most=2)
     assert few.sentences.rows == report.sentences.rows[:2]
     assert few.sentences.differing == report.sentences.differing > 2
     assert "the 2 on which the systems differ most are here" in few.html()
@@ -210,7 +210,7 @@ def test_sentences_are_limited_by_number_and_by_bytes(report: Report) -> None:
 def test_judgements_and_the_tables_of_a_check() -> None:
     accepted = {system: Judgements({}, otherwise=Verdict.ACCEPTED) for system in SYSTEMS}
     checked = [treegauge.score(GOLD, SYSTEMS["oracle-binary"]).table()]
-    report = make_report(GOLD, SYSTEMS, QUICK, judgements=accepted, checked=checked)
+    report = treegauge.report(GOLD, SYSTEMS, QUICK, judgements=accepted, checked=checked)
     assert 'id="checked"' in report.html()
     measures = report.comparison.overall.measures["right-branching"]
     assert measures["precision_soft"] == 1
@@ -219,7 +219,7 @@ def test_judgements_and_the_tables_of_a_check() -> None:
 
 def test_a_preset_and_skipping() -> None:
     gold, test = Treebank.parse("(S (A a) (B b)) (S (NP (A c) (B d)) (C e))"), ["(S (A a) (B b))", "()"]
-    report = make_report(gold, {"a": test}, CompareOptions(rounds=10, preset="none", on_mismatch="skip"))
+    report = treegauge.report(gold, {"a": test}, CompareOptions(rounds=10, preset="none", on_mismatch="skip"))
     assert report.comparison.overall.sentences == 1
     assert report.sentences.differing == 0
 
@@ -315,7 +315,7 @@ def test_the_demo_writes_a_report(tmp_path: Path) -> None:
 def test_one_sign_convention_and_a_first_paragraph_in_words() -> None:
     for names in (("worse", "better"), ("better", "worse")):
         trees = dict(zip(("better", "worse"), SYSTEMS.values(), strict=True))
-        report = make_report(GOLD, {name: trees[name] for name in names}, QUICK)
+        report = treegauge.report(GOLD, {name: trees[name] for name in names}, QUICK)
         (pair,) = report.comparison.overall.pairs
         value = 100 * pair.of(("parseval", "f1")).value
         assert (value > 0) == (names[1] == "better"), "the second minus the first"

@@ -11,7 +11,7 @@ import pytest
 from axe_checks import axe_faults
 from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
 
-from treegauge.reports.reporting import make_report
+import treegauge
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.drawing import draw_svg, fold_settled
@@ -43,7 +43,7 @@ class Watched:
 @pytest.fixture(scope="module")
 def own(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Watched:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    make_report(GOLD, SYSTEMS, QUICK).write(str(path))
+    treegauge.report(GOLD, SYSTEMS, QUICK).write(str(path))
     return Watched(chromium, path)
 
 
@@ -144,7 +144,7 @@ def test_texts_of_a_tree_do_not_touch(page: Page) -> None:
 @pytest.mark.slow
 def test_hostile_text_stays_text(chromium: Browser, tmp_path: Path) -> None:
     path = tmp_path / "hostile.html"
-    make_report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME).write(str(path))
+    treegauge.report(HOSTILE, {HOSTILE_NAME: FLAT, "b": HOSTILE}, QUICK, title=HOSTILE_NAME).write(str(path))
     watched = Watched(chromium, path)
     for number in range(watched.page.locator(".item").count()):
         item = watched.page.locator(".item").nth(number)
@@ -166,7 +166,7 @@ def test_a_deep_tree_is_folded_before_it_is_drawn(chromium: Browser, tmp_path: P
         deep = Tree("S", [deep])
     path = tmp_path / "deep.html"
     options = CompareOptions(rounds=5, preset="none", metrics=("parseval", "hogenhout"))
-    make_report([deep], {"flat": [flat]}, options).write(str(path))
+    treegauge.report([deep], {"flat": [flat]}, options).write(str(path))
     watched = Watched(chromium, path)
     assert 10 < watched.page.locator(".item svg.treegauge").first.locator(".node").count() < 200
     assert watched.said == []
@@ -218,7 +218,7 @@ def without_first_phrase(tree: Tree) -> Tree:
 def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fold: bool) -> None:
     gold = Treebank.from_trees([*WIDE, *GOLD[:60]])
     test = Treebank.from_trees([*map(without_first_phrase, WIDE), *SYSTEMS["right-branching"][:60]])
-    report = make_report(gold, {"A": test}, CompareOptions(rounds=5, preset="none"))
+    report = treegauge.report(gold, {"A": test}, CompareOptions(rounds=5, preset="none"))
     path = tmp_path / "report.html"
     report.write(str(path))
     watched = Watched(chromium, path)
@@ -246,7 +246,7 @@ def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fo
 @pytest.mark.parametrize("width", [1280, 375])
 def test_axe_finds_no_fault(chromium: Browser, tmp_path: Path, axe: str, width: int) -> None:
     path = tmp_path / "report.html"
-    make_report(GOLD, SYSTEMS, QUICK).write(str(path))
+    treegauge.report(GOLD, SYSTEMS, QUICK).write(str(path))
     context = chromium.new_context(bypass_csp=True, viewport={"width": width, "height": 800})
     page = context.new_page()
     page.goto(path.as_uri())

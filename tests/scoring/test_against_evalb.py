@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from known_answers import program_cases
 
 import treegauge
-from treegauge import Tree, Treebank
-from treegauge.alignment.pairing import prepare
+from treegauge import Tree, Treebank, alignment
 from treegauge.metrics.evalb import ERROR, SKIP, VALID, score_lines
 from treegauge.metrics.matching import matched_counts, partners
 from treegauge.metrics.parseval import Parseval
@@ -126,7 +125,7 @@ def test_evalbs_own_decisions(pairs: list[tuple[Tree, Tree]], chosen: Parameters
 @given(treebank_pairs(max_size=4, max_words=8))
 def test_counting_matches_is_counting_partners(banks: tuple[Treebank, Treebank]) -> None:
     for preset in ("none", "collins", "induction"):
-        pair = prepare(*banks, load_preset(preset))
+        pair = alignment.pair(*banks, load_preset(preset))
         labelled, unlabelled = matched_counts(pair.gold, pair.test, pair.classes)
         assert labelled.tolist() == pair.gold.per_sentence(partners(pair.gold, pair.test, pair.classes) >= 0).tolist()
         assert unlabelled.tolist() == pair.gold.per_sentence(partners(pair.gold, pair.test, None) >= 0).tolist()

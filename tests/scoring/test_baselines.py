@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treegauge.alignment.pairing import prepare
+from treegauge import alignment
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
@@ -113,7 +113,7 @@ def test_oracle_on_real_trees_has_full_recall(shared: Path) -> None:
     rates: dict[str, dict[str, float]] = {}
     for name in BASELINES:
         preset = load_preset("default")
-        rates[name] = metric.rates(total_of(metric.rows(prepare(gold, baseline_for(name, gold, preset), preset))))
+        rates[name] = metric.rates(total_of(metric.rows(alignment.pair(gold, baseline_for(name, gold, preset), preset))))
     assert rates["oracle-binary"]["recall"] == 1
     assert all(rates["oracle-binary"]["unlabelled_f1"] > rates[name]["unlabelled_f1"] for name in SPLITS)
     assert rates["right-branching"]["unlabelled_f1"] > rates["random"]["unlabelled_f1"] > rates["left-branching"]["unlabelled_f1"]

@@ -157,7 +157,7 @@ def test_reading_ahead_stops_when_nobody_takes() -> None:
             made.append(1)
             yield Treebank.parse("(N a)")
 
-    ahead = sides.Ahead(endless)
+    ahead = sides.Prefetch(endless)
     assert ahead.take() is not None
     ahead.close()
     assert not ahead._thread.is_alive()
@@ -165,7 +165,7 @@ def test_reading_ahead_stops_when_nobody_takes() -> None:
 
 
 def test_the_end_and_an_error_come_again_when_asked_again(tmp_path: Path) -> None:
-    ahead = sides.Ahead(lambda: iter([Treebank.parse("(N a)")]))
+    ahead = sides.Prefetch(lambda: iter([Treebank.parse("(N a)")]))
     assert [ahead.take() is None for _ in range(3)] == [False, True, True]
     broken = sides.FileTrees([str(written(tmp_path, "broken.mrg", [*GOLD, "(S"]))], treegauge.ReadOptions(), keep=True)
     for _ in range(2):

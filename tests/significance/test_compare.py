@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from significance_rows import careless, own_treebank
 
-from treegauge.alignment.pairing import prepare
+from treegauge import alignment
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, questions
+from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, brackets_to_judge
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.registry import compared_metrics
@@ -41,7 +41,7 @@ def test_every_metric_is_compared_by_its_headline(three: Comparison) -> None:
 def test_rates_and_differences_are_those_of_the_metric(three: Comparison) -> None:
     metric = Parseval()
     rates = {
-        name: metric.rates(total_of(metric.rows(prepare(BANK, bank, load_preset("default")))))
+        name: metric.rates(total_of(metric.rows(alignment.pair(BANK, bank, load_preset("default")))))
         for name, bank in (("poor", POOR), ("good", GOOD))
     }
     found = three.overall.pair("poor", "good").of(F1)
@@ -85,7 +85,7 @@ def test_length_groups_are_a_partition(three: Comparison) -> None:
 def test_structures_are_counted_by_their_labels(three: Comparison) -> None:
     group = next(group for group in three.of_kind("structure") if group.title == "NP")
     metric = Hogenhout(structure=("NP",))
-    expected = metric.rows(prepare(BANK, FAIR, load_preset("default"))).sum(axis=0).tolist()
+    expected = metric.rows(alignment.pair(BANK, FAIR, load_preset("default"))).sum(axis=0).tolist()
     assert list(group.items["fair"].values()) == expected
     assert group.pair("poor", "fair").brackets.cells.total == expected[0]
 
@@ -168,9 +168,9 @@ def test_judgements_enter_through_the_same_items() -> None:
     systems = {"poor": POOR, "good": GOOD}
     judged: dict[str, Judgements] = {}
     for name, bank in systems.items():
-        asked = questions(prepare(BANK, bank, load_preset("default")), metric)
+        asked = brackets_to_judge(alignment.pair(BANK, bank, load_preset("default")), metric)
         judged[name] = Judgements({question.bracket: Verdict.ACCEPTED for question in asked})
-    rejected = BracketKey(0, 0, prepare(BANK, GOOD, load_preset("default")).gold.token_offset[1].item())
+    rejected = BracketKey(0, 0, alignment.pair(BANK, GOOD, load_preset("default")).gold.token_offset[1].item())
     judged["good"] = Judgements({**judged["good"].verdicts, rejected: Verdict.REJECTED})
     settings = CompareOptions(rounds=100, metrics=("hogenhout",), rates=("all",))
     comparison = compare(BANK, systems, settings, judgements=judged)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.freval import BySize, Freval
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, on_a_grid, total_of
 from treegauge.metrics.registry import find_metric, metric_names
@@ -32,7 +33,7 @@ def rows_of() -> dict[str, list[NDArray[np.object_]]]:
     rng = np.random.default_rng(1)
     lengths = rng.integers(1, 9, 30)
     gold, *systems = (Treebank.from_trees([random_tree(rng, int(n)) for n in lengths]) for _ in range(3))
-    pairs = [prepare(gold, system, load_preset("default")) for system in systems]
+    pairs = [alignment.pair(gold, system, load_preset("default")) for system in systems]
     return {name: [find_metric(name).rows(pair) for pair in pairs] for name in metric_names()}
 
 

@@ -8,8 +8,8 @@ from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
     from treegauge.alignment.brackets import Brackets
-    from treegauge.alignment.pairing import Pair, prepare
+    from treegauge.alignment.pairing import Pair, pair
 
-__all__ = ["Brackets", "Pair", "prepare"]
+__all__ = ["Brackets", "Pair", "pair"]
 
-__getattr__ = lazy_names(__name__, {"brackets": ("Brackets",), "pairing": ("Pair", "prepare")})
+__getattr__ = lazy_names(__name__, {"brackets": ("Brackets",), "pairing": ("Pair", "pair")})

@@ -22,7 +22,7 @@ from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
-__all__ = ["Common", "Pair", "over_common_tokens", "pair_of", "prepare"]
+__all__ = ["Common", "Pair", "over_common_tokens", "pair", "pair_of"]
 
 Mask = NDArray[np.bool_]
 
@@ -173,7 +173,7 @@ class Pair:
         )
 
 
-def prepare(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", ignore_words: bool = False) -> Pair:
+def pair(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", ignore_words: bool = False) -> Pair:
     """Align two treebanks and reduce them to what counts.
 
     ``on_mismatch``: ``align`` counts the gold brackets of a sentence that does not fit as missed, ``skip`` leaves it out,

@@ -63,7 +63,7 @@ def _save_tree_counts(counts: TreeCounts | str, store: ArrayStore) -> Any:
 
 
 def _load_tree_counts(data: Any, store: ArrayStore) -> TreeCounts | str:
-    from treegauge.grammar.smoothing import Token
+    from treegauge.grammar.lexicon import Token
     from treegauge.grammar.tree_counts import TreeCounts
     from treegauge.trees.tree import Production
 

@@ -41,7 +41,7 @@ def command() -> None:
     """
 
 
-@command.command(cls=Command, epilog=_TRAIN_EXAMPLES)
+@command.command("train", cls=Command, epilog=_TRAIN_EXAMPLES)
 @click.argument("first")
 @click.argument("second", required=False)
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The model file to write.")
@@ -53,7 +53,7 @@ def command() -> None:
     help="Use the tags of the files, or the posteriors of a trigram tagger trained on them.",
 )
 @reading_options
-def train(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
+def train_tagger(first: str, second: str | None, output: Path, tags: str, options: ReadOptions) -> None:
     """Train all models: rules from the file FIRST, their probabilities from SECOND (without it, from FIRST again)."""
     from treegauge.chunks.corpus import categories_of
     from treegauge.chunks.models import save_models, train_models
@@ -152,6 +152,7 @@ def entropy(
 
 
 @command.command(
+    "score",
     cls=Command,
     epilog="""\b
 Examples:
@@ -164,7 +165,7 @@ Examples:
     "--format", "form", type=click.Choice(["conlleval", "json"]), default="conlleval", show_default=True, help="Output format."
 )
 @reading_options
-def score(gold: str, test: str, form: str, options: ReadOptions) -> None:
+def score_chunks(gold: str, test: str, form: str, options: ReadOptions) -> None:
     """Score the chunks of TEST against GOLD with conlleval's numbers."""
     from treegauge.chunks.corpus import iob_of_chunks
     from treegauge.chunks.evaluation import ChunkScores, conlleval_printout

@@ -55,8 +55,10 @@ def command(jobs: int, output: str) -> None:
 
 def _write_report(matrix: Matrix, output: str) -> None:
     """The report on two of the objectives, scored against the binarised trees that the matrix scores by."""
-    from treegauge.reports.reporting import make_report
+    from treegauge.reports import reporting
 
     systems = {name: matrix.trees[name] for name in ("viterbi", "labelled-recall")}
-    report = make_report(matrix.binary_gold, systems, title="treegauge demo", gold_name="our own treebank, held out, binarised")
+    report = reporting.report(
+        matrix.binary_gold, systems, title="treegauge demo", gold_name="our own treebank, held out, binarised"
+    )
     report.write(output)

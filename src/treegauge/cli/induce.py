@@ -91,7 +91,7 @@ def command(
 
 def _settings(treebank: str, tune: str | None, grammar: PCFG, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
     """Decoding settings, chosen on the trees of ``tune`` or on a tenth of the treebank under a grammar of the rest."""
-    from treegauge.parsing.settings import LEAST_TREES, choose_settings, held_out, to_notes, tuning_sentences
+    from treegauge.parsing.tuning import LEAST_TREES, choose_settings, held_out, to_notes, tuning_sentences
 
     if tune is not None:
         gold = list(read(tune, options))

@@ -23,8 +23,8 @@ from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.pruning import THRESHOLD, search_error
-from treegauge.parsing.settings import CRITERIA, VITERBI, from_notes
 from treegauge.parsing.shards import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
+from treegauge.parsing.tuning import CRITERIA, VITERBI, from_notes
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:

@@ -130,7 +130,7 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, A
 
 
 def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: ReadOptions, chosen: Mapping[str, Any]) -> Report:
-    from treegauge.reports.reporting import make_report
+    from treegauge.reports import reporting
 
     checked = None
     if chosen["store"]:
@@ -140,7 +140,7 @@ def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: 
         plan = plan_for((), how.preset or "default")
         checked = checked_systems(bank, dict(zip(systems, banks, strict=True)), chosen["store"], plan)
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
-        return make_report(
+        return reporting.report(
             gold,
             systems,
             how,

@@ -112,16 +112,16 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         return
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
-    from treegauge.reports.scores import failed_checks, misfits, note_lines, parse_check
+    from treegauge.reports.scores import failed_limits, misfits, note_lines, parse_rate_limit
 
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
-    checks = [parse_check(text) for text in chosen["fail_under"]]
-    checks += [parse_check(text, is_most=True) for text in chosen["fail_over"]]
+    checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
+    checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
     systems = named_systems(tests)
     _remark(gold, list(systems.values()), preset, chosen)
     results = _results(gold, systems, preset, options, engine, chosen)
-    failed = failed_checks(results, checks)
+    failed = failed_limits(results, checks)
     if chosen["save"] is not None:
         from treegauge.scoring.result import Scores
 

@@ -24,9 +24,9 @@ __all__ = [
     "Checkpoint",
     "Corpus",
     "Experiment",
+    "ExperimentFigure",
     "ExperimentReport",
-    "Figure",
-    "Split",
+    "TreebankSplit",
     "Work",
     "document",
     "markdown",
@@ -109,7 +109,7 @@ class Corpus(NamedTuple):
     bank: Treebank
 
 
-class Figure(Protocol):
+class ExperimentFigure(Protocol):
     """A figure of a report, and the numbers in it."""
 
     @property
@@ -150,7 +150,7 @@ class ExperimentReport:
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
-    figures: Sequence[Figure] = ()
+    figures: Sequence[ExperimentFigure] = ()
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -185,7 +185,7 @@ EVERY = 5
 _HELD_OUT = re.compile(r"(^|[^a-z])(dev|test|eval|heldout|held-out)([^a-z]|$)", re.IGNORECASE)
 
 
-class Split(NamedTuple):
+class TreebankSplit(NamedTuple):
     """Trees to train on, trees to test on, and how they were told apart."""
 
     train: Treebank
@@ -198,7 +198,7 @@ def own_corpus() -> Corpus:
     return Corpus("treegauge's own treebank", own_treebank())
 
 
-def split(bank: Treebank) -> Split:
+def split(bank: Treebank) -> TreebankSplit:
     """The trees of files called dev or test are held out; where there are none, the fifth of every five trees of a file is.
 
     >>> train, test, how = split(own_treebank())
@@ -219,7 +219,7 @@ def split(bank: Treebank) -> Split:
             "  file called dev or test beside the others"
         )
     how = "the files called dev or test" if by_name else "the fifth of every five trees of each file"
-    return Split(bank.take(train), bank.take(test), how)
+    return TreebankSplit(bank.take(train), bank.take(test), how)
 
 
 def run_experiment(

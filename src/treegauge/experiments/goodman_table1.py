@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from treegauge.alignment.pairing import prepare
+from treegauge import alignment
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
@@ -157,7 +157,7 @@ def bracket_tree(words: Sequence[str], brackets: Sequence[tuple[int, int]]) -> T
 
 def _rates(gold: Treebank, trees: Sequence[Tree]) -> dict[str, float]:
     metric = Goodman()
-    rows = metric.rows(prepare(gold, Treebank.from_trees(trees), load_preset("none"), on_mismatch="error"))
+    rows = metric.rows(alignment.pair(gold, Treebank.from_trees(trees), load_preset("none"), on_mismatch="error"))
     rates = metric.rates(total_of(rows))
     return {name: float(rates[key]) for name, key in CRITERIA.items()}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Split, Work, own_corpus, setting, split
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, TreebankSplit, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import CRITERIA, GOODMAN_OBJECTIVES, Matrix, objective_matrix, parse_with_checkpoint
 from treegauge.experiments.presentation import (
     BarFigure,
@@ -129,7 +129,9 @@ def _figure(corpus: Corpus, matrix: Matrix) -> BarFigure:
     return BarFigure("rates", f"Three algorithms on five criteria: {corpus.name}", "%", groups, series, paper)
 
 
-def _notes(corpus: Corpus, parts: Split, settings: Settings, matrix: Matrix, verdicts: Sequence[CriterionTest]) -> list[str]:
+def _notes(
+    corpus: Corpus, parts: TreebankSplit, settings: Settings, matrix: Matrix, verdicts: Sequence[CriterionTest]
+) -> list[str]:
     outcome = in_words([_name_algorithms(each) for each in verdicts])
     return [
         f"Outcome: {outcome} In the paper there is one exception: Labelled Recall is best on Consistent Brackets Recall.",

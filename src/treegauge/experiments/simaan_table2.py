@@ -9,8 +9,7 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import parse_with_checkpoint
 from treegauge.experiments.presentation import RateTests
-from treegauge.experiments.simaan_grammars import Variant, cleaner, variants
-from treegauge.experiments.simaan_tables import ALGORITHMS, CRITERIA, Outcome, Parses, curve, report
+from treegauge.experiments.simaan_tables import ALGORITHMS, CRITERIA, Outcome, Parses, Variant, cleaner, curve, report, variants
 from treegauge.grammar.counting import statistics
 from treegauge.normalise import collapse_unaries
 from treegauge.parsing.parser import Parser, Sentence

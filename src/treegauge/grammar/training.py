@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 from treegauge.errors import MismatchError
 from treegauge.grammar.counting import relative_frequency, tag_sequence_tree
 from treegauge.grammar.dop_reduction import dop, plain_label
-from treegauge.grammar.lexicon import with_lexicon, with_unknown
+from treegauge.grammar.lexicon import USUAL, Smoothing, smoothed_lexicon, with_lexicon, with_unknown
 from treegauge.grammar.pcfg import PCFG, Rule
-from treegauge.grammar.smoothing import USUAL, Smoothing, smoothed_lexicon
 from treegauge.grammar.tree_counts import (
     COLLINS_BELOW,
     COUNTS,
@@ -128,7 +127,7 @@ def train(
 
     ``estimator`` is ``counts`` (relative frequency), or ``dop1`` or ``corrected`` for DOP (:mod:`treegauge.grammar.dop_reduction`).
     ``tags`` parses tags instead of words. Otherwise ``lexicon`` says what becomes of words that are rare or unknown:
-    ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.smoothing`); ``collins`` makes all that
+    ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.lexicon`); ``collins`` makes all that
     are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are. With a
     ``rule_weight`` rules are smoothed too (:mod:`treegauge.grammar.training`).
 

@@ -14,8 +14,7 @@ from typing import Any
 from treegauge.errors import UnknownName
 from treegauge.grammar.counting import count_rules
 from treegauge.grammar.dop_reduction import ESTIMATORS
-from treegauge.grammar.lexicon import UNKNOWN, rare_below
-from treegauge.grammar.smoothing import USUAL, Smoothing, Token, tokens
+from treegauge.grammar.lexicon import UNKNOWN, USUAL, Smoothing, Token, rare_below, tokens
 from treegauge.io import ReadOptions, stream
 from treegauge.io.splitting import Piece, cut_files
 from treegauge.normalise import Pipeline, pipeline

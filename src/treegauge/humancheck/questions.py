@@ -133,10 +133,10 @@ class WordSpans:
     def of(self, sentence: int, start: int, end: int) -> WordSpan:
         """The span, over all words of a gold sentence, from the first to the last of the counted tokens ``start:end``.
 
-        >>> from treegauge.alignment.pairing import prepare
+        >>> from treegauge import alignment
         >>> from treegauge.presets import load_preset
         >>> bank, preset = Treebank.parse("(S (NP (NN rain)) (, ,) (VP (V fell)))"), load_preset("default")
-        >>> spans = WordSpans(bank, bank, prepare(bank, bank, preset).alignment, preset)
+        >>> spans = WordSpans(bank, bank, alignment.pair(bank, bank, preset).alignment, preset)
         >>> spans.of(0, 0, 2)
         WordSpan(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True)
         """

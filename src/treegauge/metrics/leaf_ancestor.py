@@ -79,11 +79,11 @@ def spelled(brackets: Brackets, of: Lineages, tokens: Int64, classes: Int32, wid
 
     A symbol is a class of labels; with ``n`` classes, ``n`` is the mark ``[`` and ``n + 1`` is ``]``.
 
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> bank = Treebank.parse("(S (NP (D the) (N cat)) (V sat))")
-    >>> brackets = prepare(bank, bank, load_preset("none")).gold
+    >>> brackets = alignment.pair(bank, bank, load_preset("none")).gold
     >>> names = [*brackets.labels, "[", "]", ""]
     >>> rows = spelled(brackets, lineages(brackets), np.arange(3), np.arange(5), 3)
     >>> [" ".join(names[symbol] for symbol in row) for row in rows.tolist()]
@@ -182,12 +182,12 @@ class LeafAncestor(Metric):
     and a label to delete and the same replacement, 1 - 2.5/6. ``revision`` and ``bills`` are their mirror images, ``were`` and
     ``passed`` agree; the mean is 5/6:
 
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (N1 (w two) (N1 (w tax) (w revision)) (w bills)) (w were) (w passed))")
     >>> test = Treebank.parse("(S (NP (w two) (w tax) (w revision) (w bills)) (w were) (w passed))")
-    >>> pair = prepare(gold, test, load_preset("none"))
+    >>> pair = alignment.pair(gold, test, load_preset("none"))
     >>> [round(value, 3) for value in LeafAncestor().similarities(pair).tolist()]
     [0.917, 0.583, 0.583, 0.917, 1.0, 1.0]
     >>> import treegauge

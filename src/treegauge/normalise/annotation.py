@@ -19,7 +19,7 @@ from treegauge.trees import Child, Tree
 from treegauge.trees.discontinuous import on_placed
 from treegauge.trees.tree import fold
 
-__all__ = ["SPLITS", "USUAL_SPLITS", "Split", "annotate", "lexical_tag"]
+__all__ = ["SPLITS", "USUAL_SPLITS", "LabelSplit", "annotate", "lexical_tag"]
 
 PARENT, SIBLING, WORD = "^", "|", "="
 _MARKS = PARENT + SIBLING
@@ -66,7 +66,7 @@ class NodeContext(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Split:
+class LabelSplit:
     """A split of labels: its name, what it is, whether it is one of tags, and the mark of a node (``""`` for none)."""
 
     name: str
@@ -91,47 +91,51 @@ def _over_tags(place: NodeContext) -> bool:
 
 
 _TAGS = (
-    Split("tag-pa", "tags know their parent", True, lambda p: p.parent),
-    Split("in", "IN knows its grandparent", True, lambda p: p.grandparent if p.label == "IN" else ""),
-    Split("aux", "be, have and do differ from other verbs", True, _auxiliary),
-    Split(
+    LabelSplit("tag-pa", "tags know their parent", True, lambda p: p.parent),
+    LabelSplit("in", "IN knows its grandparent", True, lambda p: p.grandparent if p.label == "IN" else ""),
+    LabelSplit("aux", "be, have and do differ from other verbs", True, _auxiliary),
+    LabelSplit(
         "cc", "'but' and '&' differ from other conjunctions", True,
         lambda p: f"={p.word}" if p.label == "CC" and p.word in ("but", "&") else "",
     ),
-    Split("percent", "% differs from other nouns", True, lambda p: "=%" if p.word == "%" else ""),
-    Split(
+    LabelSplit("percent", "% differs from other nouns", True, lambda p: "=%" if p.word == "%" else ""),
+    LabelSplit(
         "alone", "a determiner or adverb that is its parent's only child is marked", True,
         lambda p: "U" if p.label in ("DT", "RB") and p.children == ["only"] else "",
     ),
-    Split("not", "'not' differs from other adverbs", True, lambda p: "=not" if p.word in ("not", "n't", "n’t") else ""),
-    Split(
+    LabelSplit("not", "'not' differs from other adverbs", True, lambda p: "=not" if p.word in ("not", "n't", "n’t") else ""),
+    LabelSplit(
         "punctuation", "marks of one tag are told apart", True,
         lambda p: f"={p.word}" if not p.label[:1].isalpha() or p.label == "HYPH" else "",
     ),
 )  # fmt: skip
 _PHRASES = (
-    Split("unary", "a phrase over one child is marked", False, lambda p: "U" if len(p.children) == 1 else ""),
-    Split("tmp", "temporal NPs are marked", False, lambda p: "TMP" if p.label == "NP" and "TMP" in p.functions else ""),
-    Split("sbj", "subjects are marked", False, lambda p: "SBJ" if p.label == "NP" and "SBJ" in p.functions else ""),
-    Split("poss", "possessive NPs are marked", False, lambda p: "P" if p.label == "NP" and p.children[-1] == "POS" else ""),
-    Split("base-np", "NPs over tags only are marked", False, lambda p: "B" if p.label == "NP" and _over_tags(p) else ""),
-    Split("vp", "VPs know the tag of their head", False, lambda p: _finiteness(p) if p.label == "VP" else ""),
-    Split(
+    LabelSplit("unary", "a phrase over one child is marked", False, lambda p: "U" if len(p.children) == 1 else ""),
+    LabelSplit("tmp", "temporal NPs are marked", False, lambda p: "TMP" if p.label == "NP" and "TMP" in p.functions else ""),
+    LabelSplit("sbj", "subjects are marked", False, lambda p: "SBJ" if p.label == "NP" and "SBJ" in p.functions else ""),
+    LabelSplit("poss", "possessive NPs are marked", False, lambda p: "P" if p.label == "NP" and p.children[-1] == "POS" else ""),
+    LabelSplit("base-np", "NPs over tags only are marked", False, lambda p: "B" if p.label == "NP" and _over_tags(p) else ""),
+    LabelSplit("vp", "VPs know the tag of their head", False, lambda p: _finiteness(p) if p.label == "VP" else ""),
+    LabelSplit(
         "sentence", "clauses know the tag of their head", False,
         lambda p: _finiteness(p) if p.label in ("S", "SBAR", "SINV", "SQ") else "",
     ),
-    Split(
+    LabelSplit(
         "verb", "phrases that hold a verb are marked", False,
         lambda p: "v" if p.label not in ("VP", "S", "SBAR", "SINV", "SQ") and p.phrase.has_verb else "",
     ),
-    Split("right-np", "NPs that end in an NP are marked", False, lambda p: "R" if p.label == "NP" and p.phrase.ends_in_np else ""),
-    Split(
+    LabelSplit(
+        "right-np", "NPs that end in an NP are marked", False, lambda p: "R" if p.label == "NP" and p.phrase.ends_in_np else "",
+    ),
+    LabelSplit(
         "gapped", "an S without a subject before its head is marked", False,
         lambda p: "G" if p.label == "S" and not {"NP", "SBAR"} & set(p.children[: p.head]) else "",
     ),
-    Split("coordinated", "phrases with a conjunction inside are marked", False, lambda p: "C" if "CC" in p.children[1:] else ""),
+    LabelSplit(
+        "coordinated", "phrases with a conjunction inside are marked", False, lambda p: "C" if "CC" in p.children[1:] else "",
+    ),
 )  # fmt: skip
-SPLITS: dict[str, Split] = {split.name: split for split in (*_TAGS, *_PHRASES)}
+SPLITS: dict[str, LabelSplit] = {split.name: split for split in (*_TAGS, *_PHRASES)}
 """The splits by name, after Klein & Manning (2003, Figure 8) where they have them."""
 USUAL_SPLITS = ("tag-pa", "in", "aux", "cc", "percent", "alone", "vp", "verb", "gapped")
 
@@ -189,7 +193,7 @@ def annotate(
     return fold(tree, combine).tree
 
 
-def _marks(splits: Sequence[Split], place: NodeContext) -> list[str]:
+def _marks(splits: Sequence[LabelSplit], place: NodeContext) -> list[str]:
     return [mark for split in splits if (mark := split.mark(place))]
 
 

@@ -19,7 +19,7 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.parsing.derivations import Grid
 from treegauge.parsing.inside_pass import inside
-from treegauge.parsing.layout import Chart, Leaves, Limit, Weights, find
+from treegauge.parsing.layout import Chart, Leaves, Limit, RuleWeights, find
 from treegauge.parsing.outside_pass import Outer, outside
 from treegauge.parsing.semirings import LARGEST, LOG_SUM, MAX, MODULAR, SMALLEST, SUM
 
@@ -41,7 +41,7 @@ class InsideChart:
     mode: int
     n: int
     grid: Grid
-    weights: Weights
+    weights: RuleWeights
     root: int
     log_scale: float
 
@@ -112,7 +112,7 @@ def limit_of(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]]
     return Limit(mask[:, :, None], group, np.array([0, grammar.visible]), np.arange(grammar.visible, dtype=np.int32))
 
 
-def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple[Weights, Float64]:
+def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple[RuleWeights, Float64]:
     """The weights of binary rules, of chains, and of single unary rules in a mode's numbers; kept with the
     grammar."""
     key = "weights", mode, modulus
@@ -127,7 +127,7 @@ def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple
         if mode in (LOG_SUM, MAX):
             binary, unary = np.log(binary), np.log(unary)
         assert chain is not None
-        grammar.derived[key] = Weights(binary, closure.first, closure.top, chain, len(unary) > 0), unary
+        grammar.derived[key] = RuleWeights(binary, closure.first, closure.top, chain, len(unary) > 0), unary
     return grammar.derived[key]
 
 
@@ -177,7 +177,7 @@ def _inside_chart(
     n: int,
     chart: Chart,
     leaves: Leaves,
-    weights: Weights,
+    weights: RuleWeights,
     unary: Float64,
     log_scale: float,
 ) -> InsideChart:

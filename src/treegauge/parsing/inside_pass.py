@@ -8,7 +8,7 @@ import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
-from treegauge.parsing.layout import Chart, Leaves, Limit, Weights
+from treegauge.parsing.layout import Chart, Leaves, Limit, RuleWeights
 from treegauge.parsing.semirings import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
 __all__ = ["grow", "inside"]
@@ -147,7 +147,9 @@ def any_allowed(limit: Limit, s: int, t: int) -> bool:
 
 
 @inline
-def close_chains(mode: int, s: int, t: int, cell: Scratch, held: Scratch, weights: Weights, limit: Limit, modulus: float) -> None:
+def close_chains(
+    mode: int, s: int, t: int, cell: Scratch, held: Scratch, weights: RuleWeights, limit: Limit, modulus: float
+) -> None:
     """Add to a cell all that chains of unary rules make of its symbols: e = C b. ``held`` is scratch space for b."""
     n_held, zero, one = 0, zero_of(mode), one_of(mode)
     for i in range(cell.count[0]):
@@ -174,7 +176,7 @@ def fill_chart(
     n: int,
     leaves: Leaves,
     rules: BinaryRules,
-    weights: Weights,
+    weights: RuleWeights,
     limit: Limit,
     modulus: float,
 ) -> tuple[Chart, int, float, float]:
@@ -265,27 +267,27 @@ def fill_chart(
 
 @kernel
 def inside_sum(
-    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+    n: int, leaves: Leaves, rules: BinaryRules, weights: RuleWeights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
     return fill_chart(SUM, n, leaves, rules, weights, limit, modulus)
 
 
 @kernel
 def inside_max(
-    n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+    n: int, leaves: Leaves, rules: BinaryRules, weights: RuleWeights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
     return fill_chart(MAX, n, leaves, rules, weights, limit, modulus)
 
 
 @kernel
 def inside_any(
-    mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+    mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: RuleWeights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
     return fill_chart(mode, n, leaves, rules, weights, limit, modulus)
 
 
 def inside(
-    mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: Weights, limit: Limit, modulus: float
+    mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: RuleWeights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
     """:func:`fill_chart` in the kernel of a mode. The rare ones share one, which has less to compile."""
     if mode == SUM:

@@ -32,7 +32,7 @@ MOST_CHAINS = 2_000_000
 
 
 class TopChains(NamedTuple):
-    """Weights of chains from a top symbol to a bottom X, in the columns of :class:`treegauge.grammar.binarisation.Closure`."""
+    """RuleWeights of chains from a top symbol to a bottom X, in the columns of :class:`treegauge.grammar.binarisation.Closure`."""
 
     first: Ints
     top: Ints

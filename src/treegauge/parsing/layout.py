@@ -17,7 +17,7 @@ import numpy as np
 
 from treegauge.parsing.jit import Bools, Floats, Ints, kernel
 
-__all__ = ["Chart", "Leaves", "Limit", "Weights", "cells", "find", "leaf_entries"]
+__all__ = ["Chart", "Leaves", "Limit", "RuleWeights", "cells", "find", "leaf_entries"]
 
 
 class Leaves(NamedTuple):
@@ -41,7 +41,7 @@ class Limit(NamedTuple):
     member: Ints
 
 
-class Weights(NamedTuple):
+class RuleWeights(NamedTuple):
     """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers
     of a mode.
 

@@ -99,7 +99,7 @@ def one_of(mode: int) -> float:
 
 
 @kernel
-def rows_of(grid: Grid, k: int, s: int, t: int) -> tuple[int, int, int, int]:
+def grid_rows(grid: Grid, k: int, s: int, t: int) -> tuple[int, int, int, int]:
     """The rows of a binary rule's children over [s, t), and the range of splits that both have (empty if none)."""
     i = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
     C = grid.binary.right_id[grid.binary.right[k]]
@@ -295,7 +295,7 @@ def best_production(
     value, rule, split = -np.inf, -1, -1
     for i in range(grid.binary.by_parent_first[A], grid.binary.by_parent_first[A + 1]):
         k = grid.binary.by_parent[i]
-        row_b, row_c, lo, hi = rows_of(grid, k, s, t)
+        row_b, row_c, lo, hi = grid_rows(grid, k, s, t)
         weight = rule_worth(k, parts, worth) if lo <= hi else 0.0
         for r in range(lo, hi + 1):
             x = weight + (table.left_row[row_b, r] + table.right_row[row_c, r])

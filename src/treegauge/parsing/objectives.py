@@ -73,12 +73,12 @@ class MetricRate:
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
         """The score of each tree (column) if each (row) is the right one; nan for 0/0."""
-        from treegauge.alignment.pairing import prepare
+        from treegauge import alignment
 
         k = len(trees)
         bank = Treebank.from_trees(trees)
         gold, test = bank.take(np.repeat(np.arange(k), k)), bank.take(np.tile(np.arange(k), k))
-        rows = self.metric.rows(prepare(gold, test, self.preset))
+        rows = self.metric.rows(alignment.pair(gold, test, self.preset))
         columns, _ = self.metric.float_columns([rows])
         rates = self.metric.rates_of_sums(columns[0])
         return rates[:, list(self.metric.rate_names).index(self.rate)].reshape(k, k)

@@ -8,7 +8,7 @@ import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
 from treegauge.parsing.jit import Floats, inline, kernel
-from treegauge.parsing.layout import Chart, Weights
+from treegauge.parsing.layout import Chart, RuleWeights
 from treegauge.parsing.semirings import LOG_SUM, SUM, plus, times, zero_of
 
 __all__ = ["Outer", "outside"]
@@ -25,7 +25,7 @@ class Outer(NamedTuple):
 
 @inline
 def outside_of_cell(
-    mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, weights: Weights, outer: Outer, dense: Floats
+    mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, outer: Outer, dense: Floats
 ) -> bool:
     """Read off o and f of one cell, f also into ``dense`` by symbol; whether anything there has a parse above it.
 
@@ -135,7 +135,7 @@ def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats,
 
 
 @inline
-def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, root: int) -> Outer:
     """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, Figure 3).
 
     ``root`` is the entry of the start symbol over the whole sentence; mode SUM or LOG_SUM.
@@ -163,15 +163,15 @@ def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Wei
 
 
 @kernel
-def outside_sum(n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+def outside_sum(n: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, root: int) -> Outer:
     return fill_outer(SUM, n, chart, rules, weights, root)
 
 
 @kernel
-def outside_log_sum(n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+def outside_log_sum(n: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, root: int) -> Outer:
     return fill_outer(LOG_SUM, n, chart, rules, weights, root)
 
 
-def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: Weights, root: int) -> Outer:
+def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, root: int) -> Outer:
     """:func:`fill_outer` in the kernel of a mode."""
     return (outside_sum if mode == SUM else outside_log_sum)(n, chart, rules, weights, root)

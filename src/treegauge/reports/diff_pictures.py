@@ -18,7 +18,7 @@ from treegauge.trees.drawing.svg import PictureFrame, Theme, escape_xml
 
 __all__ = ["diff_png", "diff_svg"]
 
-_FONT, _MARGIN, _LINE = 14, 12, 24
+_FONT, _SVG_MARGIN, _SVG_LINE = 14, 12, 24
 _SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)" height="(\d+)"')
 _LONGEST_HEADING = 160
 
@@ -40,29 +40,29 @@ def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "au
     (4, True)
     """
     elements: list[str] = []
-    right, bottom = 0, _MARGIN
+    right, bottom = 0, _SVG_MARGIN
     for number, diff in enumerate(diffs):
         block = _sentence(diff, number, bottom, fold)
         elements += block.elements
-        right, bottom = max(right, block.right), block.bottom + _MARGIN
+        right, bottom = max(right, block.right), block.bottom + _SVG_MARGIN
     used = {mark for diff in diffs for _, _, marks in diff.sides for mark in marks.values()}
     if used:
         block = _nested(legend_svg(used, width=max(right, 400), stylesheet=False), bottom)
         elements += block.elements
         right, bottom = max(right, block.right), block.bottom
     title = "; ".join(f"{diff.place}: {diff.summary}" for diff in diffs[:3]) or "No difference"
-    return PictureFrame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _MARGIN, bottom + _MARGIN)
+    return PictureFrame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _SVG_MARGIN, bottom + _SVG_MARGIN)
 
 
 def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Block:
     heading = clean(f"{diff.place}: {diff.summary}", _LONGEST_HEADING)
     elements = [_text(heading, top + _FONT, bold=True)]
-    right, bottom = _MARGIN + ems(heading) * _FONT * 108 // 10_000, top + _LINE
+    right, bottom = _SVG_MARGIN + ems(heading) * _FONT * 108 // 10_000, top + _SVG_LINE
     for side, (name, tree, marks) in enumerate(diff.sides):
         folded = diff.folded(tree, marks) if fold else frozenset[int]()
         picture = draw_svg(tree, marks, id_prefix=f"s{number}t{side}-", title=name, folded=folded, legend=False, stylesheet=False)
         elements.append(_text(clean(name, 60), bottom + _FONT, bold=False))
-        block = _nested(picture, bottom + _LINE)
+        block = _nested(picture, bottom + _SVG_LINE)
         elements += block.elements
         right, bottom = max(right, block.right), block.bottom
     return _Block(elements, right, bottom)
@@ -70,7 +70,7 @@ def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Block:
 
 def _text(text: str, baseline: int, *, bold: bool) -> str:
     weight = ' font-weight="600"' if bold else ' fill-opacity=".75"'
-    return f'<text x="{_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape_xml(text)}</text>'
+    return f'<text x="{_SVG_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape_xml(text)}</text>'
 
 
 def _nested(picture: str, top: int) -> _Block:
@@ -78,11 +78,11 @@ def _nested(picture: str, top: int) -> _Block:
     found = _SIZE.match(picture)
     assert found is not None, "a picture begins with its size"
     width, height = int(found[2]), int(found[3])
-    inside = f'<svg x="{_MARGIN}" y="{top}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
-    return _Block([inside.rstrip("\n")], _MARGIN + width, top + height)
+    inside = f'<svg x="{_SVG_MARGIN}" y="{top}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
+    return _Block([inside.rstrip("\n")], _SVG_MARGIN + width, top + height)
 
 
-_FONT, _GAP, _LEVEL, _LINE, _MARGIN = 14, 14, 40, 26, 16
+_GAP, _LEVEL, _LINE, _MARGIN = 14, 40, 26, 16
 # From the middle of a text to the end of a line above or below it.
 _CLEAR = 10
 _LONGEST_TEXT, _MOST_PIXELS = 60, 30_000

@@ -8,19 +8,22 @@ Marks are one character a node (:data:`~treegauge.reports.tree_diff.CODES`, a bl
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import Fit, Note
+from treegauge import io
+from treegauge.alignment.alignment import Fit, Note, align_pairs
 from treegauge.alignment.brackets import Brackets
-from treegauge.alignment.pairing import Pair
-from treegauge.errors import UsageError
+from treegauge.alignment.pairing import Pair, pair_of
+from treegauge.alignment.words import WordNumbers, without_traces
+from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
@@ -30,9 +33,9 @@ from treegauge.metrics.registry import compared_metrics
 from treegauge.presets import Preset
 from treegauge.reports.tree_diff import CODES, BracketMarks, mark_brackets
 from treegauge.scoring.counts import no_progress
+from treegauge.scoring.evaluation import score
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.scoring.result import Result
-from treegauge.scoring.scored_pairs import pair_behind, rescore
 from treegauge.significance.comparison import Comparison
 from treegauge.significance.paired_comparison import CompareOptions, common_sentences, comparable_scores, compare_scores
 from treegauge.significance.resampling import Progress
@@ -45,10 +48,60 @@ __all__ = [
     "Fragments",
     "Report",
     "find_sentences",
-    "make_report",
+    "pair_behind",
+    "report",
     "report_of_scores",
+    "rescore",
     "short_place",
 ]
+
+
+def rescore(result: Result) -> Result:
+    """The result with its trees; if it was read back, they are read from the files it names, and must be the same."""
+    if result.trees is not None:
+        return result
+    inputs = result.inputs
+    if inputs is None:
+        raise UsageError(f"{result.system}: these scores are of trees in memory, which cannot be read again; give the trees")
+    for path in (*inputs.gold, *inputs.test):
+        if not os.path.exists(path):
+            raise UsageError(f"{path} is not there, but the scores of {result.system} are of its trees")
+    reading = ReadOptions(**{item.name: inputs.reading[item.name] for item in fields(ReadOptions) if item.name in inputs.reading})
+    signature = result.signature
+    again = score(
+        _trees(inputs.gold, reading.of_gold),
+        {result.system: _trees(inputs.test, reading)},
+        result.metric,
+        signature.preset,
+        on_mismatch=signature.on_mismatch,
+        ignore_words=signature.ignore_words,
+        reading=reading,
+        on_error=reading.on_error,
+        pair="text",
+    )[0]
+    for side, path, before, now in (
+        ("gold", inputs.gold[0], signature.gold, again.signature.gold),
+        ("test", inputs.test[0], signature.test, again.signature.test),
+    ):
+        if before != now:
+            raise MismatchError(f"{path} has changed since it was scored: the hash of the {side} trees was {before} and is {now}")
+    return again
+
+
+def _trees(paths: Sequence[str], reading: ReadOptions) -> str | Treebank:
+    """One file by its name, so that it is read as it was then; several as one treebank."""
+    return paths[0] if len(paths) == 1 else Treebank.concatenate([io.read(path, reading) for path in paths])
+
+
+def pair_behind(result: Result) -> Pair:
+    """The brackets that a result was counted from, all sentences in one pair."""
+    trees, signature = result.scored_trees, result.signature
+    preset = signature.preset
+    gold, test = (without_traces(Treebank.concatenate(list(blocks)), preset) for blocks in (trees.gold, trees.test))
+    words = WordNumbers(preset)
+    alignment = align_pairs(gold, test, trees.partner, preset, words, ignore_words=signature.ignore_words)
+    return pair_of(gold, test, alignment, preset, words, on_mismatch="skip" if signature.on_mismatch == "skip" else "align")
+
 
 _MOST_BYTES = 3_600_000
 
@@ -271,7 +324,7 @@ class Report:
         write_chunks([self.html().encode("utf-8", "replace")], path)
 
 
-def make_report(
+def report(
     gold: TreebankLike,
     systems: Mapping[str, TreebankLike],
     options: CompareOptions | None = None,
@@ -289,8 +342,8 @@ def make_report(
     ``judgements`` are a person's, by system, and ``checked`` the tables they make; ``most`` limits the sentences that are kept with
     their trees. The other arguments are those of :func:`treegauge.compare`.
 
-    >>> report = make_report("(S (NP (N a)) (VP (V b)))", {"flat": "(S (N a) (V b))"}, CompareOptions(rounds=10))
-    >>> report.systems, report.sentences.differing
+    >>> found = report("(S (NP (N a)) (VP (V b)))", {"flat": "(S (N a) (V b))"}, CompareOptions(rounds=10))
+    >>> found.systems, found.sentences.differing
     (('flat',), 1)
     """
     options = options or CompareOptions()

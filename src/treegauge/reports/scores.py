@@ -20,14 +20,14 @@ from treegauge.tables import Cell, Table, number_of, render
 __all__ = [
     "MOST_NOTES",
     "SCORE_FORMATS",
-    "Check",
+    "RateLimit",
     "evalb_layout",
-    "failed_checks",
+    "failed_limits",
     "listed_notes",
     "misfits",
     "note_lines",
     "one_of_each_system",
-    "parse_check",
+    "parse_rate_limit",
     "problems_only",
     "score_text",
     "unread_trees",
@@ -100,7 +100,7 @@ def misfits(results: Sequence[Result]) -> list[str]:
     return lines
 
 
-class Check(NamedTuple):
+class RateLimit(NamedTuple):
     """A rate and the least it may be, or the most."""
 
     rate: str
@@ -112,11 +112,11 @@ class Check(NamedTuple):
         return "--fail-over" if self.is_most else "--fail-under"
 
 
-def parse_check(text: str, *, is_most: bool = False) -> Check:
+def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
     """The check behind a rate and its limit.
 
-    >>> parse_check("f1=0.90")
-    Check(rate='f1', limit=0.9, is_most=False)
+    >>> parse_rate_limit("f1=0.90")
+    RateLimit(rate='f1', limit=0.9, is_most=False)
     """
     name, equals, value = text.partition("=")
     try:
@@ -124,7 +124,7 @@ def parse_check(text: str, *, is_most: bool = False) -> Check:
     except ValueError:
         limit = math.nan
     rate = name.strip().replace(" ", "_")
-    check = Check(rate, limit, is_most)
+    check = RateLimit(rate, limit, is_most)
     most = math.inf if rate.rpartition(".")[2].startswith("average_") else 1
     if not equals or not 0 <= limit <= most:
         example = "average_crossing=1" if is_most else "f1=0.90"
@@ -132,7 +132,7 @@ def parse_check(text: str, *, is_most: bool = False) -> Check:
     return check
 
 
-def failed_checks(results: Sequence[Result], checks: Sequence[Check]) -> list[str]:
+def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> list[str]:
     """A line for each rate that is beyond its limit, or undefined; ``parseval.f1`` means the rate of that metric only."""
     lines: list[str] = []
     for check in checks:
@@ -151,7 +151,7 @@ def failed_checks(results: Sequence[Result], checks: Sequence[Check]) -> list[st
     return lines
 
 
-def _refuse_wrong_direction(check: Check, name: str, result: Result) -> None:
+def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None:
     metric = result.definition
     if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
         return

@@ -18,9 +18,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge import io
+from treegauge import alignment, io
 from treegauge.alignment.brackets import Brackets
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_order
@@ -66,12 +66,12 @@ class BracketMarks:
 def mark_brackets(pair: Pair) -> BracketMarks:
     """The marks of all brackets of a pair.
 
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (D a) (N b)) (VP (V c) (PP (P d) (N e))))")
     >>> test = Treebank.parse("(S (D a) (X (N b) (V c)) (NP (P d) (N e)))")
-    >>> marks = mark_brackets(prepare(gold, test, load_preset("none")))
+    >>> marks = mark_brackets(alignment.pair(gold, test, load_preset("none")))
     >>> marks.of_gold(0), marks.of_test(0)
     ({0: 'matched', 1: 'missed', 4: 'missed', 6: 'wrong-label'}, {0: 'matched', 2: 'crossing', 5: 'wrong-label'})
     """
@@ -205,7 +205,7 @@ class _Diffs:
     ) -> None:
         self.gold, self.test = io.as_treebank(gold, options), io.as_treebank(test, options)
         self.names = names
-        self.pair = prepare(self.gold, self.test, load_preset(preset))
+        self.pair = alignment.pair(self.gold, self.test, load_preset(preset))
         self.marks = mark_brackets(self.pair)
         self.notes = {note.sentence: note.what for note in self.pair.alignment.notes if note.kind != "characters"}
 

@@ -24,7 +24,7 @@ from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset, load_preset
-from treegauge.scoring.evalb_view import EvalbOutcome, EvalbRows, Prepared, evalb_parameters, evalb_rows, evalb_verdicts
+from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Trees
 from treegauge.tables import number_of
 from treegauge.trees.columns import HashState, TreebankHash
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ON_MISMATCH",
     "PAIR",
+    "HashedCounts",
     "Hasher",
-    "OutOfStep",
+    "MetricCounts",
+    "NotParallel",
     "Request",
-    "SystemTally",
-    "Tallied",
-    "Tally",
+    "SystemCounts",
     "check_fit",
-    "compare",
+    "count_files",
     "count_in_step",
     "no_progress",
 ]
@@ -100,20 +100,20 @@ class Request:
         return preset if self.cutoff is None else replace(preset, cutoff_length=self.cutoff)
 
 
-class OutOfStep(Exception):
+class NotParallel(Exception):
     """Sentence i does not belong to sentence i, or one side has more of them."""
 
 
-class Tally:
+class MetricCounts:
     """The rows of one metric: their sum, the sum over short sentences, and, if they are kept, themselves.
 
-    ``preset`` is the one of the signature, ``prepared_by`` the one that trees are prepared with for the metric. If rows are kept:
+    ``preset`` is the one of the signature, ``pairing_preset`` the one that trees are paired by for the metric. If rows are kept:
     ``length`` and ``status`` (0 scored, 1 does not fit, 2 no parse) of each gold sentence, and ``reproduced``, what the metric
     keeps beside its rows.
     """
 
     def __init__(self, metric: Metric, preset: Preset) -> None:
-        self.metric, self.preset, self.prepared_by = metric, preset, metric.preset_for(preset)
+        self.metric, self.preset, self.pairing_preset = metric, preset, metric.preset_for(preset)
         self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
         self.n_total = self.n_short = 0
         self.rows: list[Rows] = []
@@ -141,9 +141,9 @@ class Tally:
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that travels between processes, without the metric, which the receiver knows."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("metric", "preset", "prepared_by")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("metric", "preset", "pairing_preset")}
 
-    def merge(self, other: Tally) -> None:
+    def merge(self, other: MetricCounts) -> None:
         self.total.merge(other.total)
         self.short.merge(other.short)
         self.n_total += other.n_total
@@ -155,7 +155,7 @@ class Tally:
         self.reproduced += other.reproduced
 
 
-class SystemTally:
+class SystemCounts:
     """The counts of one system, from gold sentence ``first`` on.
 
     ``preset`` is that of the first metric: notes and breakdowns go by it. ``texts`` are those of sentences that stand against
@@ -166,9 +166,9 @@ class SystemTally:
     def __init__(self, request: Request, first: int = 0) -> None:
         self.request, self.first = request, first
         self.n_gold = self.n_test = 0
-        self.tallies = [Tally(metric, request.preset_of(metric)) for metric in request.metrics]
-        self.preset = self.tallies[0].preset
-        self._words = {tally.prepared_by.equal_words: WordNumbers(tally.prepared_by) for tally in self.tallies}
+        self.of_metrics = [MetricCounts(metric, request.preset_of(metric)) for metric in request.metrics]
+        self.preset = self.of_metrics[0].preset
+        self._words = {counts.pairing_preset.equal_words: WordNumbers(counts.pairing_preset) for counts in self.of_metrics}
         self.notes: list[Note] = []
         self.repairs: Counter[str] = Counter()
         self.texts: list[tuple[str, str]] = []
@@ -179,12 +179,12 @@ class SystemTally:
         file = _evalb_file(request)
         self.evalb = None if file is None else EvalbOutcome(file)
         self.evalb_status: list[Int64] = []
-        self._like_evalb = next((tally for tally in self.tallies if tally.metric.compared_with_evalb), None)
+        self._like_evalb = next((counts for counts in self.of_metrics if counts.metric.compared_with_evalb), None)
 
     def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
         """Count a block: gold sentence i against test sentence ``pairs[i]``, -1 standing for none.
 
-        If they are to be ``in_step``, OutOfStep is raised where a text turns up in another place than its own.
+        If they are to be ``in_step``, NotParallel is raised where a text turns up in another place than its own.
         """
         first = self.first + self.n_gold
         if self.request.on_mismatch == "evalb":
@@ -202,23 +202,23 @@ class SystemTally:
         self.request.progress(len(gold))
 
     def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int, in_step: bool) -> None:
-        main = self._prepared(gold, test, pairs, self.preset, in_step=in_step)
+        main = self._aligned_block(gold, test, pairs, self.preset, in_step=in_step)
         prepared = {self.preset: main}
-        for tally in self.tallies:
-            if tally.prepared_by not in prepared:
-                prepared[tally.prepared_by] = self._prepared(gold, test, pairs, tally.prepared_by)
-            block = prepared[tally.prepared_by]
-            rows, index = tally.metric.rows(block.pair), block.pair.index + first
-            tally.add(rows, index, block.pair.gold.length)
+        for counts in self.of_metrics:
+            if counts.pairing_preset not in prepared:
+                prepared[counts.pairing_preset] = self._aligned_block(gold, test, pairs, counts.pairing_preset)
+            block = prepared[counts.pairing_preset]
+            rows, index = counts.metric.rows(block.pair), block.pair.index + first
+            counts.add(rows, index, block.pair.gold.length)
             if self.request.keep:
-                length = sentence_lengths(block.gold_words, tally.prepared_by)
-                tally.keep(rows, index, length, _status(block.pair), tally.metric.reproduced(block.pair))
-            if self.evalb is not None and tally is self._like_evalb:
+                length = sentence_lengths(block.gold_words, counts.pairing_preset)
+                counts.keep(rows, index, length, _status(block.pair), counts.metric.reproduced(block.pair))
+            if self.evalb is not None and counts is self._like_evalb:
                 self._add_verdicts(block, rows, self.evalb)
         self._break_down(main.pair)
         self._note(main.pair.alignment.notes, first)
 
-    def _add_verdicts(self, block: Prepared, rows: Rows, so_far: EvalbOutcome) -> None:
+    def _add_verdicts(self, block: AlignedBlock, rows: Rows, so_far: EvalbOutcome) -> None:
         file = block.pair.preset.parameters
         assert file is not None
         try:
@@ -231,7 +231,9 @@ class SystemTally:
         if self.request.keep:
             self.evalb_status.append(status)
 
-    def _prepared(self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, in_step: bool = False) -> Prepared:
+    def _aligned_block(
+        self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, in_step: bool = False
+    ) -> AlignedBlock:
         request = self.request
         gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
         words = self._words[preset.equal_words]
@@ -239,17 +241,17 @@ class SystemTally:
         if in_step and (texts := differing_texts(gold_words, test_words, alignment)):
             self.texts += texts
             if is_displaced(self.texts):
-                raise OutOfStep
+                raise NotParallel
         # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
         on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
         pair = pair_of(gold_words, test_words, alignment, preset, words, on_mismatch=on_mismatch)
-        return Prepared(gold, test, gold_words, test_words, pair, words)
+        return AlignedBlock(gold, test, gold_words, test_words, pair, words)
 
     def _add_as_evalb(self, scored: EvalbRows, first: int) -> None:
-        for tally in self.tallies:
-            tally.add(scored.rows, scored.index + first, scored.length[scored.index])
+        for counts in self.of_metrics:
+            counts.add(scored.rows, scored.index + first, scored.length[scored.index])
             if self.request.keep:
-                tally.keep(scored.rows, scored.index + first, scored.length, scored.status, None)
+                counts.keep(scored.rows, scored.index + first, scored.length, scored.status, None)
         self._note(scored.notes, first)
 
     def _break_down(self, pair: Pair) -> None:
@@ -275,16 +277,16 @@ class SystemTally:
 
             self.breakdowns = {name: restored(name, *counted) for name, counted in state["breakdowns"].items()}
 
-    def append(self, other: SystemTally) -> None:
+    def append(self, other: SystemCounts) -> None:
         """Add what was counted of the sentences that follow, where they were numbered from 0."""
-        for tally in other.tallies:
-            tally.index = [index + self.n_gold for index in tally.index]
+        for counts in other.of_metrics:
+            counts.index = [index + self.n_gold for index in counts.index]
         other.notes = [note if note.sentence < 0 else replace(note, sentence=note.sentence + self.n_gold) for note in other.notes]
         self.merge(other)
 
-    def merge(self, other: SystemTally) -> None:
+    def merge(self, other: SystemCounts) -> None:
         """Add what was counted of the sentences that follow."""
-        for ours, theirs in zip(self.tallies, other.tallies, strict=True):
+        for ours, theirs in zip(self.of_metrics, other.of_metrics, strict=True):
             ours.merge(theirs)
         self.partner += [np.where(partner < 0, -1, partner + self.n_test) for partner in other.partner]
         self.n_gold += other.n_gold
@@ -321,10 +323,10 @@ def _status(pair: Pair) -> Int64:
 _MOST_NOTES = 100
 
 
-class Tallied(NamedTuple):
+class HashedCounts(NamedTuple):
     """The counts of a system, and the hashes of gold and test."""
 
-    tally: SystemTally
+    counts: SystemCounts
     digests: tuple[str, str]
 
 
@@ -367,23 +369,23 @@ class Hasher:
         return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
 
 
-def compare(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemTally:
+def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemCounts:
     """Count all files of a system, each against its gold file."""
-    total = SystemTally(request)
+    total = SystemCounts(request)
     for gold, test in files:
-        tally = _compare_file(gold, test, request, hasher, total.n_gold)
-        for side, trees, n_trees in (("gold", gold, tally.n_gold), ("test", test, tally.n_test)):
+        counts = _count_file(gold, test, request, hasher, total.n_gold)
+        for side, trees, n_trees in (("gold", gold, counts.n_gold), ("test", test, counts.n_test)):
             if trees.paths and not n_trees:
                 raise InputError(f"no trees in the {side} file", path=trees.name, advice="Nothing was scored.")
-        total.merge(tally)
+        total.merge(counts)
     check_fit(total)
     return total
 
 
-def check_fit(tally: SystemTally) -> None:
+def check_fit(counts: SystemCounts) -> None:
     """Refuse sentences that do not fit, all of them together, where that was asked for."""
-    if tally.request.on_mismatch == "error" and tally.notes:
-        raise MismatchError(_refusal(tally.notes))
+    if counts.request.on_mismatch == "error" and counts.notes:
+        raise MismatchError(_refusal(counts.notes))
 
 
 def _refusal(notes: Sequence[Note]) -> str:
@@ -392,18 +394,18 @@ def _refusal(notes: Sequence[Note]) -> str:
     return "\n".join([*lines, f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else lines)
 
 
-def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemTally:
+def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemCounts:
     marks = hasher.mark()
     once = not (gold.can_be_read_again and test.can_be_read_again)
     try:
         return _in_step(gold, test, request, hasher, first, may_end_apart=once)
-    except OutOfStep:
+    except NotParallel:
         hasher.go_back(marks)
     lines = test.line_by_line()
     if lines is not None and not once:
         try:
             return _in_step(gold, lines, request, hasher, first)
-        except (OutOfStep, InputError):
+        except (NotParallel, InputError):
             hasher.go_back(marks)
         finally:
             lines.close()
@@ -412,7 +414,7 @@ def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, fi
     try:
         if not once:
             return _in_step(gold, test, request, hasher, first, may_end_apart=True)
-    except OutOfStep:
+    except NotParallel:
         pass
     raise MismatchError(
         f"{gold.name} and {test.name} have not the same sentences in the same order, so they cannot be streamed\n"
@@ -420,7 +422,9 @@ def _compare_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, fi
     )
 
 
-def _in_step(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int, *, may_end_apart: bool = False) -> SystemTally:
+def _in_step(
+    gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int, *, may_end_apart: bool = False
+) -> SystemCounts:
     return count_in_step(gold.blocks(), test.blocks(), request, hasher, first, may_end_apart=may_end_apart)
 
 
@@ -432,22 +436,22 @@ def count_in_step(
     first: int = 0,
     *,
     may_end_apart: bool = False,
-) -> SystemTally:
-    """Count sentence i against sentence i, or raise OutOfStep.
+) -> SystemCounts:
+    """Count sentence i against sentence i, or raise NotParallel.
 
     One side may end first, if that is allowed and all sentences before are in place.
     """
-    tally = SystemTally(request, first)
+    counts = SystemCounts(request, first)
     by_line = request.on_mismatch == "evalb"
     with closing(_steps(gold, test)) as steps:
         for gold_block, test_block in steps:
-            if len(gold_block) != len(test_block) and not (may_end_apart and (by_line or not tally.texts)):
-                raise OutOfStep
+            if len(gold_block) != len(test_block) and not (may_end_apart and (by_line or not counts.texts)):
+                raise NotParallel
             if hasher is not None:
                 hasher.add(gold_block, test_block)
             pairs = np.arange(len(gold_block)) if len(test_block) else np.full(len(gold_block), -1, dtype=np.int64)
-            tally.add(gold_block, test_block, pairs, in_step=True)
-    return tally
+            counts.add(gold_block, test_block, pairs, in_step=True)
+    return counts
 
 
 def _steps(gold: Iterator[Treebank], test: Iterator[Treebank]) -> Generator[tuple[Treebank, Treebank]]:
@@ -470,7 +474,7 @@ def _steps(gold: Iterator[Treebank], test: Iterator[Treebank]) -> Generator[tupl
             ours, theirs = ours[size:], theirs[size:]
 
 
-def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemTally:
+def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemCounts:
     """Count each gold sentence against the test sentence with its text."""
     ours, theirs = gold.whole(), test.whole()
     if len(ours) != len(theirs) and request.pair != "text":
@@ -480,6 +484,6 @@ def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
             '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
         )
     hasher.add(ours, theirs)
-    tally = SystemTally(request, first)
-    tally.add(ours, theirs, pairs_by_text(ours, theirs))
-    return tally
+    counts = SystemCounts(request, first)
+    counts.add(ours, theirs, pairs_by_text(ours, theirs))
+    return counts

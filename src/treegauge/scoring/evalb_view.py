@@ -32,7 +32,7 @@ from treegauge.tables import plain
 from treegauge.trees.bracketed import one_line
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["EvalbOutcome", "EvalbRows", "Prepared", "bracketed_lines", "evalb_parameters", "evalb_rows", "evalb_verdicts"]
+__all__ = ["AlignedBlock", "EvalbOutcome", "EvalbRows", "bracketed_lines", "evalb_parameters", "evalb_rows", "evalb_verdicts"]
 
 Mask = NDArray[np.bool_]
 
@@ -83,7 +83,7 @@ class EvalbOutcome:
         return f"EVALB with {self.file} would drop {self.dropped} of these {self.sentences} sentences and print {shown}."
 
 
-class Prepared(NamedTuple):
+class AlignedBlock(NamedTuple):
     """Two blocks of trees and what was made of them: with traces, without, as aligned brackets; and how words were numbered."""
 
     gold: Treebank
@@ -94,7 +94,7 @@ class Prepared(NamedTuple):
     words: WordNumbers
 
 
-def evalb_verdicts(block: Prepared, rows: Rows, file: EvalbFile) -> tuple[EvalbOutcome, Int64]:
+def evalb_verdicts(block: AlignedBlock, rows: Rows, file: EvalbFile) -> tuple[EvalbOutcome, Int64]:
     """EVALB's outcome on these trees, one a line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
     _refuse_gaps(block.gold, block.test)
     preset = from_parameters(file.parameters, file.name)
@@ -127,7 +127,7 @@ def _refuse_gaps(*banks: Treebank) -> None:
         bank.require_continuous("EVALB reads bracketed text, which cannot hold crossing branches")
 
 
-def _sure_status(block: Prepared, preset: Preset, *, may_repair: bool) -> Int64:
+def _sure_status(block: AlignedBlock, preset: Preset, *, may_repair: bool) -> Int64:
     """The status that EVALB surely gives to each sentence that both sides have; for the rest, it must be asked.
 
     It skips a parse of no words, and refuses other numbers of words than gold's unless it may repair quotes. It scores, and as we
@@ -146,7 +146,7 @@ def _sure_status(block: Prepared, preset: Preset, *, may_repair: bool) -> Int64:
     return status
 
 
-def _is_plain(block: Prepared, preset: Preset, n: int) -> Mask:
+def _is_plain(block: AlignedBlock, preset: Preset, n: int) -> Mask:
     """The sentences among the first ``n`` with the same words in the same place, deleted on both sides or on none."""
     gold, test, alignment = block.gold_words, block.test_words, block.pair.alignment
     same = (alignment.fit[:n] == Fit.TOKENS) & (alignment.test[:n] == np.arange(n))

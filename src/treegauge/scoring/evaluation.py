@@ -25,14 +25,14 @@ from treegauge.io.sources import ReadOptions
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
-from treegauge.scoring.counts import Hasher, Request, SystemTally, Tallied, Tally, compare, no_progress
+from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, Request, SystemCounts, count_files, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import FileTrees, MemoryTrees, SentencePlaces, TreebankLike, Trees, paired_files, path_of, trees_of
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, Sentences
 from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["Evaluator", "ScoreOptions", "evaluator", "score", "score_files", "score_systems", "tally_systems"]
+__all__ = ["Evaluator", "ScoreOptions", "count_systems", "evaluator", "score", "score_files", "score_systems"]
 
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset
@@ -196,17 +196,17 @@ def score_systems(
     engine: Engine = IN_PROCESS,
 ) -> list[Result]:
     """The results of all systems by all metrics of a request, which go by ``names``."""
-    tallied = tally_systems(gold, systems, request, reading, engine)
+    counted = count_systems(gold, systems, request, reading, engine)
     return [
-        _result(system, name, each, counted.tally, counted.digests, inputs)
-        for system, (counted, inputs) in zip(systems, tallied, strict=True)
-        for name, each in zip(names, counted.tally.tallies, strict=True)
+        _result(system, name, each, counted.counts, counted.digests, inputs)
+        for system, (counted, inputs) in zip(systems, counted, strict=True)
+        for name, each in zip(names, counted.counts.of_metrics, strict=True)
     ]
 
 
-def tally_systems(
+def count_systems(
     gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine = IN_PROCESS
-) -> list[tuple[Tallied, Inputs | None]]:
+) -> list[tuple[HashedCounts, Inputs | None]]:
     """The counts of each system, and the files they were counted from."""
     if not systems:
         raise UsageError("there is no system to score")
@@ -214,26 +214,26 @@ def tally_systems(
     if not engine.in_process:
         return _tally_in_shards(gold, systems, request, reading, engine)
     kept: dict[str, Trees] = {}
-    results: list[tuple[Tallied, Inputs | None]] = []
+    results: list[tuple[HashedCounts, Inputs | None]] = []
     for test in systems.values():
         files = _files(gold, test, reading, request, kept)
         try:
             with Hasher() as hasher:
-                tally = compare(files, request, hasher)
+                counts = count_files(files, request, hasher)
                 digests = hasher.digests()
         finally:
             for sides in files:
                 for side in sides:
                     side.close()
-        results.append((Tallied(tally, digests), _inputs(files, reading)))
+        results.append((HashedCounts(counts, digests), _inputs(files, reading)))
     return results
 
 
 def _tally_in_shards(
     gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine
-) -> list[tuple[Tallied, Inputs | None]]:
+) -> list[tuple[HashedCounts, Inputs | None]]:
     """The same from shards."""
-    from treegauge.scoring.shards import FilePair, compare_in_shards, plan_shards
+    from treegauge.scoring.shards import FilePair, count_in_shards, plan_shards
 
     every = [_files(gold, test, reading, request, {}) for test in systems.values()]
     if any(isinstance(side, MemoryTrees) for files in every for sides in files for side in sides):
@@ -241,8 +241,8 @@ def _tally_in_shards(
     pairs = [[FilePair(ours.paths, theirs.paths) for ours, theirs in files] for files in every]
     plan = engine.plan(lambda: plan_shards(pairs, reading))
     request = replace(request, progress=no_progress)
-    tallied = compare_in_shards(pairs, plan, request, reading, engine)
-    return [(one, _inputs(files, reading)) for one, files in zip(tallied, every, strict=True)]
+    counted = count_in_shards(pairs, plan, request, reading, engine)
+    return [(one, _inputs(files, reading)) for one, files in zip(counted, every, strict=True)]
 
 
 def _files(
@@ -273,22 +273,24 @@ def _inputs(files: Sequence[tuple[Trees, Trees]], reading: ReadOptions) -> Input
     return Inputs(gold, test, asdict(reading))
 
 
-def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests: tuple[str, str], inputs: Inputs | None) -> Result:
-    metric, request = tally.metric, counted.request
+def _result(
+    system: str, name: str, counts: MetricCounts, counted: SystemCounts, digests: tuple[str, str], inputs: Inputs | None
+) -> Result:
+    metric, request = counts.metric, counted.request
     options = dict(metric.options)
-    if request.on_mismatch == "evalb" and (quotes := evalb_parameters(tally.preset).quote_labels):
+    if request.on_mismatch == "evalb" and (quotes := evalb_parameters(counts.preset).quote_labels):
         # EVALB's quote repair is no part of a preset, but of EVALB's decisions.
         options["quote_labels"] = [label.decode("utf-8", "replace") for label in quotes]
     signature = Signature(
         metric=name,
         options=options,
-        preset=tally.preset,
+        preset=counts.preset,
         on_mismatch=request.on_mismatch,
         ignore_words=request.ignore_words,
         on_error="repair" if request.on_error == "repair" else "parse-fails",
         repairs=dict(sorted(counted.repairs.items())),
-        sentences=tally.n_total,
-        skipped=counted.n_gold - tally.n_total,
+        sentences=counts.n_total,
+        skipped=counted.n_gold - counts.n_total,
         gold=digests[0][:12],
         test=digests[1][:12],
         version=__version__,
@@ -299,28 +301,28 @@ def _result(system: str, name: str, tally: Tally, counted: SystemTally, digests:
         metric=name,
         headline=metric.headline,
         columns=metric.columns,
-        total=Part.of(metric, tally.total.values(), tally.n_total),
-        short=Part.of(metric, tally.short.values(), tally.n_short, tally.preset.cutoff_length),
+        total=Part.of(metric, counts.total.values(), counts.n_total),
+        short=Part.of(metric, counts.short.values(), counts.n_short, counts.preset.cutoff_length),
         signature=signature,
         notes=tuple(counted.notes),
         evalb=counted.evalb if like_evalb else None,
         inputs=inputs,
         definition=metric,
-        sentences=_sentences(tally, counted, counted.evalb_status if like_evalb else []) if request.keep else None,
+        sentences=_sentences(counts, counted, counted.evalb_status if like_evalb else []) if request.keep else None,
         trees=ScoredTrees(counted.gold, counted.test, _joined(counted.partner)) if request.keep else None,
         breakdowns=counted.breakdowns,
     )
 
 
-def _sentences(tally: Tally, counted: SystemTally, verdicts: Sequence[Int64]) -> Sentences:
+def _sentences(counts: MetricCounts, counted: SystemCounts, verdicts: Sequence[Int64]) -> Sentences:
     return Sentences(
-        rows=np.concatenate(tally.rows) if tally.rows else np.zeros((0, len(tally.metric.columns))),
-        index=_joined(tally.index),
-        length=_joined(tally.length),
-        status=_joined(tally.status),
+        rows=np.concatenate(counts.rows) if counts.rows else np.zeros((0, len(counts.metric.columns))),
+        index=_joined(counts.index),
+        length=_joined(counts.length),
+        status=_joined(counts.status),
         places=SentencePlaces(counted.gold),
         evalb=_joined(verdicts) if verdicts else None,
-        reproduced=np.concatenate(tally.reproduced) if tally.reproduced else None,
+        reproduced=np.concatenate(counts.reproduced) if counts.reproduced else None,
     )
 
 

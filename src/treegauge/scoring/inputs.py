@@ -25,7 +25,7 @@ from treegauge.trees.treebank import Treebank
 
 __all__ = ["FileTrees", "MemoryTrees", "SentencePlaces", "TreebankLike", "Trees", "paired_files", "path_of", "trees_of"]
 
-_AHEAD = 3
+_PREFETCH_BLOCKS = 3
 
 
 class MemoryTrees:
@@ -63,7 +63,7 @@ class FileTrees:
         self.can_be_read_again = keep or "-" not in paths
         self._options, self._keep = options, keep
         self._kept: list[Treebank] = []
-        self._rest: Ahead | None = None
+        self._rest: Prefetch | None = None
         self._is_complete = False
 
     def blocks(self) -> Iterator[Treebank]:
@@ -71,7 +71,7 @@ class FileTrees:
         if not self._keep:
             self.close()
         if self._rest is None and not self._is_complete:
-            self._rest = Ahead(lambda: (block for path in self.paths for block in io.stream(path, self._options)))
+            self._rest = Prefetch(lambda: (block for path in self.paths for block in io.stream(path, self._options)))
         yield from self._kept
         while self._rest is not None and (block := self._rest.take()) is not None:
             if self._keep:
@@ -103,11 +103,11 @@ class FileTrees:
 Trees = MemoryTrees | FileTrees
 
 
-class Ahead:
+class Prefetch:
     """Items made in a thread, a few ahead of whoever takes them."""
 
     def __init__(self, make: Callable[[], Iterator[Treebank]]) -> None:
-        self._queue: queue.Queue[Treebank | BaseException | None] = queue.Queue(_AHEAD)
+        self._queue: queue.Queue[Treebank | BaseException | None] = queue.Queue(_PREFETCH_BLOCKS)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._fill, args=(make,), daemon=True)
         self._thread.start()

@@ -19,7 +19,7 @@ from treegauge.io.splitting import Piece
 from treegauge.metrics.breakdowns import Places
 from treegauge.metrics.freval import BySize
 from treegauge.metrics.metric import ExactSum, Rows
-from treegauge.scoring.counts import SystemTally, Tally
+from treegauge.scoring.counts import MetricCounts, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.saved_scores import integers_from_arrays, integers_to_arrays
 from treegauge.scoring.shards import Hash, Plan, Stretch, Unit
@@ -64,15 +64,15 @@ def _load_unit(data: Mapping[str, Any]) -> Unit:
     return Stretch(data["system"], data["pair"], gold, test, ReadOptions(**data["reading"]), ReadOptions(**data["test_reading"]))
 
 
-def save_counts(counts: SystemTally | str | None, store: ArrayStore) -> Any:
+def save_counts(counts: SystemCounts | str | None, store: ArrayStore) -> Any:
     """The counts of a stretch, a hash, or None where sentences are out of step."""
-    if not isinstance(counts, SystemTally):
+    if not isinstance(counts, SystemCounts):
         return counts
     return {
         "first": counts.first,
         "n_gold": counts.n_gold,
         "n_test": counts.n_test,
-        "tallies": [_save_tally(tally, store) for tally in counts.tallies],
+        "of_metrics": [_save_metric(of_metric, store) for of_metric in counts.of_metrics],
         "notes": [astuple(note) for note in counts.notes],
         "repairs": dict(counts.repairs),
         "texts": counts.texts,
@@ -95,17 +95,17 @@ def save_counts(counts: SystemTally | str | None, store: ArrayStore) -> Any:
     }
 
 
-def load_counts(data: Any, store: ArrayStore) -> SystemTally | str | None:
+def load_counts(data: Any, store: ArrayStore) -> SystemCounts | str | None:
     """The value that :func:`save_counts` was given."""
     if data is None or isinstance(data, str):
         return data
-    counts = SystemTally.__new__(SystemTally)
+    counts = SystemCounts.__new__(SystemCounts)
     counts.__setstate__(
         {
             "first": data["first"],
             "n_gold": data["n_gold"],
             "n_test": data["n_test"],
-            "tallies": [_load_tally(tally, store) for tally in data["tallies"]],
+            "of_metrics": [_load_metric(of_metric, store) for of_metric in data["of_metrics"]],
             "notes": [Note(*note) for note in data["notes"]],
             "repairs": Counter(data["repairs"]),
             "texts": [(gold, test) for gold, test in data["texts"]],
@@ -126,23 +126,23 @@ def _load_breakdown(data: Mapping[str, Any], store: ArrayStore) -> tuple[Any, An
     return counts, places, data["sentences"]
 
 
-def _save_tally(tally: Tally, store: ArrayStore) -> dict[str, Any]:
+def _save_metric(of_metric: MetricCounts, store: ArrayStore) -> dict[str, Any]:
     return {
-        "total": _save_sum(tally.total),
-        "short": _save_sum(tally.short),
-        "n_total": tally.n_total,
-        "n_short": tally.n_short,
-        **{name: [_save_rows(rows, store) for rows in getattr(tally, name)] for name in _LISTS},
+        "total": _save_sum(of_metric.total),
+        "short": _save_sum(of_metric.short),
+        "n_total": of_metric.n_total,
+        "n_short": of_metric.n_short,
+        **{name: [_save_rows(rows, store) for rows in getattr(of_metric, name)] for name in _LISTS},
     }
 
 
-def _load_tally(data: Mapping[str, Any], store: ArrayStore) -> Tally:
-    tally = Tally.__new__(Tally)
-    tally.total, tally.short = _load_sum(data["total"]), _load_sum(data["short"])
-    tally.n_total, tally.n_short = data["n_total"], data["n_short"]
+def _load_metric(data: Mapping[str, Any], store: ArrayStore) -> MetricCounts:
+    of_metric = MetricCounts.__new__(MetricCounts)
+    of_metric.total, of_metric.short = _load_sum(data["total"]), _load_sum(data["short"])
+    of_metric.n_total, of_metric.n_short = data["n_total"], data["n_short"]
     for name in _LISTS:
-        setattr(tally, name, [_load_rows(rows, store) for rows in data[name]])
-    return tally
+        setattr(of_metric, name, [_load_rows(rows, store) for rows in data[name]])
+    return of_metric
 
 
 def _save_rows(rows: Rows, store: ArrayStore) -> Any:

@@ -2,7 +2,7 @@
 
 A shard is a stretch of sentences, named by the bytes of the files they are in; its result is a sum of rows. The hash of each side
 is a shard of its own, as it has to see all trees in order. Where gold and test are not in step, which takes a look at all of both,
-the whole system is one shard: then :func:`treegauge.scoring.counts.compare` does what it always does.
+the whole system is one shard: then :func:`treegauge.scoring.counts.count_files` does what it always does.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from treegauge.engines import Engine
 from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.splitting import Piece, SplitFiles, cut_files
-from treegauge.scoring.counts import Hasher, OutOfStep, Request, SystemTally, Tallied, check_fit, compare, count_in_step
+from treegauge.scoring.counts import HashedCounts, Hasher, NotParallel, Request, SystemCounts, check_fit, count_files, count_in_step
 from treegauge.scoring.inputs import FileTrees
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["SENTENCES", "FilePair", "Plan", "compare_in_shards", "plan_shards"]
+__all__ = ["SENTENCES", "FilePair", "Plan", "count_in_shards", "plan_shards"]
 
 SENTENCES = 8192
 """Of a shard: a fraction of a second of work, so that handing it out costs little beside it."""
@@ -153,22 +153,22 @@ def _uncut(paths: tuple[str, ...]) -> Piece:
     return Piece(tuple(map(Source, paths)), 0, -1)
 
 
-def compare_in_shards(
+def count_in_shards(
     systems: Sequence[Sequence[FilePair]], plan: Plan, request: Request, reading: ReadOptions, engine: Engine
-) -> list[Tallied]:
-    """The counts of each system that :func:`~treegauge.scoring.counts.compare` would make."""
+) -> list[HashedCounts]:
+    """The counts of each system that :func:`~treegauge.scoring.counts.count_files` would make."""
     small = replace(request, keep=request.keep and request.sentences)
     done: dict[Unit, Done] = dict(zip(plan.units, engine.map(work_on, small, plan.units, title="scoring"), strict=True))
     found = [_put_together(number, pairs, done, small, reading) for number, pairs in enumerate(systems)]
-    wholes = [Whole(tuple(pairs), reading) for pairs, tallied in zip(systems, found, strict=True) if tallied is None]
+    wholes = [Whole(tuple(pairs), reading) for pairs, counted in zip(systems, found, strict=True) if counted is None]
     rest = dict(zip(wholes, engine.map(work_on, request, wholes, title="scoring again"), strict=True)) if wholes else {}
     results = [one or _whole(rest[Whole(tuple(pairs), reading)], request) for pairs, one in zip(systems, found, strict=True)]
     for one in results:
-        check_fit(one.tally)
+        check_fit(one.counts)
     return results
 
 
-Done = SystemTally | str | Tallied | None
+Done = SystemCounts | str | HashedCounts | None
 
 
 def work_on(request: Request, unit: Unit) -> Done:
@@ -184,13 +184,13 @@ def work_on(request: Request, unit: Unit) -> Done:
             for pair in unit.pairs
         ]
         with Hasher() as hasher:
-            tally = compare([(gold, test) for gold, test in files], request, hasher)
-            return Tallied(_portable(tally, request), hasher.digests())
+            counts = count_files([(gold, test) for gold, test in files], request, hasher)
+            return HashedCounts(_portable(counts, request), hasher.digests())
     by_line = unit.test_reading.lines and not unit.reading.lines
     try:
         gold, test = _blocks(unit.gold, unit.reading.of_gold, unit.only), _blocks(unit.test, unit.test_reading, unit.only)
         return _portable(count_in_step(gold, test, request), request)
-    except OutOfStep:
+    except NotParallel:
         return None
     except InputError:
         if by_line:
@@ -217,43 +217,43 @@ def _blocks(piece: Piece, options: ReadOptions, only: tuple[int, int] | None) ->
         seen += len(block)
 
 
-def _portable(tally: SystemTally, request: Request) -> SystemTally:
-    """The tally as it travels: without the brackets behind a breakdown, unless whole sentences travel anyway."""
+def _portable(counts: SystemCounts, request: Request) -> SystemCounts:
+    """The counts as it travels: without the brackets behind a breakdown, unless whole sentences travel anyway."""
     if not request.keep:
-        tally.breakdowns = {name: replace(counted, places={}) for name, counted in tally.breakdowns.items()}
-    return tally
+        counts.breakdowns = {name: replace(counted, places={}) for name, counted in counts.breakdowns.items()}
+    return counts
 
 
 def _put_together(
     system: int, pairs: Sequence[FilePair], done: Mapping[Unit, Done], request: Request, reading: ReadOptions
-) -> Tallied | None:
+) -> HashedCounts | None:
     """The sum of a system's stretches; None if the whole has to be looked at."""
-    total = SystemTally(request)
+    total = SystemCounts(request)
     test_reading: dict[int, ReadOptions] = {}
     texts: dict[int, list[tuple[str, str]]] = {}
-    counts: dict[int, tuple[int, int]] = {}
-    for unit, tally in done.items():
+    n_trees: dict[int, tuple[int, int]] = {}
+    for unit, counts in done.items():
         if not isinstance(unit, Stretch) or unit.system != system:
             continue
-        if not isinstance(tally, SystemTally):
+        if not isinstance(counts, SystemCounts):
             return None
-        n_gold, n_test = counts.get(unit.pair, (0, 0))
-        counts[unit.pair] = n_gold + tally.n_gold, n_test + tally.n_test
+        n_gold, n_test = n_trees.get(unit.pair, (0, 0))
+        n_trees[unit.pair] = n_gold + counts.n_gold, n_test + counts.n_test
         test_reading[unit.pair] = unit.test_reading
-        texts.setdefault(unit.pair, []).extend(tally.texts)
-        total.append(tally)
-    if not counts or any(is_displaced(of_pair) for of_pair in texts.values()):
+        texts.setdefault(unit.pair, []).extend(counts.texts)
+        total.append(counts)
+    if not n_trees or any(is_displaced(of_pair) for of_pair in texts.values()):
         return None
     for number, pair in enumerate(pairs):
-        for side, paths, n_trees in zip(("gold", "test"), pair, counts[number], strict=True):
-            if not n_trees:
+        for side, paths, number_of_trees in zip(("gold", "test"), pair, n_trees[number], strict=True):
+            if not number_of_trees:
                 raise InputError(f"no trees in the {side} file", path=paths[0], advice="Nothing was scored.")
     gold, test = _hashes(pairs, reading, [test_reading[number] for number in range(len(pairs))])
-    return Tallied(total, (str(done[gold]), str(done[test])))
+    return HashedCounts(total, (str(done[gold]), str(done[test])))
 
 
-def _whole(done: Done, request: Request) -> Tallied:
-    assert isinstance(done, Tallied)
-    total = SystemTally(request)
-    total.append(done.tally)
-    return Tallied(total, done.digests)
+def _whole(done: Done, request: Request) -> HashedCounts:
+    assert isinstance(done, HashedCounts)
+    total = SystemCounts(request)
+    total.append(done.counts)
+    return HashedCounts(total, done.digests)

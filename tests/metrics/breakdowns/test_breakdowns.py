@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown, breakdown
 from treegauge.metrics.breakdowns.counts_by_key import Key, Place
@@ -24,11 +25,11 @@ Banks = tuple[Treebank, Treebank]
 
 
 def pair_of(gold: str, test: str, preset: str = "none") -> Pair:
-    return prepare(Treebank.parse(gold), Treebank.parse(test), load_preset(preset))
+    return alignment.pair(Treebank.parse(gold), Treebank.parse(test), load_preset(preset))
 
 
 def as_they_stand(banks: Banks) -> Pair:
-    return prepare(*banks, load_preset("none"))
+    return alignment.pair(*banks, load_preset("none"))
 
 
 def row(found: Breakdown, key: Key) -> dict[str, object]:
@@ -183,7 +184,7 @@ def test_examples_are_shown_in_their_sentences() -> None:
     gold = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (`` ``) (NP (NNS cats)) ('' '') (ADVP (RB here))) (. .))")
     test = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (`` ``) (NP (NNS cats)) ('' '') (NP (RB here))) (. .))")
     preset = load_preset("default")
-    places = breakdown("confusions", prepare(gold, test, preset)).examples(("ADVP=PRT", "NP"))
+    places = breakdown("confusions", alignment.pair(gold, test, preset)).examples(("ADVP=PRT", "NP"))
     assert [describe_place(gold, preset, place) for place in places] == [
         "tree 1: gold: I saw cats [ADVP here]",
         "tree 1: test: I saw cats [NP here]",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.breakdowns.errors import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset
@@ -18,7 +19,7 @@ from treegauge.trees import Span, Tree, Treebank
 
 
 def pair_of(gold: str, test: str, preset: str = "none") -> Pair:
-    return prepare(Treebank.parse(gold), Treebank.parse(test), load_preset(preset))
+    return alignment.pair(Treebank.parse(gold), Treebank.parse(test), load_preset(preset))
 
 
 def brackets(pair: Pair, side: str, sentence: int) -> Counter[Span]:
@@ -91,16 +92,16 @@ def check_shape(repair: Repair) -> None:
 @given(tree_pairs(max_words=9))
 def test_repairs_turn_any_tree_into_any_other(trees: tuple[Tree, Tree]) -> None:
     gold, test = (Treebank.from_trees([tree]) for tree in trees)
-    check(prepare(gold, test, load_preset("none")))
-    check(prepare(gold, gold, load_preset("none")))
+    check(alignment.pair(gold, test, load_preset("none")))
+    check(alignment.pair(gold, gold, load_preset("none")))
 
 
 @settings(max_examples=50)
 @given(tree_pairs(max_words=9))
 def test_unlabelled_and_deleting_presets(trees: tuple[Tree, Tree]) -> None:
     gold, test = (Treebank.from_trees([tree]) for tree in trees)
-    check(prepare(gold, test, load_preset("collins")))
-    check(prepare(gold, test, load_preset("induction")), replay=False)
+    check(alignment.pair(gold, test, load_preset("collins")))
+    check(alignment.pair(gold, test, load_preset("induction")), replay=False)
 
 
 @pytest.mark.parametrize("system", ["berkeley-maxrule", "berkeley-viterbi"])
@@ -108,7 +109,7 @@ def test_repairs_of_real_output(shared: Path, system: str) -> None:
     outputs = shared / "data" / "outputs"
     gold = Treebank.parse((outputs / "gum_dev.gold.mrg").read_text("utf-8"))
     test = Treebank.parse((outputs / f"gum_dev.{system}.mrg").read_text("utf-8"))
-    pair = prepare(gold, test, load_preset("default"))
+    pair = alignment.pair(gold, test, load_preset("default"))
     repairs = check(pair)
     partner = partners(pair.gold, pair.test, pair.matching_classes)
     wrong = pair.gold.n_brackets + pair.test.n_brackets - 2 * int((partner >= 0).sum())

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from known_answers import exact_cases
 
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.metrics.hogenhout import (
     COMPARATIVE,
     MEASURES,
@@ -39,7 +40,7 @@ def case(request: pytest.FixtureRequest) -> dict[str, Any]:
 def pairs(case: dict[str, Any]) -> tuple[Pair, Pair]:
     banks = [Treebank.from_trees([tree(sentence[side]) for sentence in case["sentences"]]) for side in range(3)]
     preset = Preset(name="case", delete_tags=frozenset(case["drop_tags"]), cut_labels_at="")
-    return prepare(banks[0], banks[1], preset), prepare(banks[0], banks[2], preset)
+    return alignment.pair(banks[0], banks[1], preset), alignment.pair(banks[0], banks[2], preset)
 
 
 def judgements(human: dict[str, Any]) -> Judgements:

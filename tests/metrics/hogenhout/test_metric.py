@@ -1,4 +1,4 @@
-"""What the exact cases leave open: structures, steps left out, missing verdicts, other tokens, the questions for a person."""
+"""What the exact cases leave open: structures, steps left out, missing verdicts, other tokens, the brackets to judge."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import MismatchError, UnknownName, UsageError
-from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict, comparative_rows, crossing_histogram, questions
+from treegauge.metrics.hogenhout import (
+    BracketKey,
+    Hogenhout,
+    Judgements,
+    Verdict,
+    brackets_to_judge,
+    comparative_rows,
+    crossing_histogram,
+)
 from treegauge.metrics.hogenhout.metric import measures, parse_base
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset
@@ -19,7 +28,7 @@ from treegauge.trees.treebank import Treebank
 
 
 def pair(gold: str, test: str, metric: Hogenhout, preset: str = "default") -> Pair:
-    return prepare(Treebank.parse(gold), Treebank.parse(test), metric.preset_for(load_preset(preset)))
+    return alignment.pair(Treebank.parse(gold), Treebank.parse(test), metric.preset_for(load_preset(preset)))
 
 
 def items(gold: str, test: str, metric: Hogenhout, preset: str = "default") -> dict[str, int]:
@@ -96,15 +105,15 @@ def test_the_parsers_pieces_of_one_word_are_one_word() -> None:
 def test_questions_are_the_crossing_and_spurious_brackets() -> None:
     metric = Hogenhout()
     prepared = pair(GOLD, TEST.replace("(D a) (N b)", "(D a)", 1).replace("(V c)", "(N b) (V c)", 1), metric)
-    asked = questions(prepared, metric)
+    asked = brackets_to_judge(prepared, metric)
     assert [(question.bracket, question.kind) for question in asked] == [
         (BracketKey(0, 1, 8, "VP"), "CE"),
         (BracketKey(0, 3, 8, "NP"), "SP"),
     ]
-    assert [question.kind for question in questions(prepared, metric, exact=True)] == ["EM", "CE", "SP", "EM", "EM", "EM"]
-    assert [q.bracket.label for q in questions(prepared, Hogenhout(structure=("VP",)))] == ["VP"]
+    assert [question.kind for question in brackets_to_judge(prepared, metric, exact=True)] == ["EM", "CE", "SP", "EM", "EM", "EM"]
+    assert [q.bracket.label for q in brackets_to_judge(prepared, Hogenhout(structure=("VP",)))] == ["VP"]
     chain = "(S (A a) (VP (NP (B b) (C c))) (D d))"
-    assert questions(pair("(S (A a) (B b) (C c) (D d))", chain, metric), metric)[0].bracket.label == "VP+NP"
+    assert brackets_to_judge(pair("(S (A a) (B b) (C c) (D d))", chain, metric), metric)[0].bracket.label == "VP+NP"
 
 
 def test_verdicts_by_label_come_before_verdicts_on_any_label() -> None:
@@ -167,7 +176,7 @@ def test_options_on_the_command_line() -> None:
 
 
 def test_a_step_of_the_preset_cannot_be_left_out_too_late() -> None:
-    prepared = prepare(Treebank.parse(GOLD), Treebank.parse(GOLD), load_preset("default"))
+    prepared = alignment.pair(Treebank.parse(GOLD), Treebank.parse(GOLD), load_preset("default"))
     with pytest.raises(UsageError, match="empty"):
         Hogenhout(keep=("empty",)).rows(prepared)
 
@@ -176,7 +185,7 @@ def test_systems_on_other_sentences_cannot_be_compared() -> None:
     bank = Treebank.parse(GOLD + GOLD)
     short = Treebank.parse("(S (N x) (N y))" + GOLD)
     preset = load_preset("default")
-    whole, part = prepare(bank, bank, preset), prepare(bank, short, preset, on_mismatch="skip")
+    whole, part = alignment.pair(bank, bank, preset), alignment.pair(bank, short, preset, on_mismatch="skip")
     assert len(part) == 1
     with pytest.raises(MismatchError, match="same sentences"):
         comparative_rows(whole, part, Hogenhout())
@@ -184,7 +193,7 @@ def test_systems_on_other_sentences_cannot_be_compared() -> None:
 
 def test_an_empty_treebank_has_no_brackets() -> None:
     empty = Treebank.from_trees([])
-    prepared = prepare(empty, empty, load_preset("default"))
+    prepared = alignment.pair(empty, empty, load_preset("default"))
     assert Hogenhout().rows(prepared).shape == (0, 9)
     assert comparative_rows(prepared, prepared, Hogenhout()).shape == (0, 4)
     assert crossing_histogram(np.zeros(0, dtype=np.int64)).tolist() == []

@@ -1,7 +1,7 @@
 """A latent-variable grammar written out as an ordinary PCFG: every subcategory a symbol of its own.
 
 Symbols are called ``NP-3``; they show as their labels. What the latent parser never does, a chain of two unary rules between
-phrases, the ordinary grammar can do. Unknown words are its signatures, as in :mod:`treegauge.grammar.smoothing`.
+phrases, the ordinary grammar can do. Unknown words are its signatures, as in :mod:`treegauge.grammar.lexicon`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 
 from treegauge.humancheck.corrections import without_long_runs, without_tagged
 from treegauge.humancheck.questions import Occurrence, System
-from treegauge.metrics.hogenhout.items import Prepared
+from treegauge.metrics.hogenhout.items import ProcessedBrackets
 from treegauge.presets import Preset
 from treegauge.trees.drawing import draw_svg, fold_to
 from treegauge.trees.tree import Child, Tree, rebuild
@@ -85,7 +85,7 @@ def gold_label(system: System, row: int) -> str:
     return "+".join(gold.before.labels[label] for label, became, _ in _nodes(gold, sentence) if became == row)
 
 
-def _nodes(prepared: Prepared, sentence: int) -> list[tuple[int, int, int]]:
+def _nodes(prepared: ProcessedBrackets, sentence: int) -> list[tuple[int, int, int]]:
     """Label, bracket (-1: none) and node of each phrase of a sentence."""
     rows = slice(int(prepared.before.offset[sentence]), int(prepared.before.offset[sentence + 1]))
     columns = (prepared.before.label[rows], prepared.became[rows], prepared.before.node[rows])
@@ -138,7 +138,7 @@ def _mark_tree(
     tree: Tree,
     occurrence: Occurrence,
     traces: Collection[str],
-    prepared: Prepared,
+    prepared: ProcessedBrackets,
     mark: Callable[[int], str],
     beside: Sequence[int],
     *,

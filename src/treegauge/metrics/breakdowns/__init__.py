@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from treegauge.alignment.pairing import Pair, prepare
+from treegauge import alignment
+from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName
 from treegauge.metrics.breakdowns.constituents import (
     by_crossing,
@@ -53,4 +54,4 @@ def restored(name: str, counts: Counts, places: Mapping[Key, tuple[Places, ...]]
 @cache
 def _layout(name: str) -> TableLayout:
     nothing = Treebank.from_trees([])
-    return breakdown(name, prepare(nothing, nothing, Preset())).layout
+    return breakdown(name, alignment.pair(nothing, nothing, Preset())).layout

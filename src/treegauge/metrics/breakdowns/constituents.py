@@ -21,12 +21,12 @@ def by_label(pair: Pair) -> Breakdown:
     Without labels (``induction``) recall goes by the gold label and precision by the test label; F1 is then the share of both
     sides' brackets that are matched.
 
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat) (ADVP (R up))))")
     >>> test = Treebank.parse("(S (NP (D the) (N cat)) (VP (V sat) (PP (R up))))")
-    >>> by_label(prepare(gold, test, load_preset("none"))).counts[("NP",)]
+    >>> by_label(alignment.pair(gold, test, load_preset("none"))).counts[("NP",)]
     (1, 1, 1, 1)
     """
     partner = partners(pair.gold, pair.test, pair.matching_classes)
@@ -301,12 +301,12 @@ _UNARY = TableLayout(
 def by_crossing(pair: Pair) -> Breakdown:
     """The histogram of crossing brackets over sentences; the places behind a row are its sentences.
 
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (a a) (b b)) (c c)) (S (a a) (b b))")
     >>> test = Treebank.parse("(S (a a) (VP (b b) (c c))) (S (a a) (b b))")
-    >>> by_crossing(prepare(gold, test, load_preset("none"))).counts
+    >>> by_crossing(alignment.pair(gold, test, load_preset("none"))).counts
     {(0,): (1,), (1,): (1,)}
     """
     crossed = pair.test.per_sentence(crossing(pair.gold, pair.test))

@@ -386,12 +386,12 @@ class SentenceRepairs:
 def explain(pair: Pair) -> Iterator[SentenceRepairs]:
     """The repairs of every sentence that is not right.
 
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees import Treebank
     >>> gold = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes)))))")
     >>> test = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (NP (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes))))))")
-    >>> for sentence in explain(prepare(gold, test, load_preset("none"))):
+    >>> for sentence in explain(alignment.pair(gold, test, load_preset("none"))):
     ...     for repair in sentence.repairs:
     ...         print(repair.kind, repair.action, repair.what, repair.start, repair.end)
     PP attachment move PP 4 6

@@ -1,7 +1,7 @@
 """Hogenhout & Matsumoto 1996: brackets counted with care, with and without a person's judgement.
 
     >>> import treegauge
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees.treebank import Treebank
 
@@ -13,7 +13,7 @@ The paper's example, two sentences and a parser:
     >>> parser = Treebank.parse('''
     ... (S (W He) (S (W walks) (S (W to) (S (W the) (W house)))))
     ... (S (W The) (S (S (W president) (W gave)) (S (W a) (S (W long) (W speech)))))''')
-    >>> pair = prepare(treebank, parser, load_preset("default"))
+    >>> pair = alignment.pair(treebank, parser, load_preset("default"))
     >>> metric = Hogenhout()
     >>> {name: int(count) for name, count in zip(metric.columns, metric.rows(pair).sum(axis=0))}
     {'TTB': 7, 'TPB': 9, 'EM': 5, 'CE': 2, 'SP': 2, 'PINH': 1, 'PNINH': 1, 'TINH': 1, 'TNINH': 4}
@@ -21,17 +21,17 @@ The paper's example, two sentences and a parser:
 
 from __future__ import annotations
 
-from treegauge.metrics.hogenhout.items import BracketKey, Judgements, Question, Verdict, crossing_histogram
+from treegauge.metrics.hogenhout.items import BracketKey, BracketToJudge, Judgements, Verdict, crossing_histogram
 from treegauge.metrics.hogenhout.metric import (
     COMPARATIVE,
     MEASURES,
     Hogenhout,
     JudgedHogenhout,
     ParseBase,
+    brackets_to_judge,
     comparative_rows,
     measures,
     parse_base,
-    questions,
     rows_of_bits,
 )
 
@@ -39,16 +39,16 @@ __all__ = [
     "COMPARATIVE",
     "MEASURES",
     "BracketKey",
+    "BracketToJudge",
     "Hogenhout",
     "JudgedHogenhout",
     "Judgements",
     "ParseBase",
-    "Question",
     "Verdict",
+    "brackets_to_judge",
     "comparative_rows",
     "crossing_histogram",
     "measures",
     "parse_base",
-    "questions",
     "rows_of_bits",
 ]

@@ -37,10 +37,10 @@ __all__ = [
     "READINGS",
     "STEPS",
     "BracketKey",
+    "BracketToJudge",
     "Items",
     "Judgements",
-    "Prepared",
-    "Question",
+    "ProcessedBrackets",
     "Verdict",
     "check_steps",
     "crossing_histogram",
@@ -57,7 +57,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ProcessedBrackets:
     """Brackets after preprocessing, and for each bracket before it the row it became part of (-1: dropped)."""
 
     brackets: Brackets
@@ -100,7 +100,7 @@ def preset_keeping(preset: Preset, keep: Collection[str]) -> Preset:
     return preset
 
 
-def preprocess(brackets: Brackets, keep: Collection[str] = ()) -> Prepared:
+def preprocess(brackets: Brackets, keep: Collection[str] = ()) -> ProcessedBrackets:
     """Brackets without empty, double and one-word ones, except the kinds in ``keep``."""
     now = brackets
     became: Int64 = np.arange(brackets.n_brackets)
@@ -112,7 +112,7 @@ def preprocess(brackets: Brackets, keep: Collection[str] = ()) -> Prepared:
         goes_to = nearest_kept(now.parent, stays)[:-1] if chain else np.where(stays, np.arange(len(stays)), -1)
         became = np.append(row[goes_to], -1)[became]
         now = now.select(stays)
-    return Prepared(now, brackets, became)
+    return ProcessedBrackets(now, brackets, became)
 
 
 def _empty(brackets: Brackets) -> Mask:
@@ -148,8 +148,8 @@ the *parse* is an exact match (``parse``); both parents are (``both``)."""
 class Items:
     """The kind of each bracket: ``partner`` and ``reproduced`` per treebank bracket, the rest per parser bracket."""
 
-    gold: Prepared
-    test: Prepared
+    gold: ProcessedBrackets
+    test: ProcessedBrackets
     partner: Int64
     reproduced: Mask
     exact: Mask
@@ -218,7 +218,7 @@ class BracketKey(NamedTuple):
     label: str | None = None
 
 
-class Question(NamedTuple):
+class BracketToJudge(NamedTuple):
     """A test bracket to be judged, and why: ``CE`` (crossing error), ``SP`` (spurious) or ``EM`` (exact match)."""
 
     bracket: BracketKey

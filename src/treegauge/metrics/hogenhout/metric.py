@@ -50,9 +50,9 @@ from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
     BracketKey,
+    BracketToJudge,
     Items,
     Judgements,
-    Question,
     Verdict,
     check_steps,
     find_items,
@@ -69,10 +69,10 @@ __all__ = [
     "Hogenhout",
     "JudgedHogenhout",
     "ParseBase",
+    "brackets_to_judge",
     "comparative_rows",
     "measures",
     "parse_base",
-    "questions",
     "rows_of_bits",
     "verdicts_on",
 ]
@@ -317,14 +317,14 @@ def _keys(items: Items, pair: Pair) -> list[BracketKey]:
     return [BracketKey(sentence, start, end, chains[row]) for row, (sentence, start, end) in enumerate(places)]
 
 
-def questions(pair: Pair, metric: Hogenhout, *, exact: bool = False) -> list[Question]:
+def brackets_to_judge(pair: Pair, metric: Hogenhout, *, exact: bool = False) -> list[BracketToJudge]:
     """The parser brackets that a person is to judge, sentence by sentence: crossing errors and spurious ones, exact matches on
     request."""
     items = find_items(pair, metric.keep)
     asked = items.test.labelled(metric.structure) & (~items.exact | exact)
     kinds = np.where(items.exact, "EM", np.where(items.crosses, "CE", "SP")).tolist()
     keys = _keys(items, pair)
-    return [Question(keys[row], kinds[row]) for row in np.flatnonzero(asked).tolist()]
+    return [BracketToJudge(keys[row], kinds[row]) for row in np.flatnonzero(asked).tolist()]
 
 
 COMPARATIVE = ("YY", "YN", "NY", "NN")
@@ -335,14 +335,14 @@ def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout 
 
     The metrics say which brackets count; they may differ in the judgements only. A rejected exact match is not reproduced.
 
-    >>> from treegauge.alignment.pairing import prepare
+    >>> from treegauge import alignment
     >>> from treegauge.presets import load_preset
     >>> from treegauge.trees.treebank import Treebank
     >>> gold = Treebank.parse("(S (NP a b) (VP c (NP d e)))")
     >>> left = Treebank.parse("(S (NP a b) c d e)")
     >>> right = Treebank.parse("(S (NP a b) (VP c (NP d e)))")
     >>> preset = load_preset("default")
-    >>> comparative_rows(prepare(gold, left, preset), prepare(gold, right, preset), Hogenhout()).tolist()
+    >>> comparative_rows(alignment.pair(gold, left, preset), alignment.pair(gold, right, preset), Hogenhout()).tolist()
     [[2, 0, 2, 0]]
     """
     if not np.array_equal(a.index, b.index):
