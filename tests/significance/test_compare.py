@@ -17,7 +17,7 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.registry import compared_metrics
 from treegauge.presets import load_preset
 from treegauge.significance import CompareOptions, Comparison, compare
-from treegauge.significance.comparison_tables import TABLES, comparison_tables, matrix_table
+from treegauge.significance.tabulation import TABLES, comparison_tables, matrix_table
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
 

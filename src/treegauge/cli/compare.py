@@ -76,8 +76,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     of scores. Every p is of a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout &
     Matsumoto (1996) stand beside it.
     """
-    from treegauge.significance.comparison_tables import TABLES
     from treegauge.significance.paired_comparison import CompareOptions
+    from treegauge.significance.tabulation import TABLES
 
     for name in chosen["tables"]:
         if name not in TABLES:

@@ -11,7 +11,7 @@ from treegauge.reports.figures import Figure, Series, fragment_figures
 from treegauge.reports.reporting import Report
 from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.comparison import ALPHA, Comparison
-from treegauge.significance.comparison_tables import matrix_table
+from treegauge.significance.tabulation import matrix_table
 from treegauge.tables import Cell, Table
 
 __all__ = [

@@ -1,6 +1,6 @@
 """The values of a comparison of systems: differences with interval and p, tests on brackets, matrices, groups.
 
-They are made in :mod:`treegauge.significance.paired_comparison` and shown by :mod:`treegauge.significance.comparison_tables`.
+They are made in :mod:`treegauge.significance.paired_comparison` and shown by :mod:`treegauge.significance.tabulation`.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class Comparison:
     dropped_by_evalb: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
     def tables(self, *names: str) -> list[Table]:
-        """The tables of that name (see :data:`treegauge.significance.comparison_tables.TABLES`), or all that say something."""
-        from treegauge.significance.comparison_tables import comparison_tables
+        """The tables of that name (see :data:`treegauge.significance.tabulation.TABLES`), or all that say something."""
+        from treegauge.significance.tabulation import comparison_tables
 
         return comparison_tables(self, names)
 
