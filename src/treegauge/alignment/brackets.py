@@ -279,9 +279,6 @@ def nearest_kept(parent: Int64, keep: Mask) -> Int64:
         up = further
 
 
-Mask = NDArray[np.bool_]
-
-
 def brackets_of(
     bank: Treebank,
     preset: Preset,

@@ -114,9 +114,6 @@ def _representatives(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return {word: min(group) for word, group in groups.items()}
 
 
-Mask = NDArray[np.bool_]
-
-
 def has_tag(bank: Treebank, tags: frozenset[str]) -> Mask:
     """For each token, whether its tag is one of ``tags``; a word without a tag of its own has none.
 

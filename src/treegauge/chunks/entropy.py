@@ -136,9 +136,6 @@ class EntropyCounts:
         ]
 
 
-Array = NDArray[np.float64]
-
-
 def from_candidates(length: int, candidates: Iterable[tuple[str, int, int, float]], categories: Sequence[str]) -> Array:
     """P(T) of every candidate of a sentence, from those that are given; the others have probability 0.
 

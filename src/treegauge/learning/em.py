@@ -143,7 +143,6 @@ def random_grammar(nonterminals: int, terminals: Sequence[str], seed: int | Sequ
     return DenseGrammar(symbol_names(nonterminals), tuple(terminals), binary.copy(), lexical.copy())
 
 
-Float64 = NDArray[np.float64]
 BLOCK = 32
 """Sentences a block. A constant: other blocks, other bits."""
 GROUP = 8

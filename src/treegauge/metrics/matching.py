@@ -243,7 +243,6 @@ def _innermost_around_edges(gold: Brackets) -> tuple[Int32, Int32]:
 
 
 Column = NDArray[np.integer[Any]]
-Mask = NDArray[np.bool_]
 _ROOM = 1 << 62
 
 

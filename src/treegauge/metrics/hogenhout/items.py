@@ -136,8 +136,6 @@ def _one_word(brackets: Brackets) -> Mask:
     return (words <= 1) & (brackets.start < brackets.end)
 
 
-Mask = NDArray[np.bool_]
-
 READINGS = ("nontop", "literal", "parse", "both")
 """The readings of *inherited*, of a reproduced bracket: its treebank parent was reproduced (``literal``, the printed words); the
 same, but the bracket around the whole sentence is nobody's parent (``nontop``, which gives the paper's own example); its parent in
