@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 
 __all__ = [
     "NULL",
+    "SCHEMES",
     "Chunk",
     "ChunkedSentence",
     "categories_of",
@@ -80,22 +81,47 @@ class ChunkedSentence:
         return cls(tuple(words), tuple(tags), tuple(_with_null(chunks_of_iob(iob), len(words))))
 
 
-def chunks_of_iob(iob: Sequence[str]) -> list[Chunk]:
-    """The chunks a column of B-X, I-X and O marks, as conlleval reads it: an I-X after anything but X begins a chunk.
+SCHEMES = ("conlleval", "bioes")
+_OUTSIDE = frozenset({"O", "."})
+_NEIGHBOURS_CHANGE = frozenset({("B", "B"), ("I", "B"), ("E", "E"), ("E", "I")})
+
+
+def chunks_of_iob(iob: Sequence[str], scheme: str = "conlleval") -> list[Chunk]:
+    """The chunks of a column of marks such as B-NP, I-NP and O, as conlleval reads it (Tjong Kim Sang and Veenstra 1999).
+
+    IOB1, IOB2, IOE1 and IOE2 need no telling apart: between two words of one category a chunk ends and another begins at ``B``
+    behind ``B`` or ``I``, and at ``E`` or ``I`` behind ``E``; a word of another category always begins a chunk. With the scheme
+    ``bioes``, ``B`` and ``S`` begin a chunk, and one ends behind ``E`` and ``S`` (``L`` and ``U`` are other names of these two);
+    conlleval does not know ``S``, and takes ``E-NP B-NP`` and ``S-NP S-NP`` as one chunk.
 
     >>> chunks_of_iob(["B-NP", "I-NP", "I-VP", "O", "I-NP"])
     [Chunk(category='NP', start=0, end=2), Chunk(category='VP', start=2, end=3), Chunk(category='NP', start=4, end=5)]
+    >>> chunks_of_iob(["B-NP", "E-NP", "S-NP"], "bioes")
+    [Chunk(category='NP', start=0, end=2), Chunk(category='NP', start=2, end=3)]
     """
+    if scheme not in SCHEMES:
+        raise UnknownName("scheme", scheme, SCHEMES)
+    changes = _changes_conlleval if scheme == "conlleval" else _changes_bioes
     chunks: list[Chunk] = []
-    start, category = 0, ""
+    before, category, start = "O", "", 0
     for place, mark in enumerate([*iob, "O"]):
-        kind, _, name = mark.partition("-")
-        goes_on = kind == "I" and name == category
-        if category and not goes_on:
+        letter, _, name = mark.partition("-")
+        name = "" if letter in _OUTSIDE else name
+        if before in _OUTSIDE:
+            start = place
+        elif letter in _OUTSIDE or name != category or changes(before, letter):
             chunks.append(Chunk(category, start, place))
-        if not goes_on:
-            start, category = place, name if kind in ("B", "I") else ""
+            start = place
+        before, category = letter, name
     return chunks
+
+
+def _changes_conlleval(before: str, letter: str) -> bool:
+    return (before, letter) in _NEIGHBOURS_CHANGE or before in ("[", "]") or letter in ("[", "]")
+
+
+def _changes_bioes(before: str, letter: str) -> bool:
+    return letter in ("B", "S", "U") or before in ("E", "S", "L", "U")
 
 
 def iob_of_chunks(chunks: Iterable[Chunk], length: int) -> list[str]:

@@ -183,11 +183,11 @@ class ChunkScores:
     found: Counter[str] = field(default_factory=Counter[str])
     correct: Counter[str] = field(default_factory=Counter[str])
 
-    def add(self, gold: Sequence[str], test: Sequence[str]) -> None:
-        """Count one sentence, given the two columns of marks."""
+    def add(self, gold: Sequence[str], test: Sequence[str], schemes: tuple[str, str] = ("conlleval", "conlleval")) -> None:
+        """Count one sentence, given the two columns of marks and how each is read (:func:`~treegauge.chunks.chunks_of_iob`)."""
         if len(gold) != len(test):
             raise MismatchError(f"a sentence has {len(gold)} gold and {len(test)} test marks")
-        gold_chunks, test_chunks = set(chunks_of_iob(gold)), set(chunks_of_iob(test))
+        gold_chunks, test_chunks = set(chunks_of_iob(gold, schemes[0])), set(chunks_of_iob(test, schemes[1]))
         self.words += len(gold)
         self.right_marks += sum(g == t for g, t in zip(gold, test, strict=True))
         self.true.update(chunk.category for chunk in gold_chunks)
@@ -195,8 +195,10 @@ class ChunkScores:
         self.correct.update(chunk.category for chunk in gold_chunks & test_chunks)
 
     @classmethod
-    def of(cls, sentences: Iterable[tuple[Sequence[str], Sequence[str]]]) -> ChunkScores:
-        """The scores of (gold, test) columns.
+    def of(
+        cls, sentences: Iterable[tuple[Sequence[str], Sequence[str]]], schemes: tuple[str, str] = ("conlleval", "conlleval")
+    ) -> ChunkScores:
+        """The scores of (gold, test) columns of marks.
 
         >>> scores = ChunkScores.of([(["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "O"])])
         >>> scores.precision(), scores.recall(), round(scores.f1(), 3)
@@ -204,7 +206,7 @@ class ChunkScores:
         """
         scores = cls()
         for gold, test in sentences:
-            scores.add(gold, test)
+            scores.add(gold, test, schemes)
         return scores
 
     @property
@@ -233,21 +235,19 @@ def _ratio(part: int, whole: int) -> float:
 
 
 def conlleval_printout(scores: ChunkScores) -> Iterator[str]:
-    """The lines that conlleval prints; what is undefined it prints as 0."""
-
-    def percent(value: float) -> float:
-        return 0.0 if value != value else 100 * value
-
+    """The lines that conlleval prints: what is undefined is 0, and FB1 is computed from precision and recall in percent."""
     yield (
         f"processed {scores.words} tokens with {scores.true.total()} phrases; "
         f"found: {scores.found.total()} phrases; correct: {scores.correct.total()}."
     )
-    yield (
-        f"accuracy: {percent(scores.accuracy):6.2f}%; precision: {percent(scores.precision()):6.2f}%; "
-        f"recall: {percent(scores.recall()):6.2f}%; FB1: {percent(scores.f1()):6.2f}"
-    )
+    accuracy = 100 * scores.right_marks / scores.words if scores.words else 0.0
+    yield f"accuracy: {accuracy:6.2f}%; {_conlleval_rates(scores, None)}"
     for category in sorted(scores.true | scores.found):
-        yield (
-            f"{category:>17}: precision: {percent(scores.precision(category)):6.2f}%; "
-            f"recall: {percent(scores.recall(category)):6.2f}%; FB1: {percent(scores.f1(category)):6.2f}  {scores.found[category]}"
-        )
+        yield f"{category:>17}: {_conlleval_rates(scores, category)}  {scores.found[category]}"
+
+
+def _conlleval_rates(scores: ChunkScores, category: str | None) -> str:
+    correct, found, true = (_count(counter, category) for counter in (scores.correct, scores.found, scores.true))
+    precision, recall = (100 * correct / whole if whole else 0.0 for whole in (found, true))
+    balanced = 2 * precision * recall / (precision + recall) if correct else 0.0
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {balanced:6.2f}"

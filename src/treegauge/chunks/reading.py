@@ -158,7 +158,7 @@ class ChunkFile:
 
     def __init__(self, name: str, sources: Sequence[Source], options: ReadOptions) -> None:
         self.name = name
-        self._sources, self._options = sources, options
+        self.sources, self.options = sources, options
 
     def __iter__(self) -> Iterator[ChunkedSentence]:
         some = False
@@ -169,12 +169,12 @@ class ChunkFile:
             raise InputError("no sentences", path=self.name)
 
     def _trees(self) -> Iterator[Tree]:
-        return (tree for source in self._sources for block in stream(source, self._options) for tree in block if tree.width)
+        return (tree for source in self.sources for block in stream(source, self.options) for tree in block if tree.width)
 
     @cached_property
     def _is_flat(self) -> bool:
-        texts = (Text(source, self._options) for source in self._sources)
-        return all(detect_format(text, self._options).name == "conll2000" for text in texts) or is_chunked(self._trees())
+        texts = (Text(source, self.options) for source in self.sources)
+        return all(detect_format(text, self.options).name == "conll2000" for text in texts) or is_chunked(self._trees())
 
 
 def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:

@@ -19,8 +19,11 @@ from treegauge.tables import TABLE_FORMATS, plain, render
 
 if TYPE_CHECKING:
     from treegauge.chunks.corpus import ChunkedSentence
+    from treegauge.chunks.marks import MarkFile
     from treegauge.chunks.reading import ChunkFile
 
+# treegauge.chunks.corpus.SCHEMES, known here without loading it.
+SCHEMES = ("conlleval", "bioes")
 _TRAIN_EXAMPLES = """\b
 Examples:
   treegauge chunks train part1.txt part2.txt -o chunks.model
@@ -157,25 +160,39 @@ def entropy(
     epilog="""\b
 Examples:
   treegauge chunks score gold.txt chunker.txt
+  treegauge chunks score word-tag-gold-test.txt
   treegauge chunks score gold.txt chunker.txt --format json""",
 )
 @click.argument("gold")
-@click.argument("test")
+@click.argument("test", required=False)
+@click.option(
+    "--scheme",
+    type=click.Choice(["auto", *SCHEMES]),
+    default="auto",
+    show_default=True,
+    help="How marks are read. conlleval: IOB1, IOB2, IOE1, IOE2; auto: bioes for a column with S (or U, L) marks, else conlleval.",
+)
 @click.option(
     "--format", "form", type=click.Choice(["conlleval", "json"]), default="conlleval", show_default=True, help="Output format."
 )
 @reading_options
-def score_chunks(gold: str, test: str, form: str, options: ReadOptions) -> None:
-    """Score the chunks of TEST against GOLD with conlleval's numbers."""
-    from treegauge.chunks.corpus import iob_of_chunks
+def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: ReadOptions) -> None:
+    """Score the chunks of TEST against GOLD with conlleval's numbers.
+
+    Without TEST, the last two columns of GOLD are the gold and the test marks, as conlleval reads them. With TEST, the last
+    column of each file is its marks. Marks are taken as they stand, so that accuracy is conlleval's, too.
+    """
     from treegauge.chunks.evaluation import ChunkScores, conlleval_printout
+    from treegauge.chunks.marks import MarkFile
     from treegauge.chunks.reading import chunk_file
 
     if gold == test == "-":
         raise UsageError("gold and test cannot both be standard input")
-    with chunk_file(gold, options) as ours, chunk_file(test, options) as theirs:
-        pairs = _pair_sentences(ours, theirs)
-        scores = ChunkScores.of((iob_of_chunks(g.chunks, len(g)), iob_of_chunks(t.chunks, len(t))) for g, t in pairs)
+    with chunk_file(gold, options) as ours, chunk_file(gold if test is None else test, options) as theirs:
+        files = [MarkFile(ours, 2)] if test is None else [MarkFile(ours), MarkFile(theirs)]
+        columns = (sentence.columns for sentence in files[0]) if test is None else _paired_columns(*files)
+        schemes = [file.scheme() if scheme == "auto" else scheme for file in files]
+        scores = ChunkScores.of(((one[0], one[1]) for one in columns), (schemes[0], schemes[-1]))
     if form == "conlleval":
         for line in conlleval_printout(scores):
             click.echo(line)
@@ -183,6 +200,7 @@ def score_chunks(gold: str, test: str, form: str, options: ReadOptions) -> None:
     categories = sorted(scores.true | scores.found)
     document: dict[str, Any] = {
         "schema": "treegauge.chunks/1",
+        "schemes": {"gold": schemes[0], "test": schemes[-1]},
         "words": scores.words,
         "accuracy": plain(scores.accuracy),
         "all": _rates(scores, None),
@@ -204,8 +222,8 @@ def _tag(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
     return tagged
 
 
-def _pair_sentences(gold: ChunkFile, test: ChunkFile) -> Iterator[tuple[ChunkedSentence, ChunkedSentence]]:
-    """The sentences of both sides; other words, or more of them on one side, are an error once all are counted."""
+def _paired_columns(gold: MarkFile, test: MarkFile) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """The marks of both sides; other words, or more sentences on one side, are an error once all are counted."""
     numbers, other_words = [0, 0], ""
     for pair in itertools.zip_longest(gold, test):
         ours, theirs = pair
@@ -214,7 +232,7 @@ def _pair_sentences(gold: ChunkFile, test: ChunkFile) -> Iterator[tuple[ChunkedS
             if ours.words != theirs.words and not other_words:
                 other_words = f"sentence {numbers[0]} of {gold.name} and {test.name} has other words: {' '.join(ours.words)[:60]}"
             if not other_words:
-                yield ours, theirs
+                yield ours.columns[0], theirs.columns[0]
     if numbers[0] != numbers[1]:
         raise MismatchError(f"{gold.name} has {numbers[0]} sentences and {test.name} has {numbers[1]}")
     if other_words:
