@@ -87,15 +87,18 @@ class UnknownName(UsageError):
     >>> raise UnknownName("preset", "colins", ["collins", "new"])
     Traceback (most recent call last):
     treegauge.errors.UnknownName: unknown preset 'colins'; did you mean 'collins'? Valid: collins, new
+
+    ``otherwise`` is what else may stand there, and comes last: "collins, new, or a file".
     """
 
-    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, valid: Iterable[str], otherwise: str = "") -> None:
         self.kind, self.name, self.valid = kind, name, sorted(valid)
         import difflib
 
         close = difflib.get_close_matches(name, self.valid, n=1)
         hint = f"; did you mean {close[0]!r}? Valid: " if close else "; valid: "
-        super().__init__(f"unknown {kind} {name!r}{hint}{', '.join(self.valid)}")
+        listed = ", ".join(self.valid) + (f", or {otherwise}" if otherwise else "")
+        super().__init__(f"unknown {kind} {name!r}{hint}{listed}")
 
 
 class MissingExtra(UsageError):

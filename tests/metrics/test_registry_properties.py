@@ -29,7 +29,7 @@ from treegauge.presets import load_preset
 from treegauge.testing.pairs import treebank_pairs
 from treegauge.trees import Treebank
 
-WITH_OPTIONS = ["goodman:pre", "frames:strict", "frames:all", "leaf-ancestor:plain", "freval:published"]
+WITH_OPTIONS = ["goodman:pre", "frames:strict", "frames:all", "leaf-ancestor:plain", "freval:published", "induction:tn-pcfg"]
 
 SIZES_WITHOUT_PARTS_SCORE_0 = {"freval"}
 """Their definition says so: a size of which there are no fragments keeps its weight, so small trees cannot reach 1 everywhere."""

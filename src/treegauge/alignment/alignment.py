@@ -25,7 +25,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.words import WordNumbers, has_tag, letters, plain_word, sentence_text
+from treegauge.alignment.words import WordNumbers, is_deleted, letters, plain_word, sentence_text
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
@@ -251,18 +251,18 @@ class _Aligner:
     def __init__(self, gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers, ignore_words: bool) -> None:
         self.gold, self.test, self.ignore_words = gold, test, ignore_words
         self.gold_words, self.test_words = words.of(gold.vocabulary), words.of(test.vocabulary)
-        self._delete_tags = preset.delete_tags
+        self._preset = preset
         self._problems = test.problems()
         self.gold_aside = np.zeros(gold.n_tokens, dtype=np.bool_)
         self.test_aside = np.zeros(test.n_tokens, dtype=np.bool_)
 
     @cached_property
     def gold_deleted(self) -> Mask:
-        return has_tag(self.gold, self._delete_tags)
+        return is_deleted(self.gold, self._preset)
 
     @cached_property
     def test_deleted(self) -> Mask:
-        return has_tag(self.test, self._delete_tags)
+        return is_deleted(self.test, self._preset)
 
     def align(self, pairs: Int64) -> Alignment:
         """The alignment of each gold sentence with test sentence ``pairs[i]``."""

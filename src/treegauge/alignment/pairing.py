@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
 from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths, with_gap_numbers
-from treegauge.alignment.words import WordNumbers, has_tag, plain_word, without_tokens, without_traces
+from treegauge.alignment.words import WordNumbers, is_deleted, plain_word, without_tokens, without_traces
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
@@ -199,7 +199,7 @@ def pair_of(
         raise MismatchError(_refusal(alignment))
     common = over_common_tokens(gold, test, alignment)
     numbers = LabelNumbers(preset.equal_labels)
-    keep = ~has_tag(common.gold, preset.delete_tags)
+    keep = ~is_deleted(common.gold, preset)
     words = words or WordNumbers(preset)
     gold_words, test_words = words.of(common.gold.vocabulary), words.of(common.test.vocabulary)
     length = sentence_lengths(gold, preset)

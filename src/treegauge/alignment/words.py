@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Treebank
 
-__all__ = ["WordNumbers", "has_tag", "letters", "plain_word", "sentence_text", "without_tokens", "without_traces"]
+__all__ = ["WordNumbers", "has_tag", "is_deleted", "letters", "plain_word", "sentence_text", "without_tokens", "without_traces"]
 
 Mask = NDArray[np.bool_]
 
@@ -123,6 +123,25 @@ def has_tag(bank: Treebank, tags: frozenset[str]) -> Mask:
     return np.array([*(label in tags for label in bank.labels), False], dtype=np.bool_).take(bank.tag)
 
 
+def is_deleted(bank: Treebank, preset: Preset) -> Mask:
+    """For each token, whether a preset leaves it out of scoring, by its tag, its form or its place under the root.
+
+    >>> bank = Treebank.parse("(S (UH um) (NP (NN rain)) (. .))")
+    >>> is_deleted(bank, Preset(delete_words=frozenset({"um"}))).tolist()
+    [True, False, False]
+    >>> is_deleted(bank, Preset(delete_root_preterminals=True)).tolist()
+    [True, False, True]
+    """
+    deleted = has_tag(bank, preset.delete_tags)
+    if preset.delete_words:
+        forms = {plain_word(word) for word in preset.delete_words}
+        deleted |= np.array([plain_word(word) in forms for word in bank.vocabulary] or [False], dtype=np.bool_).take(bank.word)
+    if preset.delete_root_preterminals:
+        first = np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset))
+        deleted |= (bank.tag >= 0) & (bank.parent.take(bank.above + first) == 0)
+    return deleted
+
+
 def without_tokens(bank: Treebank, left_out: Mask) -> Treebank:
     """The treebank without the marked tokens; a node left without words spans nothing.
 
@@ -148,5 +167,5 @@ def without_traces(bank: Treebank, preset: Preset) -> Treebank:
     >>> without_traces(bank, load_preset("collins")).words(0)
     ['go', '.']
     """
-    traces = preset.delete_tags & preset.delete_tags_for_length
+    traces = preset.traces
     return without_tokens(bank, has_tag(bank, traces)) if not traces.isdisjoint(bank.labels) else bank

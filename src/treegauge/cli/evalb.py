@@ -27,7 +27,9 @@ def command(ctx: click.Context) -> int:
     """Score TEST against GOLD (one tree a line) as the C program EVALB does, byte for byte.
 
     \b
-    -p FILE  a parameter file (.prm); several accumulate
+    -p FILE  a parameter file (.prm); several accumulate. Where there is no file
+             of that name, collins, new and nk are EVALB's files of these names:
+             the only departure from the C program
     -c N     the length for the second summary block (40)
     -e N     stop after N errors (10)
     -d, -D   print the words and brackets of each sentence; -D how they were matched, too
@@ -41,7 +43,9 @@ def command(ctx: click.Context) -> int:
     Exit code: 0 for a completed run, 1 where errors stopped it or a file cannot be opened.
 
     \b
-    Example: treegauge evalb -p COLLINS.prm wsj_23.gold wsj_23.parsed
+    Examples:
+      treegauge evalb -p COLLINS.prm wsj_23.gold wsj_23.parsed
+      treegauge evalb -p collins wsj_23.gold wsj_23.parsed
     """
     from treegauge.metrics.evalb import evalb
 

@@ -13,6 +13,7 @@ from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs, stream_option
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.presets.treebanks import TREEBANKS
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
@@ -43,6 +44,8 @@ Examples:
   treegauge score gold.mrg parser.mrg
   treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman
   treegauge score gold/ parsed/ -p COLLINS.prm --breakdown labels,errors --examples 3
+  treegauge score gold.mrg parser.mrg --treebank ctb
+  treegauge score gold.mrg induced.mrg -m induction:kim -m induction:tn-pcfg --cutoff 10
   treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
   treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json > score.json
   treegauge score gold/ parsed/ --engine dask:tcp://host:8786""",
@@ -56,6 +59,8 @@ Examples:
               help="List the metrics and stop.")  # fmt: skip
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="What counts: name of a preset, a .prm or .toml file. Default: that of the metric (--list).")  # fmt: skip
+@click.option("--treebank", type=click.Choice(list(TREEBANKS)), metavar="NAME",
+              help=f"Whose punctuation, traces and roots the preset knows: {', '.join(TREEBANKS)}.  [default: ptb]")  # fmt: skip
 @click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (without a name: the one that -p gives) and stop.")  # fmt: skip
 @click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "evalb"]), default="align", show_default=True,
@@ -200,6 +205,7 @@ def _results(
             reading=options,
             on_error=options.on_error,
             pair="text",
+            treebank=chosen["treebank"] or "",
             progress=advance,
             baselines=chosen["baselines"],
             seed=chosen["seed"],

@@ -262,7 +262,7 @@ def _frame_rule(preset: Preset) -> Callable[[str], bool]:
 
 def _tags_left_out(check: Check, *, traces: bool) -> frozenset[str]:
     preset = check.plan.metric.preset_for(check.plan.preset)
-    return preset.delete_tags & preset.delete_tags_for_length if traces else preset.delete_tags
+    return preset.traces if traces else preset.delete_tags
 
 
 def _is_counted(check: Check, sentence: int) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import Alignment, Fit, align
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.words import has_tag, plain_word, without_traces
+from treegauge.alignment.words import is_deleted, plain_word, without_traces
 from treegauge.errors import UsageError
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.items import Items, find_items
@@ -126,7 +126,7 @@ class WordSpans:
 
     def __init__(self, gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset) -> None:
         self.gold, self.test, self.alignment = gold, test, alignment
-        self._deleted = has_tag(gold, preset.delete_tags)
+        self._deleted = is_deleted(gold, preset)
         self.tokens = lru_cache(maxsize=4096)(self._tokens)
         self.words = lru_cache(maxsize=4096)(self._words)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from treegauge.metrics.discontinuous import DiscontinuousBrackets
     from treegauge.metrics.freval import Freval
     from treegauge.metrics.goodman import Goodman
+    from treegauge.metrics.induction import Induction
     from treegauge.metrics.leaf_ancestor import LeafAncestor
     from treegauge.metrics.metric import Metric, Rates, Rows, Total, f1, ratio, total_of
     from treegauge.metrics.parseval import Parseval
@@ -24,6 +25,7 @@ __all__ = [
     "Frames",
     "Freval",
     "Goodman",
+    "Induction",
     "LeafAncestor",
     "Metric",
     "ParentChild",
@@ -47,6 +49,7 @@ __getattr__ = lazy_names(
         "discontinuous": ("DiscontinuousBrackets",),
         "freval": ("Freval",),
         "goodman": ("Goodman",),
+        "induction": ("Induction",),
         "leaf_ancestor": ("LeafAncestor",),
         "parseval": ("Parseval",),
         "registry": ("Reference", "find_metric", "metric_names", "references_of"),

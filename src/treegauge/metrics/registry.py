@@ -24,6 +24,7 @@ METRICS: dict[str, str] = {
     "leaf-ancestor": "treegauge.metrics.leaf_ancestor:LeafAncestor",
     "hogenhout": "treegauge.metrics.hogenhout:Hogenhout",
     "freval": "treegauge.metrics.freval:Freval",
+    "induction": "treegauge.metrics.induction:Induction",
 }
 """Name -> ``module:class``. The class, called with no arguments, is the metric with its defaults."""
 
@@ -41,7 +42,7 @@ def compared_metrics(*, discontinuous: bool = False) -> list[str]:
     """
     if discontinuous:
         return [name for name in METRICS if metric_class(name).discontinuous]
-    return [name for name in METRICS if name != "discontinuous"]
+    return [name for name in METRICS if name not in ("discontinuous", "induction")]
 
 
 def find_metric(name: str) -> Metric:
@@ -248,6 +249,26 @@ REFERENCES: dict[str, Reference] = {
             year=2014,
         ),
         Reference(
+            key="kim2019",
+            kind="inproceedings",
+            authors=("Kim, Yoon", "Dyer, Chris", "Rush, Alexander M."),
+            title="Compound Probabilistic Context-Free Grammars for Grammar Induction",
+            booktitle="57th Annual Meeting of the Association for Computational Linguistics",
+            address="Florence",
+            year=2019,
+            pages="2369--2385",
+        ),
+        Reference(
+            key="yang2021",
+            kind="inproceedings",
+            authors=("Yang, Songlin", "Zhao, Yanpeng", "Tu, Kewei"),
+            title="{PCFG}s Can Do Better: Inducing Probabilistic Context-Free Grammars with Many Symbols",
+            booktitle="2021 Conference of the North {A}merican Chapter of the Association for Computational Linguistics",
+            address="Online",
+            year=2021,
+            pages="1487--1498",
+        ),
+        Reference(
             key="post2018",
             kind="inproceedings",
             authors=("Post, Matt",),
@@ -261,7 +282,7 @@ REFERENCES: dict[str, Reference] = {
 }
 """Key -> publication."""
 
-_MORE = {"parseval": ("sekine1997evalb",)}
+_MORE = {"parseval": ("sekine1997evalb",), "induction": ("yang2021",)}
 """Further references of a metric, beside its own."""
 _OTHERS = {"evalb": ("sekine1997evalb", "black1991"), "errors": ("kummerfeld2012",)}
 """The references of EVALB and of the breakdown by kind of error."""

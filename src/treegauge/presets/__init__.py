@@ -18,9 +18,11 @@ from functools import cache
 from typing import Any, NamedTuple, cast
 
 from treegauge.errors import FormatError, InputError, UnknownName
+from treegauge.presets.discodop import disco_keywords
 from treegauge.presets.prm import KEYWORDS, Parameters, parse_prm
+from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 
-__all__ = ["EvalbFile", "Preset", "load_preset", "preset_names", "preset_text"]
+__all__ = ["EvalbFile", "Preset", "for_treebank", "load_preset", "preset_names", "preset_text"]
 
 _FOLDER = os.path.dirname(__file__)
 _MOST_BYTES = 1 << 24
@@ -50,6 +52,8 @@ class Preset:
     * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
     * ``empty_gold``: whether a sentence without gold brackets counts, or is left out.
     * ``empty_brackets``: whether a phrase without words, or all of whose words are left out, counts.
+    * ``delete_words``: words of such a form are left out, whatever their tag.
+    * ``delete_root_preterminals``: whether words whose tag hangs from the root of the gold tree are left out.
 
     ``ignored`` is what a parameter file set in vain; ``parameters`` is the file with which EVALB measures most nearly the same.
     """
@@ -69,6 +73,8 @@ class Preset:
     redundant_nodes: bool = True
     empty_gold: bool = True
     empty_brackets: bool = False
+    delete_words: frozenset[str] = frozenset()
+    delete_root_preterminals: bool = False
     ignored: tuple[str, ...] = ()
     parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
 
@@ -85,6 +91,15 @@ class Preset:
         return label in self.delete_labels or any(
             (label == a and b in self.delete_labels) or (label == b and a in self.delete_labels) for a, b in self.equal_labels
         )
+
+    @property
+    def traces(self) -> frozenset[str]:
+        """The tags of words that are no text: left out of scoring and of length, and no punctuation.
+
+        >>> load_preset("induction").traces
+        frozenset({'-NONE-'})
+        """
+        return (self.delete_tags & self.delete_tags_for_length) - PUNCTUATION
 
     def options(self) -> dict[str, Any]:
         """Every setting as plain data, for signatures."""
@@ -115,8 +130,42 @@ def preset_text(name: str) -> str:
 
 
 def load_preset(name: str | os.PathLike[str] | Preset) -> Preset:
-    """The preset of that name, or of a ``.prm`` or ``.toml`` file."""
-    return name if isinstance(name, Preset) else _load(os.fspath(name))
+    """The preset of that name, or of a ``.prm`` or ``.toml`` file; ``NAME+TREEBANK`` makes it fit another treebank.
+
+    >>> sorted(load_preset("collins+ctb").delete_tags - load_preset("collins").delete_tags)
+    ['PU']
+    """
+    if isinstance(name, Preset):
+        return name
+    text = os.fspath(name)
+    base, plus, treebank = text.rpartition("+")
+    if plus and treebank in TREEBANKS and not os.path.exists(text):
+        return for_treebank(_load(base), treebank)
+    return _load(text)
+
+
+def for_treebank(preset: Preset, treebank: str) -> Preset:
+    """The preset that does to a treebank's punctuation, traces and roots what it does to those of the Penn Treebank.
+
+    >>> for_treebank(load_preset("spmrl"), "negra").delete_tags
+    frozenset()
+    """
+    if treebank not in TREEBANKS:
+        raise UnknownName("treebank", treebank, TREEBANKS)
+    penn, other = TREEBANKS["ptb"], TREEBANKS[treebank]
+
+    def also(labels: frozenset[str], *kinds: str) -> frozenset[str]:
+        added = [getattr(other, kind) for kind in kinds if not labels.isdisjoint(getattr(penn, kind))]
+        return labels.union(*added)
+
+    return replace(
+        preset,
+        name=f"{preset.name}+{treebank}",
+        delete_tags=also(preset.delete_tags, "punctuation", "traces"),
+        delete_labels=also(preset.delete_labels, "roots"),
+        delete_tags_for_length=also(preset.delete_tags_for_length, "punctuation", "traces"),
+        parameters=preset.parameters if treebank == "ptb" else None,
+    )
 
 
 def _load(name: str, builds_on: tuple[str, ...] = ()) -> Preset:
@@ -157,17 +206,20 @@ def _path(name: str) -> str:
             return path
     if name.endswith((".prm", ".toml")) or os.sep in name or os.path.exists(name):
         return name
-    raise UnknownName("preset", name, [*preset_names(), "or a file .prm, .toml"])
+    raise UnknownName("preset", name, preset_names(), "a file .prm or .toml")
 
 
 def _from_prm(data: bytes, name: str, path: str) -> Preset:
-    parameters, messages = parse_prm(data)
-    if messages and not any(line.split(maxsplit=1)[0] in KEYWORDS for line in data.splitlines() if line.strip()):
+    settings, remarks, rest = disco_keywords(data)
+    parameters, messages = parse_prm(rest)
+    known = settings or remarks or any(line.split(maxsplit=1)[0] in KEYWORDS for line in rest.splitlines() if line.strip())
+    if messages and not known:
         raise FormatError("no line of this file is one of an EVALB parameter file", path=path, advice=_PRM_ADVICE)
-    said = tuple(f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages)
+    said = [f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages]
+    said += [f"{path}:{line}: {text}" for line, text in remarks]
     preset = from_parameters(parameters, name)
-    file = EvalbFile(os.path.splitext(os.path.basename(name))[0] + ".prm", parameters)
-    return replace(preset, ignored=(*preset.ignored, *said), parameters=file)
+    file = None if settings else EvalbFile(os.path.splitext(os.path.basename(name))[0] + ".prm", parameters)
+    return replace(preset, ignored=(*preset.ignored, *said), parameters=file, **settings)
 
 
 def from_parameters(parameters: Parameters, name: str) -> Preset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from treegauge.alignment.words import has_tag, without_traces
+from treegauge.alignment.words import is_deleted, without_traces
 from treegauge.metrics.breakdowns.counts_by_key import Place
 from treegauge.presets import Preset
 from treegauge.scoring.inputs import SentencePlaces
@@ -57,7 +57,7 @@ def _cut(text: str, around: str = "") -> str:
 def counted_words(gold: Treebank, preset: Preset, sentence: int) -> list[str]:
     """The words of a sentence that count under a preset."""
     bank = without_traces(gold[sentence : sentence + 1], preset)
-    deleted: list[bool] = has_tag(bank, preset.delete_tags).tolist()
+    deleted: list[bool] = is_deleted(bank, preset).tolist()
     return [word for word, is_deleted in zip(bank.words(0), deleted, strict=True) if not is_deleted]
 
 

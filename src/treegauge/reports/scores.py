@@ -53,6 +53,7 @@ _COUNTED = {
     "missing": "gold sentences without a test sentence",
     "extra": "test sentences without a gold sentence",
     "evalb": "remarks of EVALB",
+    "punctuation": "remarks on punctuation",
 }
 
 

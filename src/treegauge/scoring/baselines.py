@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.words import has_tag
+from treegauge.alignment.words import is_deleted
 from treegauge.errors import UnknownName
 from treegauge.presets import Preset
 from treegauge.trees.columns import Int32, Int64
@@ -39,7 +39,7 @@ class Spans(NamedTuple):
 
 def baseline_for(name: str, gold: Treebank, preset: Preset, *, seed: int = 0) -> Treebank:
     """A baseline over the words that a preset keeps, labelled with the label it counts most often in gold."""
-    counts = ~has_tag(gold, preset.delete_tags)
+    counts = ~is_deleted(gold, preset)
     return baseline(name, gold, counts=counts, label=most_frequent_label(gold, preset), seed=seed)
 
 

@@ -23,7 +23,8 @@ from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
-from treegauge.presets import Preset, load_preset
+from treegauge.presets import Preset, for_treebank, load_preset
+from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Trees
 from treegauge.tables import number_of
@@ -64,7 +65,8 @@ class Request:
     preset's). ``keep`` says whether the rows, and the trees themselves, are kept: a stream keeps neither. ``breakdowns`` are names
     of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
     whether single sentences will be looked at: where not, workers send sums only. ``on_error`` says what becomes of test trees that
-    cannot be read, ``pair`` whether sentences of unequal number are paired by text (``text``) or refused (``order``).
+    cannot be read, ``pair`` whether sentences of unequal number are paired by text (``text``) or refused (``order``). ``treebank``
+    is the name of one whose punctuation, traces and roots the presets are to know.
     """
 
     metrics: tuple[Metric, ...]
@@ -78,8 +80,11 @@ class Request:
     sentences: bool = True
     on_error: str = "parse-fails"
     pair: str = "order"
+    treebank: str = ""
 
     def __post_init__(self) -> None:
+        if self.treebank and self.treebank not in TREEBANKS:
+            raise UnknownName("treebank", self.treebank, TREEBANKS)
         if self.pair not in PAIR:
             raise UnknownName("way to pair sentences", self.pair, PAIR)
         if self.on_mismatch not in ON_MISMATCH:
@@ -97,6 +102,7 @@ class Request:
     def preset_of(self, metric: Metric) -> Preset:
         """The preset of a metric's score: the one that was asked for, or the metric's own, with the cutoff that was asked for."""
         preset = load_preset(metric.preset) if self.preset is None else self.preset
+        preset = for_treebank(preset, self.treebank) if self.treebank else preset
         return preset if self.cutoff is None else replace(preset, cutoff_length=self.cutoff)
 
 
@@ -171,6 +177,8 @@ class SystemCounts:
         self._words = {counts.pairing_preset.equal_words: WordNumbers(counts.pairing_preset) for counts in self.of_metrics}
         self.notes: list[Note] = []
         self.repairs: Counter[str] = Counter()
+        self.punctuation: Counter[str] = Counter()
+        self.n_words = 0
         self.texts: list[tuple[str, str]] = []
         self.gold: list[Treebank] = []
         self.test: list[Treebank] = []
@@ -197,6 +205,8 @@ class SystemCounts:
             self.partner.append(np.where(pairs < 0, -1, pairs + self.n_test))
         self.n_gold += len(gold)
         self.n_test += len(test)
+        self.n_words += gold.n_tokens
+        self.punctuation.update(_punctuation_counts(gold))
         for problem in test.problems().values():
             self.repairs.update(problem.repairs)
         self.request.progress(len(gold))
@@ -293,12 +303,23 @@ class SystemCounts:
         self.n_test += other.n_test
         self.notes += other.notes
         self.repairs += other.repairs
+        self.punctuation += other.punctuation
+        self.n_words += other.n_words
         self.gold += other.gold
         self.test += other.test
         self.evalb_status += other.evalb_status
         for name, counted in other.breakdowns.items():
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
         self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
+
+
+def _punctuation_counts(bank: Treebank) -> dict[str, int]:
+    """The number of words with each tag that is punctuation in some treebank."""
+    known = {number: label for number, label in enumerate(bank.labels) if label in PUNCTUATION}
+    if not known:
+        return {}
+    counts = np.bincount(bank.tag[bank.tag >= 0], minlength=len(bank.labels))
+    return {label: int(counts[number]) for number, label in known.items() if counts[number]}
 
 
 def _evalb_file(request: Request) -> str | None:
@@ -310,7 +331,7 @@ def _evalb_file(request: Request) -> str | None:
     if preset.parameters is None:
         return None
     deleted = {label.decode("utf-8", "replace") for label in preset.parameters.parameters.delete_labels}
-    return preset.parameters.name if preset.delete_tags & preset.delete_tags_for_length <= deleted else None
+    return preset.parameters.name if preset.traces <= deleted else None
 
 
 def _status(pair: Pair) -> Int64:

@@ -19,12 +19,14 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from treegauge import __version__, io
+from treegauge.alignment.alignment import Note
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
+from treegauge.presets.treebanks import unused_punctuation
 from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, Request, SystemCounts, count_files, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import FileTrees, MemoryTrees, SentencePlaces, TreebankLike, Trees, paired_files, path_of, trees_of
@@ -52,6 +54,7 @@ class ScoreOptions(TypedDict, total=False):
     sentences: bool
     on_error: str
     pair: str
+    treebank: str
 
 
 @overload
@@ -95,6 +98,7 @@ def score(
     sentences: bool = True,
     on_error: str = "parse-fails",
     pair: str = "order",
+    treebank: str = "",
 ) -> Result | Scores:
     """Score test trees against gold trees.
 
@@ -106,7 +110,7 @@ def score(
 
     * ``metric``: a name, with options after colons (``goodman:pre``), or a Metric; several in a list.
     * ``preset``: the name of a preset, a ``.prm`` or ``.toml`` file, or a Preset. None: each metric's own, which is ``freval`` for
-      FREVAL and ``default`` for all others.
+      FREVAL, ``induction`` for the metric of that name and ``default`` for all others.
     * ``on_mismatch``: what becomes of a sentence whose words differ or that has no parse: its gold brackets count as missed
       (``align``), it is left out (``skip``), or whatever EVALB does (``evalb``). ``error`` scores nothing if any sentence does
       not fit token by token.
@@ -122,6 +126,8 @@ def score(
       (``repair``), or an error (``stop``); ``result.problems`` lists them. A gold tree that cannot be read is always an error.
     * ``pair``: sentences belong together by their order, and unequal numbers of them are a MismatchError (``order``), or by their
       text where the order does not fit (``text``).
+    * ``treebank``: one of :data:`treegauge.presets.treebanks.TREEBANKS`, such as ``ctb``: what the preset does to the punctuation,
+      traces and roots of the Penn Treebank it then does to those of this one.
 
     The rates, each a fraction that is nan for 0/0 (0 in FREVAL), are in ``result.rates`` and attributes of the result:
 
@@ -133,6 +139,8 @@ def score(
     * ``leaf-ancestor``: leaf_ancestor, mean_leaf_ancestor.
     * ``hogenhout``: generation_rate, recall_hard, precision_hard, spuriousness, p_inheritance, t_inheritance.
     * ``freval``: flr, flp, f1 over fragments of all sizes, and of the sizes 1, 1-15 and 1-25 (``f1_1-15``).
+    * ``induction``: sentence_f1, corpus_f1, corpus_recall, corpus_precision of unlabelled spans, as papers on unsupervised parsing
+      define them (``induction:kim``, ``induction:tn-pcfg``).
 
     >>> result = score("(S (NP (NN a)) (VP (V b) (NP (NN c))))", "(S (NP (NN a)) (VP (V b)) (NP (NN c)))")
     >>> result.counts["matched"], round(result.rates["f1"], 3)
@@ -157,6 +165,7 @@ def score(
         sentences=sentences,
         on_error=on_error,
         pair=pair,
+        treebank=treebank,
     )
     results = score_systems(gold, systems, request, [name for name, _ in metrics], reading, engine)
     return Scores(results) if several else results[0]
@@ -304,7 +313,7 @@ def _result(
         total=Part.of(metric, counts.total.values(), counts.n_total),
         short=Part.of(metric, counts.short.values(), counts.n_short, counts.preset.cutoff_length),
         signature=signature,
-        notes=tuple(counted.notes),
+        notes=(*counted.notes, *_preset_notes(counts, counted)),
         evalb=counted.evalb if like_evalb else None,
         inputs=inputs,
         definition=metric,
@@ -312,6 +321,18 @@ def _result(
         trees=ScoredTrees(counted.gold, counted.test, _joined(counted.partner)) if request.keep else None,
         breakdowns=counted.breakdowns,
     )
+
+
+def _preset_notes(counts: MetricCounts, counted: SystemCounts) -> list[Note]:
+    """A note if the gold trees are full of another treebank's punctuation, of which the preset knows nothing."""
+    found = unused_punctuation(counted.punctuation, counted.n_words, counts.preset.delete_tags)
+    if found is None:
+        return []
+    what = (
+        f"{found.found:,} of {found.words:,} words have the tag {', '.join(found.tags)}, which is punctuation in the treebank "
+        f"{found.treebank}; the preset {counts.preset.name} does not leave it out (option treebank: {found.treebank})"
+    )
+    return [Note(-1, "punctuation", "gold", what)]
 
 
 def _sentences(counts: MetricCounts, counted: SystemCounts, verdicts: Sequence[Int64]) -> Sentences:

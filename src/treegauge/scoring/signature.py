@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from treegauge.errors import FormatError
 from treegauge.presets import Preset, load_preset, preset_names
+from treegauge.presets.treebanks import TREEBANKS
 
 __all__ = ["Signature", "preset_from_settings"]
 
@@ -132,7 +133,9 @@ def _setting(value: Any, like: Any) -> Any:
 
 def _base(name: str) -> Preset:
     """The preset with which a preset's settings are compared: the one of that name that comes with treegauge, or the defaults."""
-    return load_preset(name) if name in preset_names() else Preset()
+    base, _, treebank = name.partition("+")
+    is_known = base in preset_names() and (name == base or treebank in TREEBANKS)
+    return load_preset(name) if is_known else Preset()
 
 
 def _preset(text: str, settings: Mapping[str, Any], version: str) -> Preset:

@@ -126,7 +126,7 @@ def question_view(check: Check, question: Question, reader: str, *, blind: bool,
     occurrence = _choose_occurrence(check, question, system)
     shown_system = check.systems[occurrence.system]
     preset = check.plan.metric.preset_for(check.plan.preset)
-    traces = preset.delete_tags & preset.delete_tags_for_length & {*check.gold.labels, *shown_system.bank.labels}
+    traces = preset.traces & {*check.gold.labels, *shown_system.bank.labels}
     gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(shown_system, occurrence)
     beside = _rows_beside(check, question, occurrence) if check.plan.by_sentence else []
     gold = gold_marks(shown_system, gold_tree, occurrence, traces, beside)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
+from treegauge import presets
 from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
 from treegauge.metrics.evalb.reading import parameter_remarks
 from treegauge.metrics.evalb.scoring import UNPAIRED, SentenceResult, score_lines
@@ -129,7 +130,7 @@ def _set_value(run: Invocation, letter: bytes, value: bytes) -> None:
 
 
 def _read_prm(run: Invocation, name: bytes) -> None:
-    file = open_file(name)
+    file = open_file(name) or _preset_file(name)
     if file is None:
         run.said += b"Can't open parameter file (%s)\n" % name
         run.exit_code = 1
@@ -142,6 +143,14 @@ def _read_prm(run: Invocation, name: bytes) -> None:
         else:
             run.said += message.text + b"\n"
 
+
+def _preset_file(name: bytes) -> BinaryIO | None:
+    """The parameter file that comes with treegauge under a name, where there is no file of that name: EVALB knows no such names."""
+    return open_file(os.fsencode(os.path.join(_PRESETS, f"{name.decode()}.prm"))) if name in NAMED_PRESETS else None
+
+
+NAMED_PRESETS = (b"collins", b"new", b"nk")
+_PRESETS = os.path.dirname(presets.__file__)
 
 MOST_REPETITIONS = 10_000_000
 """The number of times a message is repeated on an endless line; EVALB goes on up to its error limit, or for ever."""

@@ -1,0 +1,112 @@
+"""Unlabelled F1 of unsupervised parsing, as two families of papers compute it: a mean of sentences, and over the corpus.
+
+Both leave out punctuation, one-word spans and sentences of one word, and take each span of a sentence once for the mean of
+sentences. They differ in three things that move the number:
+
+* Kim, Dyer and Rush (2019) leave out the root's own span only: where a unary chain stands at the root, the whole sentence remains a
+  gold span, which no binary tree can match. Yang, Zhao and Tu (2021, TN-PCFG) leave out every span over the whole sentence.
+* A sentence without spans on one side has no F1 for Kim et al. For TN-PCFG its recall is 1 if gold has none, and its precision too
+  if test has none: a sentence of two words has F1 = 1.
+* Over the corpus, Kim et al. count sets of spans; TN-PCFG counts a gold span that was missed as often as it stands in the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.brackets import Brackets
+from treegauge.alignment.pairing import Pair
+from treegauge.metrics.matching import codes, is_in
+from treegauge.metrics.metric import Metric, Rates, Rows, Total, choice, f1, ratio
+from treegauge.presets import Preset
+from treegauge.trees.treebank import Int64
+
+__all__ = ["CONVENTIONS", "Induction"]
+
+CONVENTIONS = ("kim", "tn-pcfg")
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Induction(Metric):
+    """Sentence F1 (the mean of sentences) and corpus F1 of unlabelled spans, for unsupervised parsing.
+
+    One-word spans, the span of the root, and sentences of one word do not count; how the papers differ beyond that is in the
+    option. A sentence without a parse has F1 = 0, wherever a parse of it would have one.
+
+    >>> import treegauge
+    >>> gold = ["(S (NP (D the) (N cat)) (VP (V sat)))", "(S (NP (N rain)) (VP (V fell)))"]
+    >>> test = ["(X (D the) (X (N cat) (V sat)))", "(X (N rain) (V fell))"]
+    >>> [treegauge.score(gold, test, metric=f"induction:{paper}").rates["sentence_f1"] for paper in CONVENTIONS]
+    [0.0, 0.5]
+    """
+
+    name = "induction"
+    summary = "unlabelled F1 of unsupervised parsing, as a mean of sentences and over the corpus, as in Kim et al. or in TN-PCFG"
+    reference = "kim2019"
+    headline = "sentence_f1"
+    columns = ("sentences", "matched", "gold", "test", "f1_sum", "f1_defined")
+    preset = "induction"
+
+    convention: str = choice("kim", CONVENTIONS, "kim, tn-pcfg: the paper whose rules for trivial and missing spans hold")
+
+    def preset_for(self, preset: Preset | None) -> Preset:
+        """The preset with all spans, without labels: which of them count is the metric's own affair."""
+        chosen = super().preset_for(preset)
+        return replace(chosen, labelled=False, trivial_spans=True, duplicate_spans=True, empty_gold=True, empty_brackets=False)
+
+    def rows(self, pair: Pair) -> Rows:
+        pair.require_continuous("spans of unsupervised parsing are continuous")
+        is_kim = self.convention == "kim"
+        n_words = np.diff(pair.gold.token_offset)
+        gold, test = (_counted_spans(side, n_words, root_only=is_kim) for side in (pair.gold, pair.test))
+        code = codes([np.concatenate(columns) for columns in zip(gold, test, strict=True)])
+        in_gold, in_test = code[: len(gold[0])], code[len(gold[0]) :]
+        once = [np.unique(side, return_index=True)[1] for side in (in_gold, in_test)]
+
+        def count(side: tuple[Int64, ...], chosen: Int64 | Mask) -> Int64:
+            return np.bincount(side[0][chosen], minlength=len(pair))
+
+        n_gold, n_test = count(gold, once[0]), count(test, once[1])
+        matched = count(test, once[1][is_in(in_test[once[1]], in_gold)])
+        value = 2 * matched / np.maximum(n_gold + n_test, 1)
+        if is_kim:
+            defined = (n_gold > 0) & ((n_test > 0) | ~pair.has_parse)
+            counts = [matched, n_gold, n_test]
+        else:
+            value[(n_gold == 0) & (n_test == 0) & pair.has_parse] = 1.0
+            defined = n_words > 1
+            right = is_in(in_test, in_gold)
+            hits = count(test, right)
+            counts = [hits, hits + count(gold, ~is_in(in_gold, in_test)), count(test, np.arange(len(in_test)))]
+        columns: list[NDArray[Any]] = [np.ones(len(pair)), *counts, np.where(defined, value, 0.0), defined]
+        return np.stack([column.astype(np.float64) for column in columns], axis=1)
+
+    def rates(self, total: Total) -> Rates:
+        n = dict(zip(self.columns, total, strict=True))
+        return {
+            "sentence_f1": ratio(n["f1_sum"], n["f1_defined"]),
+            "corpus_f1": f1(n["matched"], n["gold"], n["test"]),
+            "corpus_recall": ratio(n["matched"], n["gold"]),
+            "corpus_precision": ratio(n["matched"], n["test"]),
+        }
+
+
+def _counted_spans(brackets: Brackets, n_words: Int64, *, root_only: bool) -> tuple[Int64, ...]:
+    """Sentence, start and end of the spans that count, a repeated one as often as it stands.
+
+    Spans over the whole sentence do not count; with ``root_only`` only the highest of them does not.
+    """
+    sentence = brackets.sentence
+    start, end = brackets.start.astype(np.int64), brackets.end.astype(np.int64)
+    is_whole = end - start == n_words[sentence]
+    if root_only:
+        before = np.append(0, np.cumsum(is_whole))
+        is_whole &= before[:-1] == before[brackets.offset[sentence]]
+    keep = (end - start > 1) & ~is_whole
+    return sentence[keep], start[keep], end[keep]

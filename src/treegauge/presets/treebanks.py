@@ -1,0 +1,80 @@
+"""Treebanks by name: which of their tags are punctuation, which are traces, and how their roots are labelled.
+
+A preset such as ``collins`` is written for the Penn Treebank. What it does to that treebank's punctuation, traces and roots,
+:func:`for_treebank` makes it do to those of another one.
+
+>>> TREEBANKS["ctb"].punctuation
+frozenset({'PU'})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["PUNCTUATION", "TREEBANKS", "TreebankTags", "UnusedPunctuation", "unused_punctuation"]
+
+
+@dataclass(frozen=True)
+class TreebankTags:
+    """The tags of a treebank that are no words of a sentence, and the labels of its roots."""
+
+    language: str
+    punctuation: frozenset[str]
+    traces: frozenset[str] = frozenset({"-NONE-"})
+    roots: frozenset[str] = frozenset({"TOP", "ROOT", ""})
+
+
+_GERMAN = frozenset({"$,", "$.", "$(", "$[", "$*LRB*", "$-LRB-", "$LRB"})
+_DUTCH = frozenset({"let", "LET", "LET()", "punct"})
+_HEBREW = ("CLN", "CM", "DASH", "DOT", "ELPS", "EXCL", "LRB", "QM", "QUOT", "RRB", "SCLN")
+
+TREEBANKS: dict[str, TreebankTags] = {
+    "ptb": TreebankTags("English", frozenset({",", ":", "``", "''", "."})),
+    "ctb": TreebankTags("Chinese", frozenset({"PU"})),
+    "negra": TreebankTags("German", _GERMAN, frozenset({"-NONE-"}), frozenset({"VROOT", "ROOT", "TOP", ""})),
+    "tiger": TreebankTags("German", _GERMAN, frozenset({"-NONE-"}), frozenset({"VROOT", "ROOT", "TOP", ""})),
+    "ftb": TreebankTags("French", frozenset({"PONCT", "PONCTS", "PONCTW", "PONCT-S", "PONCT-W"})),
+    "patb": TreebankTags("Arabic", frozenset({"PUNC"})),
+    "alpino": TreebankTags("Dutch", _DUTCH, frozenset({"-NONE-"}), frozenset({"top", "TOP", "ROOT", ""})),
+    "hebrew": TreebankTags("Hebrew", frozenset({f"yy{name}" for name in _HEBREW})),
+    "polish": TreebankTags("Polish", frozenset({"interp"})),
+}
+"""Name -> its tags. ``ptb`` has those that EVALB's ``COLLINS.prm`` deletes: brackets are words there."""
+
+PUNCTUATION: frozenset[str] = frozenset(
+    {*(tag for known in TREEBANKS.values() for tag in known.punctuation), "?", "!", "-LRB-", "-RRB-", "HYPH", "NFP", "#", "$", '"'}
+)
+"""The tags of every treebank that are punctuation or signs: text that a tagger may tag otherwise, unlike traces."""
+
+_LEAST_SHARE = 0.03
+"""Tags on so small a share of the words may be a coincidence."""
+
+
+class UnusedPunctuation(NamedTuple):
+    """Punctuation tags of a treebank that a preset does not leave out, and on how many of the words they stand."""
+
+    treebank: str
+    tags: tuple[str, ...]
+    count: int
+    words: int
+
+
+def unused_punctuation(counts: Mapping[str, int], words: int, delete_tags: frozenset[str]) -> UnusedPunctuation | None:
+    """The treebank whose punctuation fills a file, if a preset that leaves punctuation out knows none of its tags there.
+
+    ``counts`` are the numbers of words with each tag, of which all but those of :data:`PUNCTUATION` may be missing.
+
+    >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", "."}))
+    UnusedPunctuation(treebank='ctb', tags=('PU',), count=120, words=1000)
+    >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", ".", "PU"})) is None
+    True
+    """
+    if delete_tags.isdisjoint(PUNCTUATION) or any(counts.get(tag, 0) for tag in delete_tags):
+        return None
+    for name, known in TREEBANKS.items():
+        found = {tag: counts[tag] for tag in sorted(known.punctuation) if counts.get(tag, 0)}
+        if sum(found.values()) > _LEAST_SHARE * words:
+            return UnusedPunctuation(name, tuple(found), sum(found.values()), words)
+    return None
