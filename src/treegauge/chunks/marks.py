@@ -10,8 +10,7 @@ from treegauge.chunks.corpus import iob_of_chunks
 from treegauge.chunks.reading import ChunkFile
 from treegauge.errors import EncodingError, FormatError, InputError
 from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
-from treegauge.io.sources import ReadOptions, Source
-from treegauge.io.text import Text
+from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.trees.bracketed import restore_word
 
 __all__ = ["MarkFile", "MarkedSentence"]

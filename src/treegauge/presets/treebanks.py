@@ -57,7 +57,7 @@ class UnusedPunctuation(NamedTuple):
 
     treebank: str
     tags: tuple[str, ...]
-    count: int
+    found: int
     words: int
 
 
@@ -67,7 +67,7 @@ def unused_punctuation(counts: Mapping[str, int], words: int, delete_tags: froze
     ``counts`` are the numbers of words with each tag, of which all but those of :data:`PUNCTUATION` may be missing.
 
     >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", "."}))
-    UnusedPunctuation(treebank='ctb', tags=('PU',), count=120, words=1000)
+    UnusedPunctuation(treebank='ctb', tags=('PU',), found=120, words=1000)
     >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", ".", "PU"})) is None
     True
     """
