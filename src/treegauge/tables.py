@@ -19,6 +19,7 @@ import csv
 import io
 import json
 import math
+import shutil
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -90,20 +91,30 @@ class Table:
     def __str__(self) -> str:
         return self.as_text()
 
-    def as_text(self, digits: int = 2) -> str:
-        """The table with its columns aligned by blanks."""
+    def as_text(self, digits: int = 2, width: int | None = None) -> str:
+        """The table with its columns aligned by blanks; one wider than ``width`` goes on below, its first columns repeated."""
         grid = [list(self.columns), *self.texts(digits)]
         widths = [max(terminal_width(row[index]) for row in grid) for index in range(len(self.columns))]
         numeric = self.is_numeric
 
-        def line(row: Sequence[str]) -> str:
-            padded = [
-                " " * (width - terminal_width(text)) + text if right else text + " " * (width - terminal_width(text))
-                for text, width, right in zip(row, widths, numeric, strict=True)
-            ]
-            return "  ".join(padded).rstrip()
+        def line(row: Sequence[str], shown: Sequence[int]) -> str:
+            padding = {index: " " * (widths[index] - terminal_width(row[index])) for index in shown}
+            return "  ".join(padding[i] + row[i] if numeric[i] else row[i] + padding[i] for i in shown).rstrip()
 
-        return "\n".join([*([self.title] if self.title else []), *map(line, grid), *self.notes])
+        blocks = ["\n".join(line(row, shown) for row in grid) for shown in self._blocks(widths, width)]
+        return "\n".join([*([self.title] if self.title else []), "\n\n".join(blocks), *self.notes])
+
+    def _blocks(self, widths: Sequence[int], width: int | None) -> list[list[int]]:
+        """The columns of each block: the columns of text at the left in all of them, the others one after the other."""
+        numeric = self.is_numeric
+        left = list(range(len(widths)))[: max(1, numeric.index(True)) if True in numeric else 1]
+        blocks = [left]
+        for index in range(len(left), len(widths)):
+            taken = sum(widths[column] + 2 for column in blocks[-1])
+            if width is not None and taken + widths[index] > width and len(blocks[-1]) > len(left):
+                blocks.append(left)
+            blocks[-1] = [*blocks[-1], index]
+        return blocks
 
     def _repr_html_(self) -> str:
         return self.as_html()
@@ -193,7 +204,7 @@ def render(table: Table, form: str, *, digits: int = 2) -> str:
 
 
 def _as_text(table: Table, digits: int) -> str:
-    return table.as_text(digits)
+    return table.as_text(digits, shutil.get_terminal_size().columns)
 
 
 def _as_markdown(table: Table, digits: int) -> str:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "experiments" / "results").rglob("*.md")),
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "bench/RESULTS.md")),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/RESULTS.md")),
 ]
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")

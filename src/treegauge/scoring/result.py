@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
@@ -232,6 +233,10 @@ class Result:
         """Write the result with its rows to a file that :meth:`Scores.load` reads."""
         Scores([self]).save(path)
 
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame: the sentence's number (from 0), its length, and a column a count."""
+        return _library("pandas", "a data frame").DataFrame(_columns(self))
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as an Arrow stream, for any library that reads one; needs pyarrow."""
 
@@ -281,6 +286,10 @@ class Scores(Sequence[Result]):
 
         results = [result.to_dict(per_sentence=per_sentence) for result in self]
         return json.dumps({"schema": SCORES_SCHEMA, "results": results}, ensure_ascii=False, indent=indent, allow_nan=False)
+
+    def to_frame(self) -> Any:
+        """All rates as a pandas data frame: system, metric, length, sentences, rate, value."""
+        return _library("pandas", "a data frame").DataFrame(tidy_table(self).to_records())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the results with their rows to a file, compact and without pickle; :meth:`load` reads it."""
@@ -419,17 +428,25 @@ def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...]) -> Senten
 
 def arrow_table(result: Result) -> Any:
     """The rows of a result as a pyarrow table: sentence, length, and a column a count."""
-    try:
-        import pyarrow  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise UsageError("Arrow export needs pyarrow: pip install pyarrow") from None
+    return _library("pyarrow", "Arrow export").table(_columns(result))
+
+
+def _columns(result: Result) -> dict[str, Any]:
+    """The rows by column; counts beyond 64 bits, or of several sizes, are JSON."""
     sentences = result.scored_sentences
     columns: dict[str, Any] = {"sentence": sentences.index, "length": sentences.length[sentences.index]}
     for number, name in enumerate(result.columns):
         values = sentences.rows[:, number]
-        # Counts beyond 64 bits, or of several sizes, have no Arrow type: they go as JSON.
         columns[name] = [json.dumps(plain_count(value)) for value in values] if values.dtype.kind == "O" else values
-    return cast(Any, pyarrow).table(columns)
+    return columns
+
+
+def _library(name: str, purpose: str) -> Any:
+    """A library that is used only if it is there, and asked for."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise UsageError(f"{purpose} needs {name}: pip install {name}") from None
 
 
 def shown_rate(name: str, rate: float) -> float:
