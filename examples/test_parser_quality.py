@@ -4,8 +4,7 @@
 
 The files come from the environment: ``GOLD`` and ``PARSES``. Without them, the treebank that comes with treegauge is scored against
 itself with every PP called an NP, so that the example runs as it stands. ``LEAST_F1`` is the least that passes. ``BASELINE``
-names a file written
-for the last release by ``treegauge score --save``: then F1 must not fall by more than half a point either.
+names a file written for the last release by ``treegauge score --save``: then F1 must not fall by more than half a point either.
 """
 
 from __future__ import annotations

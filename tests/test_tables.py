@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from treegauge.tables import Table, render
+from treegauge.tables import LONG, Table, render
 
 WIDE = Table(
     "Differences",
@@ -34,6 +34,11 @@ def test_no_cell_is_lost_at_any_width() -> None:
 
 def test_a_table_that_fits_is_in_one_piece() -> None:
     assert WIDE.as_text(width=1000) == WIDE.as_text()
+
+
+def test_a_long_table_is_not_cut() -> None:
+    long = Table("", WIDE.columns, WIDE.rows * (1 + LONG // 2))
+    assert long.as_text(width=40) == long.as_text()
 
 
 def test_the_terminal_decides(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ from typing import Any, cast
 from treegauge.errors import UnknownName
 
 __all__ = [
+    "LONG",
     "TABLE_FORMATS",
     "Cell",
     "Table",
@@ -40,6 +41,9 @@ __all__ = [
     "render",
     "terminal_width",
 ]
+
+LONG = 30
+"""With more rows than this, a table is not cut by columns."""
 
 _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
@@ -92,7 +96,10 @@ class Table:
         return self.as_text()
 
     def as_text(self, digits: int = 2, width: int | None = None) -> str:
-        """The table with its columns aligned by blanks; one wider than ``width`` goes on below, its first columns repeated."""
+        """The table with its columns aligned by blanks; one wider than ``width`` goes on below, its first columns repeated.
+
+        A long table (:data:`LONG`) stays in one piece: nobody would find the rest of a row a hundred lines further down.
+        """
         grid = [list(self.columns), *self.texts(digits)]
         widths = [max(terminal_width(row[index]) for row in grid) for index in range(len(self.columns))]
         numeric = self.is_numeric
@@ -101,7 +108,7 @@ class Table:
             padding = {index: " " * (widths[index] - terminal_width(row[index])) for index in shown}
             return "  ".join(padding[i] + row[i] if numeric[i] else row[i] + padding[i] for i in shown).rstrip()
 
-        blocks = ["\n".join(line(row, shown) for row in grid) for shown in self._blocks(widths, width)]
+        blocks = ["\n".join(line(row, shown) for row in grid) for shown in self._blocks(widths, width if len(self.rows) <= LONG else None)]
         return "\n".join([*([self.title] if self.title else []), "\n\n".join(blocks), *self.notes])
 
     def _blocks(self, widths: Sequence[int], width: int | None) -> list[list[int]]:
