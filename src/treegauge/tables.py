@@ -108,7 +108,8 @@ class Table:
             padding = {index: " " * (widths[index] - terminal_width(row[index])) for index in shown}
             return "  ".join(padding[i] + row[i] if numeric[i] else row[i] + padding[i] for i in shown).rstrip()
 
-        blocks = ["\n".join(line(row, shown) for row in grid) for shown in self._blocks(widths, width if len(self.rows) <= LONG else None)]
+        groups = self._blocks(widths, width if len(self.rows) <= LONG else None)
+        blocks = ["\n".join(line(row, shown) for row in grid) for shown in groups]
         return "\n".join([*([self.title] if self.title else []), "\n\n".join(blocks), *self.notes])
 
     def _blocks(self, widths: Sequence[int], width: int | None) -> list[list[int]]:
