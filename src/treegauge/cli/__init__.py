@@ -17,6 +17,7 @@ from treegauge.errors import TreegaugeError
 
 COMMANDS: dict[str, str] = {
     "demo": "Take a tour of treegauge on the treebank that comes with it.",
+    "examples": "Write the files that README and docs use: a treebank and two parsers' output.",
     "score": "Score parses against a treebank by any metric, without losing a sentence.",
     "evalb": "Score as the C program EVALB does, byte for byte.",
     "freval": "Score connected fragments of every size.",

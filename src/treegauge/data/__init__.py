@@ -5,18 +5,30 @@
 
 from __future__ import annotations
 
+import json
+import os
 import tomllib
 from pathlib import Path
 
-from treegauge.errors import UnknownName
+from treegauge.errors import UnknownName, UsageError
 from treegauge.io import read
 from treegauge.trees import Treebank
 
-__all__ = ["KINDS", "LANGUAGES", "PARTS", "discontinuous_treebank", "own_treebank", "treebank_path"]
+__all__ = ["EXAMPLES", "KINDS", "LANGUAGES", "PARTS", "discontinuous_treebank", "own_treebank", "treebank_path", "write_examples"]
 
 KINDS = ("travel", "news", "story")
 LANGUAGES = ("german", "dutch")
 PARTS = ("train", "dev", "all")
+
+EXAMPLES = {
+    "train.mrg": "418 trees to train on",
+    "gold.mrg": "103 trees held out",
+    "A.mrg": "their parses by a grammar counted from train.mrg, the most probable tree of each sentence",
+    "B.mrg": "their parses by the same grammar, decoded for precision and recall",
+    "sentences.txt": "their words, a sentence a line",
+    "llm.jsonl": "A.mrg as a language model might have written it, with prose, code fences and broken brackets",
+}
+"""Files that :func:`write_examples` writes."""
 
 _FOLDER = Path(__file__).parent
 
@@ -59,3 +71,38 @@ def discontinuous_treebank(language: str) -> Treebank:
     if language not in LANGUAGES:
         raise UnknownName("language", language, LANGUAGES)
     return read(_FOLDER / f"{language}.discbracket")
+
+
+def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
+    """Write the files of :data:`EXAMPLES` to a folder, and return their paths; no file that is there is written over."""
+    target = Path(folder)
+    taken = [name for name in EXAMPLES if (target / name).exists()]
+    if taken:
+        raise UsageError(f"{target / taken[0]} exists: give a folder without files of these names ({', '.join(EXAMPLES)})")
+    gold = own_treebank("dev")
+    parses = (_FOLDER / "parses-viterbi.mrg").read_text("utf-8")
+    contents = {
+        "train.mrg": "".join(f"{tree}\n" for tree in own_treebank("train")),
+        "gold.mrg": "".join(f"{tree}\n" for tree in gold),
+        "A.mrg": parses,
+        "B.mrg": (_FOLDER / "parses-precision-recall.mrg").read_text("utf-8"),
+        "sentences.txt": "".join(f"{' '.join(tree.words)}\n" for tree in gold),
+        "llm.jsonl": "".join(f"{json.dumps({'parse': answer})}\n" for answer in _answers(parses.splitlines())),
+    }
+    target.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (target / name).write_text(content, "utf-8")
+    return [target / name for name in contents]
+
+
+def _answers(parses: list[str]) -> list[str]:
+    """The parses as a language model writes them: most as they are, some inside other text, cut short, or not at all."""
+    manners = {
+        3: "Here is the parse tree:\n\n{}\n\nLet me know if you need anything else.",
+        17: "```\n{}\n```",
+        31: "1. {}",
+        47: "{})",
+        61: "I am sorry, I cannot parse this sentence.",
+    }
+    answers = [manners.get(index % 70, "{}").format(parse) for index, parse in enumerate(parses)]
+    return [answer[:-2] if index % 70 == 11 else answer for index, answer in enumerate(answers)]

@@ -96,7 +96,7 @@ def score(
     progress: Callable[[int], None] | None = None,
     engine: Engine = IN_PROCESS,
     sentences: bool = True,
-    on_error: str = "parse-fails",
+    on_error: str | None = None,
     pair: str = "order",
     treebank: str = "",
 ) -> Result | Scores:
@@ -123,7 +123,8 @@ def score(
     * ``engine``: where files are scored, see :mod:`treegauge.engines`.
     * ``sentences``: whether rows are kept when an engine other than this process scores.
     * ``on_error``: a test tree that cannot be read is a sentence without a parse (``parse-fails``), is repaired as far as it can be
-      (``repair``), or an error (``stop``); ``result.problems`` lists them. A gold tree that cannot be read is always an error.
+      (``repair``), or an error (``stop``), as ``reading`` says unless given; ``result.problems`` lists them. A gold tree
+      that cannot be read is always an error.
     * ``pair``: sentences belong together by their order, and unequal numbers of them are a MismatchError (``order``), or by their
       text where the order does not fit (``text``).
     * ``treebank``: one of :data:`treegauge.presets.treebanks.TREEBANKS`, such as ``ctb``: what the preset does to the punctuation,
@@ -163,7 +164,7 @@ def score(
         breakdowns=tuple(breakdowns),
         progress=progress or no_progress,
         sentences=sentences,
-        on_error=on_error,
+        on_error=reading.on_error if on_error is None else on_error,
         pair=pair,
         treebank=treebank,
     )

@@ -1,0 +1,40 @@
+"""The example files: as described, right, and never written over somebody's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import treegauge
+from treegauge.data import EXAMPLES, own_treebank, write_examples
+
+
+def test_the_files_are_what_their_descriptions_say(tmp_path: Path) -> None:
+    paths = write_examples(tmp_path / "new")
+    assert {path.name for path in paths} == set(EXAMPLES)
+    gold = treegauge.read(tmp_path / "new" / "gold.mrg")
+    assert [str(tree) for tree in gold] == [str(tree) for tree in own_treebank("dev")]
+    assert len(treegauge.read(tmp_path / "new" / "train.mrg")) == 418
+    assert (tmp_path / "new" / "sentences.txt").read_text("utf-8").splitlines() == [" ".join(tree.words) for tree in gold]
+    for name in ("A.mrg", "B.mrg"):
+        result = treegauge.score(gold, tmp_path / "new" / name)
+        assert not result.notes
+        assert 0.8 < result.f1 < 0.9
+
+
+def test_the_answers_of_a_language_model_are_broken_in_every_way_and_most_can_be_repaired(tmp_path: Path) -> None:
+    write_examples(tmp_path)
+    options = treegauge.ReadOptions(on_error="repair", field="parse")
+    result = treegauge.score(tmp_path / "gold.mrg", tmp_path / "llm.jsonl", reading=options)
+    said = " ".join(map(str, result.problems))
+    for repair in ("prose", "closing-added", "code-fence", "numbering", "closing-removed"):
+        assert repair in said
+    assert sum(note.kind == "broken" for note in result.problems) == 1
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "B.mrg").write_text("mine", "utf-8")
+    with pytest.raises(treegauge.UsageError, match="exists"):
+        write_examples(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["B.mrg"]
