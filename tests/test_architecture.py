@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "treegauge"
 
 LAYERS = [
     {"_lazy", "errors", "spelling"},
-    {"tables"},
+    {"tables", "compiled"},
     {"trees", "presets"},
     {"io", "alignment"},
     {"metrics", "normalise", "engines", "data"},

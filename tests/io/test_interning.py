@@ -93,3 +93,18 @@ def test_an_added_name_is_no_slice() -> None:
 def test_what_is_not_utf8_is_refused() -> None:
     with pytest.raises(UnicodeDecodeError):
         Interner().ids(WordView(np.frombuffer(b"a \xff", dtype=np.uint8)), np.array([0, 2]), np.array([1, 3]))
+
+
+def test_names_that_are_not_utf8_leave_no_trace() -> None:
+    """A block that cannot be read is read again, mended, with the same names: those it had must not count as known."""
+    interner = Interner()
+    for text, known in ((b"a \xff bb", []), (b"bb a", ["bb", "a"])):
+        words = WordView(np.frombuffer(text, dtype=np.uint8))
+        start = np.array([place for place in range(len(text)) if place == 0 or text[place - 1] == 32])
+        end = np.array([*(start[1:] - 1), len(text)])
+        if known:
+            assert interner.ids(words, start, end).tolist() == [0, 1]
+        else:
+            with pytest.raises(UnicodeDecodeError):
+                interner.ids(words, start, end)
+        assert interner.strings == known

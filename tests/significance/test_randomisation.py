@@ -13,7 +13,7 @@ from significance_rows import F1, rows, two_systems
 
 from treegauge.errors import MismatchError, UsageError
 from treegauge.metrics.parseval import Parseval
-from treegauge.significance import Paired, randomisation
+from treegauge.significance import Paired, randomisation, resampling
 from treegauge.significance.resampling import all_swaps, bootstrap_weights, random_swaps
 
 
@@ -139,3 +139,15 @@ def test_bad_input_is_refused() -> None:
         randomisation(Paired.of(Parseval(), [rows([(1, 2, 3)] * 60), b]), seed=-1)
     with pytest.raises(MismatchError):
         Paired.stack([Paired.of(Parseval(), [a, a]), Paired.of(Parseval(), [b, b])])
+
+
+def test_large_samples_in_pieces_are_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rounds of a block are drawn in pieces where they are many sentences; no number depends on that."""
+    for n in (1, 9, 50, 203):
+        whole = [np.concatenate(list(draw(n, 700, 3))) for draw in (random_swaps, bootstrap_weights)]
+        for most in (1, 60, 4 * 203, 5000):
+            monkeypatch.setattr(resampling, "_MOST_NUMBERS", most)
+            pieces = [list(draw(n, 700, 3)) for draw in (random_swaps, bootstrap_weights)]
+            assert all(np.array_equal(a, np.concatenate(b)) for a, b in zip(whole, pieces, strict=True))
+            assert max(len(piece) for piece in pieces[1]) <= max(most // n, 4)
+            monkeypatch.undo()

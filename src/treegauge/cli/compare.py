@@ -144,7 +144,7 @@ def _of_trees(
         )
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         judgements = checked.judgements if checked else None
-        scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements)
+        scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)
         comparison = compare_scores(scores, how, progress=advance, engine=engine)
     return comparison, checked, {result.system: result.notes for result in scores}
 

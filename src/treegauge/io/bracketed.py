@@ -18,10 +18,11 @@ from treegauge.errors import BracketError, InputError
 from treegauge.io.bracketed_columns import Events, Names, TreeColumns, begin_at_margin, find_events, join_parts, part_of
 from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
 from treegauge.io.repairs import Mended, mend, mend_texts
+from treegauge.io.scanning import ScannedNames, scanner
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
-__all__ = ["bracketed_parts", "check_bracketed", "small_files_part", "treebank_of_texts"]
+__all__ = ["AnyNames", "bracketed_parts", "check_bracketed", "names_for", "small_files_part", "treebank_of_texts"]
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
@@ -31,12 +32,22 @@ _PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
 
 
-def bracketed_parts(text: Text, options: ReadOptions, names: Names) -> Iterator[TreeColumns]:
+AnyNames = Names | ScannedNames
+"""Names that the NumPy reader numbers, or the compiled scanner."""
+
+
+def names_for(*texts: Text) -> AnyNames:
+    """Names for reading texts: the compiled scanner's where one is large and there is a scanner."""
+    engine = None if all(text.is_whole for text in texts) else scanner()
+    return Names() if engine is None else ScannedNames(engine)
+
+
+def bracketed_parts(text: Text, options: ReadOptions, names: AnyNames) -> Iterator[TreeColumns]:
     """The trees of a text as columns, a block at a time."""
     return _Reader(text, options, names).parts()
 
 
-def small_files_part(texts: Sequence[Text], options: ReadOptions, names: Names) -> TreeColumns | None:
+def small_files_part(texts: Sequence[Text], options: ReadOptions, names: AnyNames) -> TreeColumns | None:
     """The trees of several small texts, read as if they were one, which is many times faster than one by one.
 
     None if there is an error in one of them; the names are then as they were.
@@ -76,7 +87,7 @@ def treebank_of_texts(
 
 def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All errors of a text, and all its trees that are whole: from the fast reader up to the first error, then from the careful."""
-    reader = _Reader(text, options, Names())
+    reader = _Reader(text, options, names_for(text))
     try:
         yield from reader.treebanks()
     except InputError as error:
@@ -143,7 +154,7 @@ def _good_trees(scanner: Scanner, path: str, options: ReadOptions) -> Treebank:
 class _Reader:
     """Cuts a text into blocks that end where a tree ends, and reads them."""
 
-    def __init__(self, text: Text, options: ReadOptions, names: Names) -> None:
+    def __init__(self, text: Text, options: ReadOptions, names: AnyNames) -> None:
         self.path, self.options, self.names = text.name, options, names
         self.chunks = text.chunks()
         # Where the present block begins.
@@ -156,7 +167,7 @@ class _Reader:
         for part in self.parts():
             yield join_parts([part], self.names)
             if len(self.names) > _MOST_NAMES:
-                self.names = Names()
+                self.names = names_for() if isinstance(self.names, Names) else self.names.fresh()
 
     def parts(self) -> Iterator[TreeColumns]:
         pieces: list[bytes] = []
@@ -213,8 +224,32 @@ class _TextBlock:
     bad_lines: AbstractSet[int] = frozenset()
     may_nest_at_margin: bool = True
 
-    def read(self, names: Names) -> tuple[TreeColumns | None, int]:
+    def read(self, names: AnyNames) -> tuple[TreeColumns | None, int]:
         """The trees that are complete in this block, and how many bytes they take."""
+        if isinstance(names, Names):
+            return self._read(names)
+        if (found := self._scanned(names)) is not None:
+            return found
+        own = Names()
+        part, used = self._read(own)
+        return None if part is None else names.adopt(part, own), used
+
+    def _scanned(self, names: ScannedNames) -> tuple[TreeColumns, int] | None:
+        """The same from the compiled scanner, if the text is plain."""
+        if self.options.lines or (self.options.comment.strip() and self.options.comment.strip().encode() in self.text):
+            return None
+        found = names.scan(self.text, self.path, self.place.line, is_last=self.is_last, may_nest=self.may_nest_at_margin)
+        if found is None:
+            return None
+        part, used = found
+        return part, len(self.text) if self.is_last else self._with_blanks(used)
+
+    def _with_blanks(self, used: int) -> int:
+        """The end of a tree, or that of its line if the rest of it is blank."""
+        blanks = _BLANKS_TO_NEWLINE.match(self.text, used)
+        return blanks.end() if blanks else used
+
+    def _read(self, names: Names) -> tuple[TreeColumns | None, int]:
         text, comment_lines = _without_comments(self.text, self.options.comment, self.place.begins_line)
         if self.options.lines:
             used = len(text) if self.is_last else text.rfind(b"\n") + 1
@@ -241,9 +276,7 @@ class _TextBlock:
         if not complete:
             # Whole lines without a bracket are no part of a tree; a line that is not over may still become a comment.
             return events, 0 if len(events) else self.text.rfind(b"\n") + 1
-        used = int(events.position[complete - 1]) + 1
-        blanks = _BLANKS_TO_NEWLINE.match(self.text, used)
-        return events.first(complete), blanks.end() if blanks else used
+        return events.first(complete), self._with_blanks(int(events.position[complete - 1]) + 1)
 
     def _one_tree_a_line(self, text: bytes, left_out: AbstractSet[int]) -> Events:
         """The events of a text with blank lines as ``()`` and lines of several trees under one empty root."""

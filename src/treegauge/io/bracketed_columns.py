@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,6 +284,13 @@ class Names:
         return tuple(self._vocabulary)
 
 
+class StringNames(Protocol):
+    """Whatever knows the strings behind numbers of labels and of words."""
+
+    def labels(self) -> tuple[str, ...]: ...
+    def vocabulary(self) -> tuple[str, ...]: ...
+
+
 class Columns(NamedTuple):
     """The columns of :class:`~treegauge.trees.treebank.Treebank`."""
 
@@ -305,7 +312,7 @@ class TreeColumns(NamedTuple):
     origins: tuple[Origin, ...]
 
 
-def join_parts(parts: list[TreeColumns], names: Names) -> Treebank:
+def join_parts(parts: list[TreeColumns], names: StringNames) -> Treebank:
     """One treebank of parts that share their names; the list is emptied, so that memory is free as early as possible."""
     origins = tuple(origin for part in parts for origin in part.origins)
     node_offset, token_offset = _offsets([part.n_nodes for part in parts]), _offsets([part.n_tokens for part in parts])

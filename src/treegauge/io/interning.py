@@ -84,7 +84,11 @@ class Interner:
         if len(long):
             keys[long] = _hash_long(words, start.take(long), length.take(long))
         numbers, new = self._look_up(keys)
-        self.strings += self._pool.add(words.data, start.take(new), end.take(new))
+        try:
+            self.strings += self._pool.add(words.data, start.take(new), end.take(new))
+        except UnicodeDecodeError:
+            self._rehash(len(self.strings), len(self._table))  # without the new keys, none of which has a string
+            raise
         if len(long):
             self._resolve_collisions(words, start, length, long, numbers)
         return numbers
@@ -142,8 +146,11 @@ class Interner:
 
     def _grow(self, count: int) -> None:
         """A table four times as large, with the same keys in it."""
+        self._rehash(count, 4 * len(self._table))
+
+    def _rehash(self, count: int, size: int) -> None:
+        """A table of another size with the first ``count`` keys in it."""
         keys = self._keys[1 : count + 1]
-        size = 4 * len(self._table)
         self._table = np.zeros(size, dtype=np.int32)
         self._keys = np.zeros(size + 1, dtype=np.uint64)
         self._keys[1 : count + 1] = keys
@@ -205,6 +212,7 @@ class _StringPool:
         where += np.arange(len(where))
         joined = data.take(where, mode="clip")
         joined[behind - 1] = ord(" ")
+        strings = joined[:-1].tobytes().decode("utf-8").split(" ")
         first, last = self.count, self.count + len(start)
         self.start, self.length = _room(self.start, last), _room(self.length, last)
         self.start[first:last], self.length[first:last] = offset + self.size, length
@@ -212,7 +220,7 @@ class _StringPool:
         self.data = _room(self.data, self.size + len(joined) + 8)
         self.data[self.size : self.size + len(joined)] = joined
         self.size, self.count = self.size + len(joined), last
-        return joined[:-1].tobytes().decode("utf-8").split(" ")
+        return strings
 
     def differing(self, words: WordView, start: Int64, length: Int64, number: Int32) -> Int64:
         """The slices that differ from the string with their number."""

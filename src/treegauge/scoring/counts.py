@@ -66,7 +66,8 @@ class Request:
     of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
     whether single sentences will be looked at: where not, workers send sums only. ``on_error`` says what becomes of test trees that
     cannot be read, ``pair`` whether sentences of unequal number are paired by text (``text``) or refused (``order``). ``treebank``
-    is the name of one whose punctuation, traces and roots the presets are to know.
+    is the name of one whose punctuation, traces and roots the presets are to know. ``trees``:
+    whether, where rows are kept, the trees are, too, and with them where each sentence stands.
     """
 
     metrics: tuple[Metric, ...]
@@ -81,6 +82,7 @@ class Request:
     on_error: str = "parse-fails"
     pair: str = "order"
     treebank: str = ""
+    trees: bool = True
 
     def __post_init__(self) -> None:
         if self.treebank and self.treebank not in TREEBANKS:
@@ -199,7 +201,7 @@ class SystemCounts:
             self._add_as_evalb(evalb_rows(gold, test, self.preset), first)
         else:
             self._add_aligned(gold, test, pairs, first, in_step)
-        if self.request.keep:
+        if self.request.keep and self.request.trees:
             self.gold.append(gold)
             self.test.append(test)
             self.partner.append(np.where(pairs < 0, -1, pairs + self.n_test))

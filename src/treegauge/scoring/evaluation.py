@@ -27,7 +27,7 @@ from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import unused_punctuation
-from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, Request, SystemCounts, count_files, no_progress
+from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, Request, SystemCounts, check_fit, count_files, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import FileTrees, MemoryTrees, SentencePlaces, TreebankLike, Trees, paired_files, path_of, trees_of
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, Sentences
@@ -227,6 +227,9 @@ def count_systems(
     results: list[tuple[HashedCounts, Inputs | None]] = []
     for test in systems.values():
         files = _files(gold, test, reading, request, kept)
+        if (counted := _counted_by_kernels(files, request, reading)) is not None:
+            results.append((counted, _inputs(files, reading)))
+            continue
         try:
             with Hasher() as hasher:
                 counts = count_files(files, request, hasher)
@@ -237,6 +240,18 @@ def count_systems(
                     side.close()
         results.append((HashedCounts(counts, digests), _inputs(files, reading)))
     return results
+
+
+def _counted_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request, reading: ReadOptions) -> HashedCounts | None:
+    """The counts of a large file of which no rows are wanted; None where that is not what there is."""
+    if len(files) != 1 or any(len(side.paths) != 1 for side in files[0]) or (request.keep and request.sentences):
+        return None
+    from treegauge.scoring.plain_counts import count_plainly
+
+    counted = count_plainly(files[0][0].paths[0], files[0][1].paths[0], request, reading)
+    if counted is not None:
+        check_fit(counted.counts)
+    return counted
 
 
 def _tally_in_shards(
@@ -262,17 +277,22 @@ def _files(
     gold_path, test_path = path_of(gold), path_of(test)
     pairs = paired_files(gold_path, test_path) if gold_path is not None and test_path is not None else None
     if pairs is None:
-        theirs = trees_of(test, reading, keep=request.keep)
+        theirs = trees_of(test, reading, keep=_keeps(request, test_path))
         return [(_kept(gold_path, gold, reading, request, kept), theirs)]
     ours = [_kept(path, path, reading, request, kept) for path, _ in pairs]
-    return [(side, FileTrees([path], reading, keep=request.keep)) for side, (_, path) in zip(ours, pairs, strict=True)]
+    return [(side, FileTrees([path], reading, keep=_keeps(request, path))) for side, (_, path) in zip(ours, pairs, strict=True)]
+
+
+def _keeps(request: Request, path: str | None) -> bool:
+    """Whether the trees of a file are kept for a second look, as what can be read only once must be."""
+    return request.keep and (request.trees or path == "-")
 
 
 def _kept(path: str | None, gold: TreebankLike, reading: ReadOptions, request: Request, kept: dict[str, Trees]) -> Trees:
     if path is None:
-        return trees_of(gold, reading.of_gold, keep=request.keep)
+        return trees_of(gold, reading.of_gold, keep=_keeps(request, path))
     if path not in kept:
-        kept[path] = trees_of(path, reading.of_gold, keep=request.keep)
+        kept[path] = trees_of(path, reading.of_gold, keep=_keeps(request, path))
     return kept[path]
 
 
@@ -319,7 +339,7 @@ def _result(
         inputs=inputs,
         definition=metric,
         sentences=_sentences(counts, counted, counted.evalb_status if like_evalb else []) if request.keep else None,
-        trees=ScoredTrees(counted.gold, counted.test, _joined(counted.partner)) if request.keep else None,
+        trees=ScoredTrees(counted.gold, counted.test, _joined(counted.partner)) if request.keep and request.trees else None,
         breakdowns=counted.breakdowns,
     )
 

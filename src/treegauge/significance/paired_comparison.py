@@ -163,7 +163,7 @@ def compare(
     options = options or CompareOptions()
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
-    scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements)
+    scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
     return compare_scores(scores, options, progress=progress, engine=engine)
 
 
@@ -174,22 +174,25 @@ def comparable_scores(
     *,
     reading: ReadOptions = ReadOptions(),
     judgements: Mapping[str, Judgements] | None = None,
+    trees: bool = True,
 ) -> Scores:
-    """The scores that a comparison with these options needs: of each system by each metric, with rows."""
+    """The scores that a comparison with these options needs: of each system by each metric, with rows, and ``trees`` or not."""
     names = options.scored_metrics()
-    if any(holds_gaps(trees, reading) for trees in (gold, *systems.values())):
+    if any(holds_gaps(side, reading) for side in (gold, *systems.values())):
         names = list(options.metrics or compared_metrics(discontinuous=True))
     metrics = [find_metric(name) for name in names]
     preset = None if options.preset is None else load_preset(options.preset)
-    request = Request(tuple(metrics), preset, on_mismatch=options.on_mismatch, on_error=options.on_error, pair=options.pair)
+    request = Request(
+        tuple(metrics), preset, on_mismatch=options.on_mismatch, on_error=options.on_error, pair=options.pair, trees=trees
+    )
     if not judgements:
         return Scores(score_systems(gold, systems, request, names, reading))
     bank = io.as_treebank(gold, reading.of_gold)
     results: list[Result] = []
-    for system, trees in systems.items():
+    for system, test in systems.items():
         of_system = judgements.get(system, Judgements())
         judged = replace(request, metrics=tuple(metric.with_judgements(of_system) for metric in metrics))
-        results += score_systems(bank, {system: trees}, judged, names, reading)
+        results += score_systems(bank, {system: test}, judged, names, reading)
     return Scores(results)
 
 
@@ -262,7 +265,8 @@ class _Table:
 
     def rows(self, metric: str) -> list[Rows]:
         """The rows of all systems on the common sentences."""
-        return [result.rows[self._places(result)] for result in self.results(metric)]
+        found = [(result.rows, self._places(result)) for result in self.results(metric)]
+        return [rows if len(places) == len(rows) else rows[places] for rows, places in found]
 
     def reproduced(self, metric: str) -> list[Rows] | None:
         """The treebank brackets of the common sentences that each system reproduced; None if they were not kept."""

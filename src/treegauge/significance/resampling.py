@@ -41,6 +41,8 @@ DEFAULT_ROUNDS = 10_000
 DEFAULT_SEED = 1
 
 _BLOCK, _GROUP = 512, 4
+_MOST_NUMBERS = 1 << 22
+"""The most random numbers that are in memory at once; a block of more comes in pieces of some of its rounds."""
 _SWAPS, _BOOTSTRAP = 1, 2
 
 
@@ -64,15 +66,26 @@ def _blocks(rounds: int, seed: int, purpose: int, only: range | None) -> Iterato
         yield min(_BLOCK, rounds - block * _BLOCK), np.random.default_rng([seed, purpose, block])
 
 
+def _pieces(rounds: int, n: int) -> Iterator[int]:
+    """The numbers of rounds, each a multiple of four except the last, in which so many rounds of n sentences are drawn.
+
+    Bytes are drawn four at a time: only between multiples of four does a generator go on as if it had not stopped.
+    """
+    most = max(_MOST_NUMBERS // max(n, 1) // 4 * 4, 4)
+    for first in range(0, rounds, most):
+        yield min(most, rounds - first)
+
+
 def random_swaps(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[Floats]:
-    """Blocks (rounds, n) of 0 and 1 with equal chances: whether a sentence's two parses change places; ``only`` some blocks.
+    """Matrices (rounds, n) of 0 and 1 with equal chances: whether a sentence's two parses change places; ``only`` some blocks.
 
     >>> [block.shape for block in random_swaps(5, 600, seed=1)]
     [(512, 5), (88, 5)]
     """
     for size, generator in _blocks(rounds, seed, _SWAPS, only):
-        bits = generator.integers(0, 256, size=(size, (n + 7) // 8), dtype=np.uint8)
-        yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+        for rounds_of_piece in _pieces(size, n):
+            bits = generator.integers(0, 256, size=(rounds_of_piece, (n + 7) // 8), dtype=np.uint8)
+            yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
 
 
 def all_swaps(n: int, only: range | None = None) -> Iterator[Floats]:
@@ -87,15 +100,27 @@ def all_swaps(n: int, only: range | None = None) -> Iterator[Floats]:
 
 
 def bootstrap_weights(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[Floats]:
-    """Blocks (rounds, n): how often each sentence is in a sample of n drawn with replacement; ``only`` some blocks.
+    """Matrices (rounds, n): how often each sentence is in a sample of n drawn with replacement; ``only`` some blocks.
 
     >>> next(bootstrap_weights(4, 3, seed=1)).sum(axis=1).tolist()
     [4.0, 4.0, 4.0]
     """
     for size, generator in _blocks(rounds, seed, _BOOTSTRAP, only):
-        drawn = generator.integers(0, n, size=(size, n), dtype=np.int64)
-        drawn += np.arange(size)[:, np.newaxis] * n
-        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+        for rounds_of_piece in _pieces(size, n):
+            yield _weights(generator, rounds_of_piece, n)
+
+
+def _weights(generator: np.random.Generator, rounds: int, n: int) -> Floats:
+    """So many samples; they are drawn one after the other, so that cutting them into pieces changes nothing."""
+    if n < _MOST_NUMBERS // 4:
+        drawn = generator.integers(0, n, size=(rounds, n), dtype=np.int64)
+        drawn += np.arange(rounds)[:, np.newaxis] * n
+        return np.bincount(drawn.ravel(), minlength=rounds * n).reshape(rounds, n).astype(np.float64)
+    weights = np.zeros((rounds, n))
+    for of_round in weights:
+        for size in _pieces(n, 1):
+            of_round += np.bincount(generator.integers(0, n, size=size, dtype=np.int64), minlength=n)
+    return weights
 
 
 Name = tuple[str, str]

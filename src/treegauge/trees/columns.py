@@ -260,13 +260,9 @@ class Digest(Protocol):
     def copy(self) -> Digest: ...
 
 
-class _Columns(Protocol):
-    """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`."""
+class _Numbered(Protocol):
+    """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`, without the strings behind the numbers."""
 
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-    @property
-    def vocabulary(self) -> tuple[str, ...]: ...
     @property
     def label(self) -> Int32: ...
     @property
@@ -281,6 +277,15 @@ class _Columns(Protocol):
     def tag(self) -> Int32: ...
     @property
     def above(self) -> Int32: ...
+
+
+class _Columns(_Numbered, Protocol):
+    """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def vocabulary(self) -> tuple[str, ...]: ...
     @property
     def node_offset(self) -> Int64: ...
     @property
@@ -338,6 +343,18 @@ class TreebankHash:
             gaps = np.stack([block.blocks.row + self._nodes, block.blocks.start, block.blocks.end], axis=1)
             self._blocks.update(np.ascontiguousarray(gaps, dtype="<i8").data)
         self._nodes += len(block.label)
+
+    def update_numbered(self, block: _Numbered, n_nodes: Int64, n_tokens: Int64, labels: list[bytes], words: list[bytes]) -> None:
+        """Add the trees of a block whose labels and words are numbered by their first use in all trees so far.
+
+        ``labels`` and ``words`` are those that are new, each behind its length. A hash is made of such blocks, or of others.
+        """
+        self._trees += len(n_nodes)
+        self._labels.digest.update(b"".join(labels))
+        self._words.digest.update(b"".join(words))
+        columns = (n_nodes, n_tokens, block.label, block.tag, block.word, block.start, block.end, block.parent, block.above)
+        for digest, column in zip(self._columns, columns, strict=True):
+            digest.update(np.ascontiguousarray(column, dtype="<i4").data)
 
     def mark(self) -> HashState:
         """The state so far, to go back to."""

@@ -5,9 +5,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
 from treegauge.metrics.evalb.scoring import ERROR, SKIP, SentenceResult
 
-__all__ = ["HEADER", "RULE", "Totals", "row", "summary"]
+if TYPE_CHECKING:
+    from treegauge.metrics.plain import Counted
+    from treegauge.trees.treebank import Int64
+
+__all__ = ["HEADER", "RULE", "Totals", "row", "rows", "summary"]
 
 RULE = b"=" * 76 + b"\n"
 HEADER = (
@@ -40,6 +49,23 @@ def row(result: SentenceResult) -> bytes:
     )
 
 
+def rows(first: int, counted: Counted) -> bytes:
+    """The lines of valid sentences that follow each other, the first being number ``first``."""
+    n = len(counted.length)
+    columns = (
+        *(np.arange(first, first + n), counted.length, np.zeros(n, dtype=np.int64)),
+        *(_percents(counted.matched, counted.gold), _percents(counted.matched, counted.test)),
+        *(counted.matched, counted.gold, counted.test, counted.crossing, counted.words, counted.tags),
+        _percents(counted.tags, counted.words),
+    )
+    values: list[float] = [value for row in zip(*(column.tolist() for column in columns), strict=True) for value in row]
+    return _ROW * n % tuple(values)
+
+
+def _percents(part: Int64, whole: Int64) -> NDArray[np.float64]:
+    return np.where(whole > 0, 100.0 * part / np.maximum(whole, 1), 0.0)
+
+
 class Totals:
     """Running sums of one summary block; only valid sentences feed the sums of brackets, words and tags."""
 
@@ -66,6 +92,20 @@ class Totals:
             self.complete += gold == test == matched
             self.no_crossing += crossing == 0
             self.few_crossing += crossing <= 2
+
+    def add_valid(self, counted: Counted) -> None:
+        """Count valid sentences in."""
+        matched, gold, test, crossing = counted.matched, counted.gold, counted.test, counted.crossing
+        self.sentences += len(matched)
+        self.matched += int(matched.sum())
+        self.gold += int(gold.sum())
+        self.test += int(test.sum())
+        self.crossing += int(crossing.sum())
+        self.words += int(counted.words.sum())
+        self.tags += int(counted.tags.sum())
+        self.complete += int(((gold == test) & (gold == matched)).sum())
+        self.no_crossing += int((crossing == 0).sum())
+        self.few_crossing += int((crossing <= 2).sum())
 
     @property
     def valid(self) -> int:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from treegauge import presets
-from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
+from treegauge.metrics.evalb.printing import HEADER, Totals, row, rows, summary
 from treegauge.metrics.evalb.reading import parameter_remarks
 from treegauge.metrics.evalb.scoring import UNPAIRED, SentenceResult, score_lines
 from treegauge.presets.prm import Parameters, atoi, parse_prm
+
+if TYPE_CHECKING:
+    from treegauge.metrics.evalb.blocks import PlainLines
 
 __all__ = ["MOST_REPETITIONS", "REMARK", "USAGE", "Invocation", "evalb", "open_file", "read_arguments"]
 
@@ -156,6 +159,8 @@ MOST_REPETITIONS = 10_000_000
 """The number of times a message is repeated on an endless line; EVALB goes on up to its error limit, or for ever."""
 
 _BLOCK = 4096
+_LARGE_BYTES = 2 << 20
+"""Files of fewer bytes together are scored before kernels could be loaded."""
 
 
 class _LimitReached(Exception):
@@ -196,6 +201,13 @@ def _cannot_open(kind: bytes, name: bytes | None, stderr: BinaryIO) -> int:
     return 1
 
 
+def _size(file: BinaryIO) -> int:
+    try:
+        return os.fstat(file.fileno()).st_size
+    except (OSError, io.UnsupportedOperation):
+        return 0
+
+
 class _Run:
     """One run: where it prints to, and how many errors it has seen."""
 
@@ -203,12 +215,17 @@ class _Run:
         self._parameters, self._stdout, self._stderr = parameters, stdout, stderr
         self._errors = 0
 
-    def score(self, gold: Iterable[bytes], test: Iterable[bytes]) -> int:
+    def score(self, gold: BinaryIO, test: BinaryIO) -> int:
         everything, short = Totals(), Totals()
         cutoff, write = self._parameters.cutoff_length, self._stdout.write
         write(HEADER)
         try:
-            for result in score_lines(gold, test, self._parameters):
+            for result in self._results(gold, test):
+                if not isinstance(result, SentenceResult):
+                    everything.add_valid(result.counted)
+                    short.add_valid(result.counted.select(result.counted.length <= cutoff))
+                    write(rows(result.first, result.counted))
+                    continue
                 if result.messages or result.remarks or result.trace:
                     self._report(result)
                 if result.status == UNPAIRED:
@@ -225,6 +242,16 @@ class _Run:
         write(summary(everything, short, cutoff))
         self._stdout.flush()
         return 0
+
+    def _results(self, gold: BinaryIO, test: BinaryIO) -> Iterator[SentenceResult | PlainLines]:
+        """The results in order: of large files many at once."""
+        if _size(gold) + _size(test) >= _LARGE_BYTES:
+            from treegauge.metrics.evalb.blocks import line_blocks
+
+            blocks = line_blocks(gold, test, self._parameters)
+            if blocks is not None:
+                return blocks
+        return score_lines(gold, test, self._parameters)
 
     def _report(self, result: SentenceResult) -> None:
         """Print a sentence's trace, messages and remarks; raises where the error limit is passed."""

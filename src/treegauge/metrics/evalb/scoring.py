@@ -237,21 +237,10 @@ def score_lines(gold_lines: Iterable[bytes], test_lines: Iterable[bytes], parame
     >>> result.matched, result.gold, result.test, result.tags
     (2, 3, 2, 2)
     """
-    scorer = _Scorer(parameters)
-    gold, test = iter(gold_lines), iter(test_lines)
-    number = 0
-    for number, line in enumerate(gold, start=1):
-        other = next(test, None)
-        if other is None:
-            yield scorer.unpaired_gold(number, line)
-            return
-        yield scorer.score(number, line, other)
-    if next(test, None) is not None:
-        text = b"Number of lines unmatch (too many lines in test file)"
-        yield SentenceResult(number + 1, 0, UNPAIRED, messages=(text,))
+    yield from Scorer(parameters).score_lines(gold_lines, test_lines)
 
 
-class _Scorer:
+class Scorer:
     """Scores pairs of lines; the exact way always works, the fast way for plain lines only."""
 
     def __init__(self, parameters: Parameters) -> None:
@@ -269,6 +258,20 @@ class _Scorer:
                 if test is not None:
                     return _score_fast(number, gold, test, self._rules)
         return self._score_exactly(number, gold_line, test_line)
+
+    def score_lines(self, gold_lines: Iterable[bytes], test_lines: Iterable[bytes], first: int = 1) -> Iterator[SentenceResult]:
+        """The result of each pair of lines, the first of them being number ``first``; see :func:`score_lines`."""
+        gold, test = iter(gold_lines), iter(test_lines)
+        number = first - 1
+        for number, line in enumerate(gold, start=first):
+            other = next(test, None)
+            if other is None:
+                yield self.unpaired_gold(number, line)
+                return
+            yield self.score(number, line, other)
+        if next(test, None) is not None:
+            text = b"Number of lines unmatch (too many lines in test file)"
+            yield SentenceResult(number + 1, 0, UNPAIRED, messages=(text,))
 
     def unpaired_gold(self, number: int, line: bytes) -> SentenceResult:
         """A gold line without test line: it is read, with what that has to say, and then reported."""

@@ -1,0 +1,267 @@
+"""Machine code that scoring uses where an input is large enough, stored on disk so that Numba is imported only to make it.
+
+Importing Numba takes longer than scoring thousands of sentences. So the functions of a module of kernels are compiled once, by a
+process of its own at low priority, while whoever asked goes on without them; their object code is stored behind its SHA-256, and
+from then on LLVM's loader alone (llvmlite) maps it into the process. A file that is damaged, or was made by other versions, on
+another processor or from other sources, is as if it were not there. There is nothing that only a kernel can do: where there is
+none, the NumPy code does the same.
+
+The environment variable ``TREEGAUGE_KERNELS`` says otherwise: ``never`` uses none, ``now`` waits for the compiler.
+
+A module of kernels has functions of arrays and integers, and a table ``KERNELS`` of their Numba signatures.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+__all__ = ["Kernels", "compile_module", "kernels", "requested_mode"]
+
+_SEAL = hashlib.sha256().digest_size
+_PACKAGE = Path(__file__).parent
+_MODES = ("background", "never", "now")
+
+Kernel = Callable[..., int]
+
+
+class Kernels:
+    """The compiled functions of a module, by their names; they run without the interpreter's lock."""
+
+    def __init__(self, functions: Mapping[str, Kernel], engine: object) -> None:
+        self._functions, self._engine = functions, engine  # the engine owns the code
+
+    def __getitem__(self, name: str) -> Kernel:
+        return self._functions[name]
+
+
+def requested_mode() -> str:
+    """The mode that the environment asks for: ``background``, ``never`` or ``now``; anything else is ``background``."""
+    asked = os.environ.get("TREEGAUGE_KERNELS", "")
+    return asked if asked in _MODES else "background"
+
+
+_loaded: dict[str, Kernels] = {}
+_asked: set[str] = set()
+
+
+def kernels(module: str) -> Kernels | None:
+    """The compiled functions of a module of kernels; None where there are none, or none yet."""
+    mode = requested_mode()
+    if mode == "never":
+        return None
+    if module not in _loaded:
+        path = _stored(module)
+        if path is None:
+            return None
+        found = _load(path)
+        if found is None and module not in _asked:
+            _asked.add(module)
+            _compile_elsewhere(module, wait=mode == "now")
+            found = _load(path) if mode == "now" else None
+        if found is None:
+            return None
+        _loaded[module] = found
+    return _loaded[module]
+
+
+def compile_module(module: str) -> None:
+    """Compile a module of kernels and store it, unless it is there already."""
+    path = _stored(module)
+    if path is not None and _unsealed(path) is None:
+        _seal(path, _object_code(importlib.import_module(module)))
+
+
+def _compile_elsewhere(module: str, *, wait: bool) -> None:
+    """Compile in a process of its own, which goes on if this one ends before."""
+    program = f"import os; getattr(os, 'nice', int)(10); from treegauge.compiled import compile_module; compile_module({module!r})"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(_PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+    quiet = subprocess.DEVNULL
+    try:
+        child = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=quiet, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
+        )
+    except OSError:
+        return
+    if wait:
+        child.wait()
+    else:
+        # It is nobody's child to wait for: told so, Python does not warn of it when this process ends.
+        child.returncode = 0
+
+
+@cache
+def _stored(module: str) -> Path | None:
+    """The file of a module's object code; its name says which sources, versions and processor it was made of and for.
+
+    None where there is no Numba, or no folder to store it in.
+    """
+    try:
+        return _file_for(module)
+    except (ImportError, OSError):
+        return None
+
+
+def _file_for(module: str) -> Path | None:
+    llvm: Any = importlib.import_module("llvmlite.binding")
+    processor = str(llvm.get_host_cpu_name()), str(llvm.get_host_cpu_features().flatten())
+    made_of = [sys.version, str(llvm.get_process_triple()), *processor]
+    # The versions of Numba and llvmlite are in files of their own; importing Numba to ask for its version takes too long.
+    versions = [_source(package).with_name("_version.py") for package in ("numba", "llvmlite")]
+    sources = [*versions, _source(module), Path(__file__)]
+    texts = [path.read_bytes() for path in sources]
+    digest = hashlib.sha256(b"\0".join([*(text.encode() for text in made_of), *texts])).hexdigest()[:24]
+    folder = _folder()
+    return None if folder is None else folder / f"{module.rpartition('.')[2]}-{digest}.kernels"
+
+
+def _source(module: str) -> Path:
+    """The file of a module."""
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError(module)
+    return Path(found.origin)
+
+
+def _folder() -> Path | None:
+    """The first folder that can be written to: the one Numba is told to use, the package's own, or the user's cache."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    for folder in [Path(given)] if given else [_PACKAGE / "__pycache__", Path(caches) / "treegauge"]:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError:
+            continue
+        return folder
+    return None
+
+
+def _seal(path: Path, content: bytes) -> None:
+    """Write a file behind its SHA-256, whole or not at all."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(hashlib.sha256(content).digest() + content)
+    os.replace(file.name, path)
+
+
+def _unsealed(path: Path) -> bytes | None:
+    """The content that a file was written with; None if there is no file, or it is no longer the same."""
+    try:
+        stored = path.read_bytes()
+    except OSError:
+        return None
+    content = stored[_SEAL:]
+    return content if stored[:_SEAL] == hashlib.sha256(content).digest() else None
+
+
+def _object_code(module: ModuleType) -> bytes:
+    """The object code of all kernels of a module, with how each is called, as one text of bytes."""
+    numba: Any = importlib.import_module("numba")
+    importlib.import_module("numba.extending")
+    options = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    names: Mapping[str, str] = module.KERNELS
+    helpers = _instructions(numba) | {
+        name: numba.njit(forceinline=True, **options)(value)
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__ and name not in (*names, *_INSTRUCTIONS)
+    }
+    # Functions see the compiled helpers, and each other, under the names of their module.
+    scope = {**vars(module), **helpers}
+    vars(module).update(helpers)
+    head: dict[str, Any] = {}
+    objects: list[bytes] = []
+    for name, signature in names.items():
+        function: FunctionType = getattr(module, name)
+        compiled = numba.njit(signature, **options)(FunctionType(function.__code__, scope, name))
+        made = compiled.overloads[compiled.signatures[0]]
+        code: bytes = made.library.serialize_using_object_code()[2][0]
+        head[name] = {"symbol": made.fndesc.llvm_func_name, "bytes": len(code)}
+        objects.append(code)
+    return b"\n".join([json.dumps(head).encode(), b"".join(objects)])
+
+
+_INSTRUCTIONS = ("load_word", "trailing_zeros")
+"""The functions that a module of kernels defines for reading and testing only: compiled, each is one instruction."""
+
+
+def _instructions(numba: Any) -> dict[str, Any]:
+    """Instructions that Numba has no words for."""
+    ir: Any = importlib.import_module("llvmlite.ir")
+    word = ir.IntType(64)
+
+    def load_word(context: Any, text: Any, place: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, value=arguments[0])
+            address = builder.gep(array.data, [arguments[1]])
+            return builder.load(builder.bitcast(address, word.as_pointer()), align=1)
+
+        return numba.uint64(text, numba.int64), code
+
+    def trailing_zeros(context: Any, value: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+        return numba.uint64(numba.uint64), code
+
+    intrinsic = numba.extending.intrinsic
+    return {"load_word": intrinsic(load_word), "trailing_zeros": intrinsic(trailing_zeros)}
+
+
+def _load(path: Path) -> Kernels | None:
+    """The functions of a stored file, ready to be called."""
+    content = _unsealed(path)
+    if content is None:
+        return None
+    llvm: Any = importlib.import_module("llvmlite.binding")
+    line, _, code = content.partition(b"\n")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    head: dict[str, dict[str, Any]] = json.loads(line)
+    used = 0
+    for found in head.values():
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code[used : used + found["bytes"]]))
+        used += found["bytes"]
+    engine.finalize_object()
+    return Kernels({name: _callable(engine.get_function_address(found["symbol"])) for name, found in head.items()}, engine)
+
+
+def _callable(address: int) -> Kernel:
+    """A compiled function as one of arrays and integers.
+
+    It is called as Numba's own code calls it: a place for the result, one for an exception (there are none), and each array as
+    seven numbers or more: owner and parent (none), items, bytes of an item, address, shape and strides.
+    """
+    function: Any = ctypes.CFUNCTYPE(ctypes.c_int32)(address)
+    function.argtypes = None
+
+    def call(*values: Any) -> int:
+        result, exception = ctypes.c_int64(0), ctypes.c_void_p(0)
+        words: list[Any] = [ctypes.byref(result), ctypes.byref(exception)]
+        for value in values:
+            if isinstance(value, int):
+                words.append(ctypes.c_int64(value))
+            else:
+                items: tuple[int, ...] = (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+                words += map(ctypes.c_int64, items)
+        if function(*words):
+            raise AssertionError("a kernel failed, which none can")
+        return result.value
+
+    return call

@@ -1,0 +1,376 @@
+"""Bracketed text to columns in a single pass over its bytes: the compiled twin of :mod:`treegauge.io.bracketed_columns`.
+
+The functions are plain Python over arrays, and are compiled by :mod:`treegauge.compiled`. Text that is not plain (brackets that do
+not balance, a label set off from its bracket, a zero byte) is left to the NumPy reader.
+
+A table of strings is five arrays: ``slots`` has a key and a number plus one (0: free), ``keys`` the key of each number, ``starts``
+where its bytes begin in ``pool`` (and, one further, where they end), ``marks`` which strings hold a character that may be written
+in several ways (1), and which of them ``RB-`` (3). The key of one to seven bytes is these bytes; that of others is a hash, and
+the bytes decide.
+
+``state``: bytes used, nodes, words, trees, labels, bytes of labels, distinct words, bytes of these, lines, nested at margin,
+brackets left open, whether a closing bracket stands behind a blank.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["KERNELS", "SPECIAL", "add_strings", "find_strings", "scan", "settle", "spell"]
+
+Array = Any
+"""An array inside a kernel, where an index gives a number."""
+
+_ATOM, _BLANK, _OPEN, _CLOSE, _ZERO = range(5)
+SPECIAL = b"'\"()[]{}/*`\\\xe2\xc2"
+"""Bytes of which one is in every character, beside ``-LRB-`` and its like, that may be written otherwise."""
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_REHASH = np.uint64(0xD6E8FEB86659FD93)
+_LONG = np.uint64(0xFFFFFFFFFFFFFF00)
+_3, _8, _29, _31, _32, _48, _64 = map(np.uint64, (3, 8, 29, 31, 32, 48, 64))
+_NOTHING, _ONE = np.uint64(0), np.uint64(1)
+_01S, _21S, _28S, _80S, _FES = (np.uint64(byte * 0x0101010101010101) for byte in (0x01, 0x21, 0x28, 0x80, 0xFE))
+
+_TABLE = "uint64[:,::1], uint64[::1], int64[::1], uint8[::1], uint8[::1]"
+KERNELS = {
+    "scan": "int64(uint8[::1], int64, uint8[::1], uint64[::1], int32[:,::1], int32[:,::1], int64[:,::1], "
+    f"{_TABLE}, {_TABLE}, int64[::1])",
+    "add_strings": f"int64(uint8[::1], int64[::1], uint8[::1], uint64[::1], int32[::1], {_TABLE}, int64[::1], int64)",
+    "find_strings": f"int64(uint8[::1], int64[::1], int64[::1], uint64[::1], int32[::1], {_TABLE})",
+    "spell": "int64(uint8[::1], int64[::1], int64, int64, uint8[::1])",
+    "settle": "int64(uint64[::1], int64, uint64[:,::1], uint64[::1])",
+}
+
+
+def scan(
+    text: Array,
+    first_line: int,
+    kinds: Array,
+    seed: Array,
+    nodes: Array,
+    words: Array,
+    trees: Array,
+    label_slots: Array,
+    label_keys: Array,
+    label_starts: Array,
+    label_pool: Array,
+    label_marks: Array,
+    word_slots: Array,
+    word_keys: Array,
+    word_starts: Array,
+    word_pool: Array,
+    word_marks: Array,
+    state: Array,
+) -> int:
+    """Read complete trees; 0 if the text is plain, else 1. ``nodes`` are label, start, end, parent; ``words`` word, tag, above;
+    ``trees`` nodes, tokens, line."""
+    size = len(text)
+    n_nodes = n_words = n_trees = 0
+    n_labels, n_distinct = state[4], state[6]
+    labels_before, distinct_before = n_labels, n_distinct
+    first_node = first_word = 0
+    current = -1  # the innermost open node, counted from the tree's first
+    depth = 0
+    line = first_line
+    tree_line = first_line
+    used = 0
+    last_event: Any = 0  # what the last event was: nothing, a bracket without a label, a word behind such a one
+    nested = loose = 0
+    place = 0
+    while place < size:
+        byte = text[place]
+        kind = kinds[byte]
+        if kind == _BLANK:
+            if byte == 10:
+                line += 1
+            place += 1
+        elif kind == _OPEN:
+            if last_event == 2:
+                return 1  # ( NP (...: a label set off from its bracket
+            if depth == 0:
+                first_node, first_word = n_nodes, n_words
+                labels_before, distinct_before = n_labels, n_distinct
+                tree_line = line
+            elif place > 0 and text[place - 1] == 10:
+                nested = 1
+            if n_nodes >= nodes.shape[1]:
+                return 1
+            begin = place + 1
+            place, key = _atom(text, begin, size, kinds)
+            number = _number(
+                text, begin, place, key, seed, kinds, label_slots, label_keys, label_starts, label_pool, label_marks, n_labels
+            )
+            if number == n_labels:
+                n_labels += 1
+            nodes[0, n_nodes] = number
+            nodes[1, n_nodes] = n_words - first_word
+            nodes[3, n_nodes] = current
+            current = n_nodes - first_node
+            n_nodes += 1
+            depth += 1
+            last_event = 1 if begin == place else 0
+        elif kind == _CLOSE:
+            if depth == 0:
+                return 1
+            if kinds[text[place - 1]] == 1:
+                loose = 1
+            row = first_node + current
+            n_here = n_words - first_word
+            nodes[2, row] = n_here
+            if row == n_nodes - 1 and n_here - nodes[1, row] == 1:
+                words[1, n_words - 1] = nodes[0, row]
+            current = nodes[3, row]
+            depth -= 1
+            place += 1
+            last_event = 0
+            if depth == 0:
+                trees[0, n_trees] = n_nodes - first_node
+                trees[1, n_trees] = n_words - first_word
+                trees[2, n_trees] = tree_line
+                n_trees += 1
+                used = place
+        elif kind == _ZERO:
+            return 1
+        else:
+            if depth == 0 or last_event == 2 or n_words >= words.shape[1]:
+                return 1
+            begin = place
+            place, key = _atom(text, begin, size, kinds)
+            number = _number(
+                text, begin, place, key, seed, kinds, word_slots, word_keys, word_starts, word_pool, word_marks, n_distinct
+            )
+            if number == n_distinct:
+                n_distinct += 1
+            words[0, n_words] = number
+            words[1, n_words] = -1
+            words[2, n_words] = current
+            n_words += 1
+            last_event = 2 if last_event == 1 else 0
+    if depth > 0:  # what an unfinished tree has added is taken back: it will be read again
+        _forget(labels_before, n_labels, seed, label_slots, label_keys)
+        _forget(distinct_before, n_distinct, seed, word_slots, word_keys)
+        n_nodes, n_words, n_labels, n_distinct = first_node, first_word, labels_before, distinct_before
+    state[0], state[1], state[2], state[3] = used, n_nodes, n_words, n_trees
+    state[4], state[5], state[6], state[7] = n_labels, label_starts[n_labels], n_distinct, word_starts[n_distinct]
+    state[8], state[9], state[10], state[11] = line, nested, depth, loose
+    return 0
+
+
+def _atom(text: Array, begin: int, size: int, kinds: Array) -> Any:
+    """The end and the key of the atom that begins at a byte: its bytes if they are at most seven, else a hash of them."""
+    place = begin
+    mixed = _NOTHING
+    while place + 8 <= size:
+        word = load_word(text, place)
+        # The bytes up to and with 0x20, and the two brackets, have their highest bit set in ``ends``; the lowest of them is right.
+        ends = (word - _21S) & ~word
+        bracket = (word ^ _28S) & _FES
+        ends |= (bracket - _01S) & ~bracket
+        ends &= _80S
+        if ends == _NOTHING:
+            mixed = (mixed ^ word) * _MIX
+            mixed ^= mixed >> _29
+            place += 8
+            continue
+        count = trailing_zeros(ends) >> _3
+        if kinds[text[place + np.int64(count)]] == 0:
+            break  # a control character, which ends nothing
+        word &= (_ONE << (count << _3)) - _ONE
+        place += np.int64(count)
+        if place - begin < 8:
+            return place, word
+        return place, _finished(mixed, word, place - begin)
+    end = place
+    while end < size and kinds[text[end]] == 0:
+        end += 1
+    return end, _key(text, begin, end)
+
+
+def _key(text: Array, begin: int, end: int) -> Any:
+    """The key of the atom between two bytes."""
+    mixed = key = _NOTHING
+    shift = _NOTHING
+    for place in range(begin, end):
+        key |= np.uint64(text[place]) << shift
+        shift += _8
+        if shift == _64:
+            mixed = (mixed ^ key) * _MIX
+            mixed ^= mixed >> _29
+            key = shift = _NOTHING
+    return key if end - begin < 8 else _finished(mixed, key, end - begin)
+
+
+def _finished(mixed: Any, rest: Any, size: Any) -> Any:
+    """A hash of more than seven bytes; its last byte is zero, which the first byte of an atom is not."""
+    mixed = (mixed ^ rest ^ (np.uint64(size) << _48)) * _MIX
+    mixed ^= mixed >> _32
+    return (mixed * _REHASH) & _LONG
+
+
+def load_word(text: Array, place: int) -> Any:
+    """Eight bytes as a number, the first being the lowest; compiled, it is one instruction."""
+    return np.uint64(int.from_bytes(bytes(text[place : place + 8]), "little"))
+
+
+def trailing_zeros(word: Any) -> Any:
+    """The number of zero bits below the lowest one; compiled, it is one instruction."""
+    return np.uint64((int(word) & -int(word)).bit_length() - 1)
+
+
+def _home(key: Any, seed: Array, slots: Array) -> Any:
+    """The slot where the search for a key begins; ``seed`` is a random odd number."""
+    return np.int64(((key ^ (key >> _31)) * seed[0]) >> _32) & (len(slots) - 1)
+
+
+def _number(
+    text: Array,
+    begin: int,
+    end: int,
+    key: Any,
+    seed: Array,
+    kinds: Array,
+    slots: Array,
+    keys: Array,
+    starts: Array,
+    pool: Array,
+    marks: Array,
+    count: int,
+) -> Any:
+    """The number of a string, which is put into the table with the number ``count`` if it is new."""
+    slot = _home(key, seed, slots)
+    while slots[slot, 1] != _NOTHING:
+        if slots[slot, 0] == key:
+            found = np.int64(slots[slot, 1]) - 1
+            if 0 < end - begin < 8 or _is_same(text, begin, end, found, starts, pool):
+                return found
+        slot = (slot + 1) & (len(slots) - 1)
+    slots[slot, 0] = key
+    slots[slot, 1] = np.uint64(count + 1)
+    keys[count] = key
+    behind = starts[count]
+    mark = 0
+    before = one_before = 0
+    for place in range(begin, end):
+        byte = text[place]
+        pool[behind] = byte
+        behind += 1
+        mark |= kinds[256 + byte]
+        if byte == 45 and before == 66:  # B- is in -LRB- and its like, RB- in those that stand for brackets
+            mark |= 3 if one_before == 82 else 1
+        one_before = before
+        before = byte
+    starts[count + 1] = behind
+    marks[count] = mark
+    return count
+
+
+def _is_same(text: Array, begin: int, end: int, number: Any, starts: Array, pool: Array) -> bool:
+    """Whether a string with the key of another is the same."""
+    size = end - begin
+    first = starts[number]
+    if starts[number + 1] - first != size:
+        return False
+    place = 0
+    while place < size and pool[first + place] == text[begin + place]:
+        place += 1
+    return place == size
+
+
+def _forget(known: int, count: int, seed: Array, slots: Array, keys: Array) -> int:
+    """Take back the numbers from ``known`` on, the last first, so that every search still finds what is before."""
+    for number in range(count - 1, known - 1, -1):
+        slot = _home(keys[number], seed, slots)
+        while np.int64(slots[slot, 1]) != number + 1:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot, 1] = _NOTHING
+    return 0
+
+
+def add_strings(
+    text: Array,
+    ends: Array,
+    kinds: Array,
+    seed: Array,
+    numbers: Array,
+    slots: Array,
+    keys: Array,
+    starts: Array,
+    pool: Array,
+    marks: Array,
+    state: Array,
+    place_in_state: int,
+) -> int:
+    """The numbers of strings that stand one behind the other in ``text``; new ones are put into the table."""
+    count = state[place_in_state]
+    begin = 0
+    for index in range(len(ends)):
+        key = _key(text, begin, ends[index])
+        number = _number(text, begin, ends[index], key, seed, kinds, slots, keys, starts, pool, marks, count)
+        if number == count:
+            count += 1
+        numbers[index] = number
+        begin = ends[index]
+    state[place_in_state] = count
+    state[place_in_state + 1] = starts[count]
+    return 0
+
+
+def find_strings(
+    pool: Array,
+    starts: Array,
+    wanted: Array,
+    seed: Array,
+    numbers: Array,
+    other_slots: Array,
+    other_keys: Array,
+    other_starts: Array,
+    other_pool: Array,
+    other_marks: Array,
+) -> int:
+    """For the strings ``wanted`` of one table their numbers in another, or -1."""
+    for index in wanted:
+        begin, end = starts[index], starts[index + 1]
+        key = _key(pool, begin, end)
+        slot = _home(key, seed, other_slots)
+        numbers[index] = -1
+        while other_slots[slot, 1] != _NOTHING:
+            found = np.int64(other_slots[slot, 1]) - 1
+            if other_slots[slot, 0] == key and _is_same(pool, begin, end, found, other_starts, other_pool):
+                numbers[index] = found
+                break
+            slot = (slot + 1) & (len(other_slots) - 1)
+    return 0
+
+
+def spell(pool: Array, starts: Array, first: int, last: int, spelled: Array) -> int:
+    """Write the strings ``first:last`` behind their lengths, ``3:the``, and return the number of bytes."""
+    place = 0
+    for number in range(first, last):
+        size = starts[number + 1] - starts[number]
+        power = 1
+        while power * 10 <= size:
+            power *= 10
+        while power:
+            spelled[place] = 48 + (size // power) % 10
+            place += 1
+            power //= 10
+        spelled[place] = 58
+        place += 1
+        for behind in range(starts[number], starts[number + 1]):
+            spelled[place] = pool[behind]
+            place += 1
+    return place
+
+
+def settle(seed: Array, count: int, slots: Array, keys: Array) -> int:
+    """Put the first ``count`` keys into empty slots."""
+    for number in range(count):
+        slot = _home(keys[number], seed, slots)
+        while slots[slot, 1] != _NOTHING:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot, 0] = keys[number]
+        slots[slot, 1] = np.uint64(number + 1)
+    return 0

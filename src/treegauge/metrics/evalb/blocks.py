@@ -1,0 +1,142 @@
+"""Many lines of two large files at once, counted by kernels; every line that is not plain is scored by itself, as any line is.
+
+A block of lines is plain if each is one tree, well formed and within EVALB's limits; a sentence of it, if its words are the same on
+both sides. The rest is left to :class:`~treegauge.metrics.evalb.scoring.Scorer`, whose results are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from treegauge.compiled import Kernels
+from treegauge.io.bracketed_columns import TreeColumns
+from treegauge.io.scanning import ScannedNames, Strings, scanner
+from treegauge.metrics.evalb import reading as limits
+from treegauge.metrics.evalb.reading import Rules
+from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
+from treegauge.metrics.plain import DROPPED, FREE, Column, Counted, PlainCounter, Stretch, counter
+from treegauge.presets.prm import Parameters
+from treegauge.trees.treebank import Int64
+
+__all__ = ["PlainLines", "line_blocks"]
+
+_LINES = 2048
+
+
+class PlainLines(NamedTuple):
+    """Plain sentences that follow each other, the first of them being number ``first``."""
+
+    first: int
+    counted: Counted
+
+
+def line_blocks(gold: BinaryIO, test: BinaryIO, parameters: Parameters) -> Iterator[PlainLines | SentenceResult] | None:
+    """The results of two files in order; None if kernels cannot count them."""
+    rules = Rules(parameters)
+    classes = rules.label_classes()
+    if classes is None or parameters.debug > 0 or parameters.equal_words:
+        return None
+    scan, count = scanner(), counter()
+    if scan is None or count is None:
+        return None
+    return _Blocks(scan, count, parameters, rules, classes).results(gold, test)
+
+
+class _EvalbRules:
+    """EVALB's rules for the kernel: each side's own tags decide what is dropped, and words are the same if their bytes are."""
+
+    asks_evalb = may_repair = False
+
+    def __init__(self, rules: Rules, classes: dict[bytes, bytes]) -> None:
+        self._rules, self._classes = rules, classes
+        self._numbers: dict[bytes, int] = {}
+
+    def column(self, label: bytes) -> Column:
+        counted = self._rules.counted_label(label)
+        if counted is None:
+            phrase = -1
+        else:
+            phrase = self._number(counted) if self._rules.parameters.labelled else 0
+        bits = DROPPED if label in self._rules.deleted_tags else 0
+        bits |= FREE if label in self._rules.not_in_length else 0
+        return Column(phrase, phrase, self._number(label), bits)
+
+    def _number(self, label: bytes) -> int:
+        return self._numbers.setdefault(self._classes.get(label, label), len(self._numbers))
+
+    def plain_word(self, word: bytes) -> None:
+        """Words are compared by their bytes."""
+
+
+class _Blocks:
+    """Lines of both files, a block at a time."""
+
+    def __init__(self, scan: Kernels, count: Kernels, parameters: Parameters, rules: Rules, classes: dict[bytes, bytes]) -> None:
+        self._parameters = parameters
+        self._names = ScannedNames(scan), ScannedNames(scan)
+        self._counter = PlainCounter(count, *self._names, _EvalbRules(rules, classes))
+        self._scorer = Scorer(parameters)
+
+    def results(self, gold: BinaryIO, test: BinaryIO) -> Iterator[PlainLines | SentenceResult]:
+        """All results; the last may be of a line that the other file lacks."""
+        first = 1
+        while True:
+            ours, theirs = list(islice(gold, _LINES)), list(islice(test, _LINES))
+            if len(ours) != len(theirs) or not ours:
+                yield from self._scorer.score_lines(ours, theirs, first)
+                return
+            counted = self._counted(ours, theirs)
+            if counted is None:
+                yield from self._scorer.score_lines(ours, theirs, first)
+            else:
+                yield from self._in_order(counted, ours, theirs, first)
+            first += len(ours)
+
+    def _counted(self, gold: Sequence[bytes], test: Sequence[bytes]) -> Counted | None:
+        """The counts of a block; None if it is not plain."""
+        ours, theirs = self._scanned(self._names[0], gold), self._scanned(self._names[1], test)
+        if ours is None or theirs is None:
+            return None
+        self._counter.learn()
+        counted = self._counter.count(Stretch.of(ours), Stretch.of(theirs))
+        for part, lines in ((ours, gold), (theirs, test)):
+            counted.is_odd[(part.n_nodes > limits.BRACKETS) | (_lengths(lines) > limits.LINE)] = True
+        return counted
+
+    def _scanned(self, names: ScannedNames, lines: Sequence[bytes]) -> TreeColumns | None:
+        """The trees of a block, one a line; None if that is not what it has."""
+        found = names.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
+        if (
+            found is None
+            or names.is_loose
+            or _has_long(names.label_strings, limits.LABEL)
+            or _has_long(names.word_strings, limits.WORD)
+        ):
+            return None
+        part = found[0]
+        return part if np.array_equal(part.origins[0].line, np.arange(len(lines))) else None
+
+    def _in_order(
+        self, counted: Counted, gold: Sequence[bytes], test: Sequence[bytes], first: int
+    ) -> Iterator[PlainLines | SentenceResult]:
+        odd: list[int] = np.flatnonzero(counted.is_odd).tolist()
+        done = 0
+        for number in [*odd, len(gold)]:
+            if done < number:
+                yield PlainLines(first + done, counted.select(slice(done, number)))
+            if number < len(gold):
+                yield self._scorer.score(first + number, gold[number], test[number])
+            done = number + 1
+
+
+def _lengths(lines: Sequence[bytes]) -> Int64:
+    return np.array([len(line) for line in lines])
+
+
+def _has_long(strings: Strings, limit: int) -> bool:
+    """Whether some string is longer than EVALB's limit; all sentences are then looked at one by one."""
+    return strings.longest(0, strings.count) > limit

@@ -1,0 +1,223 @@
+"""Plain sentences of two files, counted from the scanner's columns by a kernel; which others there are, for whoever counts those.
+
+A :class:`PlainCounter` keeps for each label and each word what the kernel must know of it, and adds to that only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.brackets import LabelNumbers
+from treegauge.alignment.words import plain_word
+from treegauge.compiled import Kernels, kernels
+from treegauge.io.bracketed_columns import TreeColumns
+from treegauge.io.scanning import ScannedNames
+from treegauge.presets import Preset
+from treegauge.trees.bracketed import restore_label, restore_word
+from treegauge.trees.treebank import Int64
+
+__all__ = [
+    "DELETED",
+    "DROPPED",
+    "FREE",
+    "Column",
+    "Counted",
+    "CountingRules",
+    "PlainCounter",
+    "PresetRules",
+    "Stretch",
+    "counter",
+    "joined",
+]
+
+DROPPED, DELETED, FREE, EVALB_DELETED, DISPUTED = 1, 2, 4, 8, 16
+"""Bits of a label, see :mod:`treegauge.metrics.count_kernels`."""
+_SPECIAL_WORD = 1 << 30
+_NOWHERE = -2
+_RECENT = 4
+_COLUMNS, _ROOMS = 13, 11
+
+
+def counter() -> Kernels | None:
+    """The compiled kernel, if there is one already."""
+    return kernels("treegauge.metrics.count_kernels")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Some trees of a block that was scanned: ``first:last`` of those in ``part``, whose rows begin at the offsets."""
+
+    part: TreeColumns
+    node_offset: Int64
+    token_offset: Int64
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, part: TreeColumns) -> Stretch:
+        zero = np.zeros(1, np.int64)
+        nodes, tokens = (np.concatenate([zero, np.cumsum(sizes)]) for sizes in (part.n_nodes, part.n_tokens))
+        return cls(part, nodes, tokens, 0, len(part.n_nodes))
+
+    def __len__(self) -> int:
+        return self.last - self.first
+
+    def split(self, count: int) -> tuple[Stretch, Stretch]:
+        """The first ``count`` trees, and the rest."""
+        middle = self.first + count
+        return replace(self, last=middle), replace(self, first=middle)
+
+    @property
+    def most(self) -> int:
+        """The largest number of nodes or tokens of a tree."""
+        sizes = (self.part.n_nodes, self.part.n_tokens)
+        return max(int(size[self.first : self.last].max(initial=0)) for size in sizes)
+
+
+class Counted(NamedTuple):
+    """Counts of some sentences, one column a sentence: those of plain ones, and which are not plain."""
+
+    is_odd: NDArray[np.bool_]
+    matched: Int64
+    gold: Int64
+    test: Int64
+    unlabelled: Int64
+    crossing: Int64
+    words: Int64
+    tags: Int64
+    length: Int64
+    status: Int64
+    evalb_matched: Int64
+    evalb_gold: Int64
+    evalb_test: Int64
+
+    def select(self, chosen: NDArray[np.bool_] | slice) -> Counted:
+        """Some of the sentences."""
+        return Counted(self.is_odd[chosen], *(column[chosen] for column in self[1:]))
+
+
+def joined(parts: Sequence[Counted]) -> Counted:
+    """The counts of several stretches."""
+    columns = zip(*(part[1:] for part in parts), strict=True)
+    return Counted(np.concatenate([part.is_odd for part in parts]), *(np.concatenate(column) for column in columns))
+
+
+class Column(NamedTuple):
+    """A label for the kernel: its class as a phrase (-1: it does not count), that for EVALB, its class as a tag, and bits."""
+
+    ours: int
+    evalbs: int
+    tag: int
+    bits: int
+
+
+class CountingRules(Protocol):
+    """The rules by which a kernel counts.
+
+    ``asks_evalb``: whether EVALB's verdict is wanted, too; ``may_repair``: whether it may repair quotes.
+    """
+
+    asks_evalb: bool
+    may_repair: bool
+
+    def column(self, label: bytes) -> Column:
+        """The column of a label in the kernel's table."""
+        ...
+
+    def plain_word(self, word: bytes) -> str | None:
+        """The word as it is compared; None: by its bytes."""
+        ...
+
+
+class PresetRules:
+    """A preset's rules; ``evalb`` is the preset of EVALB's parameter file, None if EVALB is not asked for.
+
+    It may delete other labels than ours, and differ in nothing else.
+    """
+
+    def __init__(self, preset: Preset, evalb: Preset | None, *, may_repair: bool) -> None:
+        self.asks_evalb, self.may_repair = evalb is not None, may_repair
+        self._preset, self._evalb = preset, evalb or preset
+        self._labels = LabelNumbers(preset.equal_labels)
+        self._classes = self._labels.classes(preset.equal_labels)
+
+    def column(self, label: bytes) -> Column:
+        name, preset, evalb = restore_label(label.decode("utf-8")), self._preset, self._evalb
+        cut = preset.cut_label(name)
+        of_class = self._class(cut) if preset.labelled else 0
+        ours, evalbs = (-1 if each.deletes(cut) else of_class for each in (preset, evalb))
+        bits = DROPPED if name in preset.traces else 0
+        bits |= DELETED if name in preset.delete_tags else 0
+        bits |= FREE if name in preset.delete_tags_for_length else 0
+        bits |= EVALB_DELETED if name in evalb.delete_tags else 0
+        bits |= DISPUTED if ours != evalbs else 0
+        return Column(ours, evalbs, self._class(preset.cut_tag(name)), bits)
+
+    def _class(self, label: str) -> int:
+        number = self._labels.number(label)
+        return int(self._classes[number]) if number < len(self._classes) else number
+
+    def plain_word(self, word: bytes) -> str | None:
+        return plain_word(restore_word(word.decode("utf-8")))
+
+
+class PlainCounter:
+    """The labels and words of two files as the kernel must know them, by some rules."""
+
+    def __init__(self, engine: Kernels, gold: ScannedNames, test: ScannedNames, rules: CountingRules) -> None:
+        self._engine, self._gold, self._test, self._rules = engine, gold, test, rules
+        self._tables = [np.zeros((4, 0), dtype=np.int32), np.zeros((4, 0), dtype=np.int32)]
+        self._numbers = [np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)]
+        self._same = np.zeros(0, dtype=np.int32)
+        self._special: dict[str, int] = {}
+        self._lacking: list[Int64] = []
+
+    def learn(self) -> None:
+        """Add the labels and words that came since the last time."""
+        for side, names in enumerate((self._gold, self._test)):
+            known, count = self._tables[side].shape[1], names.label_strings.count
+            if known < count:
+                new = [self._rules.column(label) for label in names.label_strings.raw(range(known, count))]
+                joined = np.concatenate([self._tables[side], np.array(new, dtype=np.int32).T], axis=1)
+                self._tables[side] = np.ascontiguousarray(joined)
+        ours, theirs = self._gold.word_strings, self._test.word_strings
+        known, known_test = len(self._numbers[0]), len(self._numbers[1])
+        self._numbers[0] = _grown(self._numbers[0], np.arange(known, ours.count))
+        self._same = _grown(self._same, np.full(theirs.count - known_test, -1))
+        self._numbers[1] = _grown(self._numbers[1], np.full(theirs.count - known_test, _NOWHERE))
+        # A test word that gold has not had yet may come in its next block.
+        wanted = np.concatenate([*self._lacking, np.arange(known_test, theirs.count)])
+        theirs.places_in(ours, wanted, self._same)
+        # A word that may be written otherwise keeps the number that it was given by its plain form.
+        regular = wanted[(self._numbers[1][wanted] < _SPECIAL_WORD)]
+        self._numbers[1][regular] = np.where(self._same[regular] < 0, _NOWHERE, self._same[regular])
+        new = np.arange(known_test, theirs.count)
+        self._lacking = [left[self._same[left] < 0] for left in [*self._lacking, new][-_RECENT:]]
+        for numbers, strings, first in ((self._numbers[0], ours, known), (self._numbers[1], theirs, known_test)):
+            special: list[int] = (first + np.flatnonzero(strings.marks[first : strings.count])).tolist()
+            for number, word in zip(special, strings.raw(special), strict=True):
+                plain = self._rules.plain_word(word)
+                if plain is not None:
+                    numbers[number] = self._special.setdefault(plain, _SPECIAL_WORD + len(self._special))
+
+    def count(self, gold: Stretch, test: Stretch) -> Counted:
+        """Count as many sentences as both stretches have."""
+        out = np.empty((_COLUMNS, len(gold)), dtype=np.int64)
+        room = np.empty((_ROOMS, max(gold.most, test.most) + 2), dtype=np.int32)
+        sides: list[NDArray[np.generic]] = []
+        for number, side in enumerate((gold, test)):
+            columns, last = side.part.columns, side.last + 1
+            sides += [columns.label, columns.start, columns.end, columns.word, columns.tag, columns.above]
+            sides += [side.node_offset[side.first : last], side.token_offset[side.first : last]]
+            sides += [self._tables[number], self._numbers[number]]
+        self._engine["count"](*sides, self._same, int(self._rules.asks_evalb), int(self._rules.may_repair), room, out)
+        return Counted(out[0] != 0, *out[1:])
+
+
+def _grown(array: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, more.astype(array.dtype)])
