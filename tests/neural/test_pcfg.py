@@ -76,6 +76,18 @@ def test_tensors_as_arrays(batched: bool) -> None:
     assert torch.autograd.gradcheck(lambda *x: PCFG(*x, [5, 3, 2], allowed=allowed).log_partition, inputs)
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_gradient_of_expected_counts(shared: bool) -> None:
+    torch: Any = pytest.importorskip("torch", reason="torch is not installed (extra [torch])")
+    generator = torch.Generator().manual_seed(5)
+    sizes = [(2,), (2, 2, 2), (2, 3, 2)] if shared else [(2, 2), (2, 2, 3, 3), (2, 3, 1)]
+    given = [torch.randn(*size, dtype=torch.float64, generator=generator).requires_grad_() for size in sizes]
+    allowed = torch.ones(2, 3, 3, dtype=torch.bool)
+    allowed[0, 0, 1] = False
+    assert torch.autograd.gradcheck(lambda *x: tuple(PCFG(*x, [3, 2], allowed=allowed).marginals), given)
+
+
 def test_errors() -> None:
     with pytest.raises(UsageError, match="rules of 2 nonterminals and 3 preterminals"):
         PCFG(np.zeros(2), np.zeros((2, 4, 4)), np.zeros((1, 3, 3)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-import math
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,32 +26,72 @@ pytestmark = pytest.mark.torch
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def tree_scores(scores: np.ndarray, null: list[int]) -> list[float]:
-    """The potentials of all n-ary trees over one chart, root included, by their definition."""
-    n, size = len(scores), scores.shape[2]
+@cache
+def all_trees(n: int, labels: tuple[int, ...], size: int, root: bool) -> Any:
+    """All n-ary trees, each once, as rows of (n, n, labels) zeros and ones: constituents nest, single words may be some."""
+    rows: list[Any] = []
+    for bracketing in nary_bracketings(n):
+        spans = sorted(bracketing)
+        fixed = [span for span in spans if span[1] - span[0] > 1 and (root or span != (0, n))]
+        fixed += [(0, 1)] if n == 1 and root else []
+        free = [span for span in spans if span not in fixed]
+        for named in itertools.product(labels, repeat=len(fixed)):
+            for maybe in itertools.product([-1, *labels], repeat=len(free)):
+                row = np.zeros((n, n, size), np.bool_)
+                for (s, t), X in zip([*fixed, *free], [*named, *maybe], strict=True):
+                    row[s, t - 1, X] |= X >= 0
+                rows.append(row.reshape(-1))
+    return np.array(rows)
+
+
+def enumerated(scores: Any, null: list[int], root: bool, allowed: Any, required: Any) -> tuple[float, Any]:
+    """log Z and the posteriors of one chart by its definition: a sum over all trees."""
+    n, _, size = scores.shape
+    trees = all_trees(n, tuple(X for X in range(size) if X not in null), size, root)
     base = np.log(np.exp(scores[:, :, null]).sum(axis=2))
-    worth = {
-        (s, t): [scores[s, t - 1, X] - base[s, t - 1] for X in range(size) if X not in null]
-        for s in range(n)
-        for t in range(s + 1, n + 1)
-    }
-    found: list[float] = []
-    for b in nary_bracketings(n):
-        options = [worth[span] if span[1] - span[0] > 1 or n == 1 else [*worth[span], 0.0] for span in sorted(b)]
-        found += [math.fsum(chosen) for chosen in itertools.product(*options)]
-    return found
+    worth = np.where(allowed, scores - base[:, :, None], -np.inf)
+    shown = trees.reshape(-1, n, n, size).any(axis=3)
+    trees = trees[(shown | ~required).all(axis=(1, 2)) & ~(trees & ~np.isfinite(worth).reshape(-1)).any(axis=1)]
+    if not len(trees):
+        return -np.inf, np.zeros(scores.shape)
+    total = trees @ np.where(np.isfinite(worth), worth, 0.0).reshape(-1)
+    z = np.logaddexp.reduce(total)
+    return z, (np.exp(total - z) @ trees).reshape(scores.shape)
 
 
-@pytest.mark.parametrize("null", [[0], [1, 2]])
-def test_batches_of_mixed_lengths_against_enumeration(null: list[int]) -> None:
-    scores = torch.randn(5, 4, 4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(7))
-    lengths = [4, 1, 3, 2, 4]
-    crf = SpanCRF(scores, lengths, null=null)
-    exact = [np.logaddexp.reduce(tree_scores(one.numpy()[:n, :n], null)) for one, n in zip(scores, lengths, strict=True)]
-    assert crf.log_partition.tolist() == pytest.approx(exact, abs=1e-12)
-    for i, chart in enumerate(crf.charts):
-        assert np.allclose(crf.marginals[i, : chart.n, : chart.n].numpy(), chart.posterior, atol=1e-13)
-        assert crf.marginals[i, chart.n :].abs().sum() == 0
+@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize(("longest", "size", "null"), [(6, 2, [1]), (6, 3, [0, 2]), (4, 3, [0]), (4, 4, [1, 2])])
+def test_batches_of_mixed_lengths_against_enumeration(
+    longest: int, size: int, null: list[int], constrained: bool, root: bool
+) -> None:
+    """Tensors and arrays, null sets, masked scores, allowed labels and required spans; to six words."""
+    lengths = [longest, 1, longest - 1, 3, 2, longest]
+    rng = np.random.default_rng(longest * size + constrained)
+    scores = rng.normal(scale=2, size=(6, longest, longest, size))
+    real = [X for X in range(size) if X not in null]
+    allowed, required = np.ones(scores.shape, np.bool_), np.zeros(scores.shape[:3], np.bool_)
+    options: dict[str, Any] = {}
+    if constrained:
+        scores[..., real[0]][rng.random(scores.shape[:3]) < 0.1] = -np.inf
+        allowed = rng.random(scores.shape) < 0.8
+        required[0, 1, 2] = required[5, 0, 1] = required[5, 1, 1] = True
+        options = {"allowed": allowed, "required": required}
+    tensor = SpanCRF(torch.as_tensor(scores), lengths, null=null, root=root, **options)
+    marginals = tensor.marginals.numpy()
+    possible = 0
+    for i, n in enumerate(lengths):
+        z, posterior = enumerated(scores[i, :n, :n], null, root, allowed[i, :n, :n], required[i, :n, :n])
+        assert tensor.log_partition[i].item() == pytest.approx(z, abs=1e-10)
+        if z == -np.inf:
+            continue
+        possible += 1
+        assert np.allclose(marginals[i, :n, :n], posterior, atol=1e-12)
+        assert np.abs(marginals[i]).sum() == pytest.approx(posterior.sum())
+        own = SpanCRF(scores[i : i + 1], [n], null=null, root=root, **{name: mask[i : i + 1] for name, mask in options.items()})
+        assert own.log_partition[0] == pytest.approx(z, abs=1e-10)
+        assert np.allclose(own.marginals[0, :n, :n], posterior, atol=1e-12)
+    assert possible >= 3
 
 
 def test_arrays_and_tensors_and_conventions_agree() -> None:

@@ -20,21 +20,33 @@ __all__ = ["benepar_charts", "supar_charts"]
 def benepar_charts(
     parser: Any, sentences: Sequence[Any], *, tags: Sequence[Sequence[str]] | None = None, **options: Any
 ) -> list[SpanChart]:
-    """The charts of sentences (benepar's own ``InputSentence`` or whatever its ``parse`` takes) under a benepar ``ChartParser``.
+    """The charts of sentences (benepar's own ``InputSentence`` or whatever its ``parse`` takes) under a benepar ``ChartParser``
+    (``benepar.Parser(name)._parser`` of its NLTK interface).
 
     Label 0 means "no constituent", chains are joined by ``::``, the root is a constituent if the parser was trained so. Tags are
-    those given, else those of the sentences. Options are those of :class:`~treegauge.parsing.SpanChart`.
+    those given, else those that the parser predicts, else those of the sentences. Trees have no node TOP, which benepar adds to
+    its own. Options are those of :class:`~treegauge.parsing.SpanChart`.
     """
     from treegauge.parsing import SpanChart
 
     decoder = parser.decoder
     labels = [decoder.label_from_index[i] for i in range(len(decoder.label_from_index))]
+    root = bool(getattr(decoder, "force_root_constituent", True))
+    if tags is None:
+        tags = _benepar_tags(parser, sentences)
     charts: list[SpanChart] = []
-    for i, (sentence, scores) in enumerate(zip(sentences, parser.parse(sentences, return_scores=True), strict=True)):
-        own = [tag for _, tag in sentence.pos()] if tags is None else list(tags[i])
-        root = bool(getattr(decoder, "force_root_constituent", True))
-        charts.append(SpanChart(scores, labels=labels, words=list(sentence.words), tags=own, null=0, root=root, **options))
+    for sentence, own, scores in zip(sentences, tags, parser.parse(sentences, return_scores=True), strict=True):
+        words = [leaf for leaf, _ in sentence.pos()]
+        charts.append(SpanChart(scores, labels=labels, words=words, tags=list(own), null=0, root=root, **options))
     return charts
+
+
+def _benepar_tags(parser: Any, sentences: Sequence[Any]) -> list[list[str]]:
+    """The tags that benepar's own trees would have."""
+    if getattr(parser, "f_tag", None) is None:
+        return [[tag for _, tag in sentence.pos()] for sentence in sentences]
+    found = parser.parse(sentences, return_compressed=True)
+    return [[parser.tag_from_index[int(tag)] for tag in output.tags] for output in found]
 
 
 def supar_charts(

@@ -18,9 +18,10 @@ import numpy as np
 
 from treegauge.neural.backend import Array, is_tensor, torch_module, use_triton
 
-__all__ = ["Counts", "DenseRules", "Inside", "inside", "outside"]
+__all__ = ["NEVER", "Counts", "DenseRules", "Inside", "inside", "outside"]
 
 NEVER = -1e30
+"""The logarithm of 0, as in :mod:`treegauge.neural.recursion`."""
 
 
 @dataclass(frozen=True, eq=False)

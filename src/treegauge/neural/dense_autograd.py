@@ -1,4 +1,4 @@
-"""log Z of a dense PCFG with its gradient: the charts are kept, not the operations that made them."""
+"""log Z and expected counts of a dense PCFG with their gradients: the charts are kept, not the operations that made them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import importlib
 from typing import Any
 
 from treegauge.neural.backend import Tensor
-from treegauge.neural.dense import DenseRules, inside, outside
+from treegauge.neural.dense import NEVER, Counts, DenseRules, inside, outside
 
-__all__ = ["log_partition"]
+__all__ = ["expected_counts", "log_partition", "log_partition_by_width"]
 
 torch: Any = importlib.import_module("torch")
 
@@ -36,3 +36,70 @@ class _LogPartition(torch.autograd.Function):
 def log_partition(emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool) -> Tensor:
     """log Z (B,), differentiable once."""
     return _LogPartition.apply(emissions, rules, root, lengths, allowed, shared)
+
+
+class _Counts(torch.autograd.Function):
+    """Expected counts; their gradient by torch operations, one a width, which hold the products of each span's symbols."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool
+    ) -> Any:
+        ctx.save_for_backward(emissions, rules, root, lengths)
+        ctx.allowed, ctx.shared = allowed, shared
+        dense = DenseRules.of(rules, root.shape[-1], shared)
+        return tuple(outside(inside(emissions, dense, root, lengths, allowed)[1], dense, root, lengths))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *grads: Any) -> Any:
+        *given, lengths = ctx.saved_tensors
+        with torch.enable_grad():
+            given = [x.detach().requires_grad_() for x in given]
+            B, n = given[0].shape[:2]
+            spans = given[0].new_zeros((B, n, n, given[2].shape[-1]), requires_grad=True)
+            z = log_partition_by_width(*given, lengths, ctx.allowed, ctx.shared, spans)
+            first = torch.autograd.grad(z[torch.isfinite(z)].sum(), (spans, *given), create_graph=True)
+            second = torch.autograd.grad(first, given, grads, allow_unused=True)
+        return (*(torch.zeros_like(x) if y is None else y for x, y in zip(given, second, strict=True)), None, None, None)
+
+
+def expected_counts(
+    emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool
+) -> Counts:
+    """Posteriors and expected counts, differentiable once."""
+    return Counts(*_Counts.apply(emissions, rules, root, lengths, allowed, shared))
+
+
+def log_partition_by_width(
+    emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool, spans: Tensor
+) -> Tensor:
+    """log Z by torch operations: slower, but differentiable as often as one likes; ``spans`` (B, n, n, N) are log-weights of
+    symbols over spans, whose gradient are the posteriors."""
+    B, n, T = emissions.shape
+    N = root.shape[-1]
+    none = emissions.new_full((B, n, N if not shared else 0), NEVER)
+    words = torch.cat([none, emissions.clamp_min(NEVER)], -1)
+    cells = [words + torch.diagonal(spans, 0, 1, 2).transpose(1, 2) if shared else words]
+    largest = rules.detach().flatten(-2).amax(-1).clamp_min(NEVER)
+    shares = (rules - largest[..., None, None]).exp()
+    batch = "b" if rules.ndim == 4 else ""
+    for d in range(2, n + 1):
+        k = n - d + 1
+        left = torch.stack([cells[w - 1][:, :k] for w in range(1, d)], 2)
+        right = torch.stack([cells[d - w - 1][:, w : w + k] for w in range(1, d)], 2)
+        of_left, of_right = (x.detach().amax(-1).clamp_min(NEVER) for x in (left, right))
+        top = (of_left + of_right).amax(-1, keepdim=True)
+        weight = (of_left + of_right - top).exp()[..., None]
+        pairs = torch.einsum("bkwx,bkwy->bkxy", (left - of_left[..., None]).exp() * weight, (right - of_right[..., None]).exp())
+        total = torch.einsum(f"bkxy,{batch}axy->bka", pairs, shares)
+        made = total.clamp_min(torch.finfo(total.dtype).tiny).log() + largest.reshape(-1, 1, N) + top
+        made = made + torch.diagonal(spans, d - 1, 1, 2).transpose(1, 2)
+        dead = total <= torch.finfo(total.dtype).tiny
+        if allowed is not None:
+            dead = dead | ~torch.diagonal(allowed, d - 1, 1, 2)[..., None]
+        made = made.clamp_min(NEVER).masked_fill(dead, NEVER)
+        cells.append(made if shared else torch.cat([made, made.new_full((B, k, T), NEVER)], -1))
+    whole = torch.stack([cell[:, 0, :N] for cell in cells], 1)[torch.arange(B, device=root.device), lengths.to(torch.int64) - 1]
+    z = torch.logsumexp(whole + root, -1)
+    return z.masked_fill(z < NEVER / 2, -float("inf"))

@@ -89,13 +89,14 @@ class PCFG:
     @cached_property
     def marginals(self) -> Counts:
         """Posteriors of spans, words and roots, and expected counts of the rules (summed over a sentence's spans; over the
-        batch, if the rules are one set for it). They are no part of the graph: the gradient of log Z is."""
-        emissions, rules, root = self.emissions, self.rules, self.root
-        if is_tensor(emissions):
-            emissions, rules, root = emissions.detach(), rules.detach(), root.detach()
-        dense = DenseRules.of(rules, self.N, self.shared)
-        _, chart = inside(emissions, dense, root, self._lengths, self.allowed)
-        return outside(chart, dense, root, self._lengths)
+        batch, if the rules are one set for it); differentiable, in memory that grows with the square of the symbols."""
+        if is_tensor(self.emissions):
+            from treegauge.neural.dense_autograd import expected_counts
+
+            return expected_counts(self.emissions, self.rules, self.root, self._lengths, self.allowed, self.shared)
+        dense = DenseRules.of(self.rules, self.N, self.shared)
+        _, chart = inside(self.emissions, dense, self.root, self._lengths, self.allowed)
+        return outside(chart, dense, self.root, self._lengths)
 
     def decode(self, objective: str = "viterbi", *, words: Sequence[Sequence[str]] | None = None, **options: Any) -> list[Best]:
         """The best tree of each sentence for an objective, and its expected score: ``viterbi``, or one that posteriors allow (see

@@ -42,6 +42,21 @@ class TreeCRF:
         """In nats (B,)."""
         return self.crf.entropy
 
+    def cross_entropy(self, other: TreeCRF) -> Tensor:
+        """The expected -log probability under another distribution, in nats (B,)."""
+        return other.partition - self._score_of(self.marginals, other.log_potentials)
+
+    def kl(self, other: TreeCRF) -> Tensor:
+        """The Kullback-Leibler divergence from another distribution, in nats (B,)."""
+        return self.cross_entropy(other) - self.entropy
+
+    @property
+    def count(self) -> Tensor:
+        """The number of trees with a potential above 0 (B,)."""
+        torch = torch_module()
+        ones = torch.zeros_like(self.log_potentials).masked_fill(self.log_potentials == -float("inf"), -float("inf"))
+        return SpanCRF(ones.double(), self.lengths).log_partition.exp().round().to(self.log_potentials.dtype)
+
     @cached_property
     def argmax(self) -> Tensor:
         """The most probable tree."""
@@ -84,7 +99,12 @@ class TreeCRF:
         return self._score(value) - self.partition
 
     def _score(self, value: Tensor) -> Tensor:
-        return (value * self.log_potentials).sum((-1, -2, -3))
+        return self._score_of(value, self.log_potentials)
+
+    @staticmethod
+    def _score_of(value: Tensor, potentials: Tensor) -> Tensor:
+        """The sum of the potentials where the value is not 0, -inf among them or not."""
+        return torch_module().where(value == 0, value.new_zeros(()), value * potentials).sum((-1, -2, -3))
 
     def _events(self, rows: Sequence[Sequence[Mapping[tuple[int, int], int]]]) -> Tensor:
         made = self.log_potentials.new_zeros((len(rows), *self.log_potentials.shape))
@@ -116,7 +136,7 @@ class SentCFG:
 
     @cached_property
     def marginals(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Posteriors; no part of the graph, unlike ``partition``."""
+        """Posteriors, and expected counts of the rules."""
         found = self.pcfg.marginals
         return found.words, found.rules, found.roots, _by_width(found.spans)
 
@@ -125,7 +145,12 @@ class SentCFG:
         """In nats (B,)."""
         words, rules, roots, _ = self.marginals
         given = zip((words, rules, roots), self.log_potentials, strict=True)
-        return self.partition.detach() - sum((p * x.clamp_min(-1e30)).flatten(1).sum(1) for p, x in given)
+        return self.partition - sum((p * x.clamp_min(-1e30)).flatten(1).sum(1) for p, x in given)
+
+    def log_prob(self, value: Sequence[Tensor]) -> Tensor:
+        """The logarithm of the probability of derivations (B,), given as counts of words, rules and roots."""
+        given = zip(value, self.log_potentials, strict=False)
+        return sum((counts * x.clamp_min(-1e30)).flatten(1).sum(1) for counts, x in given) - self.partition
 
     @cached_property
     def argmax(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
