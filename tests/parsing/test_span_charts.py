@@ -183,21 +183,32 @@ def test_constraints_on_binary_trees() -> None:
 
 @given(CHARTS)
 def test_expected_f1(drawn: tuple[int, tuple[int, list[int]], bool, int]) -> None:
-    """Of a given tree exactly; and the default of lam has the largest ratio of expectations among all trees."""
+    """Of a given tree exactly; and no price of a constituent gives a tree of larger expected F1 than the default."""
     n, (labels, null), _, seed = drawn
     scores = scores_of(n, labels, seed)
     weights = weighted_nary(scores, [X % labels for X in null])
     z, posterior = posteriors(weights, scores.shape)
     chart = SpanChart(scores, null=null)
-    size = math.fsum(w / z * len(tree) for tree, w in weights)
+
+    def exact(tree: Labelled) -> float:
+        return math.fsum(w / z * 2 * len(tree.items() & other.items()) / (len(tree) + len(other)) for other, w in weights)
+
     for tree, _ in weights[:: max(1, len(weights) // 5)]:
-        f1 = math.fsum(w / z * 2 * len(tree.items() & other.items()) / (len(tree) + len(other)) for other, w in weights)
-        assert chart.expected_f1(chart.tree(tree)) == pytest.approx(f1, abs=1e-9)
+        assert chart.expected_f1(chart.tree(tree)) == pytest.approx(exact(tree), abs=1e-9)
         worth = math.fsum(posterior[s, t - 1, X] for (s, t), X in tree.items())
         assert chart.expected_score(chart.tree(tree)) == pytest.approx(worth)
-    ratios = [2 * math.fsum(posterior[s, t - 1, X] for (s, t), X in tree.items()) / (size + len(tree)) for tree, _ in weights]
     best = chart.argmax("labelled-precision-recall")
-    assert best.score == pytest.approx(max(ratios))
+    spans = chart.numbered(best.tree)
+    assert spans is not None
+    assert best.score == pytest.approx(exact(spans), abs=1e-9)
+    for lam in np.linspace(0.1, 0.9, 9).tolist():
+        assert best.score >= chart.expected_f1(chart.argmax("labelled-precision-recall", lam=lam).tree) - 1e-9
+    if len(weights) <= 400:
+        assert best.score >= max(exact(tree) for tree, _ in weights) - 0.005
+    size = math.fsum(w / z * len(tree) for tree, w in weights)
+    ratios = [2 * math.fsum(posterior[s, t - 1, X] for (s, t), X in tree.items()) / (size + len(tree)) for tree, _ in weights]
+    given = SpanChart(chart.posterior, null=null, kind="posteriors").argmax()
+    assert given.score == pytest.approx(max(ratios))
     assert best == chart.argmax()
     found = chart.confidence(best.tree)
     assert found.probability == pytest.approx(math.exp(chart.log_probability(best.tree)))

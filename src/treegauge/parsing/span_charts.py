@@ -37,7 +37,8 @@ from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.objectives import MetricRate, Score, consensus
 from treegauge.parsing.posteriors import Constituent
-from treegauge.parsing.span_kernels import best_tree, sample_parts, size_series
+from treegauge.parsing.span_f1 import Priced, expected_f1, trees_by_price
+from treegauge.parsing.span_kernels import best_tree, sample_parts
 from treegauge.parsing.span_potentials import (
     Null,
     Potentials,
@@ -254,23 +255,16 @@ class SpanChart:
         return math.fsum(g.get((*span, label), 0.0) for span, label in self.spans(tree).items())
 
     def expected_f1(self, tree: Tree) -> float:
-        """The mean labelled F1 of a tree against a random tree of this chart, exactly: 2 matches / (both sizes).
+        """The mean labelled F1 of a tree against a random tree of this chart, exactly: 2 matches / (both sizes); in time O(n^4)."""
+        return expected_f1(self.potentials, [self.matching(tree)])[0]
 
-        Sizes differ from tree to tree, so this takes their generating function, at n points, in time O(n^4).
-        """
-        given, n = self.potentials, self.n
-        spans = self.spans(tree)
-        matching = np.zeros((n, n))
-        for (s, t), label in spans.items():
-            own = [X for X, name in enumerate(self.labels) if name == label and X not in self.null]
-            matching[s, t - 1] = given.label_share[s, t - 1, own].sum()
-        points = np.exp(-2j * np.pi * np.arange(2 * n) / (2 * n))
-        parts = [size_series(given.inside, n, *given.share, matching, points[k : k + 32]) for k in range(0, 2 * n, 32)]
-        sizes, matches = (np.fft.ifft(np.concatenate(series)).real for series in zip(*parts, strict=True))
-        if not spans and sizes[0] > 1e-12:
-            return math.nan
-        total = np.arange(2 * n) + len(spans)
-        return float((2 * matches[total > 0] / total[total > 0]).sum())
+    def matching(self, tree: Tree) -> dict[tuple[int, int], list[int]]:
+        """The constituents of a tree with the numbers of all labels of their name."""
+        number: dict[str, list[int]] = {}
+        for X, name in enumerate(self.labels):
+            if X not in self.null:
+                number.setdefault(name, []).append(X)
+        return {span: number.get(label, []) for span, label in self.spans(tree).items()}
 
     def confidence(self, tree: Tree) -> Confidence:
         """The probability of a tree, its expected F1, and the probability of each of its constituents."""
@@ -310,14 +304,32 @@ def _general(chart: SpanChart, *, weights: ArrayLike) -> Best:
 def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
     """The n-ary tree with the largest sum over its constituents of g - lam.
 
-    Without ``lam`` the tree has the largest ratio of expectations 2 E(matches) / (E(size of the truth) + own size), the F1 of
-    many sentences like this one, and the score is that ratio. It is found exactly, since for the best ratio F it is the tree for
-    lam = F / 2 (Dinkelbach 1967).
+    Without ``lam``, of the trees for all lam that matter the one with the largest expected F1 (exactly), and its score is that.
+    Charts of posteriors do not know how large trees are together, so there the tree has the largest ratio of expectations
+    2 E(matches) / (E(size of the truth) + own size), and that is the score.
     """
     if lam is not None:
         if not math.isfinite(lam):
             raise UsageError(f"lam must be a number, not {lam!r}")
         return _best_sum(chart, chart.posterior.max(axis=2) - lam, optional=True)
+    by_ratio = _best_ratio(chart)
+    if chart.kind == "posteriors":
+        return by_ratio
+
+    def best(price: float) -> tuple[Priced, Tree]:
+        found = _best_sum(chart, chart.posterior.max(axis=2) - price, optional=True)
+        size = len(chart.spans(found.tree))
+        return Priced(size, found.score + price * size), found.tree
+
+    lowest = 0.0 if math.isnan(by_ratio.score) else by_ratio.score / 8
+    trees = [by_ratio.tree, *trees_by_price(best, lowest, 1.0)]
+    values = expected_f1(chart.potentials, [chart.matching(tree) for tree in trees])
+    chosen = max(range(len(trees)), key=lambda i: (-math.inf if math.isnan(values[i]) else values[i], -i))
+    return Best(trees[chosen], values[chosen])
+
+
+def _best_ratio(chart: SpanChart) -> Best:
+    """The tree with the largest ratio of expectations F: the tree for lam = F / 2 (Dinkelbach 1967)."""
     size, ratio = float(np.triu(chart.posterior.sum(axis=2)).sum()), 0.0
     while True:
         best = _best_sum(chart, chart.posterior.max(axis=2) - ratio / 2, optional=True)
@@ -400,7 +412,7 @@ def decode(
     DLPack).
 
     The arguments are those of :class:`SpanChart`; further options are the objective's, such as ``lam`` of
-    ``labelled-precision-recall``: what a node must be worth, by default what maximises the expected F1 of the chart at hand.
+    ``labelled-precision-recall``: the minimum posterior of a node, by default what maximises the expected F1 of the chart at hand.
     """
     chart = SpanChart(
         scores, labels=labels, words=words, tags=tags, null=null, root=root, temperature=temperature, allowed=allowed,

@@ -19,7 +19,7 @@ import numpy as np
 
 from treegauge.parsing.jit import Floats, Ints, kernel
 
-__all__ = ["SpanInside", "best_tree", "inside_of_spans", "marginals_of_batch", "sample_parts", "size_series"]
+__all__ = ["SpanInside", "best_tree", "inside_of_spans", "marginals_of_batch", "sample_parts", "size_posteriors"]
 
 TIE = 1e-12
 BASE = 2.0**256
@@ -202,37 +202,51 @@ def sample_parts(chart: SpanInside, n: int, uniform: Floats) -> Ints:
 
 
 @kernel
-def size_series(
-    chart: SpanInside, n: int, real_left: Floats, real_right: Floats, matching: Floats, points: Floats
+def size_posteriors(
+    chart: SpanInside, n: int, real_left: Floats, real_right: Floats, points: Floats, start: Ints, end: Ints
 ) -> tuple[Floats, Floats]:
-    """E x^size and E matches x^size of a random tree at complex points x.
+    """E x^size of a random tree at complex points x, and E x^size of those trees that have each of some spans, points by spans.
 
-    ``real_left[s, t-1]`` is how probable it is that a left part is a constituent, ``matching`` that a constituent has the label
-    of the tree it is compared with.
+    ``real_left[s, t-1]`` is how probable it is that a left part is a constituent. The second comes by the derivative of the
+    first, backwards from the whole sentence.
     """
     k = len(points)
-    g_left, g_right = np.zeros((n, n + 1, k), np.complex128), np.zeros((n + 1, n + 1, k), np.complex128)
-    m_left, m_right = np.zeros((n, n + 1, k), np.complex128), np.zeros((n + 1, n + 1, k), np.complex128)
-    g, m = np.empty(k, np.complex128), np.empty(k, np.complex128)
+    g, g_left = np.zeros((n, n + 1, k), np.complex128), np.zeros((n, n + 1, k), np.complex128)
+    g_right = np.zeros((n + 1, n + 1, k), np.complex128)
+    of_left, of_right = np.zeros((n, n + 1, k), np.complex128), np.zeros((n + 1, n + 1, k), np.complex128)
+    share = np.zeros((n, n + 1, n))
     for d in range(1, n + 1):
         for s in range(n - d + 1):
             t = s + d
-            g[:] = 1.0 if d == 1 else 0.0
-            m[:] = 0.0
+            if d == 1:
+                g[s, t] = 1.0
             for r in range(s + 1, t):
                 difference = chart.A_scale[s, r] + chart.R_scale[t, r] - chart.inner_scale[s, t]
                 if chart.inner[s, t] == 0 or difference < -4:
                     continue
-                share = chart.A[s, r] * chart.R[t, r] * power(min(difference, 1)) / chart.inner[s, t]
+                share[s, t, r] = chart.A[s, r] * chart.R[t, r] * power(min(difference, 1)) / chart.inner[s, t]
                 for j in range(k):
-                    g[j] += share * g_left[s, r, j] * g_right[t, r, j]
-                    m[j] += share * (m_left[s, r, j] * g_right[t, r, j] + g_left[s, r, j] * m_right[t, r, j])
-            hit = matching[s, t - 1]
+                    g[s, t, j] += share[s, t, r] * g_left[s, r, j] * g_right[t, r, j]
             for j in range(k):
-                own = real_left[s, t - 1] * points[j]
-                g_left[s, t, j] = g[j] * (1 - real_left[s, t - 1] + own)
-                m_left[s, t, j] = m[j] * (1 - real_left[s, t - 1] + own) + g[j] * own * hit
-                own = real_right[s, t - 1] * points[j]
-                g_right[t, s, j] = g[j] * (1 - real_right[s, t - 1] + own)
-                m_right[t, s, j] = m[j] * (1 - real_right[s, t - 1] + own) + g[j] * own * hit
-    return g_left[0, n], m_left[0, n]
+                g_left[s, t, j] = g[s, t, j] * (1 - real_left[s, t - 1] + real_left[s, t - 1] * points[j])
+                g_right[t, s, j] = g[s, t, j] * (1 - real_right[s, t - 1] + real_right[s, t - 1] * points[j])
+    of_left[0, n] = 1.0
+    for d in range(n, 1, -1):
+        for s in range(n - d + 1):
+            t = s + d
+            for r in range(s + 1, t):
+                if share[s, t, r] == 0:
+                    continue
+                for j in range(k):
+                    own = of_left[s, t, j] * (1 - real_left[s, t - 1] + real_left[s, t - 1] * points[j])
+                    own += of_right[t, s, j] * (1 - real_right[s, t - 1] + real_right[s, t - 1] * points[j])
+                    own *= share[s, t, r]
+                    of_left[s, r, j] += own * g_right[t, r, j]
+                    of_right[t, r, j] += own * g_left[s, r, j]
+    found = np.empty((k, len(start)), np.complex128)
+    for i in range(len(start)):
+        s, t = start[i], end[i]
+        for j in range(k):
+            own = of_left[s, t, j] * real_left[s, t - 1] + of_right[t, s, j] * real_right[s, t - 1]
+            found[j, i] = own * points[j] * g[s, t, j]
+    return g_left[0, n], found
