@@ -364,4 +364,4 @@ def test_errors(scores: np.ndarray, options: dict[str, Any], message: str) -> No
 
 def test_unknown_objective() -> None:
     with pytest.raises(UnknownName, match="labelled-recall"):
-        decode(np.zeros((2, 2, 1)), "labeled-recall")
+        decode(np.zeros((2, 2, 1)), "labelled-recal")

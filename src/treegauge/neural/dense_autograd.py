@@ -53,13 +53,11 @@ class _Counts(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: Any) -> Any:
-        *given, lengths = ctx.saved_tensors
         with torch.enable_grad():
-            given = [x.detach().requires_grad_() for x in given]
-            B, n = given[0].shape[:2]
-            spans = given[0].new_zeros((B, n, n, given[2].shape[-1]), requires_grad=True)
-            z: Tensor = log_partition_by_width(*given, lengths, ctx.allowed, ctx.shared, spans)
-            first = torch.autograd.grad(z[torch.isfinite(z)].sum(), (spans, *given), create_graph=True)
+            emissions, rules, root = given = [x.detach().requires_grad_() for x in ctx.saved_tensors[:3]]
+            spans = emissions.new_zeros((*emissions.shape[:2], emissions.shape[1], root.shape[-1]), requires_grad=True)
+            z = log_partition_by_width(emissions, rules, root, ctx.saved_tensors[3], ctx.allowed, ctx.shared, spans)
+            first = torch.autograd.grad(torch.sum(z[torch.isfinite(z)]), (spans, *given), create_graph=True)
             second = torch.autograd.grad(first, given, grads, allow_unused=True)
         return (*(torch.zeros_like(x) if y is None else y for x, y in zip(given, second, strict=True)), None, None, None)
 
