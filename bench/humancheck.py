@@ -1,7 +1,6 @@
-"""How fast the human check stores judgements, and the pictures of its page for the documentation.
+"""How fast the human check stores judgements.
 
-    python bench/humancheck.py [--save]                 ten annotators, 1,000 judgements each, in SQLite and PostgreSQL
-    python bench/humancheck.py --pictures docs/images   screenshots, with Chromium
+    python bench/humancheck.py [--save]   ten annotators, 1,000 judgements each, in SQLite and PostgreSQL
 
 The server is ``treegauge check`` in a process of its own; every annotator is a connection that sends its next answer as soon as the
 one before was acknowledged, which is some hundred times faster than people judge. An answer is acknowledged when it is on the disk.
@@ -14,7 +13,6 @@ import http.client
 import json
 import os
 import secrets
-import shutil
 import statistics
 import subprocess
 import sys
@@ -24,7 +22,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from results import machine, save_section
@@ -37,24 +34,18 @@ from treegauge.data import own_treebank
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.tree import Child, rebuild
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--annotators", type=int, default=10)
     parser.add_argument("--judgements", type=int, default=1000)
     parser.add_argument("--save", action="store_true", help="write the section of RESULTS.md")
-    parser.add_argument("--pictures", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if options.pictures:
-            draw_pictures(Path(folder), options.pictures)
-        else:
-            text = measure_stores(Path(folder), options.annotators, options.judgements)
-            print(text)
-            if options.save:
-                save_section("Human check", text)
+        text = measure_stores(Path(folder), options.annotators, options.judgements)
+        print(text)
+        if options.save:
+            save_section("Human check", text)
 
 
 def measure_stores(folder: Path, n_annotators: int, n_judgements: int) -> str:
@@ -162,57 +153,6 @@ def sync_time(folder: Path) -> float:
             os.fsync(file.fileno())
             times.append(time.perf_counter() - begin)
     return statistics.median(times)
-
-
-def draw_pictures(folder: Path, target: Path) -> None:
-    """Screenshots of a check of our own parser on our own treebank: light, dark, narrow, blind, results."""
-    from playwright.sync_api import sync_playwright
-
-    io.write(own_treebank("dev"), folder / "gold.mrg")
-    for objective in ("viterbi", "labelled-recall"):
-        command = [sys.executable, "-m", "treegauge", "parse", "own", str(folder / "gold.mrg"), "--input", "trees"]
-        parsed = subprocess.run([*command, "--objective", objective], capture_output=True, check=True)
-        (folder / f"{objective}.mrg").write_bytes(parsed.stdout)
-    files = [folder / "gold.mrg", folder / "viterbi.mrg", folder / "labelled-recall.mrg"]
-    target.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        with server(files, f"{folder}/a.sqlite", ["anna"]) as links:
-            page = browser.new_page(viewport={"width": 1200, "height": 800})
-            page.goto(links["anna"])
-            for key in "arrararar":
-                press(page, key)
-            to_sentence(page, "Emil tied")
-            page.screenshot(path=target / "check-light.png")
-            page.emulate_media(color_scheme="dark")
-            page.screenshot(path=target / "check-dark.png")
-            page.set_viewport_size({"width": 390, "height": 800})
-            page.emulate_media(color_scheme="light")
-            page.wait_for_timeout(200)
-            page.screenshot(path=target / "check-narrow.png")
-            page.set_viewport_size({"width": 1000, "height": 760})
-            page.goto(links["anna"] + "results")
-            page.screenshot(path=target / "check-results.png")
-        with server(files, f"{folder}/b.sqlite", ["anna"], "--blind") as links:
-            page = browser.new_page(viewport={"width": 1200, "height": 640})
-            page.goto(links["anna"])
-            press(page, "a")
-            to_sentence(page, "I paid for")
-            page.screenshot(path=target / "check-blind.png")
-        browser.close()
-    print(f"wrote {', '.join(sorted(path.name for path in target.glob('check-*.png')))}")
-
-
-def press(page: Any, key: str) -> None:
-    page.keyboard.press(key)
-    page.wait_for_selector("body:not(.busy)")
-    page.wait_for_timeout(150)
-
-
-def to_sentence(page: Any, beginning: str) -> None:
-    """Put questions off until one about a certain sentence comes."""
-    while not page.inner_text(".sentence").lstrip("[⟨ ").startswith(beginning):
-        press(page, "s")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ class BrowserPerson:
     """A person at the page in a browser."""
 
     def __init__(self, browser: Any, link: str, **options: Any) -> None:
-        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         self.page = self.context.new_page()
         self.link = link
         self.errors: list[str] = []
@@ -36,6 +36,31 @@ class BrowserPerson:
         before = self.key
         self.press(key)
         self.page.wait_for_selector(f"article:not([data-key='{before}']), .done")
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+
+    def follow(self, selector: str) -> None:
+        """Go to a link by the Tab key alone, and follow it."""
+        for _ in range(200):
+            self.page.keyboard.press("Tab")
+            if self.page.evaluate("selector => document.activeElement.matches(selector)", selector):
+                break
+        else:
+            raise AssertionError(f"the Tab key does not reach {selector}")
+        self.page.keyboard.press("Enter")
+
+    def is_in_sight(self, selector: str) -> bool:
+        """Whether the middle of an element is on the screen and nothing covers it."""
+        return self.page.evaluate(
+            """selector => {
+              const element = document.querySelector(selector);
+              const { left, right, top, bottom } = element.getBoundingClientRect();
+              const found = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+              return Boolean(found) && (element.contains(found) || found.contains(element));
+            }""",
+            selector,
+        )
 
     @property
     def key(self) -> str:

@@ -3,22 +3,24 @@
 A correction is a verdict with the mark that the gold tree is wrong: an accepted bracket is inserted into the gold tree, and gold
 brackets that it crosses are removed; a rejected exact match is removed. The label of an inserted bracket is the one that people
 chose: they judge brackets whatever their labels, so the parser's label is no evidence. The counted words decide where a bracket
-begins and ends; punctuation and traces stay where they are.
+begins and ends; punctuation and traces stay where they are. A tree that somebody edited is the last word on its sentence.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.humancheck.judgements import Judgement, JudgementLog, verdict_rule
-from treegauge.humancheck.questions import Check, Question, storable
+from treegauge.errors import Refused
+from treegauge.humancheck.editing import changed_brackets, edited_tree
+from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
+from treegauge.humancheck.questions import BracketId, Check, Question, storable
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.presets import Preset
 from treegauge.trees.tree import Child, Tree, rebuild
@@ -29,8 +31,9 @@ __all__ = [
     "CorrectedTreebank",
     "correct_tree",
     "correct_treebank",
-    "corrected_sentence",
+    "last_edited_tree",
     "post_order_numbers",
+    "proposed_tree",
     "treebank_patch",
     "without_long_runs",
     "without_tagged",
@@ -167,11 +170,11 @@ def correct_treebank(
 ) -> CorrectedTreebank:
     """The gold trees with all current corrections; ``parser_labels`` takes the parser's label where nobody chose one."""
     changes: dict[int, set[Change]] = {}
-    refused: list[str] = []
+    edited, refused = _edited_trees(check, log, annotators)
     verdict = verdict_rule(log, rule, annotators)
     for question in check.questions:
         decision = verdict(question.bracket)
-        if decision is None:
+        if decision is None or question.bracket.gold in edited:
             continue
         opinions = _agreeing(log, question, decision, annotators)
         if not 2 * sum(opinion.correction for opinion in opinions) > len(opinions) > 0:
@@ -194,7 +197,120 @@ def correct_treebank(
         else:
             trees[sentence] = tree
             n_changes, n_sentences = n_changes + len(wanted), n_sentences + 1
+    for sentence, tree in _sentences_of(check, edited).items():
+        n_changes, n_sentences = n_changes + max(map(len, changed_brackets(trees[sentence], tree))), n_sentences + 1
+        trees[sentence] = tree
     return CorrectedTreebank(Treebank.from_trees(trees), n_changes, n_sentences, tuple(dict.fromkeys(refused)))
+
+
+def _edited_trees(check: Check, log: JudgementLog, annotators: Sequence[str]) -> tuple[dict[str, Tree], list[str]]:
+    """The edited trees that hold, by the hash of their gold tree, and why others do not.
+
+    An adjudicator's tree holds; else one that more than half of those annotators made who judged the sentence.
+    """
+    by_gold: dict[str, list[Question]] = {}
+    for bracket in log.brackets:
+        if bracket in check.number:
+            by_gold.setdefault(bracket.gold, []).append(check.questions[check.number[bracket]])
+    trees: dict[str, Tree] = {}
+    refused: list[str] = []
+    for gold, questions in by_gold.items():
+        found = _agreed_tree(log, [question.bracket for question in questions], annotators)
+        if found is None:
+            continue
+        sentence = questions[0].occurrences[0].sentence
+        try:
+            tree = edited_tree(check.gold[sentence], found) if found else None
+            problem = "" if tree else "the annotators edited the tree differently; let the adjudicator choose"
+        except Refused as error:
+            tree, problem = None, str(error).rstrip(".").lower()
+        if tree is None:
+            refused.append(f"{check.gold.place(sentence)}: {problem}")
+        else:
+            trees[gold] = tree
+    return trees, refused
+
+
+def _agreed_tree(log: JudgementLog, brackets: Sequence[BracketId], annotators: Sequence[str]) -> str | None:
+    """The text of the edited tree that holds for a sentence; empty if people differ, None if nobody edited it."""
+    rulings = [one for bracket in brackets for one in log.opinions(bracket, "adjudicator").values()]
+    ruled = [one for one in rulings if one.correction and one.correct_tree]
+    if ruled and not annotators:
+        return max(ruled, key=lambda one: one.seq).correct_tree
+    judges: set[str] = set()
+    latest: dict[str, Judgement] = {}
+    for one in (one for bracket in brackets for one in log.opinions(bracket).values()):
+        if annotators and one.annotator not in annotators:
+            continue
+        if one.verdict != "skipped":
+            judges.add(one.annotator)
+        if one.correction and one.correct_tree and one.seq >= (latest[one.annotator].seq if one.annotator in latest else 0):
+            latest[one.annotator] = one
+    if not latest:
+        return None
+    text, count = Counter(one.correct_tree for one in latest.values()).most_common(1)[0]
+    return text if 2 * count > len(judges | set(latest)) else ""
+
+
+def _sentences_of(check: Check, edited: Mapping[str, Tree]) -> dict[int, Tree]:
+    """The edited tree of each sentence that has one."""
+    return {
+        occurrence.sentence: edited[question.bracket.gold]
+        for question in check.questions
+        if question.bracket.gold in edited
+        for occurrence in question.occurrences
+    }
+
+
+def last_edited_tree(check: Check, log: JudgementLog, person: Person, question: Question) -> str:
+    """The text of a person's latest edited tree of a question's sentence; empty if there is none."""
+    return max(
+        ((one.seq, one.correct_tree) for one in _own_of_sentence(check, log, person, question) if one.correct_tree), default=(0, "")
+    )[1]
+
+
+def _own_of_sentence(check: Check, log: JudgementLog, person: Person, question: Question) -> list[Judgement]:
+    """A person's current corrections of the sentence of a question."""
+    numbers = check.of_gold[question.bracket.gold]
+    found = (log.current(check.questions[number].bracket, person) for number in numbers)
+    return [one for one in found if one is not None and one.correction]
+
+
+def proposed_tree(
+    check: Check, log: JudgementLog, person: Person, question: Question, verdict: str, label: str
+) -> tuple[Tree, str]:
+    """The tree with which a person begins to edit, and the reason if the correction in question cannot be in it.
+
+    It is their latest edited tree of the sentence, or the gold tree with their other corrections of it; with the bracket in
+    question inserted or removed where that is possible and a ``label`` is chosen.
+    """
+    sentence = question.occurrences[0].sentence
+    counts, frame = _is_counted(check, sentence), _frame_rule(check.plan.preset)
+    text = last_edited_tree(check, log, person, question)
+    tree = edited_tree(check.gold[sentence], text) if text else check.gold[sentence]
+    if not text:
+        own = [one for one in _own_of_sentence(check, log, person, question) if one.bracket != question.bracket]
+        found = [
+            _change(check, check.questions[check.number[one.bracket]], sentence, Verdict(one.verdict), one.correct_label)
+            for one in own
+            if one.verdict in ("accepted", "rejected")
+        ]
+        corrected = correct_tree(tree, sorted(change for change in found if isinstance(change, Change)), counts, frame)
+        tree = tree if isinstance(corrected, str) else corrected
+    change = _change(check, question, sentence, Verdict.REJECTED if verdict == "rejected" else Verdict.ACCEPTED, label)
+    if isinstance(change, str):
+        return tree, f"this bracket {change}" if label else ""
+    if change.inserts and _has_bracket(tree, change, counts):
+        return tree, ""
+    corrected = correct_tree(tree, [change], counts, frame)
+    return (tree, corrected) if isinstance(corrected, str) else (corrected, "")
+
+
+def _has_bracket(tree: Tree, change: Change, counts: NDArray[np.bool_]) -> bool:
+    """Whether a tree has a bracket with that label over these counted words."""
+    before = np.append(0, np.cumsum(counts))
+    spans = ((node.label, int(before[start]), int(before[end])) for node, start, end in tree.nodes_with_spans())
+    return (change.label, change.start, change.end) in spans
 
 
 def treebank_patch(before: Treebank, after: Treebank) -> Iterator[str]:
@@ -243,16 +359,6 @@ def _change(check: Check, question: Question, sentence: int, decision: Verdict, 
     before = np.append(0, np.cumsum(_is_counted(check, sentence)[words]))
     start, end = int(before[question.span.start]), int(before[question.span.end])
     return Change(start, end, label or question.bracket.label, question.kind != "EM")
-
-
-def corrected_sentence(check: Check, question: Question, verdict: str, label: str) -> Tree | str:
-    """The gold tree of a question's first sentence with one correction, or the reason why that is impossible."""
-    sentence = question.occurrences[0].sentence
-    decision = Verdict.REJECTED if verdict == "rejected" else Verdict.ACCEPTED
-    found = _change(check, question, sentence, decision, label)
-    if isinstance(found, str):
-        return f"this bracket {found}"
-    return correct_tree(check.gold[sentence], [found], _is_counted(check, sentence), _frame_rule(check.plan.preset))
 
 
 def _frame_rule(preset: Preset) -> Callable[[str], bool]:

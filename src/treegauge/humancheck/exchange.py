@@ -21,6 +21,7 @@ from treegauge.humancheck.judgements import (
     LONGEST_LABEL,
     LONGEST_NAME,
     LONGEST_NOTE,
+    LONGEST_TREE,
     MOST_SECONDS,
     ROLES,
     TAGS,
@@ -36,7 +37,7 @@ __all__ = ["ImportCounts", "audit_table", "export_lines", "import_file", "judgem
 
 COLUMNS = (
     *("id", "at", "annotator", "role", "verdict", "kind", "label", "start", "end", "bracket", "note", "correction", "undoes"),
-    *("blind", "seconds", "correct_label", "tags", "gold", "words"),
+    *("blind", "seconds", "correct_label", "correct_tree", "tags", "gold", "words"),
 )
 """The fields of a record; ``bracket`` is for human readers: it repeats the words ``start:end``."""
 
@@ -97,7 +98,8 @@ class _CsvLines:
 def _to_record(judgement: Judgement, words: Sequence[str]) -> dict[str, Any]:
     bracket = judgement.bracket
     own = {name: getattr(judgement, name) for name in ("id", "at", "annotator", "role", "verdict", "kind")}
-    rest = {name: getattr(judgement, name) for name in ("note", "correction", "undoes", "blind", "seconds", "correct_label")}
+    names = ("note", "correction", "undoes", "blind", "seconds", "correct_label", "correct_tree")
+    rest = {name: getattr(judgement, name) for name in names}
     span = {
         "label": bracket.label,
         "start": bracket.start,
@@ -206,6 +208,7 @@ def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
         _seconds(record),
         storable(_text({"correct_label": "", **record}, "correct_label", LONGEST_LABEL)),
         _tags(record),
+        storable(_text({"correct_tree": "", **record}, "correct_tree", LONGEST_TREE)),
         _time(record),
     )
     if (judgement.verdict == "withdrawn") != bool(judgement.undoes):
@@ -272,6 +275,7 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
                 ("blind", judgement.blind),
                 ("treebank wrong", judgement.correction),
                 (f"should be {judgement.correct_label}", bool(judgement.correct_label)),
+                ("tree edited", bool(judgement.correct_tree)),
                 (", ".join(judgement.tags), bool(judgement.tags)),
                 (judgement.note, bool(judgement.note)),
             )

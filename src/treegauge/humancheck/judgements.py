@@ -17,6 +17,7 @@ __all__ = [
     "LONGEST_LABEL",
     "LONGEST_NAME",
     "LONGEST_NOTE",
+    "LONGEST_TREE",
     "MOST_SECONDS",
     "ROLES",
     "RULES",
@@ -37,6 +38,7 @@ ROLES = ("annotator", "adjudicator")
 
 LONGEST_NOTE = 2000
 LONGEST_LABEL = 100
+LONGEST_TREE = 40_000
 MOST_SECONDS = 86_400.0
 """The longest time that one look at a bracket may claim, a day."""
 
@@ -67,10 +69,10 @@ class Judgement:
     """An entry of the log: who said what about which bracket, when, and how the question was asked.
 
     An entry never changes; a change of mind is another entry. ``id`` is made by the sender, so that a retry is stored once.
-    ``correction``: the gold tree is wrong here and should be changed, by a bracket with ``correct_label``. ``tags``: reasons, of
-    :data:`TAGS`. ``undoes``: the id of the judgement that is withdrawn. ``blind``: the reason was not shown. ``seconds``: how long
-    the bracket was looked at. The store gives ``at`` (UTC), for readers, and ``seq``, the position in the log, which alone is the
-    order of judgements: clocks can be wrong.
+    ``correction``: the gold tree is wrong here and should be changed, by a bracket with ``correct_label`` or, if the whole tree was
+    edited, to ``correct_tree`` (bracketed text). ``tags``: reasons, of :data:`TAGS`. ``undoes``: the id of the judgement that is
+    withdrawn. ``blind``: the reason was not shown. ``seconds``: how long the bracket was looked at. The store gives ``at`` (UTC),
+    for readers, and ``seq``, the position in the log, which alone is the order of judgements: clocks can be wrong.
     """
 
     id: str
@@ -86,6 +88,7 @@ class Judgement:
     seconds: float | None = None
     correct_label: str = ""
     tags: tuple[str, ...] = ()
+    correct_tree: str = ""
     at: str = ""
     seq: int = 0
 

@@ -279,6 +279,14 @@ class Check:
         return {question.key: number for number, question in enumerate(self.questions)}
 
     @cached_property
+    def of_gold(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of all questions about each gold tree, by its hash."""
+        found: dict[str, list[int]] = {}
+        for number, question in enumerate(self.questions):
+            found.setdefault(question.bracket.gold, []).append(number)
+        return {gold: tuple(numbers) for gold, numbers in found.items()}
+
+    @cached_property
     def position(self) -> dict[int, int]:
         """The position in the order of each question that is asked."""
         return {number: position for position, number in enumerate(self.order)}

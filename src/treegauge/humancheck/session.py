@@ -21,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import Refused, TreegaugeError, UsageError, WriteError
+from treegauge.humancheck.corrections import correct_treebank, last_edited_tree, proposed_tree, treebank_patch
+from treegauge.humancheck.editing import edited_tree
 from treegauge.humancheck.exchange import judgement_lines
 from treegauge.humancheck.judgements import (
     LONGEST_LABEL,
@@ -339,6 +341,7 @@ class Answer(NamedTuple):
     seconds: float | None = None
     correct_label: str = ""
     tags: tuple[str, ...] = ()
+    correct_tree: str = ""
 
 
 def people_named(annotators: Sequence[str]) -> list[Person]:
@@ -444,9 +447,27 @@ class Session:
             seconds=None if answer.seconds is None else min(max(answer.seconds, 0.0), _MOST_SECONDS),
             correct_label=storable(answer.correct_label.strip()) if answer.correction else "",
             tags=tuple(tag for tag in TAGS if tag in answer.tags),
+            correct_tree=known.correct_tree if known else self._correct_tree(person, question, answer),
         )
         await self._append(judgement, question)
         return judgement
+
+    def _correct_tree(self, person: Person, question: Question, answer: Answer) -> str:
+        """The text of the edited tree that goes with an answer: the one sent or, if the sentence has one already, that corrected.
+
+        Empty if the tree is the treebank's own, or none was edited.
+        """
+        if not answer.correction:
+            return ""
+        gold = self.check.gold[question.occurrences[0].sentence]
+        if answer.correct_tree:
+            tree = edited_tree(gold, answer.correct_tree)
+        elif answer.verdict in ("accepted", "rejected") and last_edited_tree(self.check, self.log, person, question):
+            label = storable(answer.correct_label.strip())
+            tree, _ = proposed_tree(self.check, self.log, person, question, answer.verdict, label)
+        else:
+            return ""
+        return "" if tree == gold else str(tree)
 
     async def undo(self, person: Person, name: str, undoes: str) -> Judgement:
         """Withdraw one of the person's own judgements; returns the withdrawn one."""
@@ -471,6 +492,12 @@ class Session:
         own = [one for one in self.log.by_id.values() if one.person == person and one.bracket in self.check.number]
         words = {question.bracket.sentence: question.span.words for question in self.check.questions}
         return "".join(f"{line}\n" for line in judgement_lines(own, words, form))
+
+    def export_corrected(self, person: Person, form: str) -> str:
+        """The corrected treebank (``mrg``), or the corrections as a patch: a person's own or, for the adjudicator, everybody's."""
+        names = () if person.role == "adjudicator" else (person.name,)
+        bank = correct_treebank(self.check, self.log, annotators=names).bank
+        return "".join(treebank_patch(self.check.gold, bank) if form == "patch" else (f"{tree}\n" for tree in bank))
 
     def is_blind(self, person: Person, question: Question) -> bool:
         """Whether a person judges a question without its reason: in a blind check, until they have answered it once."""

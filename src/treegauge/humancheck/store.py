@@ -79,6 +79,7 @@ JUDGEMENT = Table(
     Column("at", String(32), nullable=False),
     Column("correct_label", Text, nullable=False, server_default=""),
     Column("tags", Text, nullable=False, server_default=""),
+    Column("correct_tree", Text, nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
 
@@ -461,7 +462,10 @@ def _to_row(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-_SHARED_NAMES = ("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at", "correct_label")
+_SHARED_NAMES = (
+    *("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at"),
+    *("correct_label", "correct_tree"),
+)
 
 
 def _from_row(row: Row[Any]) -> Judgement:

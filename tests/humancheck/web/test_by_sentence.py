@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_checks import axe_faults
 from humancheck_browser import BrowserPerson
-from humancheck_helpers import small_check
+from humancheck_helpers import careless, small_check
 
-from treegauge.humancheck.corrections import correct_treebank
-from treegauge.humancheck.judgements import JudgementLog
+from treegauge import io
+from treegauge.data import own_treebank
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
@@ -28,53 +31,155 @@ def by_sentence() -> Check:
     return small_check(CheckPlan(by_sentence=True, sample=3))
 
 
-def test_the_whole_job_by_sentence(chromium: Any, by_sentence: Check, store: Store) -> None:
-    check = by_sentence
-    with serve_in_thread(Session(check, store, people_named(["anna", "ben"]))) as links:
-        anna, ben, adjudicator = (BrowserPerson(chromium, link) for link in links.values())
-        # anna accepts everything; the first bracket with a reason, a note and a correction of the treebank.
-        anna.press("1", "e", "l")
-        anna.page.keyboard.type("QP")
-        anna.page.keyboard.press("Escape")
-        anna.press("n")
-        anna.page.keyboard.type("why not")
-        anna.page.keyboard.press("Escape")
+VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
+    "wide": ({}, "ltr"),
+    "375 dark": ({"viewport": {"width": 375, "height": 740}, "color_scheme": "dark"}, "ltr"),
+    "right to left": ({}, "rtl"),
+}
+HEBREW = [
+    "(S (NP (N שלום) (N רב)) (VP (V לכם) (NP (N ילדים) (ADJ טובים)) (. .)))",
+    "(S (NP (N אתמול)) (VP (V ראה) (NP (N איש) (ADJ זקן)) (PP (P עם) (NP (N כלב) (ADJ קטן)))))",
+]
+MISREAD = [
+    "(S (X (N שלום) (N רב) (V לכם)) (NP (N ילדים) (ADJ טובים) (. .)))",
+    "(S (NP (N אתמול)) (VP (V ראה) (NP (NP (N איש) (ADJ זקן)) (PP (P עם) (NP (N כלב) (ADJ קטן))))))",
+]
+
+
+def job(direction: str) -> tuple[Treebank, Treebank]:
+    if direction == "rtl":
+        return Treebank.parse("\n".join(HEBREW)), Treebank.parse("\n".join(MISREAD))
+    gold = own_treebank("dev")[:12]
+    return gold, careless(gold, 1)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) -> None:
+    """Two annotators, disagreement, adjudication, correction, export and results, by keyboard alone."""
+    options, direction = VARIANTS[variant]
+    gold, test = job(direction)
+    check = build_check(gold, {"A": test}, CheckPlan(by_sentence=True, sample=3))
+    units = [unit for unit in check.units if set(unit) <= set(check.order)]
+    with (
+        Store(tmp_path / "j.sqlite") as store,
+        serve_in_thread(Session(check, store, people_named(["anna", "ben"]))) as links,
+    ):
+        anna, ben, adjudicator = (BrowserPerson(chromium, link, **options) for link in links.values())
+        assert anna.page.get_attribute(".sentence", "dir") == direction
+        # anna: a reason, a note, and a corrected tree: the first bracket put in under another label, and the whole relabelled.
+        anna.press("1", "n")
+        anna.type("why not")
+        anna.press("Escape", "e", "l")
+        anna.type("QP")
+        anna.press("Escape", "p")
+        anna.page.wait_for_selector("#editor[open] .edited")
+        assert "+ QP" in anna.page.inner_text(".changes")
+        first = anna.page.get_attribute(".edited", "data-tree")
+        anna.page.keyboard.press("l")
+        anna.type("WH")
+        anna.page.keyboard.press("Enter")
+        anna.page.wait_for_function("before => document.querySelector('.edited').dataset.tree !== before", arg=first)
+        edited = anna.page.get_attribute(".edited", "data-tree")
+        anna.page.keyboard.press("Enter")
+        assert anna.page.is_visible("#tree-edited")
         anna.page.reload()
         anna.page.wait_for_selector("article[data-ready]")
         assert anna.page.input_value("#note") == "why not", "an unsaved note survives a reload"
-        assert anna.page.is_checked("#correction")
-        moves = 0
+        assert anna.page.input_value("#correct-tree") == edited, "and so does an edited tree"
         sentences: list[str] = []
         for number in check.order:
-            shown = re.sub(r"[\[\]⟨⟩\s]", "", anna.page.inner_text(".sentence"))
-            sentences.append(shown)
-            moves += len(sentences) > 1 and sentences[-2] != shown
+            sentences.append(re.sub(r"[\[\]⟨⟩\s]", "", anna.page.inner_text(".sentence")))
             assert anna.key == check.questions[number].key
+            assert anna.is_in_sight(".sentence .asked")
+            assert anna.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
             anna.answer("a")
         assert anna.page.is_visible(".done")
-        assert moves == 2, "all brackets of a sentence stand together"
-        # ben rejects the first and accepts the others.
+        assert sum(a != b for a, b in pairwise(sentences)) == len(units) - 1, "all brackets of a sentence stand together"
+        # ben rejects the first and accepts the others; then he thinks again about the second.
         ben.answer("r")
         for _ in check.order[1:]:
             ben.answer("a")
+        ben.press("z")
+        ben.page.wait_for_selector("article[data-ready]")
+        ben.answer("u")
+        # The adjudicator sees both opinions, takes anna's tree, and settles it.
         adjudicator.page.reload()
         assert adjudicator.key == check.questions[check.order[0]].key
         assert "why not" in adjudicator.page.inner_text("main")
-        adjudicator.press("e", "l")
-        adjudicator.page.keyboard.type("QP")
-        adjudicator.page.keyboard.press("Escape")
+        adjudicator.press("p")
+        adjudicator.page.wait_for_selector("#editor[open] .edited")
+        adjudicator.follow("button[data-from=anna]")
+        adjudicator.page.wait_for_function("tree => document.querySelector('.edited').dataset.tree === tree", arg=edited)
+        adjudicator.page.keyboard.press("Enter")
         adjudicator.answer("a")
-        adjudicator.page.goto(adjudicator.link + "agreement")
+        adjudicator.page.wait_for_selector(".done")
+        adjudicator.page.wait_for_load_state()
+        adjudicator.follow("a[href=agreement]")
+        adjudicator.page.wait_for_selector(".disputes")
         assert "settled: accepted" in adjudicator.page.inner_text("main")
-        adjudicator.page.goto(adjudicator.link + "results")
-        assert "attachment" in adjudicator.page.inner_text("main")
+        adjudicator.follow("a[href=results]")
+        adjudicator.page.wait_for_selector("text=attachment")
+        adjudicator.follow("a[href=judged]")
+        adjudicator.page.wait_for_selector("#judgements")
+        with adjudicator.page.expect_download() as download:
+            adjudicator.follow("a[href='corrected.patch']")
+        patch = Path(download.value.path()).read_text("utf-8")
         assert anna.errors + ben.errors + adjudicator.errors == []
         for person in (anna, ben, adjudicator):
             person.close()
-    log = JudgementLog(store.since(0))
-    first = next(iter(store.since(0)))
-    assert (first.note, first.correct_label, first.tags) == ("why not", "QP", ("attachment",))
-    assert any("(QP " in str(tree) for tree in correct_treebank(check, log).bank)
+    assert f"+{edited}\n" in patch
+    assert export_and_results(tmp_path, gold, test) == [edited if str(tree) in patch else str(tree) for tree in gold]
+
+
+def export_and_results(folder: Path, gold: Treebank, test: Treebank) -> list[str]:
+    """The corrected treebank from the command line, whose results must show the reason."""
+    io.write(gold, folder / "gold.mrg")
+    io.write(test, folder / "test.mrg")
+
+    def command(*options: str) -> str:
+        arguments = [sys.executable, "-m", "treegauge", "check", "gold.mrg", "test.mrg", "--store", "j.sqlite", *options]
+        return subprocess.run(arguments, cwd=folder, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+
+    command("--corrected", "better.mrg")
+    assert "attachment" in command("--results")
+    return [str(tree) for tree in io.read(folder / "better.mrg")]
+
+
+def test_nodes_fold_by_keyboard(chromium: Any, by_sentence: Check, store: Store) -> None:
+    with serve_in_thread(Session(by_sentence, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
+        tree = "figure:nth-of-type(2) .tree"
+        before = anna.page.locator(f"{tree} g.node").count()
+        at = anna.page.get_attribute(f"{tree} g.focus", "id")
+        anna.press("f")
+        assert anna.page.locator(f"#{at} .cursor").count() == 1, "the cursor begins at the bracket in question"
+        anna.press("ArrowUp", "Enter")
+        anna.page.wait_for_selector(f"{tree} g.folded .cursor")
+        assert anna.page.locator(f"{tree} g.node").count() < before
+        assert "folded" in anna.page.inner_text("#status")
+        anna.press("Enter")
+        anna.page.wait_for_selector(f"{tree} g.phrase .cursor")
+        assert anna.page.locator(f"{tree} g.node").count() == before
+        anna.press("Escape")
+        assert anna.page.locator(".cursor").count() == 0
+        anna.answer("a")
+        assert anna.errors == []
+        anna.close()
+
+
+def test_trees_zoom_and_fit(chromium: Any, by_sentence: Check, store: Store) -> None:
+    with serve_in_thread(Session(by_sentence, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
+        width = "() => document.querySelector('.tree svg').getBoundingClientRect().width"
+        fitting = anna.page.evaluate(width)
+        anna.press("+", "+")
+        assert anna.page.evaluate(width) > 1.4 * fitting
+        tree = anna.page.query_selector(".tree:has(g.focus)").bounding_box()
+        bracket = anna.page.query_selector("g.focus").bounding_box()
+        assert tree["x"] <= bracket["x"] <= tree["x"] + tree["width"], "the bracket stays in its box"
+        anna.press("0")
+        assert anna.page.evaluate(width) == fitting
+        anna.close()
 
 
 def test_walking_through_the_brackets_of_a_sentence(chromium: Any, by_sentence: Check, store: Store) -> None:
@@ -124,21 +229,12 @@ def test_axe_finds_no_fault(chromium: Any, by_sentence: Check, tmp_path: Path, a
                 page.goto(link + name)
                 assert axe_faults(page, axe) == [], name
                 assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
-        page.goto(next(iter(links.values())))
-        page.keyboard.press("?")
-        assert axe_faults(page, axe) == [], "help"
+        for key, dialog in (("?", "#help"), ("g", "#panel"), ("p", "#editor")):
+            page.goto(next(iter(links.values())))
+            page.wait_for_selector("article[data-ready]")
+            page.keyboard.press(key)
+            page.wait_for_selector(f"{dialog}[open] h1, {dialog}[open] h2")
+            assert axe_faults(page, axe) == [], dialog
+        page.goto(next(iter(links.values())) + "nothing")
+        assert axe_faults(page, axe) == [], "message"
         context.close()
-
-
-def test_text_from_right_to_left(chromium: Any, store: Store) -> None:
-    gold = Treebank.parse("(S (NP (N שלום) (N רב)) (VP (V לכם) (NP (N ילדים) (ADJ טובים))))")
-    test = Treebank.parse("(S (X (N שלום) (N רב) (V לכם)) (NP (N ילדים) (ADJ טובים)))")
-    check = build_check(gold, {"A": test}, CheckPlan(by_sentence=True))
-    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
-        anna = BrowserPerson(chromium, next(iter(links.values())))
-        assert anna.page.get_attribute(".sentence", "dir") == "rtl"
-        for _ in check.order:
-            anna.answer("r")
-        assert anna.page.is_visible(".done")
-        assert anna.errors == []
-        anna.close()

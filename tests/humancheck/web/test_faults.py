@@ -253,8 +253,8 @@ def test_agreement_is_for_the_adjudicator(people: dict[str, PageClient]) -> None
 
 def test_the_corrected_tree_is_shown(people: dict[str, PageClient]) -> None:
     anna = people["anna"]
-    assert "(QP" in anna.get(f"corrected/{anna.shown()}?label=QP&verdict=accepted") or "crossing" in anna.get("results")
-    assert "has no label" in anna.get(f"corrected/{anna.shown()}?verdict=accepted")
+    assert "(QP " in anna.get(f"edit/{anna.shown()}?label=QP&verdict=accepted")
+    assert "As in the treebank" in anna.get(f"edit/{anna.shown()}?verdict=accepted"), "nothing is put in without a label"
 
 
 def test_own_judgements_are_exported(people: dict[str, PageClient]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -18,7 +18,6 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from treegauge.humancheck.agreement import find_agreement
-from treegauge.humancheck.corrections import corrected_sentence
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, Judgement, Person
 from treegauge.humancheck.questions import Check, Occurrence, Question, System
 from treegauge.humancheck.results import (
@@ -51,7 +50,6 @@ from treegauge.humancheck.web.pictures import (
 )
 from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import cell_text
-from treegauge.trees.drawing import draw_svg
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -118,10 +116,24 @@ class View:
     is_folded: bool
 
 
-def question_view(check: Check, question: Question, reader: str, *, blind: bool, whole: bool = False, system: str = "") -> View:
+Toggled = tuple[frozenset[int], ...]
+NOTHING: Toggled = (frozenset(), frozenset())
+
+
+def question_view(
+    check: Check,
+    question: Question,
+    reader: str,
+    *,
+    blind: bool,
+    whole: bool = False,
+    system: str = "",
+    toggled: Toggled = NOTHING,
+) -> View:
     """The view of a question; ``system`` chooses whose tree to show if several made the bracket.
 
-    If ``blind``, the order of the trees is random for each reader and question, and only the bracket in question is marked.
+    ``toggled`` are the nodes of each tree that the reader folded or unfolded. If ``blind``, the order of the trees is random for
+    each reader and question, and only the bracket in question is marked.
     """
     occurrence = _choose_occurrence(check, question, system)
     shown_system = check.systems[occurrence.system]
@@ -137,7 +149,7 @@ def question_view(check: Check, question: Question, reader: str, *, blind: bool,
     gold_first = not blind or gold_is_first(question, reader)
     names = ("Tree 1", "Tree 2") if blind else ("Treebank", f"Parser {shown_system.name}")
     trees = (gold, test) if gold_first else (test, gold)
-    pictures = draw_all(trees, names, whole=whole, right_to_left=right_to_left)
+    pictures = draw_all(trees, names, whole=whole, right_to_left=right_to_left, toggled=toggled)
     reason = reason_of(check, question, occurrence)
     return View(
         question,
@@ -261,7 +273,7 @@ class Pages:
         """A template, filled."""
         return _UNSHOWABLE.sub("\ufffd", self._templates.get_template(template).render(values, percent=_percent, base=self.base))
 
-    def page(self, person: Person, key: str = "", *, whole: bool = False, system: str = "") -> str:
+    def page(self, person: Person, key: str = "", **view: Any) -> str:
         """The whole page with a question: the one asked for, or the next."""
         worklist = self.session.worklists[person]
         number = self.session.check.by_key.get(key, None) if key else worklist.next()
@@ -269,7 +281,7 @@ class Pages:
         return self.render(
             "page.html",
             person=person,
-            question=None if question is None else Markup(self.question(person, question, whole=whole, system=system)),
+            question=None if question is None else Markup(self.question(person, question, **view)),
             key="" if question is None else question.key,
             draft=None if question is None else self._draft(person, question),
             last=Markup(self.last(person)),
@@ -298,8 +310,8 @@ class Pages:
         history = self.session.log.history(question.bracket, person)
         return history[-1] if history else None
 
-    def question(self, person: Person, question: Question, *, whole: bool = False, system: str = "") -> str:
-        """The part of the page for one question."""
+    def question(self, person: Person, question: Question, *, whole: bool = False, **view: Any) -> str:
+        """The part of the page for one question; ``view`` as in :func:`question_view`."""
         session = self.session
         worklist = session.worklists[person]
         number = session.check.number[question.bracket]
@@ -308,7 +320,7 @@ class Pages:
         own = session.log.current(question.bracket, person)
         return self.render(
             "question.html",
-            view=question_view(session.check, question, person.name, blind=blind, whole=whole, system=system),
+            view=question_view(session.check, question, person.name, blind=blind, whole=whole, **view),
             svg=Markup,
             blind=blind,
             whole=whole,
@@ -336,15 +348,6 @@ class Pages:
             if other in wanted
             for one in (check.questions[other],)
         ]
-
-    def corrected(self, question: Question, label: str, verdict: str) -> str:
-        """The treebank's tree as it would be with a correction, or the reason why that is impossible."""
-        tree = corrected_sentence(self.session.check, question, verdict, label)
-        if isinstance(tree, str):
-            return self.render("corrected.html", problem=tree, picture="")
-        direction: Literal["ltr", "rtl"] = "rtl" if is_right_to_left(question.span.words) else "ltr"
-        picture = draw_svg(tree, id_prefix="new-", title="Treebank, corrected", legend=False, stylesheet=False, direction=direction)
-        return self.render("corrected.html", problem="", picture=Markup(picture))
 
     def guidelines(self, person: Person) -> str:
         """The guidelines: the criterion, examples of this check, and the project's own text."""
@@ -422,7 +425,14 @@ class Pages:
         """The list of a person's own judgements."""
         worklist = self.session.worklists[person]
         found = [self._describe(judgement) for judgement, _ in zip(worklist.own_judgements(), range(_MOST_LISTED), strict=False)]
-        return self.render("judged.html", person=person, judgements=found, progress=worklist.progress(), most=_MOST_LISTED)
+        return self.render(
+            "judged.html",
+            person=person,
+            judgements=found,
+            progress=worklist.progress(),
+            most=_MOST_LISTED,
+            with_treebank=person.role == "adjudicator" or not self.session.blind,
+        )
 
     def results(self, person: Person) -> str:
         """The paper's tables; for the adjudicator also the agreement of the annotators."""

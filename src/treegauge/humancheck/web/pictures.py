@@ -170,24 +170,37 @@ def _nearby_tokens(system: System, row: int) -> tuple[int, int]:
     return max(first[first < start].tolist(), default=start), min(last[last > end].tolist(), default=end)
 
 
-def draw_all(trees: Sequence[MarkedTree], names: Sequence[str], *, whole: bool, right_to_left: bool) -> list[Picture]:
-    """Pictures of the part around the bracket in question, cut at the same node, with distant parts folded; or of whole trees."""
+def draw_all(
+    trees: Sequence[MarkedTree],
+    names: Sequence[str],
+    *,
+    whole: bool,
+    right_to_left: bool,
+    toggled: Sequence[frozenset[int]] = (frozenset(), frozenset()),
+) -> list[Picture]:
+    """Pictures of the part around the bracket in question, cut at the same node, with distant parts folded; or of whole trees.
+
+    ``toggled`` are the nodes of each picture that are folded if they would be open, and the other way round.
+    """
     short = [_shorten(marked) for marked in trees]
     shown = short if whole else _crop_together(short)
     prefixes = ("one-", "two-")
     return [
-        _draw(part, name, prefix, marked.tree.size, whole=whole, right_to_left=right_to_left)
-        for part, marked, name, prefix in zip(shown, trees, names, prefixes, strict=True)
+        _draw(part, name, prefix, marked.tree.size, changes, whole=whole, right_to_left=right_to_left)
+        for part, marked, name, prefix, changes in zip(shown, trees, names, prefixes, toggled, strict=True)
     ]
 
 
-def _draw(shown: MarkedTree, name: str, prefix: str, size: int, *, whole: bool, right_to_left: bool) -> Picture:
-    folded = fold_to(shown.tree, nodes=_MOST_NODES) if whole or shown.tree.width <= _SMALL else _nodes_to_fold(shown)
+def _draw(
+    shown: MarkedTree, name: str, prefix: str, size: int, toggled: frozenset[int], *, whole: bool, right_to_left: bool
+) -> Picture:
+    by_itself = fold_to(shown.tree, nodes=_MOST_NODES) if whole or shown.tree.width <= _SMALL else _nodes_to_fold(shown)
+    folded = by_itself ^ frozenset(number for number in toggled if number < shown.tree.size)
     direction: Literal["ltr", "rtl"] = "rtl" if right_to_left else "ltr"
     svg = draw_svg(
         shown.tree, shown.marks, id_prefix=prefix, title=name, direction=direction, folded=folded, legend=False, stylesheet=False
     )
-    return Picture(name, svg, *shown.asked, not folded and shown.tree.size == size)
+    return Picture(name, svg, *shown.asked, not by_itself and shown.tree.size == size)
 
 
 def _shorten(marked: MarkedTree) -> MarkedTree:

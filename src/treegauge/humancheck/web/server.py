@@ -5,7 +5,9 @@ URLs give HTML for people and JSON for the page's script, all below a link's tok
 =========================  ======================================================================================
 ``GET  /t/TOKEN/``         the page, with the next question or (``?question=KEY``) a certain one
 ``GET  .../question/KEY``  the part of the page for one question
-``GET  .../corrected/KEY`` the treebank's tree as a correction would leave it (``?label=NP&verdict=accepted``)
+``GET  .../edit/KEY``      the treebank's tree as a correction would leave it (``?label=NP&verdict=accepted``), to be edited
+``POST .../edit/KEY``      the tree after an edit: relabel, add, delete or move a bracket
+``GET  .../corrected.mrg`` the treebank with one's own corrections (the adjudicator: everybody's); ``corrected.patch``: as a patch
 ``GET  .../measures``      the twelve measures so far
 ``GET  .../guidelines``    what to accept and what to reject, with examples
 ``GET  .../judged``        one's own judgements; ``.../export.csv`` and ``.../export.jsonl``: as files
@@ -22,6 +24,7 @@ import asyncio
 import errno
 import html
 import json
+import re
 import socket
 import ssl
 import tempfile
@@ -44,7 +47,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from treegauge.errors import Refused, TreegaugeError, UsageError
 from treegauge.humancheck.judgements import Person
+from treegauge.humancheck.questions import Question
 from treegauge.humancheck.session import Answer, Session
+from treegauge.humancheck.web.editor import TreeEditor
 from treegauge.humancheck.web.pages import Pages
 from treegauge.humancheck.web.security import Guard, HostRule, Links, check_address
 
@@ -89,6 +94,13 @@ class _Submission(NamedTuple):
             raise Refused(f"The field {name!r} is not a list of texts.")
         return tuple(item for item in cast("list[str]", items) if item)
 
+    def number(self, name: str) -> int:
+        """A field with a whole number."""
+        value = self.fields.get(name, 0)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise Refused(f"The field {name!r} is not a number.")
+        return value
+
     def seconds(self) -> float | None:
         """The field ``seconds``."""
         value = self.fields.get("seconds")
@@ -106,6 +118,7 @@ def page_app(session: Session, links: Links, hosts: HostRule, report: Callable[[
 class _App:
     def __init__(self, session: Session, links: Links, report: Callable[[str], None], base: str) -> None:
         self.session, self.links, self.report, self.pages = session, links, report, Pages(session, base)
+        self.editing = TreeEditor(session, self.pages.render)
         # Only these files are served, by their names: there is no path to climb out of.
         self.static = {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _TYPES}
 
@@ -113,7 +126,8 @@ class _App:
         below = {
             "": self.page,
             "question/{key}": self.question,
-            "corrected/{key}": self.corrected,
+            "edit/{key}": self.editor,
+            "corrected.{form}": self.corrected,
             "measures": self.measures,
             "guidelines": self.guidelines,
             "judged": self.judged,
@@ -124,6 +138,7 @@ class _App:
         routes = [
             Route("/static/{name}", self.static_file),
             *(Route(f"/t/{{token}}/{path}", self.for_person(handler)) for path, handler in below.items()),
+            Route("/t/{token}/edit/{key}", self.for_person(self.edit), methods=["POST"]),
             Route("/t/{token}/judge", self.for_person(self.judge), methods=["POST"]),
             Route("/t/{token}/undo", self.for_person(self.undo), methods=["POST"]),
         ]
@@ -175,10 +190,35 @@ class _App:
         question = self.session.question(request.path_params["key"])
         return HTMLResponse(self.pages.question(person, question, **_view_options(request)))
 
-    async def corrected(self, request: Request, person: Person) -> Response:
+    async def editor(self, request: Request, person: Person) -> Response:
+        question = self.shown_treebank(request, person)
+        label, verdict, begin = (request.query_params.get(name, "") for name in ("label", "verdict", "from"))
+        return HTMLResponse(self.editing.start(person, question, label[:100], verdict, begin))
+
+    async def edit(self, request: Request, person: Person) -> Response:
+        question = self.shown_treebank(request, person)
+        submission = await _read_submission(request)
+        node, last = submission.number("node"), submission.number("last")
+        tree, edit, label = (submission.text(name) for name in ("tree", "edit", "label"))
+        return HTMLResponse(self.editing.edit(person, question, tree, edit, label, node, last))
+
+    def shown_treebank(self, request: Request, person: Person) -> Question:
+        """The question of a request about the treebank's tree, which a blind check shows after the answer only."""
         question = self.session.question(request.path_params["key"])
-        label, verdict = (request.query_params.get(name, "") for name in ("label", "verdict"))
-        return HTMLResponse(self.pages.corrected(question, label[:100], verdict))
+        if self.session.is_blind(person, question):
+            raise Refused("In a blind check the treebank's tree can be corrected after the first answer only.", 403)
+        return question
+
+    async def corrected(self, request: Request, person: Person) -> Response:
+        form: str = request.path_params["form"]
+        if form not in ("mrg", "patch"):
+            raise Refused("The corrected treebank is exported as .mrg or .patch.", 404)
+        if self.session.blind and person.role == "annotator":
+            raise Refused("In a blind check only the adjudicator can export the treebank.", 403)
+        await self.session.refresh()
+        text = await asyncio.to_thread(self.session.export_corrected, person, form)
+        name = f'attachment; filename="corrected.{form}"'
+        return Response(text.encode("utf-8", "replace"), media_type="text/plain", headers={"content-disposition": name})
 
     async def measures(self, request: Request, person: Person) -> Response:
         return HTMLResponse(self.pages.measures(person))
@@ -221,6 +261,7 @@ class _App:
             submission.seconds(),
             submission.text("correct_label"),
             submission.texts("tags"),
+            submission.text("correct_tree"),
         )
         await self.session.judge(person, answer)
         return self.next_step(person, submission)
@@ -243,8 +284,10 @@ class _App:
 
 
 def _view_options(request: Request) -> dict[str, Any]:
-    """The options for the view of a question."""
-    return {"whole": request.query_params.get("whole") == "yes", "system": request.query_params.get("system", "")}
+    """The options for the view of a question: whole trees, whose tree, and the nodes of each tree to fold or unfold."""
+    query = request.query_params
+    toggled = tuple(frozenset(int(number) for number in re.findall(r"\d{1,6}", query.get(name, ""))) for name in ("fold1", "fold2"))
+    return {"whole": query.get("whole") == "yes", "system": query.get("system", ""), "toggled": toggled}
 
 
 async def _read_submission(request: Request) -> _Submission:

@@ -1,7 +1,8 @@
 // The page's script: answers by key or button, and what follows from them. Without it the page works by plain forms.
 
 import { dropDraft, keepDraft, pending, remember, remembered, savedDraft } from "./memory.js";
-import { article, arrange, find, isReady, questionAddress, secondsLooked, show, showAgain, zoom } from "./question.js";
+import { isEditing, openEditor } from "./editor.js";
+import { article, arrange, enterTree, find, foldByKey, foldNode, isReady, questionAddress, secondsLooked, show, showAgain, zoom } from "./question.js";
 import { complain, isInTrouble, newId, part, send } from "./sending.js";
 
 const $ = (selector) => document.querySelector(selector);
@@ -32,26 +33,31 @@ const tagBoxes = () => [...form.querySelectorAll("input[name=tags]")];
 
 // What is in the bar, beside the verdict.
 function draft() {
-  const { note, correction, correct_label: label } = form.elements;
+  const { note, correction, correct_label: label, correct_tree: tree } = form.elements;
   return {
     note: note.value,
     correction: correction.checked,
     correct_label: label.value,
+    correct_tree: correction.checked ? tree.value : "",
     tags: tagBoxes().filter((box) => box.checked).map((box) => box.value),
   };
 }
 
 // The bar for the question on the page: an unsaved draft, else what was said before, else nothing.
 function fillBar() {
-  const { key, note, correction, label, tags } = article().dataset;
-  const before = { note, correction: correction === "yes", correct_label: label, tags: tags ? tags.split(",") : [] };
+  const { key, note, correction, label, tree, tags } = article().dataset;
+  const before = { note, correction: correction === "yes", correct_label: label, correct_tree: tree, tags: tags ? tags.split(",") : [] };
   const values = savedDraft(key) || before;
   form.elements.question.value = key;
   form.elements.note.value = values.note;
   form.elements.correction.checked = values.correction;
   form.elements.correct_label.value = values.correct_label;
+  form.elements.correct_tree.value = values.correct_tree || "";
   for (const box of tagBoxes()) box.checked = values.tags.includes(box.value);
+  showEdited();
 }
+
+const showEdited = () => { $("#tree-edited").hidden = !form.elements.correct_tree.value || !form.elements.correction.checked; };
 
 function judge(verdict) {
   if (!isReady()) {
@@ -61,7 +67,7 @@ function judge(verdict) {
   return during(async () => {
     const question = form.elements.question.value;
     const answer = { id: newId(), question, verdict, seconds: secondsLooked(), ...draft() };
-    if (answer.correction && verdict === "accepted" && !answer.correct_label && article().dataset.kind !== "EM") {
+    if (answer.correction && verdict === "accepted" && !answer.correct_label && !answer.correct_tree && article().dataset.kind !== "EM") {
       say("Choose the label of the corrected bracket first.");
       form.elements.correct_label.focus();
       return;
@@ -166,6 +172,7 @@ async function visit(key) {
 function toggleCorrection() {
   const box = form.elements.correction;
   box.checked = !box.checked;
+  showEdited();
   saveDraft();
   say(box.checked ? "The treebank is wrong here." : "The treebank is not wrong.");
 }
@@ -195,10 +202,17 @@ async function openPanel(address, selector) {
   }
 }
 
-function preview() {
-  const { question, correct_label: label } = form.elements;
+// See the corrected tree and edit it; the tree that is used goes with the answer.
+function correctTree() {
+  const { question, correct_label: label, correct_tree: tree, correction } = form.elements;
   const verdict = article().dataset.kind === "EM" ? "rejected" : "accepted";
-  return openPanel(`corrected/${question.value}?${new URLSearchParams({ label: label.value.trim(), verdict })}`, "body");
+  return openEditor(question.value, { label: label.value.trim(), verdict }, tree.value, (text) => {
+    tree.value = text;
+    if (text) correction.checked = true;
+    showEdited();
+    saveDraft();
+    say(text ? "The edited tree goes with your answer." : "The tree is the treebank’s again.");
+  });
 }
 
 const KEYS = {
@@ -209,7 +223,8 @@ const KEYS = {
   n: () => form.elements.note.focus(),
   l: () => form.elements.correct_label.focus(),
   e: toggleCorrection,
-  p: preview,
+  p: correctTree,
+  f: enterTree,
   w: toggleWhole,
   t: () => otherTree(),
   c: toggleContext,
@@ -228,14 +243,15 @@ const EVERYWHERE = { "?": () => help.showModal(), z: undo, g: () => openPanel("g
 const letterOf = ({ key, code }) => (/^[a-z?+=\-0-9]$|^Arrow/i.test(key) ? key : code.replace(/^Key|^Digit/, "")).toLowerCase();
 
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help.open || panel.open) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help.open || panel.open || isEditing()) return;
   if (event.target.matches("textarea, input:not([type=checkbox]), select")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  if (event.target.matches("#question .tree") && foldByKey(event, say)) return;
   const letter = letterOf(event);
   if (letter !== "?" && remembered("keys-off")) return;
-  if (letter.startsWith("arrow") && event.target.closest(".tree, .sentence")) return;
+  if (letter.startsWith("arrow") && event.target.closest(".sentence")) return;
   const here = form && article();
   const tag = here && /^[1-9]$/.test(letter) ? () => toggleTag(Number(letter)) : undefined;
   const action = EVERYWHERE[letter] || tag || (here ? KEYS[letter] : undefined);
@@ -245,6 +261,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 function followLink(event) {
+  const group = event.target.closest(".tree g.node.phrase, .tree g.node.folded");
+  if (group) foldNode(group, say);
   const link = event.target.closest("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const action = link.matches("#whole") ? toggleWhole : link.matches(".other") ? () => otherTree(link)
@@ -259,8 +277,11 @@ if (form) {
     event.preventDefault();
     if (event.submitter) judge(event.submitter.value);
   });
-  form.addEventListener("input", saveDraft);
-  $("#preview-button").addEventListener("click", preview);
+  form.addEventListener("input", () => {
+    showEdited();
+    saveDraft();
+  });
+  $("#editor-button").addEventListener("click", correctTree);
   $("#question").addEventListener("click", followLink);
   $("#question").addEventListener("toggle", (event) => {
     if (event.target.matches(".context")) remember("context", event.target.open ? "yes" : "");

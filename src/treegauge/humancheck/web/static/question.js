@@ -1,5 +1,6 @@
 // The question on the page: fetched, the next one ahead of time; scrolled to the bracket; its trees made to fit.
 
+import { Cursor } from "./cursor.js";
 import { remembered } from "./memory.js";
 import { part } from "./sending.js";
 
@@ -10,6 +11,8 @@ let shownAt = performance.now();
 let scale = 0;
 let away = 0;
 let leftAt = null;
+let cursor = null;
+const folds = [new Set(), new Set()]; // the nodes of each tree that the reader folded or unfolded
 
 export const find = (selector) => box && box.querySelector(selector);
 export const article = () => find("article");
@@ -48,6 +51,8 @@ export function arrange() {
   const sentence = find(".sentence");
   const asked = find(".sentence .asked");
   if (asked) sentence.scrollTop = Math.max(0, asked.offsetTop - sentence.offsetTop - 30);
+  cursor = null;
+  for (const toggled of folds) toggled.clear();
   for (const figure of now.querySelectorAll("figure")) markWords(figure.dataset);
   fit();
   find(".context").open = Boolean(remembered("context"));
@@ -64,6 +69,66 @@ function markWords({ prefix, start, end }) {
 function fetchAhead(key) {
   ahead.address = key ? questionAddress(key) : "";
   ahead.html = key ? part(ahead.address).catch(() => null) : null;
+}
+
+const boxes = () => [...box.querySelectorAll("figure .tree")];
+
+// The cursor in a tree; at first on the bracket in question, or on the smallest node around it.
+function cursorIn(tree) {
+  if (cursor && cursor.box === tree && tree.contains(cursor.at.group)) return cursor;
+  if (cursor) cursor.clear();
+  const focus = tree.querySelector("g.focus");
+  cursor = new Cursor(tree, focus ? Number(focus.id.match(/\d+$/)[0]) : 0);
+  if (!focus) {
+    const { start, end } = tree.closest("figure").dataset;
+    cursor.go(cursor.nodes.findLast((node) => !node.isTag && node.start <= Number(start) && Number(end) <= node.end));
+  }
+  return cursor;
+}
+
+// To the parser's tree; without its mark (in a blind check), to the second one.
+export function enterTree() {
+  const tree = boxes().find((one) => one.querySelector("g.focus")) || boxes().at(-1);
+  tree.focus();
+  cursorIn(tree);
+}
+
+// The answer to a key inside a tree: whether it was one for the cursor.
+export function foldByKey(event, say) {
+  const tree = event.target;
+  if (event.key.startsWith("Arrow")) {
+    cursorIn(tree).move(event.key);
+    say(cursor.text);
+  } else if (event.key === "Enter" || event.key === " ") foldNode(cursorIn(tree).at.group, say);
+  else if (event.key === "Escape") {
+    if (cursor) cursor.clear();
+    cursor = null;
+    tree.blur();
+  } else return false;
+  event.preventDefault();
+  return true;
+}
+
+// Fold or unfold a node; the check draws the tree anew.
+export async function foldNode(group, say) {
+  const tree = group.closest(".tree");
+  const which = boxes().indexOf(tree);
+  const number = Number(group.id.match(/\d+$/)[0]);
+  if (group.matches(".tag, .empty")) return;
+  if (!folds[which].delete(number)) folds[which].add(number);
+  try {
+    const { key, system } = article().dataset;
+    const toggled = folds.map((numbers, one) => `&fold${one + 1}=${[...numbers].join(",")}`).join("");
+    const page = new DOMParser().parseFromString(await part(questionAddress(key, system) + toggled), "text/html");
+    tree.replaceChildren(...page.querySelectorAll("figure .tree")[which].childNodes);
+  } catch (error) {
+    say(error.message);
+    return;
+  }
+  markWords(tree.closest("figure").dataset);
+  fit();
+  cursor = new Cursor(tree, number);
+  say(cursor.text);
 }
 
 // Larger or smaller trees; 0: as large as fits.

@@ -17,11 +17,17 @@ export function newId() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// A part of the page as HTML.
+// A part of the page as HTML; an error says why there is none.
 export async function part(address) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(String(answer.status));
-  return answer.text();
+  let answer;
+  try {
+    answer = await fetch(address, { headers: { Accept: "application/json" } });
+  } catch {
+    throw new Error("The check cannot be reached.");
+  }
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(messageOf({ text }));
+  return text;
 }
 
 // Send until the server has it; null if it refuses. The id in the body makes a second arrival harmless.

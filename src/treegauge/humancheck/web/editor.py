@@ -1,0 +1,116 @@
+"""The editor of a tree on the page: a corrected tree, drawn, with its changes in words, after each edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from markupsafe import Markup
+
+from treegauge.errors import Refused, WriteError
+from treegauge.humancheck.corrections import last_edited_tree, proposed_tree
+from treegauge.humancheck.editing import EDITS, changed_brackets, edited_tree
+from treegauge.humancheck.judgements import Person
+from treegauge.humancheck.questions import Question
+from treegauge.humancheck.session import Session
+from treegauge.humancheck.web.pictures import is_right_to_left
+from treegauge.trees.drawing import draw_svg
+from treegauge.trees.tree import Tree
+
+__all__ = ["TreeEditor"]
+
+_MOST_NODES = 1500
+
+
+class _Changed(NamedTuple):
+    """A bracket that was removed or is new."""
+
+    label: str
+    words: str
+
+
+class TreeEditor:
+    """The part of the page in which a tree is edited; ``render`` fills a template."""
+
+    def __init__(self, session: Session, render: Callable[..., str]) -> None:
+        self.session, self._render = session, render
+
+    def start(self, person: Person, question: Question, label: str, verdict: str, begin: str) -> str:
+        """The tree to begin with: a person's own so far, the treebank's, or one that an annotator made (``begin``)."""
+        session = self.session
+        gold = self._gold(question)
+        problem = ""
+        if begin == "treebank":
+            tree = gold
+        elif begin:
+            text = self._trees_of_others(person, question).get(begin, "")
+            tree = edited_tree(gold, text) if text else gold
+        else:
+            tree, problem = proposed_tree(session.check, session.log, person, question, verdict, label)
+        return self._show(person, question, tree, self._first_node(question, tree), problem)
+
+    def edit(self, person: Person, question: Question, text: str, name: str, label: str, node: int, last: int) -> str:
+        """The tree after an edit (``show``: as it is)."""
+        tree = edited_tree(self._gold(question), text)
+        if name == "show":
+            return self._show(person, question, tree, self._first_node(question, tree), "")
+        if name not in EDITS:
+            raise Refused(f"An edit is one of {', '.join(EDITS)}.")
+        found = EDITS[name](tree, node, last, label)
+        return self._show(person, question, found.tree, found.node, "")
+
+    def _gold(self, question: Question) -> Tree:
+        gold = self.session.check.gold[question.occurrences[0].sentence]
+        if not gold.is_continuous:
+            raise Refused("A tree with crossing branches cannot be edited here.")
+        if gold.size > _MOST_NODES:
+            raise Refused(f"A tree of more than {_MOST_NODES} nodes cannot be edited here.")
+        return gold
+
+    def _trees_of_others(self, person: Person, question: Question) -> dict[str, str]:
+        """The trees that annotators made of the sentence, for the adjudicator."""
+        if person.role != "adjudicator":
+            return {}
+        check, log = self.session.check, self.session.log
+        found = {name: last_edited_tree(check, log, Person("annotator", name), question) for name in log.names()}
+        return {name: text for name, text in found.items() if text}
+
+    def _first_node(self, question: Question, tree: Tree) -> int:
+        """The smallest phrase that holds the bracket in question, at which editing begins."""
+        spans = [(start, end) for _, start, end in tree.nodes_with_spans()]
+        words = [index for index, tag in enumerate(tree.tags) if tag not in self._traces()]
+        if not question.span.by_gold or question.span.end > len(words) or question.span.start == question.span.end:
+            return 0
+        first, last = words[question.span.start], words[question.span.end - 1] + 1
+        holding = [number for number, (start, end) in enumerate(spans) if start <= first and last <= end]
+        return max(holding, default=0)
+
+    def _traces(self) -> frozenset[str]:
+        preset = self.session.check.plan.metric.preset_for(self.session.check.plan.preset)
+        return preset.delete_tags & preset.delete_tags_for_length
+
+    def _show(self, person: Person, question: Question, tree: Tree, node: int, problem: str) -> str:
+        gold = self._gold(question)
+        removed, new = changed_brackets(gold, tree)
+        direction: Literal["ltr", "rtl"] = "rtl" if is_right_to_left(gold.words) else "ltr"
+        marks = {
+            number: "spurious"
+            for number, (one, start, end) in enumerate(tree.nodes_with_spans())
+            if (one.label, start, end) in new and not one.is_preterminal
+        }
+        options: dict[str, Any] = {"id_prefix": "new-", "title": "Corrected tree", "legend": False, "stylesheet": False}
+        try:
+            text = str(tree)
+        except WriteError as error:
+            raise Refused(str(error).splitlines()[0]) from None
+        return self._render(
+            "edited.html",
+            text=text,
+            node=node,
+            is_gold=tree == gold,
+            picture=Markup(draw_svg(tree, marks, direction=direction, **options)),
+            problem=problem,
+            removed=[_Changed(label, " ".join(gold.words[start:end])) for label, start, end in removed],
+            new=[_Changed(label, " ".join(tree.words[start:end])) for label, start, end in new],
+            others=list(self._trees_of_others(person, question)),
+        )

@@ -1,0 +1,131 @@
+"""Edits of one tree: each keeps the words, undoes another, and together they reach every tree over the same words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treegauge.errors import Refused
+from treegauge.humancheck.editing import (
+    EDITS,
+    add,
+    changed_brackets,
+    delete,
+    edited_tree,
+    move_next,
+    move_out,
+    move_previous,
+    relabel,
+)
+from treegauge.humancheck.judgements import LONGEST_TREE
+from treegauge.testing.strategies import trees
+from treegauge.trees import Tree
+
+TREE = Tree.parse("(S (NP (D the) (N man)) (VP (V saw) (NP (D a) (N dog)) (PP (P in) (NP (N Ur)))))")
+
+
+@given(trees(), st.sampled_from(sorted(EDITS)), st.integers(0, 12), st.integers(0, 12))
+def test_no_edit_changes_a_word_or_leaves_an_empty_bracket(tree: Tree, name: str, node: int, last: int) -> None:
+    try:
+        found = EDITS[name](tree, node, last, "NEW")
+    except Refused:
+        return
+    assert found.tree.words == tree.words
+    assert all(part.children for part in found.tree.nodes())
+    assert 0 <= found.node < found.tree.size
+    assert found.tree != tree or name == "relabel"
+
+
+@given(trees(), st.data())
+def test_add_and_delete_undo_each_other(tree: Tree, data: st.DataObject) -> None:
+    node = data.draw(st.integers(0, tree.size - 1))
+    found = add(tree, node, node, "NEW")
+    assert list(found.tree.nodes())[found.node].label == "NEW"
+    if found.node:
+        assert delete(found.tree, found.node).tree == tree
+
+
+@given(trees().filter(lambda tree: not tree.is_preterminal))
+def test_every_tree_can_be_taken_down_and_built_again(tree: Tree) -> None:
+    """With delete and add alone one comes from any tree to any other over the same words."""
+    flat = tree
+    while True:
+        phrases = [number for number, node in enumerate(flat.nodes()) if number and not node.is_preterminal]
+        if not phrases:
+            break
+        flat = delete(flat, phrases[0]).tree
+    spans = [(start, end, node.label) for node, start, end in tree.nodes_with_spans() if not node.is_preterminal][1:]
+    built = flat
+    for start, end, label in sorted(spans, key=lambda span: span[0] - span[1]):
+        path = [number for number, (_, first, last) in enumerate(built.nodes_with_spans()) if start <= first and last <= end]
+        inside = list(built.nodes_with_spans())
+        top = min(path, key=lambda number: (inside[number][1], number))
+        outer = [number for number in path if inside[number][2] == end and number >= top]
+        built = add(built, top, _sibling(built, top, outer), label).tree
+    expected = sorted((start, end, label) for start, end, label in spans)
+    found = sorted((start, end, node.label) for node, start, end in built.nodes_with_spans() if not node.is_preterminal)
+    assert found == sorted([*expected, (0, tree.width, tree.label)])
+
+
+def _sibling(tree: Tree, first: int, candidates: list[int]) -> int:
+    """The one of some nodes that stands below the same node as another one."""
+    for number in candidates:
+        try:
+            add(tree, first, number, "TRY")
+        except Refused:
+            continue
+        return number
+    raise AssertionError("no sibling")
+
+
+def test_moves() -> None:
+    # The prepositional phrase goes from the verb phrase into the noun phrase before it, and comes out again.
+    numbers = {str(node): number for number, node in enumerate(TREE.nodes())}
+    inside = move_previous(TREE, numbers["(PP (P in) (NP (N Ur)))"])
+    assert "(NP (D a) (N dog) (PP (P in) (NP (N Ur))))" in str(inside.tree)
+    assert str(list(inside.tree.nodes())[inside.node]).startswith("(PP")
+    assert move_out(inside.tree, inside.node).tree == TREE
+    verb = move_next(TREE, numbers["(V saw)"])
+    assert "(VP (NP (V saw) (D a) (N dog)) (PP" in str(verb.tree)
+    assert move_out(verb.tree, verb.node).tree == TREE
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda: delete(TREE, 0), "whole sentence"),
+        (lambda: delete(TREE, 2), "tag"),
+        (lambda: relabel(TREE, 1, "a b"), "without blanks"),
+        (lambda: relabel(TREE, 1, "N)"), "without blanks"),
+        (lambda: relabel(TREE, 1, "x" * 101), "characters"),
+        (lambda: relabel(TREE, 99, "NP"), "no such node"),
+        (lambda: add(TREE, 1, 5, "X"), "neighbours"),
+        (lambda: move_out(TREE, 1), "directly below"),
+        (lambda: move_out(TREE, 6), "first or the last"),
+        (lambda: move_out(TREE, 12), "empty"),
+        (lambda: move_previous(TREE, 1), "no bracket before"),
+        (lambda: move_previous(TREE, 6), "no bracket before"),
+        (lambda: move_next(TREE, 0), "no bracket after"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_words(edit: object, message: str) -> None:
+    with pytest.raises(Refused, match=message):
+        edit()  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "(", "(S (D the))", "(S (N the) (N man))", "(S the man saw a dog in Ur)", str(TREE).replace("(NP (D the)", "( (D the)"),
+     str(TREE).replace("Ur", "ur"), f"(S {TREE} (NP))", "(S " * LONGEST_TREE],
+)  # fmt: skip
+def test_only_trees_over_the_same_words_are_taken(text: str) -> None:
+    with pytest.raises(Refused):
+        edited_tree(TREE, text)
+    assert edited_tree(TREE, str(TREE)) == TREE
+
+
+def test_changed_brackets() -> None:
+    removed, new = changed_brackets(TREE, relabel(TREE, 1, "QP").tree)
+    assert (removed, new) == ([("NP", 0, 2)], [("QP", 0, 2)])
+    assert changed_brackets(TREE, TREE) == ([], [])
