@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
 from pathlib import Path
@@ -274,6 +275,64 @@ def test_the_first_example_is_short(page: Page) -> None:
 
 def test_a_figure_can_be_saved(page: Page) -> None:
     with page.expect_download() as download:
-        page.locator(".plot .save").first.click()
+        page.locator(".plot .save[data-form=svg]").first.click()
     assert download.value.suggested_filename == "rates.svg"
     ElementTree.parse(download.value.path())
+
+
+def test_a_figure_alone_becomes_a_pdf(page: Page) -> None:
+    page.evaluate("window.print = () => {}")
+    page.locator(".plot .save[data-form=pdf]").first.click()
+    assert page.title() == "rates", "the name under which the print window saves it"
+    view = page.locator(".plot .wide svg").first.get_attribute("viewBox")
+    width, height = map(float, (view or "").split()[2:])
+    document = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type /Page\b", document)) == 1
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", document)
+    assert box is not None
+    assert [float(size) for size in box.groups()] == pytest.approx([0.75 * (width + 20), 0.75 * (height + 20)], abs=2)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.title() != "rates"
+    assert page.locator(".printed").count() == 0
+
+
+def test_every_figure_and_table_says_what_it_shows_and_links_to_its_definition(page: Page) -> None:
+    for selector in (".plot", ".tables > div"):
+        for shown in page.locator(selector).all():
+            meaning = shown.locator(".meaning")
+            assert meaning.count() == 1
+            target = meaning.locator("a").get_attribute("href")
+            assert target is not None
+            assert page.locator(target).count() == 1, target
+
+
+def test_headings_and_trees_stay_whole_on_paper(chromium: Browser, tmp_path: Path) -> None:
+    """No heading stands at the foot of a page without what it heads, and no tree is wider than the paper."""
+    path = tmp_path / "report.html"
+    treegauge.report(GOLD, SYSTEMS, QUICK).write(str(path))
+    page = chromium.new_page(viewport={"width": 700, "height": 1000})
+    page.goto(path.as_uri())
+    page.emulate_media(media="print")
+    every = """([selector, rule]) =>
+      [...document.querySelectorAll(selector)].every((e) => getComputedStyle(e)[rule].startsWith("avoid"))"""
+    assert page.evaluate(every, ["h2, caption, summary", "breakAfter"])
+    assert page.evaluate(every, ["figure, table", "breakInside"])
+    assert page.evaluate("[...document.querySelectorAll('.trees svg')].every((e) => e.getBoundingClientRect().right <= 700)")
+    page.close()
+
+
+def test_ten_systems_stay_readable(chromium: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    systems = {f"system {number}": SYSTEMS[sorted(SYSTEMS)[number % len(SYSTEMS)]] for number in range(10)}
+    treegauge.report(GOLD, systems, QUICK).write(str(path))
+    page = chromium.new_page(viewport={"width": 375, "height": 800})
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.locator(".cards li").count() == 10
+    assert "45 differences" in page.inner_text(".plain")
+    assert page.locator(".verdict").count() == 45
+    assert not page.locator(".verdict").first.is_visible(), "45 lines are behind one that opens"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.large[open]").count() == 0
+    assert page.locator("details:not(.large):not([open])").count() == 0
+    page.close()

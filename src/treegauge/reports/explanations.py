@@ -1,17 +1,18 @@
-"""Explanations of metrics, from their own descriptions: definition, counts, rates, options, preset, paper."""
+"""Explanations: of metrics, from their own descriptions; of each figure and table of a report, with the definition behind it."""
 
 from __future__ import annotations
 
 import inspect
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric, references_of
 from treegauge.scoring.evaluation import score
 
-__all__ = ["explanation"]
+__all__ = ["DEFINITIONS", "FIGURES_EXPLAINED", "Explained", "explain_table", "explanation"]
 
 _GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))"
 _TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN mat))))"
@@ -62,3 +63,103 @@ def _symmetry(metric: Metric, rate: str) -> str:
     if other is None:
         return ""
     return "  (the same with gold and test exchanged)" if other == rate else f"  ({other} with gold and test exchanged)"
+
+
+class Explained(NamedTuple):
+    """A sentence of what a figure or table shows, and the name of the definition behind it."""
+
+    sentence: str
+    definition: str
+
+
+DEFINITIONS: Mapping[str, tuple[str, str]] = {
+    "f1": (
+        "Recall, precision, F1",
+        "A bracket is a label over some words. Recall is the share of gold brackets that the parser has, "
+        "precision the share of the "
+        "parser's brackets that are in the gold tree; F1 is 2 m / (g + t), with m matched, g gold and t test brackets.",
+    ),
+    "interval": (
+        "Bootstrap interval",
+        "Whole sentences are drawn with replacement, as many as there are, again and again; the interval "
+        "holds the middle 95% of the "
+        "rates found so, unless another level was asked for.",
+    ),
+    "difference": (
+        "Difference and p",
+        "The rate of the second system minus that of the first. p is the probability of a difference at "
+        "least as large if, sentence "
+        "by sentence, it did not matter which system made which tree (paired randomisation of whole sentences); with more than two "
+        "systems, p is corrected for the number of pairs (Holm).",
+    ),
+    "fragments": (
+        "Fragments",
+        "A fragment is a connected part of a tree, some brackets with the edges between them; it is right if "
+        "the same fragment over "
+        "the same words is in the gold tree (FREVAL, Bastings & Sima'an 2014). Its size is its number of brackets.",
+    ),
+    "crossing": (
+        "Crossing bracket",
+        "A bracket of the parser that overlaps a gold bracket without holding it or being held by it.",
+    ),
+    "errors": (
+        "Kinds of error",
+        "The steps that turn a parse into its gold tree: each moves, adds, removes or relabels one bracket, "
+        "and is one error whatever "
+        "number of brackets it makes wrong (after Kummerfeld and others 2012).",
+    ),
+    "items": (
+        "Items and measures",
+        "Brackets without labels, after punctuation, empty, double and one-word brackets went: treebank "
+        "(TTB) and parse brackets (TPB), "
+        "exact matches (EM), crossing errors (CE), spurious ones (SP); PINH and TINH are inherited from the "
+        "bracket right above, PNINH "
+        "and TNINH are not. YY, YN, NY, NN: gold brackets that both, only the first, only the second, or neither system reproduced "
+        "(Hogenhout & Matsumoto 1996).",
+    ),
+    "checked": (
+        "Human check",
+        "A person accepts (A) or rejects (R) exact matches, crossing errors and spurious brackets: EMA, EMR, CEA, CER, SPA, SPR. "
+        "Acceptable is what fits the right interpretation in the style of bracketing that the parser aims at.",
+    ),
+}
+"""Terms of a report by name: the term, and its definition."""
+
+FIGURES_EXPLAINED: Mapping[str, Explained] = {
+    "rates": Explained("Each dot is a rate, the line around it where the rate would lie on other such sentences.", "interval"),
+    "f1_by_size": Explained("The further right, the more brackets must be right together.", "fragments"),
+    "f1_difference": Explained("Above 0 a system is better than the first one at that size, below 0 worse.", "fragments"),
+    "labels": Explained("One row a label, the most frequent ones first, with the number of gold brackets in parentheses.", "f1"),
+    "lengths": Explained("F1 of the sentences of each length; how many there are is in parentheses.", "f1"),
+    "crossings": Explained("How many sentences have no, one, two ... crossing brackets: the further left, the better.", "crossing"),
+    "errors": Explained("How many wrong brackets come from each kind of error; fewer is better.", "errors"),
+}
+"""The figures of a report by name."""
+
+_TABLES = {
+    "Rates": Explained("Each rate of each system, in percent, with its interval.", "interval"),
+    "Differences": Explained("How far the second system is above or below the first, and whether by chance.", "difference"),
+    "Fragments": Explained("Recall, precision and F1 of fragments up to each size.", "fragments"),
+    "By label": Explained("How well each label is found; labels that are rare say little.", "f1"),
+    "By sentence length": Explained("How well sentences of each length are parsed.", "f1"),
+    "Sentences by crossing": Explained("How many sentences have so many crossing brackets.", "crossing"),
+    "By kind of error": Explained("How often each kind of error occurs, and the F1 if all of that kind were repaired.", "errors"),
+    "Labels confused": Explained("Brackets over the right words with a wrong label, the most frequent pairs first.", "f1"),
+    "Comparative items": Explained("Which gold brackets both systems found, and which only one of them.", "items"),
+    "Items": Explained("How the brackets of each parse divide into right, crossing and spurious ones.", "items"),
+    "Measures": Explained("Rates made of the items; the others need a person's verdicts.", "items"),
+    "Tests on brackets": Explained("Whether the brackets that only one system found differ by more than chance.", "items"),
+    "Reasons": Explained("How often each reason was given with a verdict.", "checked"),
+    "Agreement": Explained("How often two annotators gave the same verdict, beyond chance.", "checked"),
+}
+_BETTER = Explained("Which system is better on the rates that people quote.", "difference")
+
+
+def explain_table(title: str, *, checked: bool = False) -> Explained:
+    """The explanation of a table; ``checked``: with a person's verdicts in it.
+
+    >>> explain_table("By label").definition
+    'f1'
+    """
+    found = next((explained for start, explained in _TABLES.items() if title.startswith(start)), _BETTER)
+    return found._replace(definition="checked") if checked else found

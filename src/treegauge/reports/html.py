@@ -23,6 +23,7 @@ from treegauge.metrics.registry import REFERENCES, Reference, find_metric, refer
 from treegauge.reports import report_contents as tables
 from treegauge.reports.charts import figure_svg, marker, series_class
 from treegauge.reports.examples import counted_words
+from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explained, explain_table
 from treegauge.reports.figures import Figure
 from treegauge.reports.report_contents import errors_table, labels_table, report_figures
 from treegauge.reports.reporting import Report
@@ -72,8 +73,17 @@ def summary_text(report: Report) -> str:
     pairs = report.comparison.overall.pairs
     texts = [_pair(report, pair) for pair in pairs[:_MOST_PAIRS]]
     if len(pairs) > _MOST_PAIRS:
-        return f"{_ranking(report)} The table of differences has every pair."
+        return f"{_ranking(report)} {_surely_different(pairs)}"
     return " ".join(texts)
+
+
+def _surely_different(pairs: Sequence[PairOfSystems]) -> str:
+    """The number of pairs, of many, that differ by more than chance."""
+    found = [pair for pair in pairs if headline_difference(pair).winner]
+    if not found:
+        return f"None of the {len(pairs)} differences between two of them is shown to be more than chance."
+    which = "one is" if len(found) == 1 else f"{len(found)} are"
+    return f"Of the {len(pairs)} differences between two of them, {which} not due to chance (after Holm's correction)."
 
 
 def _one_system(report: Report, system: str, sentences: int) -> str:
@@ -193,6 +203,9 @@ def report_page(report: Report) -> str:
         notes=[(system, note) for system, note in report.notes][:_MOST_NOTES],
         n_notes=len(report.notes),
         citations=_citations(report),
+        explain_table=explain_table,
+        many=len(report.comparison.overall.pairs) > _MOST_PAIRS,
+        definitions={name: found for name, found in DEFINITIONS.items() if name != "checked" or report.checked},
         metrics={metric: find_metric(metric).summary for metric, _ in report.comparison.overall.names},
     )
 
@@ -312,11 +325,11 @@ def _warnings(report: Report) -> list[str]:
 
 
 class _Chart(NamedTuple):
-    """A figure on the page: its caption, what it shows, the section of its definition, and its picture, wide and narrow."""
+    """A figure on the page: its caption, what it shows, and its picture, wide and narrow."""
 
     name: str
     caption: str
-    meaning: str
+    explained: Explained
     picture: Markup
     narrow: Markup
 
@@ -332,7 +345,8 @@ class _Section:
 def _sections(report: Report) -> Mapping[str, _Section]:
     of_section: dict[str, Sequence[Table]] = {
         "summary": [tables.rates_table(report)],
-        "differences": [*tables.difference_tables(report), *tables.matrix_tables(report)],
+        "differences": tables.difference_tables(report),
+        "matrix": tables.matrix_tables(report),
         "fragments": [tables.fragments_table(report)],
         "labels": [tables.labels_table(report)],
         "lengths": [tables.lengths_table(report)],
@@ -340,6 +354,7 @@ def _sections(report: Report) -> Mapping[str, _Section]:
         "errors": [tables.errors_table(report)],
         "confusions": tables.confusion_tables(report),
         "hogenhout": tables.hogenhout_tables(report),
+        "pairs": tables.hogenhout_pair_tables(report),
         "checked": report.checked,
     }
     figures = report_figures(report)
@@ -350,19 +365,8 @@ def _charts(figures: Sequence[Figure]) -> Iterator[_Chart]:
     """The figures of a section; two of them share the width of the page."""
     for figure in figures:
         wide = figure_svg(figure) if len(figures) == 1 else figure_svg(figure, _HALF)
-        meaning = _MEANING[figure.name]
-        yield _Chart(figure.name, figure.title, meaning, Markup(wide), Markup(figure_svg(figure, _NARROW)))
-
-
-_MEANING = {
-    "rates": "Each dot is a rate, the line around it where the rate would lie on other sentences of the same kind.",
-    "f1_by_size": "The further right, the more brackets must be right together.",
-    "f1_difference": "Above 0 a system is better than the first one at that size, below 0 worse.",
-    "labels": "One row a label, the most frequent ones first; the number of gold brackets is in parentheses.",
-    "lengths": "F1 of the sentences of each length; how many there are is in parentheses.",
-    "crossings": "How many sentences have no, one, two ... brackets that cross a gold bracket: the more on the left, the better.",
-    "errors": "How many wrong brackets come from each kind of error; fewer is better.",
-}
+        explained = FIGURES_EXPLAINED[figure.name]
+        yield _Chart(figure.name, figure.title, explained, Markup(wide), Markup(figure_svg(figure, _NARROW)))
 
 
 class _Example(NamedTuple):

@@ -21,6 +21,7 @@ __all__ = [
     "difference_tables",
     "errors_table",
     "fragments_table",
+    "hogenhout_pair_tables",
     "hogenhout_tables",
     "labels_table",
     "lengths_table",
@@ -47,6 +48,7 @@ def all_tables(report: Report) -> list[Table]:
         errors_table(report),
         *confusion_tables(report),
         *hogenhout_tables(report),
+        *hogenhout_pair_tables(report),
         *report.checked,
     ]
 
@@ -164,9 +166,13 @@ def confusion_tables(report: Report) -> list[Table]:
 
 
 def hogenhout_tables(report: Report) -> list[Table]:
-    """Hogenhout & Matsumoto's items and measures, and with several systems what they share and the tests on it."""
-    alone = len(report.systems) < 2
-    names = ("items", "measures") if alone else ("items", "comparative", "measures", "brackets")
+    """Hogenhout & Matsumoto's items and measures of each system."""
+    return [table for name in ("items", "measures") for table in report.comparison.tables(name)]
+
+
+def hogenhout_pair_tables(report: Report) -> list[Table]:
+    """The brackets that every two systems share, and the tests on them; nothing for a single system."""
+    names = () if len(report.systems) < 2 else ("comparative", "brackets")
     return [table for name in names for table in report.comparison.tables(name)]
 
 

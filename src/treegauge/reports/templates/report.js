@@ -504,13 +504,40 @@
   });
   byId("more").addEventListener("click", more);
   addEventListener("hashchange", follow);
-  // Paper cannot be clicked: print what is behind the lines that open.
+  // Paper cannot be clicked: print what is behind the lines that open, except for tables of every pair of many systems.
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
+    closed = [...document.querySelectorAll("details:not([open]):not(.large)")];
     for (const details of closed) details.open = true;
   });
   addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
+  function saveSvg(plot) {
+    const copy = plot.querySelector("svg").cloneNode(true);
+    copy.setAttribute("xmlns", SVG);
+    copy.setAttribute("color", "#1d2129");
+    const link = make("a", { download: `${plot.dataset.name}.svg` });
+    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+  // A figure alone on a page of its own size: the browser's print window saves it as PDF, with its fonts.
+  function printAlone(plot) {
+    const [, , width, height] = plot.querySelector(".wide svg").getAttribute("viewBox").split(" ").map(Number);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(`@page { size: ${Math.ceil(width) + 20}px ${Math.ceil(height) + 20}px; margin: 10px; }`);
+    document.adoptedStyleSheets = [sheet];
+    document.documentElement.classList.add("alone");
+    for (let up = plot; up !== document.documentElement; up = up.parentElement) up.classList.add("printed");
+    const title = document.title;
+    document.title = plot.dataset.name;
+    addEventListener("afterprint", () => {
+      document.adoptedStyleSheets = [];
+      document.documentElement.classList.remove("alone");
+      for (const one of document.querySelectorAll(".printed")) one.classList.remove("printed");
+      document.title = title;
+    }, { once: true });
+    print();
+  }
   byId("controls").hidden = byId("keys").hidden = false;
   refresh();
   // A short sentence is the first example: the one on which systems differ most is often the longest.
@@ -518,17 +545,9 @@
     || [...found.slice(0, PAGE)].sort((a, b) => a.g.w.length - b.g.w.length)[0];
   if (first) open(byId(`s${first.n}`), first, true);
   for (const plot of document.querySelectorAll(".plot")) {
-    const button = plot.querySelector(".save");
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      const copy = plot.querySelector("svg").cloneNode(true);
-      copy.setAttribute("xmlns", SVG);
-      copy.setAttribute("color", "#1d2129");
-      const link = make("a", { download: `${plot.dataset.name}.svg` });
-      link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
-      link.click();
-      URL.revokeObjectURL(link.href);
-    });
+    plot.querySelector(".saves").hidden = false;
+    plot.querySelector("[data-form=svg]").addEventListener("click", () => saveSvg(plot));
+    plot.querySelector("[data-form=pdf]").addEventListener("click", () => printAlone(plot));
   }
   follow();
 })();
