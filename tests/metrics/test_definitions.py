@@ -64,10 +64,12 @@ def test_parseval_counts_multisets(trees: tuple[Tree, Tree]) -> None:
 @settings(max_examples=30)
 @given(tree_pairs(bare_words=True))
 def test_parent_child_counts_sets_of_links(trees: tuple[Tree, Tree]) -> None:
-    assert overlap("parent-child", pair_of(*trees)) == definitions.multiset_overlap(*map(definitions.pc_links, trees))
+    for count in ("all", "binary"):
+        expected = definitions.multiset_overlap(*(definitions.pc_links(tree, count) for tree in trees))
+        assert overlap(f"parent-child:{count}", pair_of(*trees)) == expected
 
 
-@pytest.mark.parametrize("which", ["strict", "bin", "all"])
+@pytest.mark.parametrize("which", ["strict", "bin", "many", "all"])
 @settings(max_examples=30)
 @given(trees=tree_pairs(bare_words=True))
 def test_frames_count_sets_of_productions(which: str, trees: tuple[Tree, Tree]) -> None:

@@ -100,7 +100,7 @@ def test_objectives(cases: list[Case]) -> None:
                 score = forest.argmax(objective, pre=reading == "pre", **labels).score
                 assert close(score, expected[key][reading]), (case["id"], key, reading)
         if expected["MPCh"] is not None:
-            assert close(forest.argmax("parent-child").score, expected["MPCh"]), case["id"]
+            assert close(forest.argmax("parent-child", count="binary").score, expected["MPCh"]), case["id"]
         for count, want in (expected["MCFP"] or {}).items():
             assert close(forest.argmax("frames", count=count).score, want), (case["id"], count)
 
@@ -120,9 +120,9 @@ def test_rates_by_consensus_over_all_parses(cases: list[Case]) -> None:
     parts: dict[str, enumeration.Parts] = {
         "lr_pre": partial(enumeration.constituents, pre=True),
         "lr_nopre": partial(enumeration.constituents, pre=False),
-        "pc": enumeration.links,
+        "pc": partial(enumeration.links, count="binary"),
         "cf_strict": partial(enumeration.frames, count="strict"),
-        "cf_bin": enumeration.frames,
+        "cf_bin": partial(enumeration.frames, count="bin"),
         "cf_all": partial(enumeration.frames, count="all"),
     }
     for case in cases:

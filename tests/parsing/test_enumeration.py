@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
+import re
 from collections import Counter
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.parsing.grammars import pcfgs, sentences
 
+from treegauge import alignment, find_metric, load_preset
 from treegauge.grammar import PCFG
-from treegauge.parsing import Forest
+from treegauge.parsing import OBJECTIVES, Forest
 from treegauge.testing import enumeration as brute
-from treegauge.trees import Tree
+from treegauge.trees import Tree, Treebank
 
 ANY = st.one_of(pcfgs(), pcfgs(unary=True), pcfgs(mixed=True, longest=3), pcfgs(unary=True, mixed=True, longest=4))
 
@@ -60,20 +64,14 @@ def test_posteriors(grammar: PCFG, words: list[str]) -> None:
         for production in tree.productions():
             counts[production] += p / total
     assert_same({c[:3]: c.posterior for c in forest.constituents()}, nodes)
-    assert_same(
-        {(*link[:3], 0 if link.side == "only" else link.side, link.child): 0.0 for link in forest.links()}, links, keys_only=True
-    )
-    found: Counter[Any] = Counter()
-    for link in forest.links():
-        found[*link[:3], 0 if link.side == "only" else link.side, link.child] += link.posterior
-    assert_same(found, links)
+    assert_same({link[:5]: link.posterior for link in forest.links()}, links)
     expected = dict(zip((rule.production for rule in grammar.rules), forest.expected_counts(), strict=True))
     assert_same({production: float(x) for production, x in expected.items() if x > 0}, counts)
 
 
-def assert_same(got: dict[Any, float], want: dict[Any, float], *, keys_only: bool = False) -> None:
+def assert_same(got: dict[Any, float], want: dict[Any, float]) -> None:
     assert got.keys() == want.keys()
-    assert keys_only or all(near(got[key], want[key]) for key in want)
+    assert all(near(got[key], want[key]) for key in want)
 
 
 @given(ANY, sentences(4), st.booleans())
@@ -82,8 +80,7 @@ def test_licensed_objectives(grammar: PCFG, words: list[str], pre: bool) -> None
     trees = {tree for tree, _ in parses}
     objectives: list[tuple[str, dict[str, Any], brute.Parts]] = [
         ("labelled-recall-licensed", {"pre": pre}, partial(brute.constituents, pre=pre)),
-        ("parent-child", {}, brute.links),
-        ("parent-child", {"count": "all"}, partial(links_with_only)),
+        *(("parent-child", {"count": c}, partial(brute.links, count=c)) for c in ("all", "binary")),
         *(("frames", {"count": c}, partial(brute.frames, count=c)) for c in ("strict", "bin", "many", "all")),
     ]
     for name, options, parts in objectives:
@@ -93,14 +90,35 @@ def test_licensed_objectives(grammar: PCFG, words: list[str], pre: bool) -> None
         assert near(best.score, max(brute.expected_matches(parses, tree, parts) for tree in trees)), (name, options)
 
 
-def links_with_only(tree: Tree) -> set[Any]:
-    """A unary child's side is ``only``, not 0."""
-    return {
-        (s, t, node.label, i if len(node.children) > 1 else "only", child.label)
-        for node, s, t in tree.nodes_with_spans()
-        for i, child in enumerate(node.children)
-        if isinstance(child, Tree)
-    }
+OF_METRICS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("parent-child", {}, "parent-child", "matched"),
+    ("parent-child", {"count": "binary"}, "parent-child:binary", "matched"),
+    ("frames", {}, "frames", "matched"),
+    *(("frames", {"count": count}, f"frames:{count}", "matched") for count in ("strict", "bin", "many", "all")),
+    *(("labelled-recall-licensed", {"pre": pre}, f"goodman:{'pre' if pre else 'nopre'}", "L") for pre in (True, False)),
+]
+"""Objective, its options, the metric that counts the same parts, and the metric's column of right parts."""
+
+
+@settings(max_examples=40)
+@given(ANY, sentences(4))
+def test_objective_and_metric_of_one_name_count_the_same_parts(grammar: PCFG, words: list[str]) -> None:
+    """The score of the best tree is the expectation, over all parses, of the right parts that the metric itself counts."""
+    forest, parses = both(grammar, words)
+    gold, total = Treebank.from_trees([tree for tree, _ in parses]), math.fsum(p for _, p in parses)
+    for objective, options, metric, column in OF_METRICS:
+        best, found = forest.argmax(objective, **options), find_metric(metric)
+        pair = alignment.pair(gold, Treebank.from_trees([best.tree] * len(parses)), found.preset_for(load_preset("none")))
+        right = found.rows(pair)[:, list(found.columns).index(column)].tolist()
+        assert near(best.score, math.fsum(p * k for (_, p), k in zip(parses, right, strict=True)) / total), (objective, options)
+
+
+def test_objective_and_metric_of_one_name_take_the_same_words() -> None:
+    for name in ("parent-child", "frames"):
+        count = inspect.signature(OBJECTIVES[name].decode).parameters["count"]
+        option = next(field for field in fields(find_metric(name)) if field.name == "count")
+        assert set(re.findall(r'"(\w+)"', str(count.annotation))) == set(option.metadata["words"].examples)
+        assert count.default == option.default
 
 
 @given(st.one_of(pcfgs(), pcfgs(mixed=True, longest=3)), sentences(), st.booleans(), st.sampled_from([0.0, 0.2, 0.5, 0.9]))

@@ -33,7 +33,9 @@ _ONLY = -1
 class ParentChild(Metric):
     """PC: recall, precision and F1 of links (parent's span, parent's label, side, child's label).
 
-    The child's span does not matter. Preterminals are children, words are not.
+    The child's span does not matter. Preterminals are children, words are not. ``all`` (the default) counts the links of every
+    production, ``binary`` those of productions with two children, as in the paper's binary trees. The objective ``parent-child``
+    counts the same links, with the same two words.
 
     >>> import treegauge
     >>> gold = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (ADVP (RB up))))"
@@ -42,6 +44,12 @@ class ParentChild(Metric):
     >>> result.counts["matched"], result.counts["gold"], result.counts["test"]
     (5, 7, 7)
     """
+
+    count: str = choice(
+        "all",
+        ("all", "binary"),
+        "all (the default) counts the links of every production, binary those with two children only",
+    )
 
     name = "parent-child"
     summary = "PC: links of a parent (span and label) to the label of its child at a side"
@@ -53,31 +61,34 @@ class ParentChild(Metric):
 
     def rows(self, pair: Pair) -> Rows:
         classes = pair.matching_classes
-        parts = Parts.of(len(pair), _links(pair.gold, classes), _links(pair.test, classes))
+        parts = Parts.of(len(pair), self._links(pair.gold, classes), self._links(pair.test, classes))
         return overlap_rows(*parts.overlap())
+
+    def _links(self, brackets: Brackets, classes: Int32 | None) -> list[Column]:
+        children = children_of(brackets, classes)
+        arity = children.arity[children.parent]
+        side = np.where(arity == 1, _ONLY, children.index)
+        counts = ~children.is_word
+        if self.count == "binary":
+            counts &= arity == 2
+        parent = children.parent[counts]
+        label = symbols(brackets, classes)[0]
+        return [
+            *(brackets.sentence[parent], brackets.start[parent], brackets.end[parent], brackets.gap_numbers[parent]),
+            *(label[parent], side[counts], children.symbol[counts]),
+        ]
 
     def rates(self, total: Total) -> Rates:
         return overlap_rates(total)
-
-
-def _links(brackets: Brackets, classes: Int32 | None) -> list[Column]:
-    children = children_of(brackets, classes)
-    side = np.where(children.arity[children.parent] == 1, _ONLY, children.index)
-    labelled = ~children.is_word
-    parent = children.parent[labelled]
-    label = symbols(brackets, classes)[0]
-    return [
-        *(brackets.sentence[parent], brackets.start[parent], brackets.end[parent], brackets.gap_numbers[parent]),
-        *(label[parent], side[labelled], children.symbol[labelled]),
-    ]
 
 
 @dataclass(frozen=True)
 class Frames(Metric):
     """CF: recall, precision and F1 of frames (span of a node, its production), wherever the production's splits are.
 
-    ``bin`` (the default): productions with two children or more, words among them or not. ``strict``: only those without words
-    (a preterminal is no word). ``all``: unary and lexical productions too.
+    ``many`` (the default): productions with two children or more, words among them or not. ``bin``: those with two children, as in
+    the paper's binary trees; ``strict``: only those of them without words (a preterminal is no word). ``all``: unary and lexical
+    productions too. The objective ``frames`` counts the same productions, with the same four words.
 
     >>> import treegauge
     >>> gold = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (ADVP (RB up))))"
@@ -86,10 +97,11 @@ class Frames(Metric):
     2
     """
 
-    productions: str = choice(
-        "bin",
-        ("strict", "bin", "all"),
-        "bin (the default) counts productions with two children or more, strict only those without words, all every production",
+    count: str = choice(
+        "many",
+        ("strict", "bin", "many", "all"),
+        "many (the default) counts productions with two children or more, bin those with two children, strict only those of them "
+        "without words, all every production",
     )
 
     name = "frames"
@@ -112,15 +124,18 @@ class Frames(Metric):
 
     def _frames(self, brackets: Brackets, classes: Int32 | None, children: Children, right_hand: Int64) -> list[Column]:
         label, token_symbol = symbols(brackets, classes)
-        counts = children.arity >= (1 if self.productions == "all" else 2)
-        if self.productions == "strict":
+        if self.count in ("strict", "bin"):
+            counts = children.arity == 2
+        else:
+            counts = children.arity >= (1 if self.count == "all" else 2)
+        if self.count == "strict":
             counts &= np.bincount(children.parent[children.is_word], minlength=len(counts)) == 0
         row = np.flatnonzero(counts)
         frames: list[Column] = [
             *(brackets.sentence[row], brackets.start[row], brackets.end[row], brackets.gap_numbers[row]),
             *(label[row], right_hand[row]),
         ]
-        if self.productions != "all":
+        if self.count != "all":
             return frames
         # A preterminal's production is its word; it gets a number below zero, which no sequence of symbols has.
         sentence, position = token_positions(brackets)

@@ -332,8 +332,10 @@ def _entry(grid: Grid, s: int, t: int, X: int) -> int:
 
 
 def licensed_labelled_recall(forest: Forest, *, pre: bool = True, labels: Labels | None = None, lam: float | None = None) -> Best:
-    """The parse with most right labelled constituents on average: M_LR (Sima'an 2003). Without ``pre`` preterminals
-    do not count.
+    """The parse with most right labelled constituents on average: M_LR (Sima'an 2003).
+
+    ``pre`` counts preterminals as constituents, as in the metric ``goodman:pre``; it is the default here, since the paper sums over
+    all nodes, and only here: Goodman's metrics and objectives leave preterminals out unless asked.
 
     Each shown (span, label) counts once, and no chain repeats a shown label. With ``labels="set"`` each label of a span but the
     first, and each phrase over one word, costs ``lam`` (0.5 unless given); with ``labels="one"``, the paper's reading, labels cost
@@ -353,13 +355,20 @@ def licensed_labelled_recall(forest: Forest, *, pre: bool = True, labels: Labels
     return _best_parse(forest, ("nodes", pre), number, price)
 
 
-def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") -> Best:
+def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "all") -> Best:
     """The parse with most right parent-child links on average: M_PCh (Sima'an 2003).
 
-    A link is the parent's span and label, the child's index and label; words are no children. ``binary`` counts the
-    links of productions with two children, ``all`` those of every production, as the metric PC does.
+    A link is the parent's span and label, the child's index and label; words are no children, and an only child is at no index.
+    ``all`` counts the links of every production, ``binary`` those of productions with two children, as the metric
+    ``parent-child`` does with the same words.
     """
+    _check_count(count, ("all", "binary"))
     return _best_parse(forest, ("links", count), lambda: _numbered_links(forest, count))
+
+
+def _check_count(count: str, known: Sequence[str]) -> None:
+    if count not in known:
+        raise UnknownName("value of count", count, known)
 
 
 def _numbered_links(forest: Forest, count: str) -> PartNumbers:
@@ -376,12 +385,13 @@ def _numbered_links(forest: Forest, count: str) -> PartNumbers:
     return _part_numbers(forest, ids, rules=rules, alone=alone)
 
 
-def frames(forest: Forest, *, count: Literal["strict", "bin", "many", "all"] = "bin") -> Best:
+def frames(forest: Forest, *, count: Literal["strict", "bin", "many", "all"] = "many") -> Best:
     """The parse with most right productions on average, splits aside: M_CFP (Sima'an 2003).
 
-    ``bin`` counts productions with two children, ``strict`` only those of them without words, ``many`` those with
-    two or more children (as the metric CF does), ``all`` every production.
+    ``many`` counts productions with two children or more, ``bin`` those with two, ``strict`` only those of them without words,
+    ``all`` every production, as the metric ``frames`` does with the same words.
     """
+    _check_count(count, ("strict", "bin", "many", "all"))
     return _best_parse(forest, ("frames", count), lambda: _numbered_frames(forest, count))
 
 

@@ -54,24 +54,31 @@ def _name(child: Child) -> tuple[str, bool]:
     return (child, True) if isinstance(child, str) else (child.label, False)
 
 
-def pc_links(tree: Tree) -> set[tuple[int, int, str, int | str, str]]:
-    """Parent-child links: parent's span, its label, the child's side, its label."""
+def pc_links(tree: Tree, count: str = "all") -> set[tuple[int, int, str, int | str, str]]:
+    """Parent-child links: parent's span, its label, the child's side, its label; ``count`` as in
+    :class:`treegauge.metrics.simaan.ParentChild`."""
     return {
         (start, end, node.label, "only" if len(node.children) == 1 else side, child.label)
         for node, start, end in tree.nodes_with_spans()
+        if count == "all" or len(node.children) == 2
         for side, child in enumerate(node.children)
         if isinstance(child, Tree)
     }
 
 
-def productions(tree: Tree, which: str = "bin") -> set[tuple[int, int, str, tuple[tuple[str, bool], ...]]]:
-    """Frames: productions with their span; ``which`` as in :class:`treegauge.metrics.simaan.Frames`."""
+def productions(tree: Tree, count: str = "many") -> set[tuple[int, int, str, tuple[tuple[str, bool], ...]]]:
+    """Frames: productions with their span; ``count`` as in :class:`treegauge.metrics.simaan.Frames`."""
     return {
         (start, end, node.label, tuple(map(_name, node.children)))
         for node, start, end in tree.nodes_with_spans()
-        if which == "all"
-        or (len(node.children) > 1 and (which == "bin" or not any(isinstance(child, str) for child in node.children)))
+        if _is_counted(node, count)
     }
+
+
+def _is_counted(node: Tree, count: str) -> bool:
+    if count in ("bin", "strict"):
+        return len(node.children) == 2 and (count == "bin" or not any(isinstance(child, str) for child in node.children))
+    return count == "all" or len(node.children) > 1
 
 
 def multiset_overlap(gold: Iterable[object], test: Iterable[object]) -> tuple[int, int, int]:

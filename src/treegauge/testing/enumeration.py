@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.testing.definitions import pc_links, productions
 from treegauge.trees.tree import Child, Tree
 
 __all__ = [
@@ -111,34 +112,14 @@ def brackets(tree: Tree, *, pre: bool) -> set[Hashable]:
     return {(span.start, span.end) for span in tree.spans(preterminals=pre)}
 
 
-def links(tree: Tree, *, count: str = "binary") -> set[Hashable]:
-    """(start, end, parent, index, child) for the children, words left out; of productions with two children, or of ``all``."""
-    return {
-        (s, t, node.label, i, child.label)
-        for node, s, t in tree.nodes_with_spans()
-        if count == "all" or len(node.children) == 2
-        for i, child in enumerate(node.children)
-        if isinstance(child, Tree)
-    }
+def links(tree: Tree, *, count: str = "all") -> set[Hashable]:
+    """The parent-child links of a tree: see :func:`treegauge.testing.definitions.pc_links`."""
+    return {*pc_links(tree, count)}
 
 
-def frames(tree: Tree, *, count: str = "bin") -> set[Hashable]:
-    """(start, end, label, children) of the productions that count: see :func:`treegauge.parsing.licensed.frames`."""
-    return {
-        (s, t, node.label, tuple((True, c) if isinstance(c, str) else (False, c.label) for c in node.children))
-        for node, s, t in tree.nodes_with_spans()
-        if _counts(node, count)
-    }
-
-
-def _counts(node: Tree, count: str) -> bool:
-    two = len(node.children) == 2
-    return {
-        "strict": two and all(isinstance(child, Tree) for child in node.children),
-        "bin": two,
-        "many": len(node.children) >= 2,
-        "all": True,
-    }[count]
+def frames(tree: Tree, *, count: str = "many") -> set[Hashable]:
+    """The productions of a tree that count, with their spans: see :func:`treegauge.testing.definitions.productions`."""
+    return {*productions(tree, count)}
 
 
 def expected_matches(parses: Sequence[Weighted], tree: Tree, parts: Parts) -> float:
