@@ -508,5 +508,7 @@ def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
         )
     hasher.add(ours, theirs)
     counts = SystemCounts(request, first)
-    counts.add(ours, theirs, pairs_by_text(ours, theirs))
+    # Traces are no text: a parser's trees have none.
+    texts = (without_traces(bank, counts.preset) for bank in (ours, theirs))
+    counts.add(ours, theirs, pairs_by_text(*texts))
     return counts
