@@ -114,7 +114,6 @@ def test_commands_exist_and_have_these_options(page: str, line: str) -> None:
 
 
 RUN = {
-    "README.md": ("treegauge check", "treegauge learn", "treegauge reproduce", "pip install", "treegauge convert tiger"),
     "docs/tutorial.md": ("pip install",),
     "docs/howto/score.md": (),
     "docs/howto/report.md": ("report gold.mrg mine",),

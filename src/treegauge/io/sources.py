@@ -120,7 +120,7 @@ class _Bounded(io.RawIOBase):
 
 
 TREEBANK_SUFFIXES = {
-    *(".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed", ".tree", ".trees", ".txt", ".gold", ".test"),
+    *(".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed", ".tree", ".trees", ".txt", ".gold", ".test", ".parsed", ".out"),
     *(".export", ".negra", ".discbracket", ".dbr", ".alpino", ".xml", ".tigerxml", ".tiger", ".conll", ".conll2000", ".iob"),
     ".jsonl",
 }
