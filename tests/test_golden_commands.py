@@ -60,7 +60,7 @@ def printed(command: str) -> str:
     run = subprocess.run(
         [sys.executable, "-m", "treegauge", *command.split()], cwd=FOLDER, env=environment, capture_output=True, encoding="utf-8"
     )
-    errors = "".join(line for line in run.stderr.splitlines(keepends=True) if "compiling the parser's kernels" not in line)
+    errors = "".join(line for line in run.stderr.splitlines(keepends=True) if "compiling the kernels" not in line)
     return f"$ treegauge {command}\nexit {run.returncode}\n--- stdout\n{run.stdout}--- stderr\n{TIMES.sub('N s', errors)}"
 
 

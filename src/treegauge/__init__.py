@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from treegauge.scoring.evaluation import Evaluator, evaluator, score
     from treegauge.scoring.result import Result, Scores
     from treegauge.scoring.signature import Signature
-    from treegauge.significance import CompareOptions, Comparison, compare
+    from treegauge.significance import CompareOptions, Comparison, compare, with_confidence
     from treegauge.trees import Tree, Treebank
 
 __version__ = "0.1.0"
@@ -60,7 +60,7 @@ _HOME = {
     "treegauge.presets": ("Preset", "load_preset", "preset_names"),
     "treegauge.reports.reporting": ("Report", "report"),
     "treegauge.reports.tree_diff": ("TreeDiff", "diff"),
-    "treegauge.significance": ("CompareOptions", "Comparison", "compare"),
+    "treegauge.significance": ("CompareOptions", "Comparison", "compare", "with_confidence"),
     "treegauge.trees": ("Tree", "Treebank"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -109,6 +109,7 @@ __all__ = [
     "report",
     "score",
     "stream",
+    "with_confidence",
     "write",
 ]
 

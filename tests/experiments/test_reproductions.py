@@ -63,7 +63,7 @@ def test_a_run_killed_by_the_system_goes_on_to_the_same_files(name: str, options
     """SIGKILL in the middle of parsing, in a real process."""
     treebank = tmp_path / "travel.mrg"
     treebank.write_text("\n".join(map(str, small_corpus().bank)), "utf-8")
-    command = [sys.executable, "-m", "treegauge", "reproduce", name, str(treebank), "--rounds", "50", "--threads", "1", *options]
+    command = [sys.executable, "-m", "treegauge", "reproduce", name, str(treebank), "--rounds", "50", "--jobs", "1", *options]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     with running_process([*command, "-o", str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

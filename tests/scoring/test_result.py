@@ -28,7 +28,7 @@ def test_json_and_back(metric: str, per_sentence: bool) -> None:
     result = treegauge.score(GOLD, [*TEST[:2], "()"], metric)
     text = result.to_json(per_sentence=per_sentence)
     again = Result.from_json(text)
-    assert json.loads(text)["schema"] == "treegauge.result/1"
+    assert json.loads(text)["schema"] == "treegauge.result/2"
     assert again.to_dict() == result.to_dict()
     assert again.signature == result.signature
     assert again.notes == result.notes

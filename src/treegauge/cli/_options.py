@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "named_systems",
     "on_error_options",
+    "prints_unicode",
     "problem_notes",
     "reading_options",
     "report_problems",
@@ -96,6 +97,15 @@ def report_problems(notes: Mapping[str, Sequence[Note]]) -> None:
         click.echo(line, err=True)
     if lines := unread_trees(notes):
         raise MismatchError("\n".join(lines))
+
+
+def prints_unicode(stream: TextIO) -> bool:
+    """Whether the encoding of a stream has the characters that trees are drawn with."""
+    try:
+        "│─✓△".encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def stream_option(command: Function) -> Function:

@@ -9,12 +9,14 @@ from pathlib import Path
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import on_error_options, problem_notes, reading_options, report_problems, spare_inputs
+from treegauge.cli._options import on_error_options, prints_unicode, problem_notes, reading_options, report_problems, spare_inputs
 from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 
-FORMATS = ("text", "svg", "png")
+FORMATS = ("text", "svg", "png", "pdf")
+_BY_SUFFIX = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+_OTHER_PICTURES = frozenset({".eps", ".ps", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".html", ".docx"})
 
 
 @click.command(
@@ -35,7 +37,9 @@ Examples:
 @click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
 @click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
-@click.option("--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only.")
+@click.option(
+    "--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only, as where the terminal has no others."
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
 @click.option("-o", "--output", default="-", show_default=True, metavar="FILE", help="Where to write; - is standard output.")
 @reading_options
@@ -56,15 +60,18 @@ def command(
 ) -> None:
     """Draw a gold tree and a test tree with every bracket marked: matched, missed, spurious, crossing or wrongly labelled.
 
-    GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. PNG needs the extra
-    [plot].
+    GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. PNG and PDF need the
+    extra [plot].
     """
     from treegauge.io.writing import write_chunks
     from treegauge.reports.tree_diff import diffs, worst_diffs
 
-    form = form or {".svg": "svg", ".png": "png"}.get(Path(output).suffix.lower(), "text")
-    if form == "png" and output == "-" and sys.stdout.isatty():
-        raise UsageError("a PNG picture would garble the terminal: give a file, -o diff.png")
+    suffix = Path(output).suffix.lower()
+    if form is None and suffix in _OTHER_PICTURES:
+        raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; name the file .svg, .pdf, .png or .txt")
+    form = form or _BY_SUFFIX.get(suffix, "text")
+    if form in ("png", "pdf") and output == "-" and sys.stdout.isatty():
+        raise UsageError(f"a picture would garble the terminal: give a file, -o diff.{form}")
     spare_inputs(output, gold, test)
     gold_bank, (test_bank,) = gold_and_tests(gold, [test], options)
     problems = problem_notes(test_bank)
@@ -81,7 +88,7 @@ def command(
         from treegauge.reports.tree_diff import diff_text
 
         columns = width or shutil.get_terminal_size((100, 24)).columns
-        charset = "ascii" if ascii_only else "unicode"
+        charset = "ascii" if ascii_only or (output == "-" and not prints_unicode(sys.stdout)) else "unicode"
         texts = [diff_text(one, width=columns, fold=fold, charset=charset) for one in found]
         write_chunks([("\n\n".join(texts) + "\n").encode("utf-8", "replace")], output)
     elif form == "svg":
@@ -89,7 +96,7 @@ def command(
 
         write_chunks([diff_svg(found, fold=fold).encode("utf-8", "replace")], output)
     else:
-        from treegauge.reports.diff_pictures import diff_png
+        from treegauge.reports.diff_pictures import diff_pdf, diff_png
 
-        write_chunks([diff_png(found, fold=fold)], output)
+        write_chunks([diff_png(found, fold=fold) if form == "png" else diff_pdf(found, fold=fold)], output)
     report_problems({test: problems})

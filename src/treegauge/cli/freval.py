@@ -83,19 +83,20 @@ def command(
     if form == "program":
         if not engine.in_process:
             raise UsageError("--format program goes through the files from their first line: leave out --engine and --shard")
+        _refuse_unused({"-p": preset, "--by-size": by_size, "--figures": figures, "--baseline": baseline})
         _print_as_program(gold, tests, matching)
         return
     how: ScoreOptions = {"reading": options, "on_error": options.on_error, "pair": "text", "engine": engine, "sentences": False}
     scores = [FragmentScore.of(result) for result in score(gold, systems, [name], preset, **how)]
     for line in note_lines([each.result for each in scores]):
         click.echo(line, err=True)
-    if figures is not None:
-        _write_figures(scores, figures, baseline, figure_format, [gold, *systems.values()])
     if form == "json":
         click.echo(json.dumps(_document(scores), ensure_ascii=False, indent=1))
     else:
         tables = [_summary(scores, sparklines=form == "table"), *([each.by_size_table() for each in scores] if by_size else [])]
         click.echo("\n\n".join(render(table, form) for table in tables))
+    if figures is not None:
+        _write_figures(scores, figures, baseline, figure_format, [gold, *systems.values()])
     if lines := misfits([each.result for each in scores]):
         raise MismatchError("\n".join(lines))
 
@@ -185,6 +186,12 @@ def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str 
             spare_inputs(written, *inputs)
         for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
             click.echo(f"wrote {path}", err=True)
+
+
+def _refuse_unused(given: dict[str, Any]) -> None:
+    """Refuse options that the authors' program does not have: its settings are its own."""
+    if unused := [name for name, value in given.items() if value]:
+        raise UsageError(f"--format program has the settings of the authors' program: leave out {', '.join(unused)}")
 
 
 def _print_as_program(gold: str, tests: Sequence[str], matching: str) -> None:

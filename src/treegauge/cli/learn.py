@@ -23,7 +23,7 @@ from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS
-from treegauge.parsing.jit import when_compiling
+from treegauge.parsing.jit import compiling_message, when_compiling
 from treegauge.tables import plain
 
 FORMATS = ("model", "text", "nltk")
@@ -68,7 +68,7 @@ Examples:
               help="Write only rules at least this probable, and scale them to sum to 1.")  # fmt: skip
 @click.option("--checkpoint", metavar="FILE", help="File of the state after every step.  [default: OUTPUT.checkpoint]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the result is the same as without interruption.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]")
 @click.option("--device", metavar="NAME",
               help="Count with torch on this device (cuda); results differ by rounding.  [default: compiled kernels]")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each step.")
@@ -88,7 +88,7 @@ def command(
     iterations: int,
     tolerance: float,
     restarts: int,
-    threads: int | None,
+    jobs: int | None,
     device: str | None,
     engine: Engine,
     **reading: Any,
@@ -101,14 +101,14 @@ def command(
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise UsageError("a model is a file: give -o FILE, or --format text")
-    settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, threads, device)
+    settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, jobs, device)
     for written in (output, checkpoint):
         spare_inputs(written, brackets, start)
     sentences = _sentences(brackets, **reading)
     click.echo(f"{len(sentences):,} sentences, {sentences.n_tokens:,} tokens, {len(sentences.start):,} brackets", err=True)
     if checkpoint is None and output != "-":
         checkpoint = f"{output}.checkpoint"
-    with when_compiling(lambda: click.echo("treegauge: compiling the kernels; this happens once", err=True)):
+    with when_compiling(lambda: click.echo(compiling_message(), err=True)):
         learned = learn(
             sentences,
             settings,

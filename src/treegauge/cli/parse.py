@@ -18,7 +18,7 @@ from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.input import KINDS, Kind, read_sentences
-from treegauge.parsing.jit import when_compiling
+from treegauge.parsing.jit import compiling_message, when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
@@ -178,7 +178,7 @@ def _parse_on_engine(file: str, job: ParseJob, engine: Engine) -> Iterator[Parse
 
 
 def _report_compiling() -> None:
-    click.echo("treegauge: compiling the parser's kernels; this happens once", err=True)
+    click.echo(compiling_message(), err=True)
 
 
 def _with_progress(parsed: Iterator[ParseRecord]) -> Iterator[ParseRecord]:

@@ -78,11 +78,13 @@ def _command(experiment: Experiment) -> click.Command:
     @click.option("-o", "--output", metavar="FOLDER", help="Write the report (JSON, Markdown, figures) there; keep finished parts.")
     @click.option("--resume", is_flag=True, help="Continue an interrupted run from the parts in FOLDER.")
     @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
-    @click.option("--threads", type=click.IntRange(1), metavar="N", help="Does not change the result.  [default: all processors]")
+    @click.option(
+        "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]"
+    )
     @engine_options(no_shards="its parts depend on each other; use --engine to distribute them and -o to store them")
-    def run(output: str | None, resume: bool, form: str, threads: int | None, engine: Engine, **given: Any) -> None:
+    def run(output: str | None, resume: bool, form: str, jobs: int | None, engine: Engine, **given: Any) -> None:
         settings = experiment.settings(**{name: given.pop(name) for name in names})
-        _run(experiment, settings, output, resume, form, threads, engine, **given)
+        _run(experiment, settings, output, resume, form, jobs, engine, **given)
 
     for field in reversed(fields):
         run.params.insert(0, _option(field))
@@ -116,7 +118,7 @@ def _run(
     output: str | None,
     resume: bool,
     form: str,
-    threads: int | None,
+    jobs: int | None,
     engine: Engine,
     treebank: str | None = None,
     name: str | None = None,
@@ -135,7 +137,7 @@ def _run(
         click.echo(line, err=True)
 
     report = run_experiment(
-        experiment, corpus, settings, folder=output, resume=resume, threads=threads, progress=progress, engine=engine
+        experiment, corpus, settings, folder=output, resume=resume, threads=jobs, progress=progress, engine=engine
     )
     if form == "json":
         click.echo(json.dumps(document(experiment, report, experiment.fingerprint(corpus, settings)), ensure_ascii=False, indent=1))

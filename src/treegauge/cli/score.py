@@ -47,7 +47,8 @@ Examples:
   treegauge score gold.mrg parser.mrg --treebank ctb
   treegauge score gold.mrg induced.mrg -m induction:kim -m induction:tn-pcfg --cutoff 10
   treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
-  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json > score.json
+  treegauge score gold.mrg parser.mrg --confidence
+  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json -o score.json
   treegauge score gold/ parsed/ --engine dask:tcp://host:8786""",
 )
 @click.argument("gold", required=False)
@@ -76,7 +77,12 @@ Examples:
 )
 @click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Show N sentences behind each row of a breakdown.")
 @click.option("--baselines", is_flag=True, help="Score trivial parsers, too: right and left branching, balanced, random, oracle.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random baseline.")
+@click.option("--seed", type=click.IntRange(0), default=None, help="Seed of the random baseline [0] and of --confidence [1].")
+@click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), is_flag=False, flag_value=0.95,
+              default=None, metavar="[LEVEL]",
+              help="Show a bootstrap confidence interval beside every rate, of this level [0.95].")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True, metavar="N",
+              help="--confidence: number of bootstrap samples.")  # fmt: skip
 @click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
 @click.option(
     "--save", metavar="FILE", help="Keep the scores with a row a sentence in FILE, for `compare --scores` and `report --scores`."
@@ -95,6 +101,8 @@ Examples:
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
               help="jsonl: a line a sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where the scores are written.  [default: standard output]")
+@click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @stream_option
 @reading_options
 @on_error_options
@@ -124,8 +132,11 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
     systems = named_systems(tests)
+    spare_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
     results = _results(gold, systems, preset, options, engine, chosen)
+    if chosen["confidence"] is not None:
+        results = _with_confidence(results, chosen)
     failed = failed_limits(results, checks)
     if chosen["save"] is not None:
         from treegauge.scoring.result import Scores
@@ -134,13 +145,22 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         Scores(results).save(chosen["save"])
     _print(results, chosen)
     sys.stdout.flush()
-    for line in note_lines(results):
+    for line in () if chosen["quiet"] else note_lines(results):
         click.echo(line, err=True)
     lines = misfits(results)
     if failed:
         raise CheckFailed("\n".join([*lines, *failed]))
     if lines:
         raise MismatchError("\n".join(lines))
+
+
+def _with_confidence(results: Sequence[Result], chosen: dict[str, Any]) -> list[Result]:
+    from treegauge.cli._progress import progress
+    from treegauge.significance import with_confidence
+
+    seed = {} if chosen["seed"] is None else {"seed": chosen["seed"]}
+    with progress("drawing samples", None) as advance:
+        return list(with_confidence(results, level=chosen["confidence"], rounds=chosen["rounds"], progress=advance, **seed))
 
 
 def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:
@@ -167,16 +187,21 @@ def _remark(gold: str, tests: Sequence[str], preset: Preset | None, chosen: dict
         if gold == test == "-":
             raise UsageError("gold and test cannot both be standard input")
         if os.path.exists(gold) and os.path.exists(test) and os.path.samefile(gold, test):
-            click.echo(f"treegauge: warning: gold and test are the same: {test}", err=True)
+            _say(f"treegauge: warning: gold and test are the same: {test}", chosen)
     if preset is None:
         return
     heeded = {"QUOTE_LABEL"} if chosen["on_mismatch"] == "evalb" else set[str]()
     keywords = [said for said in preset.ignored if " " not in said and said not in heeded]
     if keywords:
-        click.echo(f"treegauge: {chosen['preset']}: ignored, as it changes nothing here: {', '.join(keywords)}", err=True)
+        _say(f"treegauge: {chosen['preset']}: ignored, as it changes nothing here: {', '.join(keywords)}", chosen)
     for said in preset.ignored:
         if " " in said:
-            click.echo(f"treegauge: {said}", err=True)
+            _say(f"treegauge: {said}", chosen)
+
+
+def _say(line: str, chosen: dict[str, Any]) -> None:
+    if not chosen["quiet"]:
+        click.echo(line, err=True)
 
 
 def _results(
@@ -186,9 +211,10 @@ def _results(
     from treegauge.scoring.evaluation import score_files
 
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
+    sentences = sentences or chosen["confidence"] is not None
     if chosen["stream"] and (sentences or chosen["baselines"]):
         raise UsageError(
-            "--stream keeps no sentences: leave out --per-sentence, --save, --baselines and the formats jsonl and evalb"
+            "--stream keeps no sentences: leave out --per-sentence, --save, --confidence, --baselines, and the formats jsonl, evalb"
         )
     breakdowns = _breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])])
     with progress("scoring", None) as advance:
@@ -208,7 +234,7 @@ def _results(
             treebank=chosen["treebank"] or "",
             progress=advance,
             baselines=chosen["baselines"],
-            seed=chosen["seed"],
+            seed=chosen["seed"] or 0,
             engine=engine,
             sentences=sentences or chosen["examples"] > 0,
         )
@@ -233,6 +259,12 @@ def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
     from treegauge.reports.scores import score_text
 
     form = chosen["form"]
+    if chosen["output"] != "-":
+        from treegauge.io.writing import write_chunks
+
+        pieces = score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"])
+        write_chunks((piece.encode("utf-8", "replace") for piece in pieces), chosen["output"])
+        return
     bold = form == "table" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     headlines = {result.headline.replace("_", " ") for result in results}
     for piece in score_text(results, form, per_sentence=chosen["per_sentence"], examples=chosen["examples"]):

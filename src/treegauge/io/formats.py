@@ -124,7 +124,9 @@ def detect_format(text: Text, options: ReadOptions) -> Format:
     if options.format != "auto":
         return format_named(options.format, READABLE)
     if text.suffix != ".xml" and (known := format_of_suffix(text.suffix)) is not None:
-        return known
+        # The words of a bracketed file are never all numbered, unless it is discbracket under another name.
+        found = _looks_like(text.head, options) if known.name == "bracketed" else ""
+        return FORMATS["discbracket"] if found == "discbracket" else known
     return FORMATS[_looks_like(text.head, options)] if text.suffix != ".xml" else FORMATS[_kind_of_xml(text.head)]
 
 

@@ -61,14 +61,16 @@ class _Chain(NamedTuple):
     def node(self, keep: Keep) -> Tree:
         if keep == "joined":
             return Tree(join_marked(MARK, [escape_marks(label, MARK) for label in reversed(self.labels)]), self.children)
-        return Tree(self.labels[-1 if keep == "top" and not self.over_word else 0], self.children)
+        named = [label for label in self.labels if label] or self.labels
+        return Tree(named[-1 if keep == "top" and not self.over_word else 0], self.children)
 
 
 @on_placed
 def collapse_unaries(tree: Tree, keep: Keep = "top", *, tags: bool = True) -> Tree:
     """The tree without nodes over exactly one node: each chain becomes one node.
 
-    Goodman (1996, section 5.2.1): a chain keeps its top label, but over one word it collapses into the word's tag.
+    Goodman (1996, section 5.2.1): a chain keeps its top label, but over one word it collapses into the word's tag. A root without
+    a label is no top: under it the highest label is kept.
     ``keep="bottom"`` keeps the bottom label instead; ``keep="joined"`` keeps all, from the top, with ``+`` between them, and
     :func:`expand_unaries` undoes it. ``tags=False`` leaves tags out of the chains, so that a phrase over one word stays.
 
@@ -77,6 +79,8 @@ def collapse_unaries(tree: Tree, keep: Keep = "top", *, tags: bool = True) -> Tr
     (S (VB go) (NN home)) (VP (VB go) (NN home))
     >>> print(collapse_unaries(tree, "joined"), collapse_unaries(tree, "joined", tags=False))
     (S+VP (VB go) (NP+NN home)) (S+VP (VB go) (NP (NN home)))
+    >>> print(collapse_unaries(Tree.parse("( (S (NP (NN rain)) (VP (VBD fell) (RB hard))))")))
+    (S (NN rain) (VP (VBD fell) (RB hard)))
     """
     if keep not in get_args(Keep):
         raise UnknownName("way to collapse unary chains", keep, get_args(Keep))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import NoParse, TooLong
+from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.grammar.binarisation import BinaryGrammar
 from treegauge.grammar.pcfg import PCFG
 from treegauge.parsing.chart import InsideChart, Tags, fill, has_unary_cycle, leaves_of, limit_of, number_of_parses, outer_of
@@ -91,6 +91,8 @@ class Forest:
         allowed: ArrayLike | None = None,
         limit: Limit | None = None,
     ) -> None:
+        if isinstance(words, str):
+            raise UsageError(f"a sentence is a sequence of words, not a string: {words[:40]!r}.split()")
         self.grammar = grammar
         self.words = tuple(words)
         if self.n > MOST_WORDS:

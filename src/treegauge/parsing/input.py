@@ -74,11 +74,24 @@ def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _DEFAU
             yield _sentence(_decode(line, source.name, part.line, options.encoding), kind, source.name, part.line)
 
 
+_TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")
+
+
+def _refuse_tree(line: bytes, path: str) -> None:
+    """Refuse a file whose first line begins as a tree does, ``(S (NP ...``: its brackets would be taken for words."""
+    if _TREE.match(line.strip()):
+        raise FormatError(
+            "this is a tree, not a sentence", path=path, line=1, advice="To parse the words of trees, give --input trees."
+        )
+
+
 def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
     """The lines of a source that are sentences, each with its place."""
     offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
     with source.open() as lines:
         for number, line in enumerate(lines, first):
+            if number == 1 and kind in ("tokens", "raw"):
+                _refuse_tree(line, source.name)
             if kind != "raw" or _decode(line, source.name, number, encoding).strip():
                 yield ByteRange(offset, offset + len(line), number), line
             offset += len(line)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import treegauge
 
-__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "NoKernelCache", "inline", "kernel", "when_compiling"]
+__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "compiling_message", "inline", "kernel", "when_compiling"]
 
 Floats = Any
 """An array of float64 inside a kernel. There an index gives a number, which NumPy's types cannot promise."""
@@ -44,10 +44,6 @@ _RULES = ("grammar/binarisation.py", "grammar/latent/grammar.py", "grammar/laten
 """The modules without kernels whose types kernels know."""
 
 
-class NoKernelCache(UserWarning):
-    """Compiled kernels cannot be stored, so every run compiles them again."""
-
-
 class DamagedKernelCache(UserWarning):
     """A stored kernel is not as it was written: it is thrown away, and compiled again."""
 
@@ -62,9 +58,8 @@ class _SealedFiles(_caching.IndexDataCacheFile):
     def save(self, key: Any, data: Any) -> None:
         try:
             _caching.IndexDataCacheFile.save(self, key, data)
-        except OSError as error:
-            message = f"a compiled kernel cannot be stored ({error.strerror or error}); the next run will compile it anew"
-            warnings.warn(message, NoKernelCache, stacklevel=2)
+        except OSError:
+            return
 
     def _load_index(self) -> dict[Any, Any]:
         found = self._unsealed(self._index_path)
@@ -150,12 +145,14 @@ def _folder() -> str | None:
             continue
         _remove_others(folder)
         return str(folder)
-    warnings.warn(
-        "compiled kernels cannot be stored, so each run compiles them again. Set NUMBA_CACHE_DIR to a writable folder.",
-        NoKernelCache,
-        stacklevel=3,
-    )
     return None
+
+
+def compiling_message() -> str:
+    """The line that a command prints when kernels have to be compiled: once, or in each run where they cannot be stored."""
+    if _folder() is None:
+        return "treegauge: compiling the kernels; they cannot be stored: set NUMBA_CACHE_DIR to a folder that can be written"
+    return "treegauge: compiling the kernels; this happens once"
 
 
 def _remove_others(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tree diffs as pictures: SVG, and PNG drawn with Pillow."""
+"""Tree diffs as pictures: SVG, and PNG or PDF drawn by matplotlib."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treegauge.trees.drawing import MARKS, Item, Layout, draw_svg, legend_svg, p
 from treegauge.trees.drawing.marks import clean, ems
 from treegauge.trees.drawing.svg import PictureFrame, Theme, escape_xml
 
-__all__ = ["diff_png", "diff_svg"]
+__all__ = ["diff_pdf", "diff_png", "diff_svg"]
 
 _FONT, _SVG_MARGIN, _SVG_LINE = 14, 12, 24
 _SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)" height="(\d+)"')
@@ -87,17 +87,32 @@ _GAP, _LEVEL, _LINE, _MARGIN = 14, 40, 26, 16
 _CLEAR = 10
 _LONGEST_TEXT, _MOST_PIXELS = 60, 30_000
 _DPI = 100
+_LARGEST_PAGE = 200 * _DPI
+"""PDF has no pages of more than 200 inches."""
 _INK, _PALE = "#1b1b1b", "#8a8a8a"
 
 
 def diff_png(diffs: Sequence[TreeDiff], *, fold: bool = True, scale: float = 2.0) -> bytes:
     """The differences one below the other on white paper; needs the extra ``[plot]``."""
+    return _drawn_by_matplotlib(
+        diffs, fold, _MOST_PIXELS / scale, format="png", dpi=_DPI * scale, metadata={"Software": "treegauge"}
+    )
+
+
+def diff_pdf(diffs: Sequence[TreeDiff], *, fold: bool = True) -> bytes:
+    """The same on a page of PDF as large as they are, without a date, so that the same trees are the same bytes."""
+    about = {"Creator": "treegauge", "Producer": None, "CreationDate": None}
+    return _drawn_by_matplotlib(diffs, fold, _LARGEST_PAGE, format="pdf", metadata=about)
+
+
+def _drawn_by_matplotlib(diffs: Sequence[TreeDiff], fold: bool, largest: float, **how: Any) -> bytes:
     blocks = [_heading(diff) if part is None else _TreeBlock(*part, diff, fold) for diff in diffs for part in (None, *diff.sides)]
     blocks.append(_legend(diffs))
     width = max((block.width for block in blocks), default=0) + 2 * _MARGIN
     height = sum(block.height for block in blocks) + 2 * _MARGIN
-    if max(width, height) * scale > _MOST_PIXELS:
-        raise UsageError(f"a picture of {width} by {height} pixels is too large for PNG: choose fewer sentences, or draw SVG")
+    if max(width, height) > largest:
+        kind = how["format"].upper()
+        raise UsageError(f"a picture of {width} by {height} pixels is too large for {kind}: choose fewer sentences, or draw SVG")
     figure, axes = _canvas(width, height)
     top = _MARGIN
     for block in blocks:
@@ -107,7 +122,7 @@ def diff_png(diffs: Sequence[TreeDiff], *, fold: bool = True, scale: float = 2.0
     with warnings.catch_warnings():
         # A character that no installed typeface has is drawn as a box; that is all there is to say about it.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(data, format="png", dpi=_DPI * scale, metadata={"Software": "treegauge"})
+        figure.savefig(data, **how)
     return data.getvalue()
 
 
@@ -116,7 +131,7 @@ def _canvas(width: int, height: int) -> tuple[Any, Any]:
     try:
         make_figure: Any = importlib.import_module("matplotlib.figure").Figure
     except ImportError:
-        raise MissingExtra("a PNG picture", "plot") from None
+        raise MissingExtra("a PNG or PDF picture", "plot") from None
     figure = make_figure(figsize=(width / _DPI, height / _DPI), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, 0))

@@ -14,7 +14,7 @@ from treegauge.alignment.alignment import Note
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
 from treegauge.metrics.evalb.scoring import UNPAIRED, VALID, SentenceResult
-from treegauge.scoring.result import PROBLEM_KINDS, Result, Scores, shown_rate, tables_of, tidy_table
+from treegauge.scoring.result import PROBLEM_KINDS, Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
 from treegauge.tables import Cell, Table, number_of, render
 
 __all__ = [
@@ -211,7 +211,7 @@ def _as_csv(results: Sequence[Result], per_sentence: bool, examples: int) -> Ite
     for result in results:
         for record in result.per_sentence():
             counts = _cells(record["counts"].values())
-            rows.append((result.system, record["sentence"], record["place"], record["length"], *counts))
+            rows.append((result.system, record["sentence"] + 1, record["place"], record["length"], *counts))
     yield render(Table("", columns, tuple(rows)), "csv") + "\n"
 
 
@@ -223,7 +223,7 @@ def _as_json(results: Sequence[Result], per_sentence: bool, examples: int) -> It
 def _as_json_lines(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
     """A line a sentence."""
     for result in results:
-        for record in result.per_sentence():
+        for record in numbered_from_1(result.per_sentence()):
             line = {"system": result.system, "metric": result.metric, **record}
             yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -6,7 +6,7 @@ import importlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
@@ -51,18 +51,35 @@ PROBLEM_KINDS = ("broken", "repaired")
 
 @dataclass(frozen=True)
 class Part:
-    """The sum of some sentences' rows, and the rates it stands for; ``length`` is the longest sentence let in, if one is."""
+    """The sum of some sentences' rows, and the rates it stands for; ``length`` is the longest sentence let in, if one is.
+
+    ``intervals`` are the confidence intervals of the rates, where they were asked for; nan where there is none.
+    """
 
     sentences: int
     counts: Mapping[str, Any]
     rates: Mapping[str, float]
     length: int | None = None
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
 
     @classmethod
     def of(cls, metric: Metric, total: Sequence[Any], sentences: int, length: int | None = None) -> Part:
         """The part that a sum of rows stands for."""
         counts = dict(zip(metric.columns, map(plain_count, total), strict=True))
         return cls(sentences, counts, {name: float(rate) for name, rate in metric.rates(total).items()}, length)
+
+
+class Confidence(NamedTuple):
+    """How confidence intervals were made: their level, the kind of bootstrap interval, the number of samples and the seed."""
+
+    level: float
+    method: str
+    rounds: int
+    seed: int
+
+    def __str__(self) -> str:
+        percent = f"{100 * self.level:g}%"
+        return f"Intervals: {percent}, {self.method} bootstrap over sentences, {self.rounds:,} samples, seed {self.seed}."
 
 
 @dataclass(frozen=True)
@@ -126,6 +143,7 @@ class Result:
     sentences: Sentences | None = field(default=None, repr=False)
     trees: ScoredTrees | None = field(default=None, repr=False)
     breakdowns: Mapping[str, Breakdown] = field(default_factory=dict[str, "Breakdown"], repr=False)
+    confidence: Confidence | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         rate = self.rates[self.headline]
@@ -326,8 +344,10 @@ def plain_count(value: Any) -> Any:
     return [plain_count(item) for item in value.counts]
 
 
-RESULT_SCHEMA = "treegauge.result/1"
-SCORES_SCHEMA = "treegauge.scores/1"
+RESULT_SCHEMA = "treegauge.result/2"
+SCORES_SCHEMA = "treegauge.scores/2"
+"""In version 2 sentences are numbered from 1; in version 1, which is still read, they were numbered from 0."""
+_VERSION_1 = frozenset({"treegauge.result/1", "treegauge.scores/1"})
 
 
 def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, Any]:
@@ -341,20 +361,30 @@ def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, A
         "skipped": result.skipped,
         "cutoff": {"length": result.short.length, **_part_to_dict(result.short)},
         "evalb": None if result.evalb is None else result.evalb.to_dict(),
-        "notes": [asdict(note) for note in result.notes],
+        "notes": [{**asdict(note), "sentence": note.sentence + 1 if note.sentence >= 0 else None} for note in result.notes],
         "signature": result.signature.to_dict(),
         "inputs": None if result.inputs is None else asdict(result.inputs),
     }
+    if result.confidence is not None:
+        data["confidence"] = result.confidence._asdict()
     if result.breakdowns:
         data["breakdowns"] = {name: counted.table.to_records() for name, counted in result.breakdowns.items()}
     if per_sentence:
         data["status"] = result.scored_sentences.status.tolist()
-        data["per_sentence"] = list(result.per_sentence())
+        data["per_sentence"] = list(numbered_from_1(result.per_sentence()))
     return data
 
 
+def numbered_from_1(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Records of sentences as they are written: the first sentence has number 1."""
+    return ({**record, "sentence": record["sentence"] + 1} for record in records)
+
+
 def _part_to_dict(part: Part) -> dict[str, Any]:
-    return {"sentences": part.sentences, "rates": plain(part.rates), "counts": dict(part.counts)}
+    data: dict[str, Any] = {"sentences": part.sentences, "rates": plain(part.rates), "counts": dict(part.counts)}
+    if part.intervals:
+        data["intervals"] = {name: [plain(low), plain(high)] for name, (low, high) in part.intervals.items()}
+    return data
 
 
 def results_from_json(text: str) -> list[Result]:
@@ -365,10 +395,10 @@ def results_from_json(text: str) -> list[Result]:
         raise FormatError(f"not JSON: {error}", path="<result>") from None
     data = cast("dict[str, Any]", data) if isinstance(data, dict) else {"schema": None}
     schema = data.get("schema")
-    if schema not in (RESULT_SCHEMA, SCORES_SCHEMA):
+    if schema not in (RESULT_SCHEMA, SCORES_SCHEMA, *_VERSION_1):
         raise FormatError(f"not a result of treegauge score: the schema is {schema!r}, not {RESULT_SCHEMA!r}", path="<result>")
     try:
-        items: list[dict[str, Any]] = data["results"] if schema == SCORES_SCHEMA else [data]
+        items: list[dict[str, Any]] = data["results"] if "results" in data or schema == SCORES_SCHEMA else [data]
         return [result_from_dict(item) for item in items]
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise FormatError(
@@ -381,6 +411,7 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
     cutoff, inputs, evalb = data["cutoff"], data["inputs"], data["evalb"]
     names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
     columns = tuple(data["counts"])
+    first = 0 if data["schema"] in _VERSION_1 else 1
     return Result(
         system=data["system"],
         metric=data["metric"],
@@ -389,12 +420,20 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
         total=_part_from(data),
         short=_part_from(cutoff, cutoff["length"]),
         signature=Signature.from_dict(data["signature"]),
-        notes=tuple(Note(**note) for note in data["notes"]),
+        notes=tuple(_note(note, first) for note in data["notes"]),
         evalb=None if evalb is None else EvalbOutcome(**{name: evalb[name] for name in names}),
         inputs=None if inputs is None else Inputs(tuple(inputs["gold"]), tuple(inputs["test"]), inputs["reading"]),
         definition=_definition(data["metric"], data["signature"]["options"]),
-        sentences=_sentences_from(data, columns) if "per_sentence" in data else None,
+        confidence=Confidence(**data["confidence"]) if "confidence" in data else None,
+        sentences=_sentences_from(data, columns, first) if "per_sentence" in data else None,
     )
+
+
+def _note(data: Mapping[str, Any], first: int) -> Note:
+    """A note, given the number of the first sentence; a note on no sentence of gold has none."""
+    number: int | None = data["sentence"]
+    values: dict[str, Any] = {**data, "sentence": -1 if number is None or number < first else number - first}
+    return Note(**values)
 
 
 def _definition(name: str, options: Mapping[str, Any]) -> Metric | None:
@@ -407,11 +446,12 @@ def _definition(name: str, options: Mapping[str, Any]) -> Metric | None:
 
 def _part_from(data: Mapping[str, Any], length: int | None = None) -> Part:
     rates = {name: math.nan if rate is None else float(rate) for name, rate in data["rates"].items()}
-    return Part(data["sentences"], data["counts"], rates, length)
+    ends = {name: [math.nan if end is None else float(end) for end in pair] for name, pair in data.get("intervals", {}).items()}
+    return Part(data["sentences"], data["counts"], rates, length, {name: (low, high) for name, (low, high) in ends.items()})
 
 
-def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...]) -> Sentences:
-    records = data["per_sentence"]
+def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...], first: int) -> Sentences:
+    records = [{**record, "sentence": record["sentence"] - first} for record in data["per_sentence"]]
     status = np.array(data["status"], dtype=np.int64)
     length = np.zeros(len(status), dtype=np.int64)
     places = [f"sentence {number + 1}" for number in range(len(status))]
@@ -477,26 +517,45 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
 def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result], like: Result) -> Table:
     # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics are only on the way to their rates.
     items = parts[0].counts if like.definition is not None and like.definition.counts_are_results else ()
-    rows: list[tuple[Cell, ...]] = [(item, *(part.counts.get(item) for part in parts)) for item in items]
-    rows += [
-        (name.replace("_", " "), *(shown_rate(name, part.rates.get(name, math.nan)) for part in parts)) for name in parts[0].rates
-    ]
-    rows.append(("sentences", *(part.sentences for part in parts)))
+    # A part with intervals has a second column, empty in rows that are no rates.
+    widths = [2 if part.intervals else 1 for part in parts]
+
+    def row(name: str, cells: Iterable[Cell]) -> tuple[Cell, ...]:
+        return name, *(cell for value, width in zip(cells, widths, strict=True) for cell in (value, *[""] * (width - 1)))
+
+    rows: list[tuple[Cell, ...]] = [row(item, (part.counts.get(item) for part in parts)) for item in items]
+    rows += [(name.replace("_", " "), *(cell for part in parts for cell in _rate_cells(part, name))) for name in parts[0].rates]
+    rows.append(row("sentences", (part.sentences for part in parts)))
     if any(part.counts.get("parsed", part.sentences) < part.sentences for part in parts):
-        rows.append(("parsed", *(part.counts.get("parsed") for part in parts)))
-    notes: list[str] = []
+        rows.append(row("parsed", (part.counts.get("parsed") for part in parts)))
+    level = f"{100 * like.confidence.level:g}%" if like.confidence is not None else ""
+    headings = [heading for name, width in zip(names, widths, strict=True) for heading in (name, *[level] * (width - 1))]
+    notes: list[str] = [str(like.confidence)] if like.confidence is not None and noted else []
     for result in noted:
         who = f"{result.system}: " if len(noted) > 1 else ""
         notes += [f"{who}Sentences left out: {result.skipped}."] if result.skipped else []
         notes += [f"{who}{result.evalb}"] if result.evalb is not None else []
         notes.append(str(result.signature))
-    return Table(title, (metric, *names), tuple(rows), tuple(notes))
+    return Table(title, (metric, *headings), tuple(rows), tuple(notes))
+
+
+def _rate_cells(part: Part, name: str) -> list[Cell]:
+    """A rate as it is shown, and its interval, if the part has intervals."""
+    value: Cell = shown_rate(name, part.rates.get(name, math.nan))
+    if not part.intervals:
+        return [value]
+    low, high = (shown_rate(name, end) for end in part.intervals.get(name, (math.nan, math.nan)))
+    return [value, "–" if math.isnan(low) else f"[{low:.2f}, {high:.2f}]"]
 
 
 def tidy_table(results: Sequence[Result]) -> Table:
-    """All rates at full precision, a row each: what a spreadsheet or data frame wants."""
+    """All rates at full precision, a row each, with the ends of their intervals: what a spreadsheet or data frame wants."""
+    with_intervals = any(result.confidence is not None for result in results)
     rows: list[tuple[Cell, ...]] = []
     for result in results:
         for name, part in (("all", result.total), (f"<={result.short.length}", result.short)):
-            rows += [(result.system, result.metric, name, part.sentences, rate, value) for rate, value in part.rates.items()]
-    return Table("", ("system", "metric", "length", "sentences", "rate", "value"), tuple(rows))
+            for rate, value in part.rates.items():
+                ends = part.intervals.get(rate, (math.nan, math.nan)) if with_intervals else ()
+                rows.append((result.system, result.metric, name, part.sentences, rate, value, *ends))
+    columns = ("system", "metric", "length", "sentences", "rate", "value", *(("low", "high") if with_intervals else ()))
+    return Table("", columns, tuple(rows))

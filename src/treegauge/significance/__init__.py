@@ -26,6 +26,7 @@ from treegauge.significance.classical import (
     sign_test,
 )
 from treegauge.significance.comparison import Comparison
+from treegauge.significance.confidence import with_confidence
 from treegauge.significance.paired_comparison import CompareOptions, compare, compare_scores
 from treegauge.significance.randomisation_test import Randomised, randomisation
 from treegauge.significance.resampling import Paired
@@ -56,4 +57,5 @@ __all__ = [
     "real_test",
     "real_test_m1",
     "sign_test",
+    "with_confidence",
 ]

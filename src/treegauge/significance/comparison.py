@@ -161,7 +161,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything at full precision, as JSON has it; undefined numbers are None."""
         return {
-            "schema": "treegauge.compare/1",
+            "schema": "treegauge.compare/2",
             "systems": list(self.systems),
             "rounds": self.rounds,
             "seed": self.seed,
@@ -169,7 +169,7 @@ class Comparison:
             "signature": self.signature,
             "signatures": {system: dict(of_system) for system, of_system in self.signatures.items()},
             "warnings": list(self.warnings),
-            "dropped_by_evalb": {system: list(sentences) for system, sentences in self.dropped_by_evalb.items()},
+            "dropped_by_evalb": {system: [index + 1 for index in dropped] for system, dropped in self.dropped_by_evalb.items()},
             "groups": [_group_dict(group) for group in self.groups],
         }
 

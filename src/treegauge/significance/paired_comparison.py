@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -27,7 +28,7 @@ from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request, no_progress
 from treegauge.scoring.evaluation import score_systems
-from treegauge.scoring.inputs import TreebankLike
+from treegauge.scoring.inputs import TreebankLike, path_of
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
 from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomial, holm, mcnemar, real_test, sign_test
@@ -35,7 +36,7 @@ from treegauge.significance.comparison import BracketTests, Comparison, Differen
 from treegauge.significance.randomisation_test import Randomised, randomisation
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress
 from treegauge.tables import number_of
-from treegauge.trees.treebank import Int64
+from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = [
     "FEW_SENTENCES",
@@ -138,7 +139,7 @@ def _of_structure(name: str, label: str) -> str:
 
 def compare(
     gold: TreebankLike,
-    systems: Mapping[str, TreebankLike],
+    systems: Mapping[str, TreebankLike] | Sequence[TreebankLike],
     options: CompareOptions | None = None,
     *,
     reading: ReadOptions = ReadOptions(),
@@ -148,10 +149,11 @@ def compare(
 ) -> Comparison:
     """Compare two or more systems on the same treebank.
 
-    Trees come in any form: paths, Treebanks, bracketed text, iterables of trees; ``reading`` says how files are read.
-    ``judgements`` are a person's, by system: with them Hogenhout & Matsumoto's measures are all there, and a rejected exact match
-    is not reproduced. ``progress`` is told how many rounds have been done, of :meth:`CompareOptions.all_rounds`. ``engine`` says
-    where the rounds run; it changes nothing else.
+    ``systems`` are trees by name; in a list, their names are those of the files, or "system 1", "system 2" ... Trees come in any
+    form: paths, Treebanks, bracketed text, iterables of trees; ``reading`` says how files are read. ``judgements`` are a person's,
+    by system: with them Hogenhout & Matsumoto's measures are all there, and a rejected exact match is not reproduced. ``progress``
+    is told how many rounds have been done, of :meth:`CompareOptions.all_rounds`. ``engine`` says where the rounds run; it changes
+    nothing else.
 
     >>> gold = "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))" * 5
     >>> flat = "(S (D a) (N b) (VP (V c) (NP (D d) (N e))))" * 5
@@ -161,10 +163,23 @@ def compare(
     (0.25, 0.0625)
     """
     options = options or CompareOptions()
+    if not isinstance(systems, Mapping):
+        systems = _named(systems)
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
     scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
     return compare_scores(scores, options, progress=progress, engine=engine)
+
+
+def _named(systems: Sequence[TreebankLike]) -> dict[str, TreebankLike]:
+    """A list of systems by name: that of the file, where each has another one, else a number."""
+    if isinstance(systems, (str, Treebank)):
+        raise UsageError("a comparison needs at least two systems, by name or in a list")
+    paths = [path_of(trees) for trees in systems]
+    names = [Path(path).stem if path is not None else f"system {number}" for number, path in enumerate(paths, start=1)]
+    if len(set(names)) < len(names):
+        names = [f"system {number}" for number in range(1, len(names) + 1)]
+    return dict(zip(names, systems, strict=True))
 
 
 def comparable_scores(
