@@ -1,7 +1,8 @@
 """FREVAL as its authors' program computes it: line by line, with its own cleaning and its own printing.
 
 Known from its behaviour: a blank gold line ends the evaluation, a malformed gold line shifts the pairs by one, a malformed test
-line drops its pair, labels *and tags* are cut, deletion looks at the uncut label, a node without children counts as a word.
+line drops its pair, labels *and tags* are cut, deletion looks at the uncut label, a node without children counts as a word. A
+deleted quote is put back where the other side has a quote behind as many words that are no quotes; numbers are rounded half up.
 Matched fragments are fragments of the gold tree all of whose nodes are matched; the test tree's edges are never looked at. Where
 that program crashes (a pair without brackets) or never ends (a line that stops inside a label), this one goes on.
 
@@ -11,15 +12,16 @@ The printout of FREVAL's authors' program, from the same counts: a row per sente
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
 from treegauge.io.sources import find_sources
 from treegauge.metrics.evalb.counting import count_crossing
-from treegauge.metrics.evalb.reading import EvalbSentence, Log, Rules, read_sentence
-from treegauge.metrics.evalb.scoring import repair_quotes
-from treegauge.metrics.freval import BySize, Freval, SizeScore, count_fragments
+from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
+from treegauge.metrics.freval import BySize, count_fragments
 from treegauge.presets.prm import Parameters, cut_label
 
 __all__ = ["PUBLISHED", "PublishedSentence", "lines_of", "published_printout", "published_sentences"]
@@ -73,27 +75,26 @@ def published_sentences(gold: Iterable[bytes], test: Iterable[bytes]) -> Iterato
         if not gold_line.strip():
             return
         log = Log()
-        gold_sentence = read_sentence(gold_line, rules, log)
+        length = read_sentence(gold_line, rules, log).length
         if log.messages:
             continue
         test_line = next(test_lines, b"")
         if not test_line.strip():
-            yield PublishedSentence(number, gold_sentence.length, "Skip")
+            yield PublishedSentence(number, length, "Skip")
             continue
-        test_sentence = read_sentence(test_line, rules, log)
+        read_sentence(test_line, rules, log)
         if not log.messages:
-            yield _scored(number, gold_sentence, test_sentence, rules)
+            yield _scored(number, length, _ProgramTree(gold_line, rules), _ProgramTree(test_line, rules), rules)
 
 
-def _scored(number: int, gold: EvalbSentence, test: EvalbSentence, rules: Rules) -> PublishedSentence:
-    length = gold.length
-    if len(gold.words) != len(test.words):
-        gold, test = repair_quotes(gold, test, rules, Log())
-    if gold.words != test.words or _childless(gold) or _childless(test):
+def _scored(number: int, length: int, gold: _ProgramTree, test: _ProgramTree, rules: Rules) -> PublishedSentence:
+    if len(gold.leaves()) != len(test.leaves()):
+        _put_quotes_back(gold, test)
+    if [leaf.label for leaf in gold.leaves()] != [leaf.label for leaf in test.leaves()]:
         return PublishedSentence(number, length, "Error")
-    gold_nodes, test_nodes = _nodes(gold), _nodes(test)
+    gold_nodes, gold_parents = gold.nodes()
+    test_nodes, test_parents = test.nodes()
     matched = _matched(gold_nodes, test_nodes, rules)
-    gold_parents, test_parents = _parents(gold_nodes), _parents(test_nodes)
     return PublishedSentence(
         number,
         length,
@@ -102,8 +103,8 @@ def _scored(number: int, gold: EvalbSentence, test: EvalbSentence, rules: Rules)
         count_fragments(test_parents),
         count_fragments(gold_parents, nodes=matched),
         count_crossing([node[:2] for node in gold_nodes], [node[:2] for node in test_nodes]),
-        len(gold.words),
-        sum(rules.same_label(_cut(ours), _cut(theirs)) for ours, theirs in zip(gold.tags, test.tags, strict=True)),
+        len(gold.leaves()),
+        sum(rules.same_label(ours, theirs) for ours, theirs in zip(gold.tags(), test.tags(), strict=False)),
     )
 
 
@@ -113,15 +114,120 @@ class _Node(NamedTuple):
     label: bytes
 
 
-def _childless(sentence: EvalbSentence) -> bool:
-    """Whether some bracket has nothing in it: the program takes it for a word, and no word is like it."""
-    return any(not sentence.text(bracket).strip() for bracket in range(len(sentence.labels)))
+@dataclass(eq=False)
+class _TreeNode:
+    """A node as the program holds it; a word is a node, too. ``name`` is the cut label."""
+
+    label: bytes
+    parent: _TreeNode | None
+    is_word: bool = False
+    n_children: int = 0
+    name: bytes = b""
+    is_deleted: bool = False
+    is_quote: bool = False
 
 
-def _nodes(sentence: EvalbSentence) -> list[_Node]:
-    """The nodes that count, in pre-order: not deleted by their uncut label, and not without words."""
-    triples = zip(sentence.starts, sentence.ends, sentence.labels, strict=True)
-    return [_Node(start, end, _cut(label)) for start, end, label in triples if start < end and label not in _DELETED]
+_TOKEN = re.compile(rb"\(([^\s()]*)(?:\s+([^\s()]*)(?=\)))?|\)")
+
+
+class _ProgramTree:
+    """A line as the program reads it: nodes in pre-order and post-order, what is deleted, and which nodes are quotes.
+
+    A node without children, such as ``(NP)``, is a leaf and compared as a word, by its uncut label, but covers nothing.
+    """
+
+    def __init__(self, line: bytes, rules: Rules) -> None:
+        self.root = _TreeNode(b"", None)
+        self.preorder: list[_TreeNode] = []
+        self.postorder: list[_TreeNode] = []
+        stack = [self.root]
+        for token in _TOKEN.finditer(line):
+            if token[0] == b")":
+                if len(stack) > 1:
+                    self.postorder.append(stack.pop())
+                continue
+            stack.append(self._add(token[1], stack[-1]))
+            if token[2] is not None:
+                word = self._add(token[2], stack[-1], is_word=True)
+                self.postorder.append(word)
+        for node in self.postorder:
+            self._mark(node, rules)
+
+    def _add(self, label: bytes, parent: _TreeNode, *, is_word: bool = False) -> _TreeNode:
+        node = _TreeNode(label, parent, is_word)
+        parent.n_children += 1
+        self.preorder.append(node)
+        return node
+
+    def _mark(self, node: _TreeNode, rules: Rules) -> None:
+        """Deletion and quotes go by the uncut label: of a node by its own, of a leaf by that of the node above it."""
+        parent = node.parent
+        assert parent is not None
+        if node.n_children:
+            node.name = _cut(node.label)
+            node.is_deleted = node.label in _DELETED
+        else:
+            node.name = node.label
+            parent.is_quote |= rules.is_quote(parent.label, node.label)
+            node.is_deleted = parent.label in _DELETED
+
+    def leaves(self) -> list[_TreeNode]:
+        """The leaves that are compared: those below nodes that are not deleted."""
+        return [node for node in self.postorder if not node.n_children and node.parent and not node.parent.is_deleted]
+
+    def tags(self) -> list[bytes]:
+        """The tag of each word that is left."""
+        return [leaf.parent.name for leaf in self.preorder if leaf.is_word and not leaf.is_deleted and leaf.parent]
+
+    def quotes(self) -> list[tuple[int, _TreeNode]]:
+        """The quotes, each with the number of words before it that are neither deleted nor quotes."""
+        found: list[tuple[int, _TreeNode]] = []
+        before = 0
+        for node in self.postorder:
+            if node.is_quote:
+                found.append((before, node))
+            elif not node.n_children and node.parent and not node.parent.is_deleted and not node.parent.is_quote:
+                before += 1
+        return found
+
+    def nodes(self) -> tuple[list[_Node], list[int]]:
+        """The nodes that count, in pre-order, with the number of each one's parent among them (-1: none)."""
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        place = 0
+        for leaf in self.preorder:
+            if leaf.is_word and not leaf.is_deleted:
+                above = leaf.parent
+                while above is not None:
+                    first.setdefault(id(above), place)
+                    last[id(above)] = place + 1
+                    above = above.parent
+                place += 1
+        tags = {id(node.parent) for node in self.preorder if node.is_word}
+        numbers: dict[int, int] = {id(self.root): -1}
+        nodes: list[_Node] = []
+        parents: list[int] = []
+        for node in self.preorder:
+            above = numbers[id(node.parent)]
+            numbers[id(node)] = above
+            if node.n_children and not node.is_deleted and id(node) in first and id(node) not in tags:
+                numbers[id(node)] = len(nodes)
+                nodes.append(_Node(first[id(node)], last[id(node)], node.name))
+                parents.append(above)
+        return nodes, parents
+
+
+def _put_quotes_back(gold: _ProgramTree, test: _ProgramTree) -> None:
+    """Put a deleted quote back where the other side has a quote behind as many words, with another tag, that is not deleted."""
+    partners = test.quotes()
+    for before, ours in gold.quotes():
+        for as_many, theirs in partners:
+            if before == as_many and ours.name != theirs.name and ours.is_deleted != theirs.is_deleted:
+                for tree, node in ((gold, ours), (test, theirs)):
+                    node.is_deleted = False
+                    for leaf in tree.preorder:
+                        if leaf.parent is node:
+                            leaf.is_deleted = False
 
 
 def _cut(label: bytes) -> bytes:
@@ -143,18 +249,6 @@ def _matched(gold: list[_Node], test: list[_Node], rules: Rules) -> list[bool]:
     return matched
 
 
-def _parents(nodes: list[_Node]) -> list[int]:
-    """The parent of each node, from spans in pre-order."""
-    parents: list[int] = []
-    open_nodes: list[int] = []
-    for index, node in enumerate(nodes):
-        while open_nodes and nodes[open_nodes[-1]].end <= node.start:
-            open_nodes.pop()
-        parents.append(open_nodes[-1] if open_nodes else -1)
-        open_nodes.append(index)
-    return parents
-
-
 _HEADER = "  ID     Len       N         R         P     Matched    GoldFrag    TestFrag    XBkt    Wrds    TgOK    TagAcc    Status"
 _TABLE = "   N         R         P        F1        a(n)     Matched    GoldFrag    TestFrag"
 
@@ -171,13 +265,13 @@ def published_printout(sentences: Sequence[PublishedSentence], cutoffs: Sequence
 
 
 def _rows(sentence: PublishedSentence) -> Iterator[str]:
-    accuracy = 100 * sentence.tags / sentence.words if sentence.words else 0.0
     for size in range(1, max(sentence.largest, 1) + 1):
-        score = SizeScore(size, sentence.gold.at(size), sentence.test.at(size), sentence.matched.at(size))
+        gold, test, matched = sentence.gold.at(size), sentence.test.at(size), sentence.matched.at(size)
         yield (
-            f"{sentence.number:4d}{sentence.length:8d}{size:8d}{100 * score.recall:10.2f}{100 * score.precision:10.2f}"
-            f"{score.matched:12d}{score.gold:12d}{score.test:12d}"
-            f"{sentence.crossing:8d}{sentence.words:8d}{sentence.tags:8d}{accuracy:10.2f}{sentence.status:>10}"
+            f"{sentence.number:4d}{sentence.length:8d}{size:8d}{_java(_percent(matched, gold)):>10}"
+            f"{_java(_percent(matched, test)):>10}{matched:12d}{gold:12d}{test:12d}"
+            f"{sentence.crossing:8d}{sentence.words:8d}{sentence.tags:8d}{_java(_percent(sentence.tags, sentence.words)):>10}"
+            f"{sentence.status:>10}"
         )
 
 
@@ -191,25 +285,27 @@ def _block(title: str, sentences: Sequence[PublishedSentence]) -> Iterator[str]:
     yield f"Number of Error sentence  ={sum(s.status == 'Error' for s in sentences):7d}"
     yield f"Number of Skip  sentence  ={sum(s.status == 'Skip' for s in sentences):7d}"
     yield f"Number of Valid sentence  ={len(valid):7d}"
-    yield f"Complete match            ={_percent(sum(s.is_complete_match for s in valid), len(valid)):7.2f}"
-    yield f"Average crossing          ={sum(crossings) / len(valid) if valid else 0.0:7.2f}"
-    yield f"No crossing               ={_percent(crossings.count(0), len(valid)):7.2f}"
-    yield f"2 or less crossing        ={_percent(sum(x <= 2 for x in crossings), len(valid)):7.2f}"
-    yield f"Tagging accuracy          ={_percent(sum(s.tags for s in valid), words):7.2f}"
+    yield f"Complete match            ={_java(_percent(sum(s.is_complete_match for s in valid), len(valid))):>7}"
+    yield f"Average crossing          ={_java(sum(crossings) / len(valid) if valid else 0.0):>7}"
+    yield f"No crossing               ={_java(_percent(crossings.count(0), len(valid))):>7}"
+    yield f"2 or less crossing        ={_java(_percent(sum(x <= 2 for x in crossings), len(valid))):>7}"
+    yield f"Tagging accuracy          ={_java(_percent(sum(s.tags for s in valid), words)):>7}"
     yield ""
     yield _TABLE
-    total = [len(valid), *(sum((getattr(s, side) for s in valid), BySize()) for side in ("gold", "test", "matched"))]
-    freval = Freval(matching="published", ranges=(0,))
-    scores = freval.by_size(total)
-    for score in scores:
-        if score.gold and score.test:
+    gold, test, matched = (sum((getattr(s, side) for s in valid), BySize()) for side in ("gold", "test", "matched"))
+    largest = max(gold.largest, test.largest)
+    total_recall = total_precision = 0.0
+    for size in range(1, largest + 1):
+        if gold.at(size) and test.at(size):
+            recall, precision = _percent(matched.at(size), gold.at(size)), _percent(matched.at(size), test.at(size))
+            total_recall += 1 / largest * recall
+            total_precision += 1 / largest * precision
             yield (
-                f"{score.size:4d}{100 * score.recall:10.2f}{100 * score.precision:10.2f}{_f1(score.recall, score.precision)}"
-                f"{1 / len(scores):12.6f}{score.matched:12d}{score.gold:12d}{score.test:12d}"
+                f"{size:4d}{_java(recall):>10}{_java(precision):>10}{_java(_f1(recall, precision)):>10}"
+                f"{_java(1 / largest, 6):>12}{matched.at(size):12d}{gold.at(size):12d}{test.at(size):12d}"
             )
-    rates = freval.rates(total)
     yield "-" * len(_TABLE)
-    yield f"    {100 * rates['flr']:10.2f}{100 * rates['flp']:10.2f}{_f1(rates['flr'], rates['flp'])}"
+    yield f"    {_java(total_recall):>10}{_java(total_precision):>10}{_java(_f1(total_recall, total_precision)):>10}"
     yield ""
 
 
@@ -217,10 +313,20 @@ def _percent(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
 
 
-def _f1(recall: float, precision: float) -> str:
+def _f1(recall: float, precision: float) -> float:
     both = recall + precision
-    value = 100 * 2 * recall * precision / both if both else math.nan
-    return f"{value:10.2f}" if both else f"{'NaN':>10}"
+    return 2 * precision * recall / both if both else math.nan
+
+
+def _java(value: float, digits: int = 2) -> str:
+    """A number as Java's formatter writes it: the shortest decimal that is the number, rounded half up.
+
+    >>> _java(0.125), f"{0.125:.2f}", _java(1.005), f"{1.005:.2f}", _java(math.nan)
+    ('0.13', '0.12', '1.01', '1.00', 'NaN')
+    """
+    if math.isnan(value):
+        return "NaN"
+    return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def lines_of(path: str) -> Iterator[bytes]:

@@ -70,7 +70,7 @@ class Part:
 
 
 class Confidence(NamedTuple):
-    """How confidence intervals were made: their level, the kind of bootstrap interval, the number of samples and the seed."""
+    """The making of confidence intervals: their level, the kind of bootstrap interval, the number of samples and the seed."""
 
     level: float
     method: str
