@@ -75,7 +75,8 @@ def command(
         return
     if output is None:
         raise UsageError("a model is a file: give -o FILE")
-    spare_inputs(output, treebank)
+    for written in (output, checkpoint):
+        spare_inputs(written, treebank)
     from treegauge.grammar.latent.model import save_latent
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
     from treegauge.parsing.jit import compiling_message, when_compiling

@@ -268,8 +268,16 @@ class _Table:
         """The scores of all systems by a metric."""
         found = self._results.get(metric, {})
         if missing := [system for system in self.systems if system not in found]:
+            self._refuse_other_options(metric, missing[0])
             raise MismatchError(f"there is no score by {metric} of {', '.join(missing)}; score with -m {metric}")
         return [found[system] for system in self.systems]
+
+    def _refuse_other_options(self, metric: str, system: str) -> None:
+        """Name the option in which a system's score by the same metric differs, if it has one."""
+        name, _, _ = metric.partition(":")
+        others = [of[system] for key, of in self._results.items() if key.partition(":")[0] == name and system in of]
+        if metric in self._results and others:
+            _check_comparable(name, [next(iter(self._results[metric].values())), others[0]])
 
     def metric(self, name: str) -> Metric:
         """The metric of that name, as it was used for the first system: the rates are the same for all."""
@@ -312,10 +320,10 @@ def _check_comparable(metric: str, results: Sequence[Result]) -> None:
     for other in others:
         theirs = _conditions(other)
         for what, value in ours.items():
-            if theirs[what] != value:
+            if theirs.get(what) != value:
                 raise MismatchError(
                     f"scores by {metric} that cannot be compared: {what} is {value} for {first.system}, "
-                    f"but {theirs[what]} for {other.system}"
+                    f"but {theirs.get(what)} for {other.system}"
                 )
 
 
