@@ -21,6 +21,7 @@ from treegauge.io.sources import ReadOptions
 from treegauge.metrics.evalb import UNPAIRED, VALID, score_lines
 from treegauge.metrics.freval import BySize
 from treegauge.metrics.registry import compared_metrics
+from treegauge.reports.reporting import report_of_scores
 from treegauge.significance import compare_scores
 
 
@@ -267,6 +268,24 @@ class TestSavedScores:
             main(["report", "--scores", "e.scores", "-o", "-"])
         assert left.value.code == 4
         assert "has changed since it was scored: the hash of the test trees" in capsys.readouterr().err
+
+    def test_a_report_of_scores_without_their_trees_says_what_is_left_out(
+        self, run: Any, files: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run("score", "gold.mrg", "escaped.mrg", "-m", "parseval", "-m", "freval", "--save", "e.scores")
+        scores = Scores.load("e.scores")
+        whole = report_of_scores(scores, CompareOptions(rounds=3))
+        (files / "gold.mrg").unlink()
+        alone = report_of_scores(scores, CompareOptions(rounds=3))
+        assert alone.left_out.startswith("gold.mrg is not there, so the tables")
+        assert (alone.comparison.to_dict(), alone.fragments) == (whole.comparison.to_dict(), whole.fragments)
+        titles = [table.title for table in alone.tables()]
+        assert titles == [table.title for table in whole.tables() if table.title in titles]
+        assert "Rates" in titles
+        assert "By label" not in titles
+        assert alone.left_out in alone.html()
+        assert 'id="sentences"' not in alone.html()
+        assert [str(note) for _, note in alone.notes] == [str(note) for _, note in whole.notes]
 
 
 def test_the_bits_of_hogenhout_are_never_summed(files: Path) -> None:

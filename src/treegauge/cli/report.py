@@ -82,6 +82,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         spare_inputs(chosen["output"], gold, *systems.values())
         report = _of_trees(gold, systems, how, options, chosen)
     report = replace(report, command=_command_line())
+    if report.left_out:
+        click.echo(f"note: {report.left_out}", err=True)
     if chosen["figures"]:
         _write_figures(report, Path(chosen["figures"]), [gold, *(tests if chosen["scored"] else named_systems(tests).values())])
     if chosen["form"] == "html":

@@ -138,6 +138,8 @@ def _pair(report: Report, pair: PairOfSystems) -> str:
 
 def _where(report: Report, pair: PairOfSystems, better: str, worse: str) -> str:
     """The label and the kind of error that account for most of a difference."""
+    if not report.marks:
+        return ""
     labels, errors = labels_table(report), errors_table(report)
     gold, key = labels.columns.index("gold"), 0
     places = [labels.columns.index(f"{system} recall") for system in (better, worse)]
@@ -321,7 +323,8 @@ def _minus(text: str) -> str:
 
 def _warnings(report: Report) -> list[str]:
     overall = report.comparison.overall
-    return list(dict.fromkeys([*report.comparison.warnings, *overall.warnings]))
+    left_out = [report.left_out] if report.left_out else []
+    return list(dict.fromkeys([*left_out, *report.comparison.warnings, *overall.warnings]))
 
 
 class _Chart(NamedTuple):
@@ -383,6 +386,8 @@ class _Example(NamedTuple):
 
 def _examples(report: Report) -> Mapping[str, list[_Example]]:
     """An example of each kind of error and system, in a sentence of readable length if there is one."""
+    if not report.marks:
+        return {}
     listed = {report.marks[report.systems[0]].pair.index[row].item() for row in report.sentences.rows}
     found: dict[str, dict[Place, list[str]]] = {}
     for system, errors in report.breakdowns["errors"].items():
@@ -418,6 +423,8 @@ def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Ex
 
 def _static_trees(report: Report) -> Iterator[str]:
     """The first sentences of readable length as pictures, for a reader without scripts."""
+    if not report.marks:
+        return
     length = report.marks[report.systems[0]].pair.gold.length
     rows = [row for row in report.sentences.rows if length[row] <= _LONGEST_STATIC][:_STATIC_SENTENCES]
     for row in rows:

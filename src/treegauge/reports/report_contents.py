@@ -42,15 +42,19 @@ def all_tables(report: Report) -> list[Table]:
         *difference_tables(report),
         *matrix_tables(report),
         fragments_table(report),
-        labels_table(report),
-        lengths_table(report),
-        crossings_table(report),
-        errors_table(report),
-        *confusion_tables(report),
+        *tables_of_trees(report),
         *hogenhout_tables(report),
         *hogenhout_pair_tables(report),
         *report.checked,
     ]
+
+
+def tables_of_trees(report: Report) -> list[Table]:
+    """The tables that need the trees; nothing where only scores are at hand."""
+    if not report.marks:
+        return []
+    tables = [labels_table(report), lengths_table(report), crossings_table(report), errors_table(report)]
+    return [*tables, *confusion_tables(report)]
 
 
 def rates_table(report: Report) -> Table:
@@ -157,7 +161,7 @@ def errors_table(report: Report) -> Table:
 def confusion_tables(report: Report) -> list[Table]:
     """The most frequent wrong labels on right spans, of each system."""
     tables: list[Table] = []
-    for system, found in report.breakdowns["confusions"].items():
+    for system, found in report.breakdowns.get("confusions", {}).items():
         table = found.table
         if table.rows:
             title = f"Labels confused by {system}"
@@ -178,6 +182,8 @@ def hogenhout_pair_tables(report: Report) -> list[Table]:
 
 def _side_by_side(report: Report, breakdown: str, title: str, key: str, shared: Sequence[str], of_system: Sequence[str]) -> Table:
     """A breakdown of all systems in one table: columns of the treebank once, the others once for each system."""
+    if breakdown not in report.breakdowns:
+        return Table(title, (key, *shared), ())
     tables = {system: found.table for system, found in report.breakdowns[breakdown].items()}
     records = {system: _by_key(table, key) for system, table in tables.items()}
     keys = list(dict.fromkeys(name for found in records.values() for name in found))
@@ -206,10 +212,12 @@ _MOST_CROSSING = 10
 
 def report_figures(report: Report) -> dict[str, list[Figure]]:
     """The figures of each section of a report."""
+    of_scores = {"summary": [rates_figure(report.comparison)], "fragments": _fragment_figures(report)}
+    if not report.marks:
+        return of_scores
     errors = errors_table(report)
     return {
-        "summary": [rates_figure(report.comparison)],
-        "fragments": _fragment_figures(report),
+        **of_scores,
         "labels": [_labels_figure(report, labels_table(report))],
         "lengths": [_lengths_figure(report, lengths_table(report))],
         "crossings": [_crossings_figure(report, crossings_table(report))],

@@ -48,6 +48,7 @@ __all__ = [
     "Fragments",
     "Report",
     "find_sentences",
+    "missing_trees",
     "pair_behind",
     "report",
     "report_of_scores",
@@ -62,10 +63,7 @@ def rescore(result: Result) -> Result:
         return result
     inputs = result.inputs
     if inputs is None:
-        raise UsageError(f"{result.system}: these scores are of trees in memory, which cannot be read again; give the trees")
-    for path in (*inputs.gold, *inputs.test):
-        if not os.path.exists(path):
-            raise UsageError(f"{path} is not there, but the scores of {result.system} are of its trees")
+        raise UsageError(f"{result.system}: {missing_trees(result)}; give the trees")
     reading = ReadOptions(**{item.name: inputs.reading[item.name] for item in fields(ReadOptions) if item.name in inputs.reading})
     signature = result.signature
     again = score(
@@ -86,6 +84,16 @@ def rescore(result: Result) -> Result:
         if before != now:
             raise MismatchError(f"{path} has changed since it was scored: the hash of the {side} trees was {before} and is {now}")
     return again
+
+
+def missing_trees(result: Result) -> str:
+    """The reason why the trees of a result cannot be had; nothing if they can."""
+    if result.trees is not None:
+        return ""
+    if result.inputs is None:
+        return "the scores are of trees in memory, which cannot be read again"
+    absent = [path for path in (*result.inputs.gold, *result.inputs.test) if not os.path.exists(path)]
+    return f"{absent[0]} is not there" if absent else ""
 
 
 def _trees(paths: Sequence[str], reading: ReadOptions) -> str | Treebank:
@@ -282,7 +290,8 @@ class Fragments:
 class Report:
     """The findings: the comparison, breakdowns and fragments by system, the sentences that differ.
 
-    ``title`` heads the page, ``gold_name`` names the treebank; ``checked`` are tables of a human check, if there was one.
+    ``title`` heads the page, ``gold_name`` names the treebank; ``checked`` are tables of a human check, if there was one. Where
+    only scores are at hand, there are no trees, marks and breakdowns, and ``left_out`` says what is missing for want of them.
     """
 
     title: str
@@ -297,6 +306,8 @@ class Report:
     sentences: DifferingSentences = field(repr=False)
     checked: tuple[Table, ...] = ()
     command: str = ""
+    left_out: str = ""
+    kept_notes: Mapping[str, Sequence[Note]] = field(default_factory=dict[str, Sequence[Note]], repr=False)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -305,7 +316,8 @@ class Report:
     @property
     def notes(self) -> list[tuple[str, Note]]:
         """The notes on single sentences, by system."""
-        return [(system, note) for system, found in self.marks.items() for note in found.pair.alignment.notes]
+        of_systems = {system: found.pair.alignment.notes for system, found in self.marks.items()} or self.kept_notes
+        return [(system, note) for system, notes in of_systems.items() for note in notes]
 
     def tables(self) -> list[Table]:
         """All tables of the report, for Markdown or LaTeX."""
@@ -370,10 +382,16 @@ def report_of_scores(
     """The report of systems whose scores are given, by parseval, freval and any other metrics.
 
     Scores that were read back name the files of their trees, which are read again: other trees than were scored are a
-    :class:`~treegauge.errors.MismatchError`.
+    :class:`~treegauge.errors.MismatchError`. Where a file is not there, the report has no breakdowns and no trees, and says so.
     """
     options = options or CompareOptions()
-    main = {result.system: rescore(result) for result in _by_metric(scores, _MAIN)}
+    by_system = {result.system: result for result in _by_metric(scores, _MAIN)}
+    fragments = {result.system: _fragments(result) for result in _by_metric(scores, _FRAGMENTS)}
+    reasons = [reason for result in by_system.values() if (reason := missing_trees(result))]
+    if reasons:
+        comparison = compare_scores(scores, options, progress=progress)
+        return _without_trees(title, gold_name, by_system, comparison, fragments, tuple(checked), reasons[0])
+    main = {system: rescore(result) for system, result in by_system.items()}
     with ThreadPoolExecutor(1) as pool, _Stoppable(progress) as watched:
         # Resampling is NumPy's work, which lets the other thread look for kinds of error meanwhile.
         comparing = pool.submit(compare_scores, scores, options, progress=watched)
@@ -386,8 +404,35 @@ def report_of_scores(
         sentences = find_sentences(gold, banks, marks, breakdowns["errors"], most=most)
         comparison = comparing.result()
     preset = next(iter(pairs.values())).preset
-    fragments = {result.system: _fragments(result) for result in _by_metric(scores, _FRAGMENTS)}
     return Report(title, gold_name, gold, banks, preset, comparison, breakdowns, fragments, marks, sentences, tuple(checked))
+
+
+def _without_trees(
+    title: str,
+    gold_name: str,
+    scores: Mapping[str, Result],
+    comparison: Comparison,
+    fragments: Mapping[str, Fragments],
+    checked: tuple[Table, ...],
+    reason: str,
+) -> Report:
+    """The report of scores alone, which says why there are no trees and what is left out."""
+    left_out = "the tables and figures by label, length, crossing and kind of error, and the trees, are left out"
+    return Report(
+        title,
+        gold_name,
+        gold=Treebank.from_trees([]),
+        banks={},
+        preset=next(iter(scores.values())).signature.preset,
+        comparison=comparison,
+        breakdowns={},
+        fragments=fragments,
+        marks={},
+        sentences=DifferingSentences((), (), (), (), 0, 0),
+        checked=checked,
+        left_out=f"{reason}, so {left_out}.",
+        kept_notes={system: result.notes for system, result in scores.items()},
+    )
 
 
 def _by_metric(scores: Sequence[Result], metric: str) -> list[Result]:
