@@ -1,13 +1,15 @@
 """How good and how fast latent-variable models are: train on GUM, parse its dev part, beside the Berkeley parser's output.
 
     python bench/latent.py [--data ../shared/data] [--treebank gum] [--models FOLDER] [--jobs 2] [--seeds 5] [--curves]
-                            [--exact 100] [--save]
+                            [--plot docs/images] [--exact 100] [--save]
 
 Trains the default and ``--quick`` with the command ``treegauge train`` (models that are in FOLDER already are taken from
 there), and parses all sentences of dev with the settings that training chose on its own trees: dev decides nothing. Times of
 parsing are CPU time of one thread, base pass and decoding included; of two threads wall time. ``--seeds N`` trains N quick
-models with other seeds, ``--curves`` shows F1 by rounds, by grammars and by trees, ``--exact N`` how often pruning loses the
-best tree of N short sentences. On two quiet cores the default takes about 6 minutes to train, a quick one 2.
+models with other seeds, ``--curves`` shows F1 by rounds, by grammars and by trees (and draws it into the folder of ``--plot``),
+``--exact N`` how often pruning loses the best tree of N short sentences. ``--treebank own`` takes the treebank that comes with
+treegauge, small as it is, and trains with five rounds too, which is what the held-out slice saves it from. On two quiet cores
+the default takes about 6 minutes to train on GUM, a quick one 2.
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from results import machine, save_section
 
+from treegauge.data import own_treebank
+from treegauge.experiments.figures import Line, LineFigure
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, load_latent
 from treegauge.io import read
 from treegauge.learning.latent.tuning import middle_levels
@@ -88,25 +93,44 @@ def objectives(model: LatentModel, gold: list[Tree]) -> list[str]:
     return lines
 
 
-def curves(folder: Path, model: LatentModel, treebank: Path, gold: list[Tree], jobs: int) -> list[str]:
+def curves(
+    folder: Path, model: LatentModel, quick: LatentModel, treebank: Path, gold: list[Tree], jobs: int, plot: Path | None
+) -> list[str]:
     """F1 by rounds and by grammars of a trained model, and by the number of training trees of quick ones."""
-    lines = ["| rounds (one grammar) | F1 |", "|---|---|"]
+    by_rounds: dict[int, float] = {}
     for rounds in range(model.rounds + 1):
         part = Hierarchy(model.counts(0, rounds), model.grammars[0].up[:rounds])
         settings = model.settings._replace(levels=middle_levels(rounds))
-        lines.append(f"| {rounds} (projected) | {f1(gold, parsed(LatentParser(_with(model, (part,), settings)), gold)):.2f} |")
+        by_rounds[rounds] = f1(gold, parsed(LatentParser(_with(model, (part,), settings)), gold))
+    lines = ["| rounds (one grammar, projected) | F1 |", "|---|---|", *(f"| {r} | {value:.2f} |" for r, value in by_rounds.items())]
     lines += ["", "| grammars | F1 | ms a sentence |", "|---|---|---|"]
+    by_grammars: dict[int, float] = {}
     for count in range(1, len(model.grammars) + 1):
         trees, milliseconds = timed(LatentParser(_with(model, model.grammars[:count], model.settings)), gold)
-        lines.append(f"| {count} | {f1(gold, trees):.2f} | {milliseconds:.1f} |")
+        by_grammars[count] = f1(gold, trees)
+        lines.append(f"| {count} | {by_grammars[count]:.2f} | {milliseconds:.1f} |")
     lines += ["", "| training trees (`--quick`) | rounds chosen | F1 |", "|---|---|---|"]
-    bank = list(read(treebank))
+    bank, by_trees = list(read(treebank)), dict[int, float]()
     for share in (16, 8, 4, 2):
+        size = len(bank) // share
         part = folder / f"part-{share}.mrg"
-        part.write_text("".join(f"{tree}\n" for tree in bank[: len(bank) // share]), "utf-8")
+        part.write_text("".join(f"{tree}\n" for tree in bank[:size]), "utf-8")
         small, _ = trained(folder, f"part-{share}", part, "--quick", "--jobs", str(jobs))
-        lines.append(f"| {len(bank) // share:,} | {small.rounds} | {f1(gold, parsed(LatentParser(small), gold)):.2f} |")
+        by_trees[size] = f1(gold, parsed(LatentParser(small), gold))
+        lines.append(f"| {size:,} | {small.rounds} | {by_trees[size]:.2f} |")
+    by_trees[len(bank)] = f1(gold, parsed(LatentParser(quick), gold))
+    lines.append(f"| {len(bank):,} | {quick.rounds} | {by_trees[len(bank)]:.2f} |")
+    if plot is not None:
+        draw(plot, "rounds", "rounds of splitting (one grammar)", by_rounds)
+        draw(plot, "grammars", "grammars", by_grammars)
+        draw(plot, "trees", "training trees (--quick)", by_trees)
     return lines
+
+
+def draw(folder: Path, name: str, x_label: str, values: Mapping[int, float]) -> None:
+    """Draw one curve."""
+    figure = LineFigure(f"latent-{name}", f"F1 by {name}", x_label, "F1", list(values), [Line("F1", list(values.values()))])
+    figure.draw(str(folder / f"latent-{name}.svg"))
 
 
 def _with(model: LatentModel, grammars: tuple[Hierarchy, ...], settings: object) -> LatentModel:
@@ -121,6 +145,7 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--seeds", type=int, default=0)
     options.add_argument("--curves", action="store_true")
+    options.add_argument("--plot", type=Path, help="the folder that pictures of the curves go to")
     options.add_argument("--exact", type=int, default=0)
     options.add_argument("--save", action="store_true")
     given = options.parse_args()
@@ -139,9 +164,20 @@ def seed_score(folder: Path, name: str, treebank: Path, gold: list[Tree], seed: 
     return f1(gold, parsed(LatentParser(model), gold))
 
 
+def banks(given: argparse.Namespace, folder: Path) -> tuple[Path, list[Tree]]:
+    """The file to train on, and the trees of dev without traces."""
+    if given.treebank == "own":
+        path = folder / "own.mrg"
+        path.write_text("".join(f"{tree}\n" for tree in own_treebank("train")), "utf-8")
+        dev = own_treebank("dev")
+    else:
+        path, dev = given.data / given.treebank / "train.mrg", read(given.data / given.treebank / "dev.mrg")
+    return path, [tree for tree in map(pipeline("traces"), dev) if tree is not None]
+
+
 def report(given: argparse.Namespace, folder: Path) -> str:
-    treebank, jobs = given.data / given.treebank / "train.mrg", str(given.jobs)
-    gold = [tree for tree in map(pipeline("traces"), read(given.data / given.treebank / "dev.mrg")) if tree is not None]
+    treebank, gold = banks(given, folder)
+    jobs = str(given.jobs)
     lines = [
         f"Trained on {len(read(treebank)):,} trees, {len(gold):,} sentences of dev parsed, none left out; `treegauge score` "
         "default. Settings were chosen on training trees.",
@@ -150,8 +186,11 @@ def report(given: argparse.Namespace, folder: Path) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     models: dict[str, LatentModel] = {}
-    for name, extra in (("default", ()), ("quick", ("--quick",))):
-        key = f"{given.treebank}-{name}"
+    rows = [("default", ()), ("quick", ("--quick",))]
+    if given.treebank == "own":
+        rows.append(("five rounds, nothing held out", ("--rounds", "5", "--no-tune")))
+    for name, extra in rows:
+        key = f"{given.treebank}-{name.replace(',', '').replace(' ', '-')}"
         models[name], cost = trained(folder, key, treebank, "--jobs", jobs, *extra)
         lines.append(row(name, models[name], cost, gold, os.path.getsize(folder / f"{key}.model")))
     berkeley = given.data / BERKELEY
@@ -165,7 +204,7 @@ def report(given: argparse.Namespace, folder: Path) -> str:
         shown = ", ".join(f"{score:.2f}" for score in scores)
         lines += ["", f"`--quick` with {len(scores)} seeds: {shown} (spread {max(scores) - min(scores):.2f})."]
     if given.curves:
-        lines += ["", *curves(folder, models["default"], treebank, gold, given.jobs)]
+        lines += ["", *curves(folder, models["default"], models["quick"], treebank, gold, given.jobs, given.plot)]
     if given.exact:
         short = [Sentence(tree.words) for tree in gold if tree.width <= 15][: given.exact]
         lines += [

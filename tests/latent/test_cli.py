@@ -51,7 +51,7 @@ def test_kbest_and_posteriors(folder: Path) -> None:
     assert [0, 6, "S"] in [entry[:3] for entry in first["posteriors"]]
     out, _ = run(folder, "posteriors", "m.model", "words.txt", "--format", "json")
     document = json.loads(out)
-    assert document["entropy_nats"] is None
+    assert 0 <= document["entropy_nats"] < 3
     assert document["parses"] >= 1
     assert {c["label"] for c in document["constituents"]} >= {"S", "NP", "VP", "NNP"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tests.latent.toys import PLAIN, TREES, Enumerated, enumerate_parses, model_
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing import Forest
+from treegauge.parsing.latent.entropy import tree_entropy
 from treegauge.parsing.latent.forest import LatentForest
 from treegauge.trees.tree import Tree
 
@@ -125,6 +127,22 @@ def test_samples_have_their_posteriors() -> None:
     assert [str(tree) for tree in forest.sample(20, 7)] == [str(tree) for tree in forest.sample(20, 7)]
 
 
+@pytest.mark.parametrize("sentence", SHORT)
+def test_entropy_equals_enumeration_and_is_estimated_well(sentence: str) -> None:
+    model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
+    shares: Counter[str] = Counter()
+    for number in range(2):
+        found = enumerate_parses(model, number, words)
+        total = math.fsum(parse.probability for parse in found)
+        for parse in found:
+            shares[str(parse.tree)] += parse.probability / total / 2
+    expected = -math.fsum(p * math.log(p) for p in shares.values() if p > 0)
+    forest = LatentForest(model, words, exact=True)
+    assert forest.entropy() == pytest.approx(expected, abs=1e-5)
+    spread = math.sqrt(math.fsum(p * (math.log(p) + expected) ** 2 for p in shares.values() if p > 0) / 400)
+    assert abs(tree_entropy(forest, few=0, samples=400) - expected) <= 5 * spread + 1e-5
+
+
 @pytest.mark.parametrize("sentence", SHORT[2:])
 @pytest.mark.parametrize("lam", [0.2, 0.4])
 def test_no_parse_is_worth_more_than_the_best_tree(sentence: str, lam: float) -> None:
@@ -201,3 +219,12 @@ def test_pruning_loses_little() -> None:
     assert pruned.log_partition == pytest.approx(exact.log_partition, abs=0.01)
     assert np.abs(pruned.shown.label - exact.shown.label).max() < 0.01
     assert PLAIN.rules == 0
+
+
+def test_a_sentence_that_pruning_would_leave_without_a_parse_has_one() -> None:
+    model = model_of(seeds=(4, 5))
+    harsh = replace(model, settings=model.settings._replace(base=0.9, subcategory=0.9, edge=0.9), derived={})
+    words = ["the", "old", "dog", "saw", "the", "cat", "with", "a", "dog", "with", "milk"]
+    assert LatentForest(harsh, words).log_partition <= LatentForest(model, words, exact=True).log_partition + 1e-9
+    long = ["milk", "saw", "the", "dog", *["with", "a", "dog"] * 60]
+    assert LatentForest(model, long).argmax("labelled-precision-recall").tree.words == tuple(long)

@@ -120,9 +120,11 @@ class LatentModel:
         return _float32(level_of(self.base, self.table, self.counts(grammar, wanted), self.settings.smoothing))
 
     def path(self, grammar: int) -> tuple[tuple[Level, ...], tuple[Int64, ...]]:
-        """The levels that parsing goes through, and for each the map to the subcategories of the one before."""
+        """The levels that parsing goes through, at least two (kernels are compiled once for each number of levels), and for each
+        the map to the subcategories of the one before."""
         hierarchy = self.grammars[grammar]
-        wanted = [*sorted(r for r in set(self.settings.levels) if 0 < r < hierarchy.rounds), hierarchy.rounds]
+        between = sorted(r for r in set(self.settings.levels) if 0 < r < hierarchy.rounds)
+        wanted = [*(between or [0]), hierarchy.rounds]
         levels = tuple(self.level(grammar, r) for r in wanted)
         ups = [np.zeros(int(levels[0].sizes.sum()), np.int64)]
         for coarse, fine in pairwise(wanted):

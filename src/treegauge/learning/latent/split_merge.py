@@ -1,7 +1,8 @@
 """Split every subcategory in two, let EM find out what they are for, put those together again that are for nothing.
 
 Petrov et al. 2006, section 2: after a split EM runs until the halves differ; the half of the splits that costs least likelihood is
-undone; EM runs again, and then with smoothing. A *round* is all of this once.
+undone; EM runs again, and then with smoothing. A *round* is all of this once. Where subcategories are to begin by context
+(:mod:`treegauge.learning.latent.contexts`), these take the place of the first split, and none of them is undone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from treegauge.grammar.latent.grammar import Counts, Smoothing, join_counts, usage
 from treegauge.grammar.latent.rows import offsets, split_rows
 from treegauge.grammar.latent.symbols import Int64
+from treegauge.learning.latent.contexts import context_counts
 from treegauge.learning.latent.em import LEAST, expect, parameters
 from treegauge.learning.latent.treebank import TreebankArrays, first_counts
 
@@ -105,8 +107,10 @@ def steps(
     schedule: Schedule = SCHEDULE,
     threads: int = 1,
     least: float = LEAST,
+    contexts: tuple[str, ...] = (),
 ) -> Iterator[Step]:
-    """Go on with training up to the end of round ``rounds``, iteration by iteration.
+    """Go on with training up to the end of round ``rounds``, iteration by iteration; the first round's subcategories are by
+    ``contexts``, if any are given.
 
     Round r draws its noise from ``numpy.random.default_rng([*seed, r])``, so a state determines all that follows.
     """
@@ -117,8 +121,9 @@ def steps(
         if state.round == 0 or state.iteration == last:
             if state.round == rounds:
                 return
-            rng = np.random.default_rng([*seed, state.round + 1])
-            state = State(state.round + 1, 0, split_counts(arrays, state.counts, rng, schedule.noise), state.up)
+            state = (_by_context(arrays, contexts, merge_at) if state.round == 0 else None) or _split(
+                arrays, state, seed, schedule.noise
+            )
         smooth = state.iteration >= merge_at + schedule.after_merge
         given = parameters(arrays, state.counts, schedule.smoothing if smooth else unsmoothed, least)
         made = expect(arrays, given, threads)
@@ -128,6 +133,18 @@ def steps(
             up = (*up, made_up)
         state = State(state.round, state.iteration + 1, counts, up)
         yield Step(state, made.log_likelihood, state.iteration == last)
+
+
+def _split(arrays: TreebankArrays, state: State, seed: tuple[int, ...], noise: float) -> State:
+    """The beginning of the next round."""
+    rng = np.random.default_rng([*seed, state.round + 1])
+    return State(state.round + 1, 0, split_counts(arrays, state.counts, rng, noise), state.up)
+
+
+def _by_context(arrays: TreebankArrays, contexts: tuple[str, ...], iteration: int) -> State | None:
+    """The first round as after its merge, its subcategories by context; ``None`` if there are none."""
+    counts = context_counts(arrays, contexts) if contexts else None
+    return None if counts is None else State(1, iteration, counts, (np.zeros(int(counts.sizes.sum()), np.int64),))
 
 
 def _merged(

@@ -1,6 +1,7 @@
 """Train a latent-variable model: settings chosen on a slice of the trees, then several grammars on all of them.
 
-Grammars differ only by the seed of their splits; their posteriors are averaged (Petrov 2010). Grammars are trained side by side by
+Grammars differ by the seed of their splits, and by the subcategories that they begin with
+(:mod:`treegauge.learning.latent.contexts`); their posteriors are averaged (Petrov 2010). Grammars are trained side by side by
 threads, or several threads share one: neither changes the result. After every iteration a checkpoint is written.
 """
 
@@ -27,6 +28,9 @@ __all__ = ["QUICK", "Iterated", "TrainingSettings", "train_latent"]
 FEWEST_TO_TUNE = 40
 """With fewer trees nothing is held out, and one round is done."""
 
+STARTS = (("phrases", "tags"), ("phrases", "inner"), ("tags",), ("phrases",), ("phrases", "tags", "inner"), ())
+"""The contexts that the first, the second ... grammar begins with; then these again."""
+
 
 @dataclass(frozen=True)
 class TrainingSettings:
@@ -35,6 +39,7 @@ class TrainingSettings:
     * ``grammars``: how many, with the seeds (``seed``, 0), (``seed``, 1) ...
     * ``rounds``: how many times subcategories are split; ``None``: up to ``most_rounds``, chosen on held-out trees.
     * ``tuning_grammars``: how many grammars settings are chosen with; 0 chooses nothing.
+    * ``starts``: the contexts that grammars begin with, one after the other and then again; ``()`` for none.
     * ``jobs``: threads; does not change the result.
     """
 
@@ -45,6 +50,7 @@ class TrainingSettings:
     seed: int = 1
     jobs: int = 1
     schedule: Schedule = SCHEDULE
+    starts: tuple[tuple[str, ...], ...] = STARTS
 
     def __post_init__(self) -> None:
         for name, least in (("grammars", 1), ("most_rounds", 0), ("tuning_grammars", 0), ("seed", 0), ("jobs", 1)):
@@ -62,7 +68,12 @@ class TrainingSettings:
             "tuning_grammars": self.tuning_grammars,
             "seed": self.seed,
             "schedule": schedule,
+            "starts": [list(start) for start in self.starts],
         }
+
+    def start(self, number: int) -> tuple[str, ...]:
+        """The contexts that a grammar begins with."""
+        return self.starts[number % len(self.starts)] if self.starts else ()
 
 
 QUICK = TrainingSettings(grammars=2, tuning_grammars=1)
@@ -147,10 +158,10 @@ class _Work:
     ) -> None:
         self.settings, self.on_iteration, self.kept = settings, on_iteration, kept
         self._history: dict[str, list[list[float]]] = {}
-        self._effort = 0.0
+        self._effort: dict[str, float] = {}
         tuned = settings.tuning_grammars if n_trees >= FEWEST_TO_TUNE else 0
         rounds = settings.most_rounds if settings.rounds is None else settings.rounds
-        self._whole = sum(map(_effort, range(1, rounds + 1))) * self._iterations * (settings.grammars + tuned)
+        self._whole = sum(map(_effort, range(1, rounds + 1))) * (settings.grammars + tuned)
 
     @property
     def _iterations(self) -> int:
@@ -158,7 +169,7 @@ class _Work:
 
     def train(self, arrays: TreebankArrays, kind: str, count: int, rounds: int, seed: int) -> list[dict[int, Hierarchy]]:
         """Train grammars; for each what it is after each round."""
-        side_by_side = min(count, self.settings.jobs)
+        side_by_side = max(1, min(count, self.settings.jobs))
         threads = max(1, self.settings.jobs // side_by_side)
         stop = Event()
 
@@ -183,9 +194,8 @@ class _Work:
     ) -> dict[int, Hierarchy]:
         state, history = self.kept.load(name) or (begin(arrays), list[list[float]]())
         made = {0: Hierarchy(begin(arrays).counts, ())} | self._complete(name, state)
-        for _ in range(state.round * self._iterations + state.iteration - (self._iterations if state.round else 0)):
-            self._effort += _effort(max(1, state.round))
-        for step in steps(arrays, state, rounds, seed, self.settings.schedule, threads):
+        schedule, contexts = self.settings.schedule, self.settings.start(seed[-1])
+        for step in steps(arrays, state, rounds, seed, schedule, threads, contexts=contexts):
             if stop.is_set():
                 break
             state = step.state
@@ -196,8 +206,10 @@ class _Work:
                 made[state.round] = Hierarchy(state.counts, state.up)
                 self.kept.save(f"{name}-round-{state.round}", state, history)
             self.kept.save(name, state, history)
-            self._effort += _effort(state.round)
-            done = min(1.0, self._effort / max(self._whole, 1e-9))
+            self._effort[name] = (
+                sum(map(_effort, range(1, state.round))) + _effort(state.round) * state.iteration / self._iterations
+            )
+            done = min(1.0, sum(list(self._effort.values())) / max(self._whole, 1e-9))
             self.on_iteration(Iterated(name, state.round, state.iteration, step.log_likelihood, done))
         self._history[name] = history
         return made
@@ -212,5 +224,5 @@ class _Work:
 
 
 def _effort(number: int) -> float:
-    """The time of an iteration of a round, in iterations of the first."""
+    """The time of a round, in times of the first."""
     return 1.7 ** (number - 1)

@@ -243,13 +243,21 @@ def draw_edge(v: int, i: int, forest: PackedForest, level: Level, found: Pass, l
 
 
 def tree_probability(
-    n: int, forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass, derivation: Derivation
+    forest: PackedForest,
+    is_tag: Bools,
+    level: Level,
+    words: Words,
+    found: Pass,
+    derivation: Derivation,
+    *,
+    pruned: bool = False,
 ) -> float:
-    """The logarithm of the probability of a derivation's tree, all subcategories summed out."""
+    """The logarithm of the probability of a derivation's tree, all subcategories summed out; or those that pruning has left."""
     alive = np.zeros(len(forest.kind), np.bool_)
     alive[list(derivation.edges)] = True
     e = np.zeros(len(found.inside))
-    inside_forest(forest, alive, is_tag, level, words, found.scale, found.place, np.ones(len(e), np.bool_), e)
+    is_open = found.is_open if pruned else np.ones(len(e), np.bool_)
+    inside_forest(forest, alive & found.alive if pruned else alive, is_tag, level, words, found.scale, found.place, is_open, e)
     A, o = int(forest.symbol[derivation.root]), int(found.place[derivation.root])
     size, first = int(level.sizes[A]), int(level.first[A])
     p = float(e[o : o + size] @ level.root[first : first + size].astype(np.float64))

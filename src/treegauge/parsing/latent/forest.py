@@ -46,7 +46,10 @@ _MOST_EDGES = 10_000_000
 _LEAST_SHARE = 1e-3
 """Tags that a word has less often than this are not tried, as long as there is a parse with the others."""
 _FIRST_SCALE = 30.0
-_SCALES = 6
+_SCALES = 16
+"""So many times words are scaled anew before a sentence is held to have no parse."""
+_WEAKER = (1.0, 1e-2, 1e-4, 1e-8, 0.0)
+"""What thresholds are multiplied with, until there is a parse."""
 _FLOAT64 = np.zeros(0, np.float64)
 
 
@@ -56,6 +59,15 @@ def word_columns(model: LatentModel, words: Sequence[str]) -> Words:
     number, signature = table.find(words)
     count = np.where(number >= 0, table.count[np.maximum(number, 0)], 1).astype(np.float64)
     return Words(number, signature, count, np.ones(len(words)), *table.pairs_of_word, table.pair_tag)
+
+
+def _next_step(step: float, z: float, n: int, too_small: float, too_large: float) -> float:
+    """The next logarithm to try for what every word is multiplied with, after ``step`` gave a sentence the probability z."""
+    if 0 < z < math.inf:
+        return step - math.log(z) / n
+    if too_small == -math.inf:
+        return step - 1.0
+    return step + 1.0 if too_large == math.inf else (too_small + too_large) / 2
 
 
 class LatentForest:
@@ -86,25 +98,53 @@ class LatentForest:
         return word_columns(self.model, self.words)
 
     @cached_property
+    def _analysis(self) -> tuple[tuple[PackedForest, Words] | None, list[Pass | None]]:
+        """The forest of the base grammar with the words scaled for it, and each grammar's last pass.
+
+        Where pruning leaves no grammar a parse, as can happen in very long sentences, it is done again with smaller thresholds.
+        """
+        packed, passes = None, list[Pass | None]()
+        for weaker in (1.0,) if self.exact else _WEAKER:
+            packed = self._packed(weaker)
+            passes = [] if packed is None else self._passes(*packed, weaker)
+            if packed is None or any(each is not None for each in passes):
+                break
+        return packed, passes
+
+    @property
     def packed(self) -> tuple[PackedForest, Words] | None:
         """The forest of the base grammar, and the words scaled for it; ``None`` if there is no parse."""
+        return self._analysis[0]
+
+    @property
+    def passes(self) -> list[Pass | None]:
+        """The last pass of each grammar; ``None`` where pruning left a grammar without a parse."""
+        return self._analysis[1]
+
+    def _packed(self, weaker: float) -> tuple[PackedForest, Words] | None:
         if not self.n:
             return None
-        return self._base_pass(0.0 if self.exact else _LEAST_SHARE) or self._base_pass(0.0)
+        return self._base_pass(0.0 if self.exact else _LEAST_SHARE, weaker) or self._base_pass(0.0, weaker)
 
-    def _base_pass(self, least_share: float) -> tuple[PackedForest, Words] | None:
+    def _base_pass(self, least_share: float, weaker: float) -> tuple[PackedForest, Words] | None:
         rules, n = self.tables.rules, self.n
         rows = self._base_rows(least_share)
-        scale = _FIRST_SCALE / rows.max(axis=1)
+        first = _FIRST_SCALE / rows.max(axis=1)
+        too_small, too_large, step = -math.inf, math.inf, 0.0
         for _ in range(_SCALES):
+            scale = first * math.exp(step)
             high, low, pairs = self._base_chart(rows * scale[:, None])
             z = float(rules.root @ high[0, n])
             if 1e-200 < z < 1e200:
                 break
-            scale *= math.exp(-math.log(z) / n) if 0 < z < math.inf else 10.0 if z == 0 else 0.1
+            if z == 0:
+                too_small = step
+            elif not z < math.inf:
+                too_large = step
+            step = _next_step(step, z, n, too_small, too_large)
         else:
             return None
-        threshold = 0.0 if self.exact else self.model.settings.base
+        threshold = 0.0 if self.exact else self.model.settings.base * weaker
         room = 20_000 + 1000 * n
         done, forest = base_forest(n, rules, high, low, pairs, threshold, room)
         while not done:
@@ -144,17 +184,12 @@ class LatentForest:
                 if not rows[s].any():
                     rows[s][mask] = 1.0
 
-    @cached_property
-    def passes(self) -> list[Pass | None]:
-        """The last pass of each grammar; ``None`` where pruning left a grammar without a parse."""
-        if self.packed is None:
-            return []
-        forest, words = self.packed
+    def _passes(self, forest: PackedForest, words: Words, weaker: float) -> list[Pass | None]:
         settings, made = self.model.settings, list[Pass | None]()
         for levels, ups in self.tables.paths:
             pruning = (
-                np.full(len(levels), 0.0 if self.exact else settings.subcategory),
-                np.full(len(levels), 0.0 if self.exact else settings.edge),
+                np.full(len(levels), 0.0 if self.exact else settings.subcategory * weaker),
+                np.full(len(levels), 0.0 if self.exact else settings.edge * weaker),
             )
             found = run_passes(self.n, forest, self.tables.rules.is_tag, levels, ups, words, *pruning, _FLOAT64)
             made.append(found if found.total > 0 else None)
@@ -224,8 +259,10 @@ class LatentForest:
         return np.flatnonzero(whole).tolist()
 
     def entropy(self) -> float:
-        """Not known: the entropy of trees whose subcategories are summed out has no efficient sum."""
-        return math.nan
+        """The entropy of the tree given the sentence, in nats; see :mod:`treegauge.parsing.latent.entropy`."""
+        from treegauge.parsing.latent.entropy import tree_entropy
+
+        return tree_entropy(self)
 
     def constituents(self) -> list[Constituent]:
         """g(s, t, X) by the base grammar's symbols, inner ones and tags included, in the order of the forest."""
@@ -284,17 +321,21 @@ class LatentForest:
 
     def sample(self, size: int, seed: int) -> list[Tree]:
         """Trees drawn with their posteriors: each from a grammar drawn with equal probability, so that they agree with the mean."""
+        return [self.tree(derivation) for derivation in self.sample_derivations(size, seed)]
+
+    def sample_derivations(self, size: int, seed: int) -> list[Derivation]:
+        """The derivations of :meth:`sample`."""
         self._require_parse()
         assert self.packed is not None
         forest, _ = self.packed
         rng = np.random.default_rng(seed)
-        trees: list[Tree] = []
+        made: list[Derivation] = []
         for _ in range(size):
             number, each = self.found[int(rng.integers(len(self.found)))]
             level = self.tables.paths[number][0][-1]
             root, choice = sample_derivation(self.n, forest, self.tables.rules.is_tag, level, each, rng)
-            trees.append(self.tree(derivation_of(forest, root, choice)))
-        return trees
+            made.append(derivation_of(forest, root, choice))
+        return made
 
     def kbest(self, k: int) -> list[Parse]:
         """The likeliest k trees among those of the 10 k best derivations of each grammar, with their probabilities in the
@@ -314,7 +355,7 @@ class LatentForest:
         forest, words = self.packed
         is_tag = self.tables.rules.is_tag
         each = [
-            tree_probability(self.n, forest, is_tag, self.tables.paths[number][0][-1], words, found, derivation)
+            tree_probability(forest, is_tag, self.tables.paths[number][0][-1], words, found, derivation)
             for number, found in self.found
         ]
         return float(np.logaddexp.reduce(each)) - math.log(len(self.model.grammars))
