@@ -28,7 +28,7 @@ from pathlib import Path
 from results import machine, save_section
 
 from treegauge.data import own_treebank
-from treegauge.experiments.figures import Line, LineFigure
+from treegauge.experiments.presentation import Line, LineFigure
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, load_latent
 from treegauge.io import read
 from treegauge.learning.latent.tuning import middle_levels
@@ -158,6 +158,14 @@ def main() -> None:
         save_section(f"Latent-variable models on {given.treebank}", text)
 
 
+def long_sentence(model: LatentModel, gold: list[Tree], size: int = 200) -> str:
+    """The CPU time of a sentence of so many words: dev's first ones, one after the other."""
+    words = tuple(word for tree in gold for word in tree.words)[:size]
+    began = time.process_time()
+    parsed = LatentParser(model).parse(Sentence(words))
+    return f"{len(words)} words as one sentence: {time.process_time() - began:.1f} s{' (fallback)' if parsed.fallback else ''}."
+
+
 def seed_score(folder: Path, name: str, treebank: Path, gold: list[Tree], seed: int, jobs: str) -> float:
     """F1 of a quick model with another seed."""
     model, _ = trained(folder, f"{name}-quick-{seed}", treebank, "--quick", "--seed", str(seed), "--jobs", jobs)
@@ -198,6 +206,7 @@ def report(given: argparse.Namespace, folder: Path) -> str:
         lines.append(
             f"| Berkeley parser 1.7, 4 rounds, max-rule | 1 | {f1(gold, list(read(berkeley))):.2f} | 69, measured elsewhere | | | |"
         )
+    lines += ["", long_sentence(models["default"], gold)]
     lines += ["", "Objectives, default model:", "", *objectives(models["default"], gold)]
     if given.seeds:
         scores = [seed_score(folder, given.treebank, treebank, gold, seed, jobs) for seed in range(1, given.seeds + 1)]

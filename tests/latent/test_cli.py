@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.latent.test_training import FAST, bank
 
+from treegauge.cli._group import treegauge
+from treegauge.errors import TreegaugeError
 from treegauge.grammar.latent.model import save_latent
 from treegauge.learning.latent.training import train_latent
 
@@ -25,8 +27,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
-    done = subprocess.run([sys.executable, "-m", "treegauge", *arguments], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == code, done.stderr
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(treegauge, list(arguments), prog_name="treegauge")
+    if isinstance(done.exception, TreegaugeError):  # the command line says it and exits with its code
+        assert done.exception.exit_code == code, done.exception
+        return done.stdout, str(done.exception)
+    assert done.exit_code == code, done.output
     return done.stdout, done.stderr
 
 

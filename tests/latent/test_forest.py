@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +24,7 @@ SHORT = ["a cat sat", "milk", "sat with milk", "milk saw the cat", "the old cat 
 
 def parses(model: LatentModel, words: tuple[str, ...]) -> dict[str, float]:
     """P(tree, words) in the mixture of a model's grammars."""
-    total: Counter[str] = Counter()
+    total = defaultdict[str, float](float)
     for number in range(len(model.grammars)):
         for parse in enumerate_parses(model, number, words):
             total[str(parse.tree)] += parse.probability / len(model.grammars)
@@ -57,7 +57,7 @@ def test_posteriors_equal_enumeration(sentence: str, seeds: tuple[int, ...]) -> 
     assert forest.n_parses == len(each[0])
     totals = [math.fsum(parse.probability for parse in found) for found in each]
     assert forest.log_partition == pytest.approx(math.log(math.fsum(totals) / len(totals)), abs=1e-5)
-    expected: Counter[tuple[int, int, str]] = Counter()
+    expected = defaultdict[tuple[int, int, str], float](float)
     for found, total in zip(each, totals, strict=True):
         for parse in found:
             for key in constituents(parse.tree):
@@ -116,7 +116,7 @@ def test_samples_have_their_posteriors() -> None:
     forest = LatentForest(model, words, exact=True)
     size = 4000
     drawn = Counter(map(str, forest.sample(size, 1)))
-    expected: Counter[str] = Counter()
+    expected = defaultdict[str, float](float)
     for number in range(2):
         found = enumerate_parses(model, number, words)
         total = math.fsum(parse.probability for parse in found)
@@ -130,7 +130,7 @@ def test_samples_have_their_posteriors() -> None:
 @pytest.mark.parametrize("sentence", SHORT)
 def test_entropy_equals_enumeration_and_is_estimated_well(sentence: str) -> None:
     model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
-    shares: Counter[str] = Counter()
+    shares = defaultdict[str, float](float)
     for number in range(2):
         found = enumerate_parses(model, number, words)
         total = math.fsum(parse.probability for parse in found)

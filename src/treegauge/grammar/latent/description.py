@@ -123,25 +123,42 @@ def _add_rules(
                 found[key] = found.get(key, 0.0) + total
 
 
-_ROW, _WIDTH, _BAR = 22, 900, 160
+_ROW, _WIDTH, _BAR = 22, 1080, 110
+_COLUMNS = (8, 90, 250, 700)
+_HEADINGS = ("subcategory", "share", "what it is", "where it stands")
 
 
 def draw_subcategories(described: Described) -> str:
-    """An SVG picture: a bar for each subcategory's share, and beside it what it is."""
-    height = _ROW * (len(described.rows) + 1)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" '
-        f'font-family="sans-serif" font-size="12" role="img" aria-label="Subcategories of labels, their shares and what they are">',
-        f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
-    ]
-    for number, row in enumerate(described.rows):
-        y = _ROW * number + _ROW
-        text = html.escape("  ".join(name for name, _ in row.below))
-        title = html.escape(f"{row.label}-{row.number}: {_listed(row.below)}\n{_listed(row.above)}")
-        parts.append(
-            f'<g><title>{title}</title><text x="8" y="{y}">{html.escape(row.label)}-{row.number}</text>'
-            f'<rect x="90" y="{y - 11}" width="{max(1.0, _BAR * row.share):.1f}" height="13" fill="#7a9cc6"/>'
-            f'<text x="{94 + _BAR * row.share:.1f}" y="{y}" fill="#444">{100 * row.share:.0f}%</text>'
-            f'<text x="{90 + _BAR + 44}" y="{y}">{text}</text></g>'
-        )
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    """An SVG picture: a bar for each subcategory's share, beside it what it is and where it stands, each label apart."""
+    body: list[str] = []
+    y, label = _ROW, ""
+    for x, heading in zip(_COLUMNS, _HEADINGS, strict=True):
+        body.append(f'<text x="{x}" y="{y}" font-weight="bold">{heading}</text>')
+    for row in described.rows:
+        y += _ROW if row.label == label else _ROW + _ROW // 2
+        label = row.label
+        body.append(_drawn(row, y))
+    height = y + _ROW // 2
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" '
+            f'font-family="sans-serif" font-size="12" role="img" aria-label="Subcategories of labels, their shares, what they are '
+            f'and where they stand">',
+            f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>',
+            *body,
+            "</svg>\n",
+        ]
+    )
+
+
+def _drawn(row: Subcategory, y: int) -> str:
+    """The line of one subcategory; the pointer shows the probabilities."""
+    name, bar, is_what, stands = _COLUMNS
+    title = html.escape(f"{row.label}-{row.number}: {_listed(row.below)}\n{_listed(row.above)}")
+    below, above = (html.escape(" \u00b7 ".join(text for text, _ in items)) for items in (row.below, row.above[:2]))
+    return (
+        f'<g><title>{title}</title><text x="{name}" y="{y}">{html.escape(row.label)}-{row.number}</text>'
+        f'<rect x="{bar}" y="{y - 11}" width="{max(1.0, _BAR * row.share):.1f}" height="13" fill="#7a9cc6"/>'
+        f'<text x="{bar + 4 + _BAR * row.share:.1f}" y="{y}" fill="#444">{100 * row.share:.0f}%</text>'
+        f'<text x="{is_what}" y="{y}">{below}</text><text x="{stands}" y="{y}" fill="#444">{above}</text></g>'
+    )

@@ -21,8 +21,8 @@ from treegauge.learning.latent.treebank import BINARY, LEXICAL, UNARY, Nodes, Tr
 __all__ = ["CONTEXTS", "context_counts", "node_contexts"]
 
 CONTEXTS = {"phrases": PHRASE, "tags": TAG, "inner": INNER}
-"""Which symbols can begin with subcategories by context: phrases and tags by the phrase above them, inner symbols by the sibling
-to their left."""
+"""The symbols that can begin with subcategories by context: phrases and tags by the phrase above them, inner symbols by the
+sibling to their left."""
 MOST = {"phrases": 3, "tags": 8, "inner": 3}
 """So many contexts have a subcategory of their own; one more is for all others."""
 

@@ -49,7 +49,7 @@ _FIRST_SCALE = 30.0
 _SCALES = 16
 """So many times words are scaled anew before a sentence is held to have no parse."""
 _WEAKER = (1.0, 1e-2, 1e-4, 1e-8, 0.0)
-"""What thresholds are multiplied with, until there is a parse."""
+"""Factors of the thresholds, one after the other until there is a parse."""
 _FLOAT64 = np.zeros(0, np.float64)
 
 
