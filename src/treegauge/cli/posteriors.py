@@ -71,7 +71,7 @@ def command(
             "words": list(words),
             "log_probability": forest.log_partition,
             "parses": None if forest.n_parses == math.inf else forest.n_parses,
-            "entropy_nats": forest.entropy(),
+            "entropy_nats": None if math.isnan(forest.entropy()) else forest.entropy(),
             "constituents": [c._asdict() for c in rows],
         }
         click.echo(json.dumps(document, ensure_ascii=False))
@@ -87,7 +87,8 @@ def command(
     for c in rows:
         click.echo(f"{c.start:5}  {c.end:3}  {c.label:{width}}  {c.posterior:9.4f}  {' '.join(words[c.start : c.end])}")
     entropy = forest.entropy() / math.log(2)
-    click.echo(f"log probability {forest.log_partition:.4f}; {forest.n_parses:,} parses, entropy {entropy:.2f} bits", err=True)
+    shown = "" if math.isnan(entropy) else f", entropy {entropy:.2f} bits"
+    click.echo(f"log probability {forest.log_partition:.4f}; {forest.n_parses:,} parses{shown}", err=True)
 
 
 def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequence[str]) -> Forest | LatentForest:
