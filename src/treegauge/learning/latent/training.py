@@ -38,7 +38,7 @@ class TrainingSettings:
 
     * ``grammars``: how many, with the seeds (``seed``, 0), (``seed``, 1) ...
     * ``rounds``: how many times subcategories are split; ``None``: up to ``most_rounds``, chosen on held-out trees.
-    * ``tuning_grammars``: how many grammars settings are chosen with; 0 chooses nothing.
+    * ``tuning_grammars``: how many grammars settings are chosen with (at most ``grammars``); 0 chooses nothing.
     * ``starts``: the contexts that grammars begin with, one after the other and then again; ``()`` for none.
     * ``jobs``: threads; does not change the result.
     """
@@ -46,7 +46,7 @@ class TrainingSettings:
     grammars: int = 6
     rounds: int | None = None
     most_rounds: int = 5
-    tuning_grammars: int = 2
+    tuning_grammars: int = 4
     seed: int = 1
     jobs: int = 1
     schedule: Schedule = SCHEDULE
@@ -76,7 +76,7 @@ class TrainingSettings:
         return self.starts[number % len(self.starts)] if self.starts else ()
 
 
-QUICK = TrainingSettings(grammars=2, tuning_grammars=1)
+QUICK = TrainingSettings(grammars=2, tuning_grammars=2)
 """A third of the time, for somewhat less accuracy."""
 
 
@@ -142,7 +142,7 @@ def _tuned(trees: Sequence[Tree], work: _Work, on_try: Callable[[Tried], None]) 
     rest, held = hold_out(trees)
     arrays = treebank_arrays(rest)
     rounds = settings.most_rounds if settings.rounds is None else settings.rounds
-    made = work.train(arrays, "tuning", settings.tuning_grammars, rounds, settings.seed + 1)
+    made = work.train(arrays, "tuning", min(settings.tuning_grammars, settings.grammars), rounds, settings.seed + 1)
     if settings.rounds is not None:
         made = [{rounds: each[rounds]} for each in made]
     chosen = choose(arrays, made, held, jobs=settings.jobs, on_try=on_try)
@@ -159,7 +159,7 @@ class _Work:
         self.settings, self.on_iteration, self.kept = settings, on_iteration, kept
         self._history: dict[str, list[list[float]]] = {}
         self._effort: dict[str, float] = {}
-        tuned = settings.tuning_grammars if n_trees >= FEWEST_TO_TUNE else 0
+        tuned = min(settings.tuning_grammars, settings.grammars) if n_trees >= FEWEST_TO_TUNE else 0
         rounds = settings.most_rounds if settings.rounds is None else settings.rounds
         self._whole = sum(map(_effort, range(1, rounds + 1))) * (settings.grammars + tuned)
 
