@@ -95,6 +95,29 @@ def test_every_algorithm_of_table_2_is_there_with_its_signature() -> None:
     assert found["data"]["MH"]["against unary-free trees"]["rates"]["MPP"]["tagging_accuracy"] == 1
 
 
+def test_hogenhouts_tables_add_up() -> None:
+    found = run_small("hogenhout-tables", sentences=20, max_length=12)
+    for items in found["data"]["items"].values():
+        assert items["EMA"] + items["EMR"] + items["CEA"] + items["CER"] + items["SPA"] + items["SPR"] == items["TPB"]
+    YY, YN, NY, NN = found["data"]["cells"]
+    assert found["data"]["items"]["A"]["TTB"] == YY + YN + NY + NN
+    assert found["data"]["items"]["A"]["EMA"] == YY + YN
+    assert found["data"]["parse_base"] >= 1
+    assert "SIMULATED" in found["notes"][1]
+    paper = {row["measure"]: row["A paper"] for row in found["tables"][2]["rows"]}
+    assert paper["Precision-soft"] == pytest.approx(0.912, abs=5e-4)
+
+
+def test_freval_ranks_our_own_parsers() -> None:
+    found = run_small("freval-table1", sentences=12, max_length=10, dop_trees=30)
+    assert set(found["data"]["unparsed"]) == {"PCFG", "MH", "DOP", "annotated"}
+    for rates in found["data"]["rates"].values():
+        assert 0 <= rates["f1"] <= 1
+    (row,) = [row for row in found["tables"][0]["rows"] if row["parser"] == "ours: PCFG"]
+    assert row["F1 1"] == found["data"]["rates"]["PCFG"]["f1_1"]
+    assert found["notes"][0].startswith("Outcome: ")
+
+
 def test_the_curve_ends_where_the_table_stands() -> None:
     found = run_small("simaan-table2", halvings=1, sentences=20)
     fewer, all_trees = found["data"]["curve"]

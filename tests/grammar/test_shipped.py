@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
-from treegauge.grammar.model import load_model, ship, shipped_model
+from treegauge.grammar.model import SHIPPED, load_model, shipped_model
+from treegauge.parsing.tuning import CRITERIA, from_notes, ship
 
 
 def test_the_shipped_grammar_is_the_one_that_training_gives(tmp_path: Path) -> None:
     ship(tmp_path / "new.model")
     made, shipped = load_model(tmp_path / "new.model"), shipped_model()
-    advice = 'training or the treebank has changed: python -c "from treegauge.grammar.model import ship; ship()"'
+    advice = 'training or the treebank has changed: python -c "from treegauge.parsing.tuning import ship; ship()"'
     assert made.grammar == shipped.grammar, advice
     assert made == shipped, advice
+    assert (tmp_path / "new.model").read_bytes() == SHIPPED.read_bytes(), advice
+    assert set(from_notes(shipped.notes)) == set(CRITERIA)

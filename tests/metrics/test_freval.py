@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from known_answers import exact_cases
 
+import treegauge
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
@@ -103,3 +107,29 @@ def test_options_by_name_and_their_errors() -> None:
         find_metric("freval:edge")
     with pytest.raises(UsageError, match="sum to 1"):
         Freval(alpha=(0.5, 0.4))
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=8), st.data())
+def test_sparsity_smooths_large_sizes_by_small_ones(gold: list[int], data: st.DataObject) -> None:
+    """The weighted mean is the uniform mean of scores smoothed one after the other."""
+    gold[0] += 1
+    values = [data.draw(st.floats(0, 1)) for _ in gold]
+    weights = Freval(alpha="sparsity").weights(len(gold), gold)
+    assert math.fsum(weights) == pytest.approx(1)
+    smoothed = [values[0]]
+    for n, value in zip(gold[1:], values[1:], strict=True):
+        share = n / (n + gold[0])
+        smoothed.append(share * value + (1 - share) * smoothed[-1])
+    expected = math.fsum(smoothed) / len(smoothed)
+    assert math.fsum(w * v for w, v in zip(weights, values, strict=True)) == pytest.approx(expected)
+
+
+def test_sparsity_is_the_same_for_one_corpus_and_for_many_samples() -> None:
+    gold, test = "(S (NP (N a)) (VP (V b) (NP (N c))))", "(S (NP (N a)) (XP (V b) (NP (N c))))"
+    result = treegauge.score(gold, test, metric="freval:sparsity")
+    metric = Freval(alpha="sparsity")
+    assert result.rows is not None
+    columns, _ = metric.float_columns([result.rows])
+    rates = dict(zip(metric.rate_names, metric.rates_of_sums(columns[0].sum(axis=0, keepdims=True))[0], strict=True))
+    assert rates == pytest.approx(dict(result.rates))
+    assert rates["f1"] > treegauge.score(gold, test, metric="freval").rates["f1"]

@@ -11,6 +11,7 @@ import pytest
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.grammar import load_model, train
+from treegauge.grammar.tree_counts import Recipe, count_trees
 from treegauge.io import write
 from treegauge.normalise import pipeline
 from treegauge.parsing.tuning import CRITERIA, SETTINGS, VITERBI, choose_settings, from_notes, to_notes, tuning_sentences
@@ -62,7 +63,56 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "mbr:parseval.recall" in run("parse", model, "--for", "parseval.recall", text=sentence).stderr
     assert "decoding for" not in run("parse", model, "--objective", "viterbi", text=sentence).stderr
     assert run("parse", model, "--for", "f1", "--objective", "viterbi", text=sentence).returncode == 2
+    alone = str(tmp_path / "shards.model")
+    for part in ("1/2", "2/2"):
+        assert (
+            run("induce", str(tmp_path / "train.mrg"), "-o", alone, "--shard", part, "--part", f"{model}.{part[0]}").returncode == 0
+        )
+    merged = run("merge", f"{model}.1", f"{model}.2")
+    assert "best for f1 on " in merged.stderr
+    assert Path(alone).read_bytes() == Path(model).read_bytes()
+    piped = run("induce", "-", "-o", alone, text=(tmp_path / "train.mrg").read_text())
+    assert "best for f1 on " in piped.stderr
     plain = str(tmp_path / "y.model")
     assert "best for" not in run("induce", str(tmp_path / "train.mrg"), "-o", plain, "--no-tune").stderr
     assert from_notes(load_model(plain).notes) == {}
-    assert run("parse", plain, "--for", "recall", text=sentence).returncode == 2
+    unset = run("parse", plain, "--for", "recall", text=sentence)
+    assert unset.returncode == 0
+    assert "no settings for recall: --objective viterbi" in unset.stderr
+
+
+def test_counts_without_some_trees_are_counts_of_the_others() -> None:
+    bank = list(own_treebank("train", ("travel",)))[:30]
+    for recipe in (Recipe(), Recipe("traces,functions,root,goodman", tags=True, estimator="corrected"), Recipe(rule_weight=1.0)):
+        whole, some, rest = (count_trees(trees, recipe) for trees in (bank, bank[::3], [t for i, t in enumerate(bank) if i % 3]))
+        left = whole.without(some)
+        assert (left.trees, left.rules, left.roots, left.tokens, left.nodes) == (
+            rest.trees, rest.rules, rest.roots, rest.tokens, rest.nodes,
+        )  # fmt: skip
+        assert sorted(map(repr, left.flat)) == sorted(map(repr, rest.flat))
+    assert count_trees(bank, Recipe(keep_every=10)).stored_trees == bank[9::10]
+
+
+def test_learned_grammars_are_tuned_on_trees_that_are_given(tmp_path: Path) -> None:
+    bank = own_treebank("train", ("travel",))
+    for name, chosen in (("train", range(40)), ("held", range(40, 60))):
+        write(bank.take(chosen), tmp_path / f"{name}.mrg")
+    model = str(tmp_path / "learned.model")
+    learned = run(
+        "learn", str(tmp_path / "train.mrg"), "-o", model, "--nonterminals", "3", "--iterations", "3", "--max-length", "10", "-q",
+        "--tune", str(tmp_path / "held.mrg"),
+    )  # fmt: skip
+    assert learned.returncode == 0, learned.stderr
+    assert "best for unlabelled f1 on " in learned.stderr
+    notes = load_model(model).notes
+    assert notes["settings"]["unlabelled"]
+    assert set(from_notes(notes)) == set(CRITERIA)
+    assert run("learn", str(tmp_path / "train.mrg"), "--tune", str(tmp_path / "held.mrg")).returncode == 2
+
+
+def test_expected_beside_actual(tmp_path: Path) -> None:
+    write(own_treebank("dev", ("travel",)).take(range(4)), tmp_path / "gold.mrg")
+    done = run("parse", "own", str(tmp_path / "gold.mrg"), "--input", "trees", "--posteriors", "--format", "jsonl")
+    assert "expected recall" in done.stderr
+    assert "actual recall" in done.stderr
+    assert '"expected": {"recall": ' in done.stdout

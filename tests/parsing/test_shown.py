@@ -19,7 +19,20 @@ from treegauge.trees import Tree
 from treegauge.trees.tree import Child
 
 Span = tuple[int, int]
-LABELLINGS: list[dict[str, str | None]] = [{}, {"B": "A"}, {"A": "S"}, {"A": "S", "B": "S"}]
+LABELLINGS: list[dict[str, str | None]] = [
+    {},
+    {"B": "A"},
+    {"A": "S"},
+    {"A": "S", "B": "S"},
+    {"A": None},
+    {"B": None},
+    {"A": None, "B": "S"},
+    {"A": None, "B": None},
+    {"S": None},
+    {"S": None, "B": "A"},
+]
+"""What symbols show as: annotated symbols as a common label, symbols of a binarisation and hidden annotation as nothing. A start
+symbol that does not show still gives a tree its root where there is no other; it counts for nothing."""
 
 
 class Truth:
@@ -35,7 +48,7 @@ class Truth:
         self.phrase = self._g(pre=False)
         self.hidden: dict[Span, float] = {}
         for (tree, p), (output, _) in zip(self.parses, self.shown, strict=True):
-            there = {(s, t) for s, t, _ in output.spans(preterminals=True)}
+            there = {(s, t) for s, t, label in output.spans(preterminals=True) if self.counts((label,))}
             for span in {(s, t) for s, t, _ in tree.spans(preterminals=True)} - there:
                 self.hidden[span] = self.hidden.get(span, 0.0) + p
 
@@ -43,8 +56,13 @@ class Truth:
         g: dict[Any, float] = {}
         for tree, p in self.shown:
             for part in brute.constituents(tree, pre=pre):
-                g[part] = g.get(part, 0.0) + p
+                if self.counts(part):
+                    g[part] = g.get(part, 0.0) + p
         return g
+
+    def counts(self, part: Any) -> bool:
+        """Whether a part is a constituent: not a root that is there only because a tree has one."""
+        return self.grammar.label(self.grammar.start) is not None or part[-1] != self.grammar.start
 
     def labels(self, span: Span, g: Mapping[Any, float]) -> dict[str, float]:
         return {label: p for (s, t, label), p in g.items() if (s, t) == span}
@@ -71,7 +89,8 @@ class Truth:
         total = 0.0
         by_span: dict[Span, list[tuple[str, bool]]] = {}
         for node, s, t in tree.nodes_with_spans():
-            by_span.setdefault((s, t), []).append((node.label, node.is_preterminal))
+            if self.counts((node.label,)):
+                by_span.setdefault((s, t), []).append((node.label, node.is_preterminal))
         for (s, t), nodes in by_span.items():
             if t > s + 1:
                 names = {label for label, _ in nodes}
@@ -156,7 +175,7 @@ def test_no_free_tree_is_better(case: tuple[Forest, Truth], lam: float) -> None:
         if free:
             return 0.0 if not is_root and truth.hidden.get(span, 0.0) > top + 1e-9 else best_set(g, orders, lam, 1, ())
         value = best_set(g, orders, lam, 0, ())
-        return top - lam if is_root and value == 0.0 and top <= lam else value
+        return top - lam if is_root and 0.0 < top <= lam and value == 0.0 else value
 
     for name, free in (("labelled-recall", True), ("labelled-precision-recall", False)):
         best = forest.argmax(name, labels="set", lam=lam)
@@ -194,7 +213,7 @@ def test_brackets_are_those_that_show(case: tuple[Forest, Truth], pre: bool) -> 
     forest, truth = case
     some: dict[Span, float] = {}
     for tree, p in truth.shown:
-        for s, t in {(s, t) for s, t, _ in tree.spans(preterminals=True)}:
+        for s, t in {(s, t) for s, t, label in tree.spans(preterminals=True) if truth.counts((label,))}:
             some[s, t] = some.get((s, t), 0.0) + p
     ideal = max(
         math.fsum(some.get(span, 0.0) for span in b if pre or span[1] > span[0] + 1) for b in brute.binary_bracketings(truth.n)

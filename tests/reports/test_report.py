@@ -308,7 +308,10 @@ def test_the_demo_writes_a_report(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "for a browser: treegauge-demo.html" in done.stdout
     page = Page.of((tmp_path / "treegauge-demo.html").read_text("utf-8"))
-    assert page.texts["title"][0] == "treegauge demo: viterbi, labelled-recall"
+    assert page.texts["title"][0].startswith("treegauge demo: viterbi, labelled-precision-recall")
+    assert "chosen for" in done.stdout
+    assert "recall expected  recall actual" in done.stdout
+    assert "Objective by criterion" in done.stdout
     assert page.sentences
 
 

@@ -14,7 +14,7 @@ from known_answers import exact_cases
 from scipy.stats import binomtest
 
 from treegauge.errors import UsageError
-from treegauge.significance import Cells, binomial, mcnemar, real_test, real_test_m1
+from treegauge.significance import Cells, binomial, mcnemar, real_test, real_test_at, real_test_m1
 
 counts = st.builds(Cells, *[st.integers(0, 3000)] * 4)
 
@@ -152,3 +152,20 @@ def test_binomial_against_simulation() -> None:
     assert yy.var() == pytest.approx(found.V_YY, rel=0.05)
     assert found.deviations[0] == pytest.approx((200 - found.E_YY) / math.sqrt(found.V_YY))
     assert all(math.isnan(value) for value in binomial(Cells(0, 0, 0, 0))[:4])
+
+
+@given(st.integers(1, 60), st.integers(1, 20), st.integers(1, 20), st.integers(1, 60))
+def test_the_real_test_at_given_numbers(yy: int, yn: int, ny: int, nn: int) -> None:
+    """Solving for M1 gives a remainder that is binomial; the default's own M give the default."""
+    cells = Cells(yy, yn, ny, nn)
+    default = real_test(cells)
+    if default.reason:
+        return
+    again = real_test_at(cells, default.M1, default.M2)
+    assert (again.size, again.z) == (pytest.approx(default.size), pytest.approx(default.z))
+    solved = real_test_at(cells, M2=default.M2)
+    assert pytest.approx(default.M1, abs=1e-6) == solved.M1
+    assert pytest.approx(cells.YN * cells.NY, rel=1e-6) == (cells.YY - solved.M1) * (cells.NN - solved.M2)
+    assert not solved.reason
+    with pytest.raises(UsageError):
+        real_test_at(cells, cells.YY + 1, 0)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treegauge.errors import InputError
+from treegauge.cli._progress import progress
+from treegauge.errors import InputError, UsageError
 from treegauge.grammar.model import SHIPPED, Model, load_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.io.archive import archive_schema
-from treegauge.io.sources import Source
+from treegauge.io.sources import ReadOptions, Source
+from treegauge.tables import Table
 
 if TYPE_CHECKING:
     from treegauge.grammar.latent.model import LatentModel
 
-__all__ = ["OWN", "LoadedGrammar", "load_grammar", "load_if_latent"]
+__all__ = ["OWN", "LoadedGrammar", "load_grammar", "load_if_latent", "parse_base_table"]
 
 OWN = "own"
 """The name of the grammar of our own treebank."""
@@ -58,3 +60,27 @@ def _from_model(model: Model) -> LoadedGrammar:
     steps = str(model.notes.get("steps", ""))
     joined = "keep=joined" in steps or "double" in steps
     return LoadedGrammar(model.grammar, model.notes.get("terminals") == "tags", joined, model.notes)
+
+
+def parse_base_table(name: str, gold: str, options: ReadOptions) -> Table:
+    """The Parse Base of a grammar on the sentences of a treebank (Hogenhout & Matsumoto 1996): how ambiguous they are under it."""
+    from treegauge.metrics.hogenhout import parse_base
+    from treegauge.parsing.forest import Forest
+    from treegauge.parsing.input import read_sentences
+
+    if load_if_latent(name) is not None:
+        raise UsageError("Parse Base counts the parses of a grammar of treegauge induce or learn, or of a text grammar")
+    given = load_grammar(name)
+
+    def counted() -> Iterator[tuple[int, float]]:
+        with progress("counting parses", None) as advance:
+            for sentence in read_sentences(gold, "trees", options):
+                words = sentence.tags if given.tag_words and sentence.tags else sentence.words
+                yield len(words), Forest(given.grammar, words).n_parses if words else 0
+                advance()
+
+    found = parse_base(counted())
+    about = "the geometric mean of p^(1/n), p being the number of parses of a sentence of n words; 1: no ambiguity"
+    row = (os.path.basename(name), found.value, found.sentences, found.left_out)
+    columns = ("grammar", "Parse Base", "sentences", "without a parse")
+    return Table("Parse Base (Hogenhout & Matsumoto 1996)", columns, (row,), (about,))

@@ -37,6 +37,7 @@ def _save_parses(parses: list[ParseRecord], store: ArrayStore) -> Any:
 
 
 def _load_parses(data: Iterable[Any], store: ArrayStore) -> list[ParseRecord]:
+    from treegauge.parsing.expected import ExpectedCounts
     from treegauge.parsing.parser import Sentence
     from treegauge.parsing.shards import ParseRecord
 
@@ -44,8 +45,14 @@ def _load_parses(data: Iterable[Any], store: ArrayStore) -> list[ParseRecord]:
         return Sentence(tuple(words), None if tags is None else tuple(tags))
 
     return [
-        ParseRecord(text, fallback, None if given is None else sentence(*given), too_long)
-        for text, fallback, given, too_long in data
+        ParseRecord(
+            text,
+            fallback,
+            None if given is None else sentence(*given),
+            too_long,
+            None if expected is None else ExpectedCounts(*expected),
+        )
+        for text, fallback, given, too_long, expected in data
     ]
 
 
@@ -58,6 +65,7 @@ def _save_tree_counts(counts: TreeCounts | str, store: ArrayStore) -> Any:
     return {
         "trees": counts.trees,
         "flat": counts.flat,
+        "stored": counts.stored,
         **{name: [[key, number] for key, number in getattr(counts, name).items()] for name in _COUNTERS},
     }
 
@@ -72,7 +80,7 @@ def _load_tree_counts(data: Any, store: ArrayStore) -> TreeCounts | str:
     left_out, roots, nodes = (Counter(dict(data[name])) for name in ("left_out", "roots", "nodes"))
     rules = Counter({Production(lhs, tuple(rhs), tuple(words)): number for (lhs, rhs, words), number in data["rules"]})
     tokens = Counter({Token(*key): number for key, number in data["tokens"]})
-    return TreeCounts(data["trees"], left_out, rules, roots, tokens, nodes, data["flat"])
+    return TreeCounts(data["trees"], left_out, rules, roots, tokens, nodes, data["flat"], data["stored"])
 
 
 def _save_start(start: StartResult, store: ArrayStore) -> Any:

@@ -62,6 +62,11 @@ Examples:
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "
               "comparative, measures, crossing, brackets, signatures, tidy.")  # fmt: skip
+@click.option(
+    "--real-test",
+    metavar="M1,M2",
+    help="Size and z of the real test with M1 easy and M2 hard brackets set aside; leave one empty (,4027) to solve for it.",
+)
 @click.option("--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures.")
 @click.option("--figure", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also draw the rates with their intervals: SVG, PDF or PNG by the suffix (needs [plot]).")  # fmt: skip
@@ -111,7 +116,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
         write_figure(rates_figure(comparison), chosen["figure"])
         click.echo(f"wrote {chosen['figure']}", err=True)
+    given = None if chosen["real_test"] is None else _set_aside(chosen["real_test"])
     _print(comparison, checked, chosen["form"], chosen["tables"], chosen["on_mismatch"])
+    if given is not None:
+        _print_real_tests(comparison, *given, chosen["form"])
     report_problems(notes)
 
 
@@ -168,6 +176,37 @@ def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, ta
             click.echo(f"warning: {warning}", err=True)
     if form in ("table", "markdown"):
         click.echo(f"\n{comparison.signature}")
+
+
+def _set_aside(text: str) -> tuple[float | None, float | None]:
+    words = [word.strip() for word in text.split(",")]
+    try:
+        first, second = (float(word) if word else None for word in words)
+    except ValueError:
+        raise UsageError(
+            f"--real-test {text!r}: two numbers with a comma between, one of them may be missing, as in ,4027"
+        ) from None
+    return first, second
+
+
+def _print_real_tests(comparison: Comparison, M1: float | None, M2: float | None, form: str) -> None:
+    """The real test of each pair with given M1 and M2."""
+    from treegauge.significance.classical import real_test_at
+    from treegauge.tables import Cell, Table, render
+
+    rows: list[tuple[Cell, ...]] = []
+    notes: list[str] = []
+    for pair in comparison.overall.pairs:
+        if pair.brackets is not None:
+            test = real_test_at(pair.brackets.cells, M1, M2)
+            rows.append((pair.a, pair.b, test.M1, test.M2, test.size, test.z, f"{test.p:.4f}"))
+            notes += [f"{pair.a} and {pair.b}: {test.reason}"] if test.reason else []
+    if not rows:
+        raise UsageError("--real-test needs brackets of treebank and parses: compare by hogenhout")
+    table = Table(
+        "The real test with given M1 and M2", ("first", "second", "M1", "M2", "size", "z", "p"), tuple(rows), tuple(notes)
+    )
+    click.echo("\n" + render(table, "table" if form == "json" else form), err=form == "json")
 
 
 def _words(text: str) -> tuple[str, ...]:

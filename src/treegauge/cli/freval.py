@@ -39,7 +39,8 @@ Examples:
     "--sizes", default="1,15,25,all", show_default=True, metavar="K,...", help="Largest sizes to sum up to; `all`: every size."
 )
 @click.option("--alpha", default="uniform", show_default=True, metavar="WEIGHTS",
-              help="Weights of the sizes: uniform, halving, or numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
+              help="Weights of the sizes: uniform, halving, sparsity (sizes of few gold fragments lean on smaller ones), or "
+              "numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]")
 @click.option("--by-size", is_flag=True, help="Also counts, recall, precision and F1 of every size.")

@@ -8,6 +8,7 @@ import click
 
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.grammar.counting import statistics
@@ -16,11 +17,10 @@ from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
 from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.training import COLLINS_BELOW, COUNTS, DEFAULT_STEPS, LEXICONS, train_counted
-from treegauge.grammar.tree_counts import Recipe, TreeCounts, count_shard, count_trees, grammar_shards
+from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_shard, count_trees, grammar_shards
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
-from treegauge.normalise import pipeline
 
 FORMATS = ("model", "text", "nltk")
 
@@ -70,16 +70,19 @@ def command(
     engine: Engine,
 ) -> None:
     """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
-    spare_inputs(output, treebank)
+    spare_inputs(output, treebank, tune)
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise click.UsageError("a model is a file: give -o FILE, or --format text")
-    recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules)
+    if tune is not None and no_tune:
+        raise UsageError("--tune and --no-tune contradict each other: leave out one")
+    apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0
+    recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart)
     counted, trained_on = _count_treebank(treebank, recipe, options, engine)
     grammar, notes = train_counted(counted, recipe)
     if form == "model":
         if not no_tune:
-            notes = {**notes, **_settings(treebank, tune, grammar, recipe, options)}
+            notes = {**notes, **_settings(tune, grammar, counted, recipe, options)}
         save_model(grammar, output, trained_on=trained_on, notes=notes)
     else:
         written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
@@ -89,25 +92,17 @@ def command(
     click.echo(str(statistics(grammar)), err=True)
 
 
-def _settings(treebank: str, tune: str | None, grammar: PCFG, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
+def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
     """Decoding settings, chosen on the trees of ``tune`` or on a tenth of the treebank under a grammar of the rest."""
-    from treegauge.parsing.tuning import LEAST_TREES, choose_settings, held_out, to_notes, tuning_sentences
+    from treegauge.parsing.tuning import choose_on, settings_of_counts, to_notes
 
-    if tune is not None:
-        gold = list(read(tune, options))
-    else:
-        if treebank == "-":
-            return {}
-        trees = list(read(treebank, options))
-        if len(trees) < LEAST_TREES:
-            return {}
-        kept, gold = held_out(trees)
-        grammar = train_counted(count_trees(kept, recipe), recipe).grammar
-    clean = pipeline("traces,functions,root")
-    sentences = tuning_sentences(tree for tree in map(clean, gold) if tree is not None)
-    if not sentences:
+    with progress("tuning", None) as advance:
+        if tune is not None:
+            chosen = choose_on(grammar, read(tune, options), recipe, advance=advance)
+        else:
+            chosen = settings_of_counts(counted, recipe, advance=advance)
+    if chosen is None:
         return {}
-    chosen = choose_settings(grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps)
     for name, setting in chosen.best.items():
         click.echo(f"best for {name} on {chosen.sentences:,} sentences: --objective {setting}", err=True)
     return {"settings": to_notes(chosen)}

@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,17 +14,20 @@ import click
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import load_grammar
 from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.grammar_text import write_nltk, write_text
 from treegauge.grammar.model import save_model
+from treegauge.grammar.pcfg import PCFG
 from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
-from treegauge.normalise import PUNCTUATION, TRACE_TAGS
+from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
 from treegauge.parsing.jit import compiling_message, when_compiling
+from treegauge.presets import load_preset
 from treegauge.tables import plain
 
 FORMATS = ("model", "text", "nltk")
@@ -40,6 +44,7 @@ Examples:
   treegauge learn train.mrg -o learned.model --nonterminals 15 --max-length 15
   treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200
   treegauge learn train.mrg -o learned.model --restarts 5 --seed 3 --iterations 200 --resume
+  treegauge learn train.mrg -o learned.model --max-length 15 --tune held-out.mrg
   treegauge learn sentences.txt --input brackets --ignore-brackets --nonterminals 4 > grammar.txt
   treegauge learn sentences.txt --input brackets --start grammar.txt -o better.txt --format text""",
 )
@@ -66,6 +71,8 @@ Examples:
               help="Stop when a step lowers the cross entropy by less than this, in bits a word; 0 never stops early.")  # fmt: skip
 @click.option("--threshold", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
               help="Write only rules at least this probable, and scale them to sum to 1.")  # fmt: skip
+@click.option("--tune", metavar="TREES",
+              help="Choose decoding settings by unlabelled F1 on these trees, and store them in the model.")  # fmt: skip
 @click.option("--checkpoint", metavar="FILE", help="File of the state after every step.  [default: OUTPUT.checkpoint]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the result is the same as without interruption.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]")
@@ -80,6 +87,7 @@ def command(
     form: str | None,
     start: str | None,
     threshold: float,
+    tune: str | None,
     checkpoint: str | None,
     resume: bool,
     quiet: bool,
@@ -101,9 +109,11 @@ def command(
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise UsageError("a model is a file: give -o FILE, or --format text")
+    if tune is not None and form != "model":
+        raise UsageError("--tune stores settings in a model: leave it out, or write a model")
     settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, jobs, device)
     for written in (output, checkpoint):
-        spare_inputs(written, brackets, start)
+        spare_inputs(written, brackets, start, tune)
     sentences = _sentences(brackets, **reading)
     click.echo(f"{len(sentences):,} sentences, {sentences.n_tokens:,} tokens, {len(sentences.start):,} brackets", err=True)
     if checkpoint is None and output != "-":
@@ -118,7 +128,25 @@ def command(
             on_iteration=_progress_printer(quiet, restarts),
             engine=engine,
         )
-    _write(learned, output, form, threshold, sentences, reading["terminals"] if reading["kind"] == "trees" else "words", settings)
+    terminals = reading["terminals"] if reading["kind"] == "trees" else "words"
+    tuned = None if tune is None else _tune(learned.grammar(threshold=threshold), tune, terminals == "tags", **reading)
+    _write(learned, output, form, threshold, sentences, terminals, settings, tuned)
+
+
+def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, options: ReadOptions, **_: Any) -> dict[str, Any]:
+    """The settings with the best unlabelled rates on some trees, as the model stores them."""
+    from treegauge.parsing.tuning import UNLABELLED, choose_settings, to_notes, tuning_sentences
+
+    clean = pipeline("traces,functions,root" + (",punctuation" if no_punctuation else ""))
+    gold = tuning_sentences(tree for tree in map(clean, read(path, options)) if tree is not None)
+    preset = replace(load_preset("default"), name="unlabelled", labelled=False)
+    with progress("tuning", len(gold)) as advance:
+        chosen = choose_settings(
+            grammar, gold, settings=UNLABELLED, preset=preset, tag_words=tag_words, advance=advance
+        )  # fmt: skip
+    for name, setting in chosen.best.items():
+        click.echo(f"best for unlabelled {name} on {chosen.sentences:,} sentences: --objective {setting}", err=True)
+    return {"settings": {**to_notes(chosen), "unlabelled": True}}
 
 
 def _sentences(
@@ -176,6 +204,7 @@ def _write(
     sentences: BracketedSentences,
     terminals: str,
     settings: LearningSettings,
+    tuned: Mapping[str, Any] | None,
 ) -> None:
     grammar = learned.grammar(threshold=threshold)
     if form == "model":
@@ -187,6 +216,7 @@ def _write(
             "best_start": learned.best,
             "skipped": learned.skipped,
             "threshold": threshold,
+            **(tuned or {}),
         }
         save_model(grammar, output, trained_on=sentences.sha256(), notes=notes)
     else:

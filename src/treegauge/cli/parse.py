@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +19,7 @@ from treegauge.cli._options import spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, Kind, read_sentences
 from treegauge.parsing.jit import compiling_message, when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
@@ -24,6 +27,7 @@ from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.pruning import THRESHOLD, search_error
 from treegauge.parsing.shards import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
+from treegauge.parsing.span_weights import read_weights
 from treegauge.parsing.tuning import CRITERIA, VITERBI, from_notes
 from treegauge.tables import number_of
 
@@ -41,6 +45,8 @@ Examples:
   echo "I saw the man with the telescope ." | treegauge parse
   treegauge parse train.model sentences.txt --objective labelled-recall -o out.mrg
   treegauge parse train.model gold.mrg --input trees --gold-tags --jobs 2
+  treegauge parse train.model sentences.txt --for parseval.recall --preset collins
+  treegauge parse train.model sentences.txt --objective general --weights "g * (label == 'NP')"
   treegauge parse train.model sentences.txt --prune --objective labelled-precision-recall
   treegauge parse grammar.txt - --kbest 5 --format json < sentences.txt
   treegauge parse train.model sentences.txt --engine dask:tcp://host:8786 -o out.mrg.gz""",
@@ -53,6 +59,11 @@ Examples:
               help=f"Decoding objective: {', '.join(OBJECTIVES)}; max-rule with models of treegauge train; mbr:METRIC takes any "
               "metric.  [default: as --for; labelled-precision-recall with models of treegauge train]")  # fmt: skip
 @click.option("--lam", type=float, metavar="NUMBER", help="labelled-precision-recall: minimum posterior for keeping a node.")
+@click.option("--weights", metavar="WEIGHTS",
+              help="general: weights of spans; an expression such as \"g * (label == 'NP')\" or \"bracket - 0.1 * length\", or a "
+              "file of weights by label or by span.")  # fmt: skip
+@click.option("--preset", metavar="NAME",
+              help="mbr: preset of the metric, as in treegauge score.  [default: that of the metric]")  # fmt: skip
 @click.option("--pre/--nopre", default=None, help="Count preterminals, or not (labelled-recall, bracketed-recall and others).")
 @click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees to compare.  [default: samples]")
 @click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: number of trees to compare.  [default: 100]")
@@ -91,6 +102,9 @@ def command(
         raise UsageError("--resume needs -o FILE and a format of one record a sentence: bracketed or jsonl")
     spare_inputs(output, grammar, file)
     options = {name: value for name, value in choices.items() if value is not None}
+    weights = options.get("weights")
+    if weights is not None:
+        options["weights"] = read_weights(weights)
     latent = load_if_latent(grammar)
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
@@ -114,11 +128,13 @@ def command(
     job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
     began, count, failed, too_long = time.monotonic(), 0, 0, 0
     checked: list[Sentence] = []
+    expected: list[tuple[str, ExpectedCounts | None]] = []
     found = _with_progress(_parse_in_process(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
     with target.open() as write, when_compiling(_report_compiling):
-        write(header(form, grammar, parser.objective, options))
-        for text, fallback, sentence, is_too_long in found:
+        write(header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {})))
+        for text, fallback, sentence, is_too_long, counts in found:
             write(text)
+            expected += [(text, counts)] if posteriors else []
             count += 1
             failed += fallback
             too_long += is_too_long
@@ -132,6 +148,9 @@ def command(
         click.echo(f"{number_of(too_long, 'sentence')} of these: too long to be parsed in the memory at hand", err=True)
     if checked:
         click.echo(str(search_error(parser, checked)), err=True)
+    if posteriors:
+        gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
+        _print_expected(expected, gold, form, job.reading)
 
 
 def _latent_parser(
@@ -156,13 +175,37 @@ def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, A
         return f"mbr:{purpose}", options
     if not known:
         if purpose not in (None, "exact"):
-            raise UsageError(
-                f"this grammar has no settings for {purpose}: make a model with treegauge induce, or name an --objective"
+            click.echo(
+                f"this grammar has no settings for {purpose}: --objective viterbi (induce stores some, of 50 trees or more)",
+                err=True,
             )
         return "viterbi", options
     setting = known.get(purpose or "f1", VITERBI)
     click.echo(f"decoding for {purpose or 'f1'}: --objective {setting}", err=True)
     return setting.objective, {**setting.options, **options}
+
+
+def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | None, form: str, reading: ReadOptions) -> None:
+    """The rates that the trees are expected to have and, if the input has gold trees, those that they do have."""
+    counts = [each for _, each in found if each is not None]
+    if not counts:
+        return
+    total = ExpectedCounts(fsum(c.matched for c in counts), sum(c.test for c in counts), fsum(c.gold for c in counts))
+    said = f"expected recall {100 * total.recall:.2f}, precision {100 * total.precision:.2f}, F1 {100 * total.f1:.2f}"
+    if gold is not None:
+        from treegauge.io import read
+        from treegauge.scoring.evaluation import score
+        from treegauge.trees import Tree
+
+        right = read(gold, reading)
+        texts = [json.loads(text.strip(",\n"))["tree"] if form != "bracketed" else text for text, _ in found]
+        kept = [i for i, (_, each) in enumerate(found) if each is not None]
+        rates = score([right[i] for i in kept], [Tree.parse(texts[i]) for i in kept], metric="parseval").rates
+        said += (
+            f"; actual recall {100 * rates['recall']:.2f}, precision {100 * rates['precision']:.2f}, F1 {100 * rates['f1']:.2f} "
+            "(PARSEVAL, against the input's own trees)"
+        )
+    click.echo(f"{said}; sentences without a parse left out", err=True)
 
 
 def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:

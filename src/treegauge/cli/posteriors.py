@@ -1,4 +1,5 @@
-"""``treegauge posteriors``: how probable each constituent of a sentence is."""
+"""``treegauge posteriors``: how probable each constituent of a sentence is, what a tree can be expected to score, and whether
+posteriors are right as often as they say."""
 
 from __future__ import annotations
 
@@ -6,19 +7,24 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._group import Command
 from treegauge.cli._options import spare_inputs
-from treegauge.errors import NoParse
+from treegauge.cli._progress import progress
+from treegauge.errors import NoParse, UsageError
+from treegauge.io import read
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_bytes
+from treegauge.normalise import pipeline
 from treegauge.parsing.display import draw_posteriors
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.input import KINDS, Kind, read_sentences
+from treegauge.tables import Cell, Table, plain, render
+from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
     from treegauge.grammar.latent.model import LatentModel
@@ -33,7 +39,9 @@ FORMATS = ("table", "json", "csv")
 Examples:
   echo "I saw the man with the telescope ." | treegauge posteriors
   echo "I saw the man with the telescope ." | treegauge posteriors --svg chart.svg
-  treegauge posteriors train.model sentence.txt --least 0.1 --format csv""",
+  treegauge posteriors train.model sentence.txt --least 0.1 --format csv
+  treegauge posteriors train.model --tree parses.mrg -m parseval.f1 -m freval
+  treegauge posteriors train.model --calibration dev.mrg --svg reliability.svg""",
 )
 @click.argument("grammar", default=OWN)
 @click.argument("file", default="-")
@@ -41,19 +49,51 @@ Examples:
               help="Input: tokens separated by blanks, word/TAG pairs, raw text, or trees.")  # fmt: skip
 @click.option("--least", type=click.FloatRange(0), default=0.001, show_default=True, help="Leave out smaller posteriors.")
 @click.option("--symbols", is_flag=True, help="Show the grammar's own symbols, not the labels of output trees.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Draw the chart as a heat map.")
+@click.option("--tree", "trees", metavar="TREES",
+              help="Print the rates that each tree of this file can be expected to have: ER_LR, ER_PC, ER_CF.")  # fmt: skip
+@click.option("-m", "--metric", "metrics", multiple=True, metavar="METRIC[.RATE]",
+              help="--tree: also the expected rate of a metric, from samples; may be repeated.")  # fmt: skip
+@click.option("-p", "--preset", metavar="NAME|FILE", help="--tree: preset of the metrics.  [default: that of the metric]")
+@click.option("--samples", type=click.IntRange(1), default=200, show_default=True, metavar="N", help="--tree: number of samples.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="--tree: seed of the samples.")
+@click.option("--calibration", metavar="GOLD",
+              help="Compare posteriors with how often constituents are right in these trees, label by label.")  # fmt: skip
+@click.option("--bins", is_flag=True, help="--calibration: a row for every tenth of the posteriors of each label.")
+@click.option("--longest", type=click.IntRange(1), metavar="N", help="--calibration: leave out sentences of more than N words.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Draw the chart as a heat map; --calibration: the reliability curve.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 def command(
-    grammar: str, file: str, kind: Kind, least: float, symbols: bool, svg: Path | None, form: str, encoding: str,
-    start: str | None, renormalise: bool,
+    grammar: str, file: str, kind: Kind, least: float, symbols: bool, trees: str | None, metrics: tuple[str, ...],
+    preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool, longest: int | None, svg: Path | None,
+    form: str, encoding: str, start: str | None, renormalise: bool,
 ) -> None:  # fmt: skip
-    """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them."""
-    spare_inputs(svg, grammar, file)
+    """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them.
+
+    With --tree, print instead what each given tree can be expected to score if the right parse is one of the grammar's own; with
+    --calibration, whether constituents are right as often as their posteriors say.
+    """
+    spare_inputs(svg, grammar, file, trees, calibration)
     latent = load_if_latent(grammar)
     given = None if latent is not None else load_grammar(grammar, start=start, renormalise=renormalise)
+    if trees is not None or calibration is not None:
+        if trees is not None and calibration is not None:
+            raise UsageError("--tree and --calibration are two questions: ask one at a time")
+        if file != "-":
+            raise UsageError("the sentences are those of the trees: leave out FILE")
+        if given is not None and given.joined:
+            raise UsageError("this grammar joins chains of labels into one symbol; its posteriors are not those of single labels")
+        options = ReadOptions(encoding=encoding)
+        if trees is not None:
+            if svg is not None:
+                raise UsageError("--svg draws one chart, or the curve of --calibration: leave it out with --tree")
+            _expected(given, latent, trees, options, metrics, preset, samples, seed, form)
+        else:
+            _calibration(given, latent, str(calibration), options, bins, longest, svg, form)
+        return
     sentence = next(read_sentences(file, kind, ReadOptions(encoding=encoding)), None)
     if sentence is None:
         raise NoParse("there is no sentence to parse: the input is empty")
@@ -98,3 +138,88 @@ def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequ
         return LatentForest(latent, words)
     assert given is not None
     return Forest(given.grammar, words)
+
+
+def _over_grammar_words(given: LoadedGrammar | None, tree: Tree) -> Tree:
+    """The tree over what the grammar takes as words: its tags, if it is a grammar over tags."""
+    if given is None or not given.tag_words:
+        return tree
+    return tree.replace(
+        children=[child.label if isinstance(child, Tree) and child.is_preterminal else child if isinstance(child, str)
+                  else _over_grammar_words(given, child) for child in tree.children]
+    )  # fmt: skip
+
+
+def _expected(
+    given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, metrics: Sequence[str],
+    preset: str | None, samples: int, seed: int, form: str,
+) -> None:  # fmt: skip
+    from treegauge.parsing.expected import expected_rates
+
+    rows: list[tuple[Cell, ...]] = []
+    columns: tuple[str, ...] = ("tree", "ER_LR", "expected precision", "expected F1", "ER_PC", "ER_CF", *metrics)
+    unparsed, by_samples = 0, False
+    bank = read(path, options)
+    clean = pipeline("traces,functions,root")
+    with progress("trees", len(bank)) as advance:
+        for number, tree in enumerate(bank, 1):
+            shown = clean(tree)
+            shown = None if shown is None else _over_grammar_words(given, shown)
+            forest = _forest(given, latent, shown.words) if shown is not None and shown.width else None
+            if shown is None or forest is None or not forest.has_parse:
+                unparsed += 1
+                rows.append((number, *([None] * (len(columns) - 1))))
+            else:
+                found = expected_rates(forest, shown, metrics=metrics, preset=preset, samples=samples, seed=seed)
+                by_samples = by_samples or not found.exact
+                rows.append((number, *(value for _, value in found.rows())))
+            advance()
+    parsed = [row for row in rows if row[1] is not None]
+    if len(rows) > 1 and parsed:
+        means: list[Any] = [
+            math.fsum(float(value) for row in parsed if (value := row[i]) is not None) / len(parsed) for i in range(1, len(columns))
+        ]
+        rows.append(("mean", *means))
+    notes = ["What each tree scores on average if the right parse is drawn from the grammar's own; phrases only."]
+    if by_samples or metrics:
+        which = ", ".join([*(["ER_PC", "ER_CF"] if by_samples else []), *metrics])
+        notes.append(f"{which}: from {samples} samples (seed {seed}); the rest is exact.")
+    if unparsed:
+        notes.append(f"{unparsed:,} of {len(bank):,} trees: the grammar has no parse for the sentence.")
+    table = Table("Expected rates", columns, tuple(rows), tuple(notes), columns[1:])
+    click.echo(render(table, form))
+
+
+def _calibration(
+    given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, bins: bool, longest: int | None,
+    svg: Path | None, form: str,
+) -> None:  # fmt: skip
+    from treegauge.parsing.reliability import calibrate, draw_calibration
+    from treegauge.parsing.tuning import VITERBI, from_notes
+
+    clean = pipeline("traces,functions,root")
+    kept = [tree for tree in map(clean, read(path, options)) if tree is not None and 0 < tree.width <= (longest or tree.width)]
+    gold = [_over_grammar_words(given, tree) for tree in kept]
+    if not gold:
+        raise NoParse("there is no tree to compare with")
+    setting = VITERBI if given is None else from_notes(given.notes).get("f1", VITERBI)
+    with progress("parsing", len(gold)) as advance:
+        found = calibrate(
+            (_forest(given, latent, tree.words) for tree in gold), gold,
+            choose=lambda forest: forest.argmax(setting.objective, **setting.options).tree, advance=advance,
+        )  # fmt: skip
+    if svg is not None:
+        write_bytes(draw_calibration(found).encode(), svg)
+    if form == "json":
+        labels = [
+            {"label": each.label, "phrases": each.size, "posterior": each.posterior, "right": each.right, "error": each.error,
+             "bins": [b._asdict() for b in each.bins]}
+            for each in found.labels
+        ]  # fmt: skip
+        actual = {"matched": found.matched, "gold": found.gold, "test": found.expected.test}
+        expected = {"matched": found.expected.matched, "gold": found.expected.gold}
+        document = {"schema": "treegauge-calibration-1", "sentences": found.sentences, "unparsed": found.unparsed,
+                    "objective": str(setting), "expected": expected, "actual": actual, "labels": labels}  # fmt: skip
+        click.echo(json.dumps(plain(document), ensure_ascii=False))
+        return
+    click.echo(render(found.table(bins=bins), form))

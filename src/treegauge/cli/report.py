@@ -56,6 +56,7 @@ Examples:
 @click.option(
     "--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): show what they make of the brackets."
 )
+@click.option("--grammar", metavar="MODEL", help="Also show the Parse Base of GOLD's sentences under this grammar.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="html", show_default=True,
               help="html: the page; markdown, latex: its tables.")  # fmt: skip
 @reading_options
@@ -82,6 +83,12 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         spare_inputs(chosen["output"], gold, *systems.values())
         report = _of_trees(gold, systems, how, options, chosen)
     report = replace(report, command=_command_line())
+    if chosen["grammar"]:
+        from treegauge.cli._grammars import parse_base_table
+
+        if chosen["scored"]:
+            raise UsageError("--grammar needs the treebank: leave out --scores")
+        report = replace(report, parse_base=parse_base_table(chosen["grammar"], gold, options))
     if report.left_out:
         click.echo(f"note: {report.left_out}", err=True)
     if chosen["figures"]:

@@ -56,6 +56,8 @@ Examples:
 @click.option("-m", "--metric", "metrics", multiple=True, metavar="NAME[:OPTION...]",
               help="A metric; may be given several times. Default: parseval.")  # fmt: skip
 @click.option("--structure", metavar="LABEL,...", help="Metric hogenhout: only the brackets with these labels, as in PP,NP.")
+@click.option("--grammar", metavar="MODEL",
+              help="Metric hogenhout: also the Parse Base of GOLD's sentences under this grammar.")  # fmt: skip
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
@@ -129,6 +131,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
 
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
+    if chosen["grammar"] and "hogenhout" not in [metric.partition(":")[0] for metric in chosen["metrics"]]:
+        raise UsageError("--grammar is for the Parse Base of -m hogenhout")
     checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
     systems = named_systems(tests)
@@ -144,6 +148,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         spare_inputs(chosen["save"], gold, *systems.values())
         Scores(results).save(chosen["save"])
     _print(results, chosen)
+    if chosen["grammar"]:
+        _print_parse_base(chosen["grammar"], gold, options, chosen["form"])
     sys.stdout.flush()
     for line in () if chosen["quiet"] else note_lines(results):
         click.echo(line, err=True)
@@ -161,6 +167,17 @@ def _with_confidence(results: Sequence[Result], chosen: dict[str, Any]) -> list[
     seed = {} if chosen["seed"] is None else {"seed": chosen["seed"]}
     with progress("drawing samples", None) as advance:
         return list(with_confidence(results, level=chosen["confidence"], rounds=chosen["rounds"], progress=advance, **seed))
+
+
+def _print_parse_base(grammar: str, gold: str, options: ReadOptions, form: str) -> None:
+    """The Parse Base below the scores; on stderr where the format has no room for it."""
+    from treegauge.cli._grammars import parse_base_table
+    from treegauge.tables import TABLE_FORMATS, render
+
+    beside = form in TABLE_FORMATS and form not in ("json", "csv")
+    click.echo(
+        ("\n" if beside else "") + render(parse_base_table(grammar, gold, options), form if beside else "table"), err=not beside
+    )
 
 
 def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Goodman 1996, section 2.3: four equally likely parses, and a tree of probability 0 that is better than each."""
+"""Goodman 1996, section 3: four equally likely parses, and a tree of probability 0 that is better than each."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def _shape(tree: Tree) -> str:
 
 
 EXPERIMENT = Experiment(
-    "goodman-example", "Goodman 1996, section 2.3: the best tree need not be a parse", "goodman1996", Settings, run
+    "goodman-example", "Goodman 1996, section 3: the best tree need not be a parse", "goodman1996", Settings, run
 )

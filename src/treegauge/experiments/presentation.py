@@ -67,7 +67,8 @@ class LineFigure:
             if line.low is not None and line.high is not None:
                 axes.fill_between(self.x, line.low, line.high, color=style["color"], alpha=0.12, linewidth=0)
         axes.set(xlabel=self.x_label, ylabel=self.y_label, title=self.title)
-        axes.legend(frameon=False)
+        # Below the axes the legend covers no line.
+        axes.legend(frameon=False, ncols=2, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16))
         save_figure(figure, path)
 
     def csv(self) -> str:

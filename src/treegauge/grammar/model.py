@@ -2,9 +2,7 @@
 
 One model comes with treegauge, so that ``echo ... | treegauge parse`` works at once. It is counted from our own treebank, with few
 labels: from 521 trees a finer grammar would have no parse of most sentences. It is a file because loading one takes a tenth of the
-time of training. After a change to the treebank or to training, write the file again::
-
-    python -c "from treegauge.grammar.model import ship; ship()"
+time of training. :func:`treegauge.parsing.tuning.ship` writes the file.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from treegauge.errors import GrammarError, ModelError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.io.archive import read_archive, write_archive
 
-__all__ = ["SCHEMA", "SHIPPED", "STEPS", "VERSION", "Model", "load_model", "save_model", "ship", "shipped_model"]
+__all__ = ["SCHEMA", "SHIPPED", "STEPS", "VERSION", "Model", "load_model", "save_model", "shipped_model"]
 
 SCHEMA = "treegauge-pcfg"
 VERSION = 1
@@ -113,13 +111,3 @@ def shipped_model() -> Model:
     'TOP'
     """
     return load_model(SHIPPED)
-
-
-def ship(path: Path = SHIPPED) -> None:
-    """Train the grammar and write its file."""
-    from treegauge.data import own_treebank
-    from treegauge.grammar.training import train
-
-    bank = own_treebank()
-    grammar, notes = train(bank, steps=STEPS)
-    save_model(grammar, path, trained_on=bank.sha256(), notes=notes)

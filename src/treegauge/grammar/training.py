@@ -168,7 +168,7 @@ def _estimate(counted: TreeCounts, recipe: Recipe) -> PCFG:
     if recipe.estimator == COUNTS:
         rules = with_unknown_rules(counted.rules, recipe.unknown_below) if has_unknown else counted.rules
         return relative_frequency(rules, counted.roots)
-    kept = with_unknown(counted.stored_trees, recipe.unknown_below) if has_unknown else counted.stored_trees
+    kept = with_unknown(counted.all_trees, recipe.unknown_below) if has_unknown else counted.all_trees
     return dop(_over_tags(kept) if recipe.tags else kept, recipe.estimator)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from treegauge.errors import UnknownName
 from treegauge.grammar.counting import count_rules
@@ -25,6 +25,7 @@ __all__ = [
     "COLLINS_BELOW",
     "COUNTS",
     "DEFAULT_STEPS",
+    "KEEP_EVERY",
     "LEXICONS",
     "TREES",
     "CountShard",
@@ -41,13 +42,18 @@ DEFAULT_STEPS = "traces,root,redundant,annotate"
 COUNTS = "counts"
 """The estimator of a plain treebank grammar: relative frequency."""
 LEXICONS = ("signatures", "collins", "plain")
+KEEP_EVERY = 10
+"""Each tenth tree is for tuning, where no other trees are given."""
 COLLINS_BELOW = 5
 """Words seen fewer times than this become the unknown word (Collins 1997)."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The options of making a grammar from trees; see :func:`treegauge.grammar.training.train`."""
+    """The options of making a grammar from trees; see :func:`treegauge.grammar.training.train`.
+
+    With ``keep_every`` = 10 each tenth tree is stored as it is, beside being counted, for tuning.
+    """
 
     steps: str = DEFAULT_STEPS
     tags: bool = False
@@ -56,6 +62,7 @@ class Recipe:
     unknown_below: int = COLLINS_BELOW
     smoothing: Smoothing = USUAL
     rule_weight: float = 0.0
+    keep_every: int = 0
 
     def __post_init__(self) -> None:
         if self.lexicon not in LEXICONS:
@@ -72,7 +79,7 @@ class Recipe:
 @dataclass
 class TreeCounts:
     """Counts of normalised trees. ``left_out`` counts the omitted trees by step; ``flat`` are the trees themselves, for DOP, whose
-    grammar is the treebank."""
+    grammar is the treebank; ``stored`` are those of the trees before normalising that are for tuning."""
 
     trees: int = 0
     left_out: Counter[str] = field(default_factory=Counter[str])
@@ -81,6 +88,7 @@ class TreeCounts:
     tokens: Counter[Token] = field(default_factory=Counter[Token])
     nodes: Counter[str] = field(default_factory=Counter[str])
     flat: list[list[Any]] = field(default_factory=list[list[Any]])
+    stored: list[list[Any]] = field(default_factory=list[list[Any]])
 
     def add(self, other: TreeCounts) -> None:
         """Add the counts of the trees that follow."""
@@ -91,11 +99,50 @@ class TreeCounts:
         self.tokens.update(other.tokens)
         self.nodes.update(other.nodes)
         self.flat += other.flat
+        self.stored += other.stored
+
+    def without(self, other: TreeCounts) -> TreeCounts:
+        """The counts of the trees that are not among others of them.
+
+        >>> recipe = Recipe(steps="", lexicon="plain")
+        >>> a, b = Tree.parse("(S (N fish) (V swim))"), Tree.parse("(S (N fish) (V sleep))")
+        >>> count_trees([a, b], recipe).without(count_trees([b], recipe)) == count_trees([a], recipe)
+        True
+        """
+        dropped = Counter(map(repr, other.flat))
+        kept: list[list[Any]] = []
+        for flat in self.flat:
+            if dropped[repr(flat)]:
+                dropped[repr(flat)] -= 1
+            else:
+                kept.append(flat)
+        return TreeCounts(
+            self.trees - other.trees,
+            _less(self.left_out, other.left_out),
+            _less(self.rules, other.rules),
+            _less(self.roots, other.roots),
+            _less(self.tokens, other.tokens),
+            _less(self.nodes, other.nodes),
+            kept,
+        )
+
+    @property
+    def all_trees(self) -> list[Tree]:
+        """The normalised trees themselves, if the estimator needs them."""
+        return [from_flat(flat) for flat in self.flat]
 
     @property
     def stored_trees(self) -> list[Tree]:
-        """The trees themselves, if the estimator needs them."""
-        return [from_flat(flat) for flat in self.flat]
+        """The trees for tuning, as they were before normalising."""
+        return [from_flat(flat) for flat in self.stored]
+
+
+Counted = TypeVar("Counted")
+
+
+def _less(all_of: Counter[Counted], some: Counter[Counted]) -> Counter[Counted]:
+    """The difference, in the order of the first, without what is no longer there."""
+    return Counter({key: left for key, number in all_of.items() if (left := number - some[key]) > 0})
 
 
 def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCounts:
@@ -106,7 +153,14 @@ def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCo
     (['S', 'N', 'V'], {'S': 1})
     """
     counted = TreeCounts()
-    for number, tree in enumerate(recipe.pipeline.apply(trees, counted.left_out), first + 1):
+
+    def stored() -> Iterator[Tree]:
+        for number, tree in enumerate(trees, first):
+            if recipe.keep_every and number % recipe.keep_every == recipe.keep_every - 1:
+                counted.stored.append(list(to_flat(tree)))
+            yield tree
+
+    for number, tree in enumerate(recipe.pipeline.apply(stored(), counted.left_out), first + 1):
         if not tree.width:
             continue
         if recipe.tags and tree.is_preterminal:

@@ -223,7 +223,7 @@ def _add_chain(totals: list[int], lowest: Sequence[int], length: int) -> None:
 
 MATCHINGS = ("edges", "published")
 MEANS = ("linear", "geometric")
-ALPHAS = ("uniform", "halving")
+ALPHAS = ("uniform", "halving", "sparsity")
 _SIDES = (1, 2, 3)
 """The columns of gold, test and matched fragments in the rows."""
 _EXACT_BITS = 53
@@ -281,7 +281,8 @@ class Freval(Metric):
     """Recall, precision and F1 over connected fragments of all sizes: FLR, FLP and their F1 for ranges of sizes.
 
     ``ranges`` are the largest sizes to look at (0: all there are); ``alpha`` is ``uniform``, ``halving`` (each size half the
-    weight of the one before) or a sequence of weights for the sizes 1, 2, ...; ``mean`` is ``linear`` or ``geometric``.
+    weight of the one before), ``sparsity`` (see :func:`sparsity_weights`) or a sequence of weights for the sizes 1, 2, ...;
+    ``mean`` is ``linear`` or ``geometric``.
 
     >>> import treegauge
     >>> gold = "(S (NP (N a)) (VP (V b) (NP (N c))))"
@@ -303,7 +304,8 @@ class Freval(Metric):
             "words": OptionWords(
                 (*ALPHAS, "0.5,0.3,0.2"),
                 _alpha,
-                "uniform (the default) weighs all sizes alike, halving each half as much as the one before, numbers as they say",
+                "uniform (the default) weighs all sizes alike, halving each half as much as the one before, sparsity lets sizes "
+                "of few gold fragments lean on smaller ones, numbers as they say",
             )
         },
     )
@@ -394,14 +396,18 @@ class Freval(Metric):
         if largest and self.matching == "published":
             largest = min(largest, len(scores))
         n_sizes = largest or len(scores)
-        weights = self.weights(n_sizes)
         used = scores[:n_sizes]
+        weights = self.weights(n_sizes, [score.gold for score in used])
         recalls = [score.recall for score in used] + [0.0] * (n_sizes - len(used))
         precisions = [score.precision for score in used] + [0.0] * (n_sizes - len(used))
         return self._mean(weights, recalls), self._mean(weights, precisions)
 
-    def weights(self, n_sizes: int) -> list[float]:
-        """alpha for the sizes 1 ... ``n_sizes``."""
+    def weights(self, n_sizes: int, gold: Sequence[float] = ()) -> list[float]:
+        """alpha for the sizes 1 ... ``n_sizes``; ``gold`` are the numbers of gold fragments of each size, for ``sparsity``."""
+        if self.alpha == "sparsity":
+            counts = np.zeros((1, n_sizes))
+            counts[0, : len(gold)] = [float(min(count, 1e300)) for count in gold]
+            return sparsity_weights(counts)[0].tolist()
         if self.alpha == "uniform":
             return [1 / max(n_sizes, 1)] * n_sizes
         if self.alpha == "halving":
@@ -474,7 +480,7 @@ def _fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
         upto = np.full(len(totals), limit) if limit else largest
         if metric.matching == "published":
             upto = np.minimum(upto, largest)
-        flr, flp = _weighted_means(metric, recall, upto), _weighted_means(metric, precision, upto)
+        flr, flp = (_weighted_means(metric, values, gold, upto) for values in (recall, precision))
         both_sum = flr + flp
         f1 = np.divide(2 * flr * flp, both_sum, out=np.zeros_like(flr), where=both_sum > 0)
         rates |= dict(zip(metric.range_rates[3 * index : 3 * index + 3], (flr, flp, f1), strict=True))
@@ -483,14 +489,40 @@ def _fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
     return rates
 
 
-def _weighted_means(metric: Freval, values: Floats, upto: NDArray[np.int64]) -> Floats:
+def sparsity_weights(gold: Floats) -> Floats:
+    """alpha by the sparsity of fragments, row by row, given how many gold fragments (n_1, n_2 ...) each size has.
+
+    The paper hints at it: scores of large sizes, of which there are few fragments, are smoothed by those of smaller ones. With
+    lambda_s = n_s / (n_s + n_1) and smoothed R_s = lambda_s R_s + (1 - lambda_s) smoothed R_(s-1), R_1 as it is, the uniform mean
+    of the smoothed scores is the mean of the scores with these weights. They go by the gold trees alone: all systems have the same.
+
+    >>> sparsity_weights(np.array([[4.0, 4.0, 0.0]])).round(4).tolist()
+    [[0.6667, 0.3333, 0.0]]
+    """
+    n_sizes = gold.shape[1]
+    share = np.divide(gold, gold + gold[:, :1], out=np.zeros_like(gold), where=gold > 0)
+    share[:, :1] = 1.0
+    weights, carried = np.zeros_like(gold), np.zeros(len(gold))
+    for size in range(n_sizes - 1, -1, -1):
+        passed = carried + 1 / n_sizes
+        weights[:, size] = share[:, size] * passed
+        carried = (1 - share[:, size]) * passed
+    return weights
+
+
+def _weighted_means(metric: Freval, values: Floats, gold: Floats, upto: NDArray[np.int64]) -> Floats:
     """The weighted mean of each row over its sizes 1 ... ``upto``; sizes beyond the columns count as 0."""
     result = np.zeros(len(values))
     for n_sizes in np.unique(upto).tolist():
         rows = np.flatnonzero(upto == n_sizes)
-        weights = np.array(metric.weights(n_sizes), dtype=np.float64)
         used = np.zeros((len(rows), n_sizes))
         used[:, : values.shape[1]] = values[rows][:, :n_sizes]
+        if metric.alpha == "sparsity" and n_sizes:
+            counts = np.zeros((len(rows), n_sizes))
+            counts[:, : gold.shape[1]] = gold[rows][:, :n_sizes]
+            result[rows] = _means_by_row(metric, used, sparsity_weights(counts))
+            continue
+        weights = np.array(metric.weights(n_sizes), dtype=np.float64)
         if metric.mean == "linear":
             result[rows] = used @ weights
         else:
@@ -499,3 +531,12 @@ def _weighted_means(metric: Freval, values: Floats, upto: NDArray[np.int64]) -> 
             logs = np.log(used[possible][:, weighted])
             result[rows[possible]] = np.exp(logs @ weights[weighted])
     return result
+
+
+def _means_by_row(metric: Freval, values: Floats, weights: Floats) -> Floats:
+    """The mean of each row with its own weights."""
+    if metric.mean == "linear":
+        return (values * weights).sum(axis=1)
+    zero = ((weights > 0) & (values == 0)).any(axis=1)
+    logs = np.where(values > 0, np.log(np.where(values > 0, values, 1.0)), 0.0)
+    return np.where(zero, 0.0, np.exp((logs * weights).sum(axis=1)))

@@ -5,7 +5,8 @@ once (PARSEVAL counts it twice).
 
 * ``N_C``, ``N_G``: constituents of the gold ("correct") and of the test ("guessed") tree
 * ``L``: triples of the guess that are in the gold tree
-* ``B``: triples of the guess whose span is in the gold tree, whatever the label
+* ``B``: triples of the guess whose span is in the gold tree, whatever the label; where several have one span, no more than the
+  gold tree has there
 * ``C``: triples of the guess that cross no gold constituent
 """
 
@@ -39,8 +40,10 @@ class Goodman(Metric):
     """Labelled Recall L/N_C, Bracketed Recall B/N_C, Consistent Brackets Recall C/N_G; and the shares of trees where they are 1.
 
     Rates of constituents are pooled; ``mean_...`` are means over the sentences that have constituents (N_C or N_G > 0).
-    Preterminals count only with ``goodman:pre``; a phrase over one word counts always. Where trees are not binary, B can exceed
-    N_C: two guessed labels on one gold span are both right by their span.
+    Preterminals count only with ``goodman:pre``; a phrase over one word counts always. The paper's guessed trees are binary, and
+    have as many constituents as the gold tree. On other trees a labelled (bracketed) tree is right if each side has every
+    constituent (bracket) of the other, and a span is right as often as both trees have it: no rate exceeds 1, and Labelled Tree is
+    the exact match of PARSEVAL where no bracket stands twice.
 
     >>> import treegauge
     >>> gold = "(S (A (a x) (a x)) (B (b x) (b x)))"
@@ -85,10 +88,10 @@ class Goodman(Metric):
         N_C = np.bincount(gold.sentence[in_gold], minlength=n)
         N_G = np.bincount(test.sentence[in_test], minlength=n)
         L = count(in_test, is_in(code[n_gold:][in_test], code[:n_gold]))
-        B = count(in_test, is_in(span[n_gold:][in_test], span[:n_gold]))
+        B = _shared_spans(span[:n_gold][in_gold], gold.sentence[in_gold], span[n_gold:][in_test], n)
         C = count(in_test, ~crosses[in_test])
         columns: list[NDArray[Any]] = [
-            *(np.ones(n), N_C, N_G, L, B, C, L == N_C, B == N_C, C == N_G),
+            *(np.ones(n), N_C, N_G, L, B, C, (L == N_C) & (N_C == N_G), (B == N_C) & (N_C == N_G), C == N_G),
             *(L / np.maximum(N_C, 1), B / np.maximum(N_C, 1), N_C > 0),
             *(C / np.maximum(N_G, 1), N_G > 0),
         ]
@@ -125,3 +128,13 @@ class Goodman(Metric):
             "mean_bracketed_recall": ratio(n["bracketed_recall_sum"], n["recall_defined"]),
             "mean_consistent_brackets_recall": ratio(n["consistent_brackets_recall_sum"], n["consistent_brackets_defined"]),
         }
+
+
+def _shared_spans(gold: Int64, sentence: Int64, test: Int64, n: int) -> Int64:
+    """For each of n sentences how many spans both sides have, a span as often as the side that has it less often."""
+    every, place = np.unique(np.concatenate([gold, test]), return_inverse=True)
+    times_gold = np.bincount(place[: len(gold)], minlength=len(every))
+    times_test = np.bincount(place[len(gold) :], minlength=len(every))
+    owner = np.zeros(len(every), np.int64)
+    owner[place[: len(gold)]] = sentence
+    return np.bincount(owner, np.minimum(times_gold, times_test), minlength=n).astype(np.int64)

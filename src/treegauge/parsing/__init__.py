@@ -5,20 +5,25 @@ from __future__ import annotations
 from treegauge.errors import NoParse, TooLong
 from treegauge.parsing.chart_files import read_charts, write_charts
 from treegauge.parsing.derivations import Best
+from treegauge.parsing.expected import ExpectedRates, expected_rates
 from treegauge.parsing.forest import Forest, Parse
 from treegauge.parsing.input import read_sentences, tokenise
 from treegauge.parsing.objectives import OBJECTIVES, Objective, consensus
 from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
 from treegauge.parsing.posteriors import AnchoredRule, Constituent, Frame, Link
+from treegauge.parsing.reliability import Calibration, calibrate
 from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
+from treegauge.parsing.span_weights import read_weights
 from treegauge.parsing.tuning import Tuned, tune
 
 __all__ = [
     "OBJECTIVES",
     "AnchoredRule",
     "Best",
+    "Calibration",
     "Confidence",
     "Constituent",
+    "ExpectedRates",
     "Forest",
     "Frame",
     "Link",
@@ -32,12 +37,15 @@ __all__ = [
     "SpanChart",
     "TooLong",
     "Tuned",
+    "calibrate",
     "consensus",
     "decode",
+    "expected_rates",
     "fallback",
     "marginals",
     "read_charts",
     "read_sentences",
+    "read_weights",
     "tokenise",
     "tune",
     "write_charts",

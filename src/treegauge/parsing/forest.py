@@ -62,7 +62,7 @@ class Forest:
     constituents may have. Symbols of internal binarisation are limited by neither. ``limit`` says instead which symbols
     may stand over which spans (see :mod:`treegauge.parsing.pruning`).
 
-    Goodman's example of a sentence with four parses (1996, section 2.3):
+    Goodman's example of a sentence with four parses (1996, section 3):
 
     >>> grammar = PCFG.parse('''S -> A C [.25] | A D [.25] | E B [.25] | F B [.25]
     ... A -> "x" "x" [1]
@@ -198,6 +198,10 @@ class Forest:
     def shown_constituents(self) -> list[Constituent]:
         """g(s, t, label) by the labels that output trees show."""
         return shown_constituents(self) if self.has_parse else []
+
+    def phrase_constituents(self) -> list[Constituent]:
+        """g(s, t, label) by the labels that output trees show, without preterminals."""
+        return shown_constituents(self, preterminals=False) if self.has_parse else []
 
     def links(self) -> list[Link]:
         """The posteriors of all parent-child links."""

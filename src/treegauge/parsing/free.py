@@ -1,4 +1,4 @@
-"""Free objectives: the best tree of all, licensed by the grammar or not (Goodman 1996, Figures 1 and 4).
+"""Free objectives: the best tree of all, licensed by the grammar or not (Goodman 1996, Figure 1 and section 4).
 
 One dynamic programme over spans: MAXC(s, t) = weight(s, t) + max over r of MAXC(s, r) + MAXC(r, t). The weight of a
 span makes the objective: the posterior of its best label, of its bracket, or any other number.
@@ -10,7 +10,8 @@ chains allow, first the label that is most often the top of its chain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.labels import Orders, SpanLabels, shown_labels
+from treegauge.parsing.semirings import LOG_SUM
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ def labelled_precision_recall(forest: Forest, *, lam: float | None = None, pre: 
 
 
 def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
-    """The tree with most right brackets on average (Goodman 1996, Figure 4).
+    """The tree with most right brackets on average (Goodman 1996, section 4).
 
     A bracket is worth the probability that some shown node has its span. The root shows the start symbol (where that does not
     show, its likeliest label), other brackets ``X``, or with ``labels="argmax"`` each its likeliest label.
@@ -310,12 +312,12 @@ def _root(n: int) -> NDArray[np.bool_]:
 
 
 def _tagger(forest: Forest) -> Callable[[int], str | None]:
-    """For each word the label that most probably stands right above it; ``None`` where only rules with words in them
-    do."""
+    """For each word the label that most probably stands right above it in the tree shown; ``None`` where only rules with
+    words in them do."""
 
     def tag(position: int) -> str | None:
         total: dict[str, float] = {}
-        for X, p in sorted(forest.leaf_posteriors(position)):
+        for X, p in sorted(_right_above(forest, position)):
             name = forest.output_labels[X]
             if name is not None and p > 0:
                 total[name] = total.get(name, 0.0) + p
@@ -323,3 +325,19 @@ def _tagger(forest: Forest) -> Callable[[int], str | None]:
         return next((name for name, p in total.items() if p >= best - TIE), None)
 
     return tag
+
+
+def _right_above(forest: Forest, position: int) -> Iterator[tuple[int, float]]:
+    """(symbol, posterior) of each symbol right above a word, or above it with only symbols in between that do not show."""
+    down, leaves = shown_labels(forest).down_to_word, forest.inside_chart.grid.leaves
+    weights = {int(leaves.symbol[i]): float(leaves.weight[i]) for i in range(leaves.first[position], leaves.first[position + 1])}
+    for X, p in forest.leaf_posteriors(position):
+        if forest.output_labels[X] is not None:
+            yield X, p
+            continue
+        for c in range(int(down.first[X]), int(down.first[X + 1])):
+            k = forest.entry(position, position + 1, int(down.top[c]))
+            if k >= 0 and forest.output_labels[int(down.top[c])] is not None:
+                f, chain = float(forest.outer.value[k]), float(down.weight[c])
+                log = forest.inside_chart.mode == LOG_SUM
+                yield int(down.top[c]), chain * (math.exp(f + weights[X]) if log else f * weights[X])

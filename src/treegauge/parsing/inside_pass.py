@@ -180,7 +180,7 @@ def fill_chart(
     limit: Limit,
     modulus: float,
 ) -> tuple[Chart, int, float, float]:
-    """e(s, t, X) for all spans and symbols (Goodman 1996, Figure 2).
+    """e(s, t, X) for all spans and symbols (Goodman 1996, section 3.1).
 
     In mode SUM the pass ends after the first width that has a value outside [SMALLEST, LARGEST]. Returns the chart, the last
     width that was finished, and the smallest and largest value of that width.

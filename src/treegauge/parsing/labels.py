@@ -79,6 +79,12 @@ class ShownLabels:
         return TopChains(without.first, without.top, without.total)
 
     @cached_property
+    def down_to_word(self) -> TopChains:
+        """Chains to X from the symbols above it in which X and all between do not show, so that the top stands on what X does."""
+        without = close(self.binary.n_symbols, [edge for edge in self._edges() if self.group[edge[1]] < 0])
+        return TopChains(without.first, without.top, without.total)
+
+    @cached_property
     def orders(self) -> Orders:
         """The orders in which labels may stand over one span."""
         return Orders(self)
@@ -86,8 +92,10 @@ class ShownLabels:
     @cached_property
     def has_chains(self) -> bool:
         """Whether two nodes that show can have one span."""
-        parents = np.unique(self.binary.unary.parent)
-        return bool((self.group[parents] >= 0).any())
+        closure = self.binary.closure
+        bottom = np.repeat(np.arange(self.binary.n_symbols), np.diff(closure.first))
+        both = (self.group[bottom] >= 0) & (self.group[closure.top] >= 0)
+        return bool((both & ((closure.top != bottom) | (closure.total != 1.0))).any())
 
     def simple_chains(self, *, distinct: bool) -> list[list[Chain]]:
         """For each bottom symbol the chains that repeat no symbol; with ``distinct`` no shown label either."""
@@ -144,7 +152,7 @@ def _simple_chains(labels: ShownLabels, distinct: bool) -> list[list[Chain]]:
 
 class LabelPosteriors(NamedTuple):
     """For each entry of a chart the probability that it is the topmost node of its label over its span (``any``), that it is
-    and stands right above the word (``over_word``), and that it is the topmost node that shows (``some``)."""
+    and stands right above the word in the tree shown (``over_word``), and that it is the topmost node that shows (``some``)."""
 
     any: Floats
     over_word: Floats
@@ -152,15 +160,34 @@ class LabelPosteriors(NamedTuple):
 
 
 @kernel
+def word_weights(mode: int, s: int, leaves: Leaves, down: TopChains, of_word: Floats) -> float:
+    """Fill in the weight of word s right below each symbol, those that do not show aside; the logarithm of their scale."""
+    of_word[:] = 0.0
+    heaviest = 0.0
+    if mode == LOG_SUM:
+        heaviest = -np.inf
+        for i in range(leaves.first[s], leaves.first[s + 1]):
+            heaviest = max(heaviest, leaves.weight[i])
+    for i in range(leaves.first[s], leaves.first[s + 1]):
+        weight = np.exp(leaves.weight[i] - heaviest) if mode == LOG_SUM else leaves.weight[i]
+        for c in range(down.first[leaves.symbol[i]], down.first[leaves.symbol[i] + 1]):
+            of_word[down.top[c]] += down.weight[c] * weight
+    return heaviest
+
+
+@kernel
 def topmost_posteriors(
-    mode: int, n: int, chart: Chart, leaves: Leaves, outer_top: Floats, chains: TopChains
+    mode: int, n: int, chart: Chart, leaves: Leaves, outer_top: Floats, chains: TopChains, down: TopChains
 ) -> tuple[Floats, Floats]:
-    """For each entry: outside as the bottom of such a chain, times inside; and times the weight of the word alone."""
+    """For each entry: outside as the bottom of such a chain, times inside; and times the weight of the word alone, with symbols
+    that do not show in between (``down``)."""
     size = len(chart.symbol)
+    of_word = np.zeros(len(chains.first) - 1)
     found, over_word = np.zeros(size), np.zeros(size)
     log = mode == LOG_SUM
     dense = np.full(len(chains.first) - 1, -np.inf if log else 0.0)
     for s in range(n):
+        heaviest = word_weights(mode, s, leaves, down, of_word)
         for t in range(s + 1, n + 1):
             first, last = chart.first[s, t], chart.last[s, t]
             high = -np.inf
@@ -178,10 +205,8 @@ def topmost_posteriors(
                 if f == 0.0:
                     continue
                 found[k] = f * np.exp(high + chart.value[k]) if log else f * chart.value[k]
-                if t == s + 1:
-                    for i in range(leaves.first[s], leaves.first[s + 1]):
-                        if leaves.symbol[i] == X:
-                            over_word[k] = f * np.exp(high + leaves.weight[i]) if log else f * leaves.weight[i]
+                if t == s + 1 and of_word[X] > 0.0:
+                    over_word[k] = f * of_word[X] * (np.exp(high + heaviest) if log else 1.0)
             for k in range(first, last):
                 dense[chart.symbol[k]] = -np.inf if log else 0.0
     return found, over_word
@@ -191,8 +216,9 @@ def label_posteriors(forest: Forest) -> LabelPosteriors:
     """The posteriors of shown constituents, entry by entry."""
     labels, chart = shown_labels(forest), forest.inside_chart
     grid, top = chart.grid, forest.outer.top
-    found, over_word = topmost_posteriors(chart.mode, forest.n, grid.chart, grid.leaves, top, labels.topmost)
-    some, _ = topmost_posteriors(chart.mode, forest.n, grid.chart, grid.leaves, top, labels.topmost_of_all)
+    down = labels.down_to_word
+    found, over_word = topmost_posteriors(chart.mode, forest.n, grid.chart, grid.leaves, top, labels.topmost, down)
+    some, _ = topmost_posteriors(chart.mode, forest.n, grid.chart, grid.leaves, top, labels.topmost_of_all, down)
     return LabelPosteriors(found, over_word, some)
 
 

@@ -467,7 +467,7 @@ def _chain_columns(by_bottom: Sequence[Sequence[Chain]], parts: PartNumbers, gro
         for chain in above:
             numbers = list(dict.fromkeys(node[X] for X in chain.symbols if node[X] >= 0))
             top.append(chain.top)
-            lowest, *others = (node[X] for X in chain.symbols)
+            lowest, *others = [node[X] for X in chain.symbols if node[X] >= 0] or [-1]
             # A bottom whose label stands above it too is not all there is of that label.
             bottom.append(int(lowest >= 0 and (parts.preterminals or lowest not in others)))
             part += numbers + [unary[u] for u in chain.rules if unary[u] >= 0]

@@ -28,7 +28,8 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -43,23 +44,27 @@ from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:
+    from treegauge.alignment.pairing import Pair
+    from treegauge.metrics.metric import Metric
     from treegauge.parsing.forest import Forest
+    from treegauge.presets import Preset
 
-__all__ = ["OBJECTIVES", "MetricRate", "Objective", "Score", "check_objective", "consensus", "decode_forest"]
+__all__ = ["OBJECTIVES", "MetricRate", "Objective", "Score", "check_objective", "consensus", "decode_forest", "with_metric"]
 
 Score = Callable[[Tree, Tree], float]
 """``score(gold, test)``: how well a tree does if another is the right one."""
 
 
 class MetricRate:
-    """A rate of a registered metric, sentence by sentence, under a preset: ``parseval`` (its headline) or ``parseval.recall``.
+    """A rate of a registered metric, sentence by sentence: ``parseval`` (its headline) or ``parseval.recall``. The preset is the
+    metric's own unless given, as in :func:`treegauge.score`.
 
     >>> trees = [Tree.parse("(S (A (D a) (D b)) (D c))"), Tree.parse("(S (D a) (B (D b) (D c)))")]
     >>> MetricRate("parseval").table(trees).tolist(), MetricRate("parseval.exact_match").table(trees).tolist()
     ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
     """
 
-    def __init__(self, name: str, preset: str = "collins") -> None:
+    def __init__(self, name: str, preset: str | Preset | None = None) -> None:
         # Imported here because other objectives do not need the metrics.
         from treegauge.metrics.registry import find_metric
         from treegauge.presets import load_preset
@@ -69,19 +74,44 @@ class MetricRate:
         self.rate = rate or self.metric.headline
         if self.rate not in self.metric.rate_names:
             raise UnknownName(f"rate of {metric}", rate, self.metric.rate_names)
-        self.preset = self.metric.preset_for(load_preset(preset))
+        self.preset = self.metric.preset_for(load_preset(self.metric.preset if preset is None else preset))
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
         """The score of each tree (column) if each (row) is the right one; nan for 0/0."""
-        from treegauge import alignment
+        rates = _rates_of_all_pairs(self.metric, self.preset, tuple(trees))
+        return rates[:, :, list(self.metric.rate_names).index(self.rate)]
 
-        k = len(trees)
-        bank = Treebank.from_trees(trees)
-        gold, test = bank.take(np.repeat(np.arange(k), k)), bank.take(np.tile(np.arange(k), k))
-        rows = self.metric.rows(alignment.pair(gold, test, self.preset))
-        columns, _ = self.metric.float_columns([rows])
-        rates = self.metric.rates_of_sums(columns[0])
-        return rates[:, list(self.metric.rate_names).index(self.rate)].reshape(k, k)
+
+@lru_cache(maxsize=4)
+def _rates_of_all_pairs(metric: Metric, preset: Preset, trees: tuple[Tree, ...]) -> NDArray[np.float64]:
+    """The rates of each tree (second axis) if each (first axis) is the right one; remembered, for other rates of the metric."""
+    k = len(trees)
+    rows = metric.rows(_all_pairs(Treebank.from_trees(trees), preset))
+    columns, _ = metric.float_columns([rows])
+    return metric.rates_of_sums(columns[0]).reshape(k, k, -1)
+
+
+def _all_pairs(bank: Treebank, preset: Preset) -> Pair:
+    """Each tree as gold with each as test, in that order; every tree is prepared once for each choice of words that count.
+
+    Which words count goes by the gold tree's tags: trees that agree on that have their test side in common.
+    """
+    from treegauge import alignment
+    from treegauge.alignment.words import has_tag
+
+    k = len(bank)
+    gold, test = np.repeat(np.arange(k), k), np.tile(np.arange(k), k)
+    deleted = has_tag(bank, preset.delete_tags)
+    if len({len(bank.words(i)) for i in range(k)}) > 1 or not len(deleted):
+        return alignment.pair(bank.take(gold), bank.take(test), preset)
+    _, first, kind = np.unique(deleted.reshape(k, -1), axis=0, return_index=True, return_inverse=True)
+    n_kinds, kind = len(first), kind.reshape(-1)
+    sides = np.append(np.repeat(first, k), np.arange(k)), np.append(np.tile(np.arange(k), n_kinds), np.arange(k))
+    once = alignment.pair(bank.take(sides[0]), bank.take(sides[1]), preset)
+    if len(once) < len(sides[0]) or n_kinds + 1 >= k:
+        return alignment.pair(bank.take(gold), bank.take(test), preset)
+    rows = kind[gold] * k + test
+    return replace(once, gold=once.gold.take(n_kinds * k + gold), test=once.test.take(rows), index=rows)
 
 
 def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | MetricRate) -> Best:
@@ -115,13 +145,21 @@ class Objective:
     decode: Callable[..., Best]
 
 
+def with_metric(metric: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an objective, with the metric named after ``mbr:``, if any, as its score; ``preset`` is that of the metric."""
+    if not metric:
+        return dict(options)
+    others = {name: value for name, value in options.items() if name != "preset"}
+    return {**others, "score": MetricRate(metric, options.get("preset"))}
+
+
 def check_objective(objective: str, options: Mapping[str, Any]) -> tuple[Objective, dict[str, Any]]:
     """The objective of a name such as ``frames`` or ``mbr:parseval``, and its options; an error if there is none, or
     it takes others."""
     name, _, metric = british(objective).partition(":")
     if name not in OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
-    found, given = OBJECTIVES[name], {**options, **({"score": MetricRate(metric)} if metric else {})}
+    found, given = OBJECTIVES[name], with_metric(metric, options)
     takes = inspect.signature(found.decode).parameters
     wrong = [option for option in given if option not in takes]
     needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
@@ -167,7 +205,7 @@ OBJECTIVES: dict[str, Objective] = {
     for objective in (
         Objective("viterbi", "the probability of the whole tree", True, "Goodman 1996; MPP in Sima'an 2003", viterbi),
         Objective("labelled-recall", "right labelled constituents", False, "Goodman 1996, Figure 1", labelled_recall),
-        Objective("bracketed-recall", "right brackets", False, "Goodman 1996, Figure 4", bracketed_recall),
+        Objective("bracketed-recall", "right brackets", False, "Goodman 1996, section 4", bracketed_recall),
         Objective("general", "any weights of spans", False, "Goodman 1996, General Recall", general),
         Objective(
             "labelled-precision-recall",

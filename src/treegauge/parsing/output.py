@@ -63,6 +63,9 @@ def _values(number: int, parsed: ParsedSentence, kbest: int, posteriors: bool) -
         values["kbest"] = [{"tree": str(p.tree), "log_probability": p.log_probability} for p in parsed.kbest]
     if posteriors:
         values["posteriors"] = [list(constituent) for constituent in parsed.constituents]
+        if parsed.expected is not None:
+            rates = ("recall", "precision", "f1")
+            values["expected"] = {name: plain(getattr(parsed.expected, name)) for name in rates}
     return values
 
 

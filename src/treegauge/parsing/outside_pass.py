@@ -136,7 +136,7 @@ def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats,
 
 @inline
 def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, root: int) -> Outer:
-    """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, Figure 3).
+    """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, section 3.1).
 
     ``root`` is the entry of the start symbol over the whole sentence; mode SUM or LOG_SUM.
     """

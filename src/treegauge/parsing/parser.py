@@ -17,10 +17,12 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise import expand_unaries
 from treegauge.parsing.chart import Tags
 from treegauge.parsing.derivations import Best
+from treegauge.parsing.expected import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest, Parse
 from treegauge.parsing.objectives import check_objective
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.pruning import Pruner, expected_usage
+from treegauge.presets import FALLBACK
 from treegauge.trees.tree import Child, Tree, from_flat, to_flat
 
 __all__ = [
@@ -104,7 +106,7 @@ def _address_space() -> list[int]:
 
 
 def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: str = "S", label: str = "X") -> Tree:
-    """Right branching with the last element attached high: ``[[w1 [w2 ... w(n-1)]] wn]`` (Goodman 1996, section 5.1).
+    """Right branching with the last element attached high: ``[[w1 [w2 ... w(n-1)]] wn]`` (Goodman 1996, section 5).
 
     English sentences branch to the right and end in a full stop. The root has the grammar's start symbol, the nodes below it
     a dummy label; a single word gets no bracket (without a tag, it stands under the root), and no word the empty parse ``()``.
@@ -129,10 +131,6 @@ def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: s
     return Tree(root, [branch, last])
 
 
-FALLBACK = "FALLBACK"
-"""The function tag on the root of a tree that is no parse: ``S-FALLBACK``. EVALB and most tools cut function tags."""
-
-
 class Sentence(NamedTuple):
     """Words, and their tags if they are known."""
 
@@ -143,7 +141,8 @@ class Sentence(NamedTuple):
 @dataclass(frozen=True)
 class ParsedSentence:
     """The tree of a sentence; ``fallback`` if it is no parse but the right-branching substitute, ``too_long`` if no parse was even
-    looked for, since the chart would not fit into memory."""
+    looked for, since the chart would not fit into memory. ``expected``: how many constituents of the tree are expected to be right,
+    where posteriors are asked for."""
 
     sentence: Sentence
     tree: Tree
@@ -153,6 +152,7 @@ class ParsedSentence:
     kbest: tuple[Parse, ...] = ()
     constituents: tuple[Constituent, ...] = ()
     too_long: bool = False
+    expected: ExpectedCounts | None = None
 
     @property
     def scored_tree(self) -> Tree:
@@ -225,19 +225,31 @@ class Parser:
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence; the fallback where it has no parse, or too many words for a chart."""
+        return self.parse_with_each([self], sentence)[0]
+
+    @staticmethod
+    def parse_with_each(parsers: Sequence[Parser], sentence: Sentence) -> list[ParsedSentence]:
+        """The best tree of one sentence for each of several objectives, from one chart; nothing else of the parsers may differ."""
         try:
-            forest = self._forest(sentence)
+            forest = parsers[0]._forest(sentence)
         except TooLong:
-            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True, too_long=True)
+            return [
+                ParsedSentence(sentence, parser._fallback(sentence), math.nan, -math.inf, True, too_long=True) for parser in parsers
+            ]
+        return [parser._parsed(forest, sentence) for parser in parsers]
+
+    def _parsed(self, forest: Forest, sentence: Sentence) -> ParsedSentence:
         if not self._has_parse(forest):
             return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
         best = self._best(forest)
         kbest = tuple(Parse(self._output_tree(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
         constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
+        expected = expected_counts(forest, best.tree) if self.posteriors else None
         log_probability = forest.log_partition if self.probabilities else math.nan
         return ParsedSentence(
-            sentence, self._output_tree(best.tree, sentence), best.score, log_probability, False, kbest, constituents
-        )
+            sentence, self._output_tree(best.tree, sentence), best.score, log_probability, False, kbest, constituents,
+            expected=expected,
+        )  # fmt: skip
 
     @property
     def _without_sums(self) -> bool:

@@ -110,16 +110,17 @@ def constituents(forest: Forest) -> list[Constituent]:
     ]
 
 
-def shown_constituents(forest: Forest) -> list[Constituent]:
+def shown_constituents(forest: Forest, *, preterminals: bool = True) -> list[Constituent]:
     """The constituents by the labels that output trees show, each counted once a span; symbols that do not show left out."""
     found = forest.span_labels
+    posterior = found.any if preterminals else found.phrase
     rows: list[Constituent] = []
     for s in range(forest.n):
         for t in range(s + 1, forest.n + 1):
             own = found.of_span(s, t)
             rows += [
                 Constituent(s, t, found.names[label], g)
-                for label, g in zip(found.label[own].tolist(), found.any[own].tolist(), strict=True)
+                for label, g in zip(found.label[own].tolist(), posterior[own].tolist(), strict=True)
                 if g > 0
             ]
     return rows

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
+from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import Kind, read_sentences, sentence_lines
 from treegauge.parsing.output import record
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
@@ -25,13 +26,14 @@ BLOCK = 200
 
 
 class ParseRecord(NamedTuple):
-    """The output text of a sentence, whether it is a fallback, the sentence itself if its pruning is to be checked, and whether it
-    was too long to be parsed."""
+    """The output text of a sentence, whether it is a fallback, the sentence itself if its pruning is to be checked, whether it was
+    too long to be parsed, and the expected number of right constituents, where posteriors are asked for."""
 
     text: str
     fallback: bool
     sentence: Sentence | None = None
     too_long: bool = False
+    expected: ExpectedCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
     times, rest = divmod(number - job.done, job.check_every)
     sentence = parsed.sentence if not rest and times < job.check_most else None
-    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long)
+    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long, parsed.expected)
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:

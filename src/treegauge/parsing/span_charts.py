@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
-from treegauge.parsing.objectives import MetricRate, Score, consensus
+from treegauge.parsing.objectives import MetricRate, Score, consensus, with_metric
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.span_f1 import Priced, expected_f1, trees_by_price
 from treegauge.parsing.span_kernels import best_tree, sample_parts
@@ -184,7 +184,7 @@ class SpanChart:
         if name not in SPAN_OBJECTIVES or (metric and name != "mbr"):
             raise UnknownName("objective for span charts", objective, [*SPAN_OBJECTIVES, "mbr:METRIC"])
         function = SPAN_OBJECTIVES[name]
-        given = {**options, **({"score": MetricRate(metric)} if metric else {})}
+        given = with_metric(metric, options)
         takes = list(inspect.signature(function).parameters)[1:]
         wrong = [option for option in given if option not in takes]
         if wrong:

@@ -1,5 +1,8 @@
 """Settings of decoding chosen on held-out sentences: the objective and its lam for a grammar, the way to decode a parser's charts,
 and how far its posteriors can be believed.
+
+For a grammar, the setting that is best for F1 and for exact match is chosen; for recall and for precision the best among those
+whose F1 is at least that of Viterbi, so that neither is bought with towers of labels or with empty trees.
 """
 
 from __future__ import annotations
@@ -7,29 +10,39 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UsageError
+from treegauge.grammar.model import SHIPPED, STEPS, save_model
 from treegauge.grammar.pcfg import PCFG
+from treegauge.grammar.training import train_counted
+from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_trees
+from treegauge.normalise import pipeline
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.span_charts import SpanChart
 from treegauge.parsing.span_trees import labelled_spans
+from treegauge.presets import Preset
 from treegauge.scoring.evaluation import score
 from treegauge.trees.tree import Tree
 
 __all__ = [
     "CRITERIA",
     "Bin",
+    "Chosen",
     "DecodingSetting",
     "Setting",
     "Tuned",
     "calibration",
+    "choose_on",
     "choose_settings",
     "from_notes",
-    "held_out",
+    "settings_of_counts",
+    "ship",
     "to_notes",
     "tune",
     "tuning_sentences",
@@ -38,7 +51,6 @@ __all__ = [
 CRITERIA = {"f1": "f1", "exact": "exact_match", "recall": "recall", "precision": "precision"}
 """The purposes of a setting, and the rate that measures each."""
 MOST_SENTENCES, MOST_WORDS, LEAST_TREES = 500, 40, 50
-_EVERY = 10
 
 
 class DecodingSetting(NamedTuple):
@@ -65,6 +77,16 @@ SETTINGS = (
 )
 
 
+UNLABELLED = (
+    VITERBI,
+    DecodingSetting("bracketed-recall"),
+    DecodingSetting("labelled-recall"),
+    *(DecodingSetting("labelled-precision-recall", lam) for lam in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
+    DecodingSetting("labelled-recall-licensed"),
+)
+"""Settings for grammars whose labels mean nothing, such as those of `treegauge learn`."""
+
+
 @dataclass(frozen=True)
 class Chosen:
     """The settings by what they are for, and the rates of all that were tried."""
@@ -72,12 +94,6 @@ class Chosen:
     best: dict[str, DecodingSetting]
     rates: dict[DecodingSetting, dict[str, float]] = field(default_factory=dict[DecodingSetting, dict[str, float]], repr=False)
     sentences: int = 0
-
-
-def held_out(trees: Sequence[Tree]) -> tuple[list[Tree], list[Tree]]:
-    """All trees but each tenth, and those."""
-    apart = [tree for i, tree in enumerate(trees) if i % _EVERY == _EVERY - 1]
-    return [tree for i, tree in enumerate(trees) if i % _EVERY != _EVERY - 1], apart
 
 
 def tuning_sentences(trees: Iterable[Tree]) -> list[Tree]:
@@ -91,26 +107,66 @@ def choose_settings(
     grammar: PCFG,
     gold: Sequence[Tree],
     *,
+    settings: Sequence[DecodingSetting] = SETTINGS,
+    preset: str | Preset = "default",
     tag_words: bool = False,
     joined: bool = False,
     advance: Callable[[], None] = lambda: None,
 ) -> Chosen:
-    """Parse sentences with every setting, and choose by the rates of their trees."""
+    """Parse sentences with every setting, and choose by the rates of their trees under a preset.
+
+    ``settings`` must have Viterbi among them. ``advance`` is called after each sentence.
+    """
     if not gold:
         raise MismatchError("no tree to tune on")
     sentences = [Sentence(tree.words, tree.tags) for tree in gold]
-    rates: dict[DecodingSetting, dict[str, float]] = {}
-    for setting in SETTINGS:
-        parser = Parser(grammar, setting.objective, setting.options, tag_words=tag_words, joined=joined)
-        parsed = [one.scored_tree for one in parser.parse_all(sentences)]
-        rates[setting] = dict(score(gold, parsed, metric="parseval").rates)
+    parsers = [Parser(grammar, setting.objective, setting.options, tag_words=tag_words, joined=joined) for setting in settings]
+    trees: list[list[Tree]] = [[] for _ in settings]
+    for sentence in sentences:
+        for own, parsed in zip(trees, Parser.parse_with_each(parsers, sentence), strict=True):
+            own.append(parsed.scored_tree)
         advance()
+    rates = {
+        setting: dict(score(gold, parsed, metric="parseval", preset=preset).rates)
+        for setting, parsed in zip(settings, trees, strict=True)
+    }
     best: dict[str, DecodingSetting] = {}
     for criterion, rate in CRITERIA.items():
         least = rates[VITERBI]["f1"] if criterion in ("recall", "precision") else 0.0
-        allowed = [setting for setting in SETTINGS if rates[setting]["f1"] >= least]
+        allowed = [setting for setting in settings if rates[setting]["f1"] >= least]
         best[criterion] = max(allowed, key=lambda setting: rates[setting][rate])
     return Chosen(best, rates, len(gold))
+
+
+def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable[[], None] = lambda: None) -> Chosen | None:
+    """Settings chosen on the stored trees under a grammar of the others; ``None`` if the trees are too few."""
+    if counted.trees + counted.left_out.total() < LEAST_TREES or not counted.stored:
+        return None
+    apart = counted.stored_trees
+    grammar = train_counted(counted.without(count_trees(apart, replace(recipe, keep_every=0))), recipe).grammar
+    return choose_on(grammar, apart, recipe, advance=advance)
+
+
+def choose_on(grammar: PCFG, trees: Iterable[Tree], recipe: Recipe, *, advance: Callable[[], None] = lambda: None) -> Chosen | None:
+    """Settings chosen on the short ones of some trees, after traces, function tags and an empty root are removed."""
+    clean = pipeline("traces,functions,root")
+    sentences = tuning_sentences(tree for tree in map(clean, trees) if tree is not None)
+    if not sentences:
+        return None
+    return choose_settings(grammar, sentences, tag_words=recipe.tags, joined="joined" in recipe.steps, advance=advance)
+
+
+def ship(path: Path = SHIPPED) -> None:
+    """Train the grammar that comes with treegauge, choose its settings, and write its file.
+
+    After a change to the treebank or to training: ``python -c "from treegauge.parsing.tuning import ship; ship()"``.
+    """
+    bank = own_treebank()
+    recipe = Recipe(STEPS, keep_every=KEEP_EVERY)
+    counted = count_trees(bank, recipe)
+    grammar, notes = train_counted(counted, recipe)
+    chosen = settings_of_counts(counted, recipe)
+    save_model(grammar, path, trained_on=bank.sha256(), notes={**notes, **({"settings": to_notes(chosen)} if chosen else {})})
 
 
 def to_notes(chosen: Chosen) -> dict[str, Any]:

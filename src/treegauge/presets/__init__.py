@@ -22,8 +22,11 @@ from treegauge.presets.discodop import disco_keywords
 from treegauge.presets.prm import KEYWORDS, Parameters, parse_prm
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 
-__all__ = ["EvalbFile", "Preset", "for_treebank", "load_preset", "preset_names", "preset_text"]
+__all__ = ["FALLBACK", "EvalbFile", "Preset", "for_treebank", "load_preset", "preset_names", "preset_text"]
 
+FALLBACK = "FALLBACK"
+"""The function tag on the root of a tree that is no parse but a substitute: ``S-FALLBACK``. It is a mark for people, and never part
+of a label that is compared, whatever the preset."""
 _FOLDER = os.path.dirname(__file__)
 _MOST_BYTES = 1 << 24
 _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; treegauge score --show-preset collins shows a whole file."
@@ -79,7 +82,11 @@ class Preset:
     parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
 
     def cut_label(self, label: str) -> str:
-        """A phrase label as it is compared: cut at the first of ``cut_labels_at``."""
+        """A phrase label as it is compared: cut at the first of ``cut_labels_at``, the mark of a fallback aside.
+
+        >>> load_preset("none").cut_label("S-FALLBACK"), load_preset("none").cut_label("NP-SBJ")
+        ('S', 'NP-SBJ')
+        """
         return _cut(label, self.cut_labels_at)
 
     def cut_tag(self, tag: str) -> str:
@@ -114,6 +121,7 @@ _NOT_SETTINGS = frozenset({"ignored", "parameters"})
 
 
 def _cut(label: str, at: str) -> str:
+    label = label.removesuffix(f"-{FALLBACK}")
     for character in at:
         label = label.partition(character)[0]
     return label

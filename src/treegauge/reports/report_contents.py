@@ -171,7 +171,8 @@ def confusion_tables(report: Report) -> list[Table]:
 
 def hogenhout_tables(report: Report) -> list[Table]:
     """Hogenhout & Matsumoto's items and measures of each system."""
-    return [table for name in ("items", "measures") for table in report.comparison.tables(name)]
+    found = [table for name in ("items", "measures") for table in report.comparison.tables(name)]
+    return [*found, *([report.parse_base] if report.parse_base is not None else [])]
 
 
 def hogenhout_pair_tables(report: Report) -> list[Table]:

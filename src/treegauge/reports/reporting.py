@@ -292,6 +292,7 @@ class Report:
 
     ``title`` heads the page, ``gold_name`` names the treebank; ``checked`` are tables of a human check, if there was one. Where
     only scores are at hand, there are no trees, marks and breakdowns, and ``left_out`` says what is missing for want of them.
+    ``parse_base`` is the table of a grammar's Parse Base, if one was given.
     """
 
     title: str
@@ -308,6 +309,7 @@ class Report:
     command: str = ""
     left_out: str = ""
     kept_notes: Mapping[str, Sequence[Note]] = field(default_factory=dict[str, Sequence[Note]], repr=False)
+    parse_base: Table | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from treegauge.significance.classical import (
     mcnemar,
     paired_t,
     real_test,
+    real_test_at,
     real_test_m1,
     sign_test,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "percentile_interval",
     "randomisation",
     "real_test",
+    "real_test_at",
     "real_test_m1",
     "sign_test",
     "with_confidence",

@@ -37,6 +37,7 @@ __all__ = [
     "normal",
     "paired_t",
     "real_test",
+    "real_test_at",
     "real_test_m1",
     "sign_test",
     "student",
@@ -268,6 +269,42 @@ def real_test_m1(cells: Cells, M2: int) -> Fraction:
         raise UsageError(f"M2 must differ from NN = {cells.NN}: no bracket that both missed would be left")
     above = cells.NY * cells.total + M2 * cells.YY - (cells.NY + cells.NN) * (cells.YY + cells.NY)
     return Fraction(above, M2 - cells.NN)
+
+
+_ROUNDING = 1e-9
+
+
+def real_test_at(cells: Cells, M1: float | None = None, M2: float | None = None) -> RealTest:
+    """The real test with a given M1 and M2, or with one of them and the other solved for; ``reason`` says if they do not fit.
+
+    They fit if what remains looks binomial, (YY - M1)(NN - M2) = YN NY; size and z are given for others, too.
+
+    >>> test = real_test_at(Cells(6516, 232, 343, 4309), M2=4027)
+    >>> round(test.M1), round(test.size), round(test.z, 2), test.reason
+    (6234, 1139, 4.67, '')
+    >>> real_test_at(Cells(6516, 232, 343, 4309), 6000, 4000).reason
+    'what remains is not binomial: (YY - M1)(NN - M2) is 159,444, not YN NY = 79,576'
+    """
+    _check(cells)
+    product = cells.YN * cells.NY
+    if M1 is None and M2 is None:
+        return real_test(cells)
+    if M1 is None or M2 is None:
+        known, whole, other = (M2, cells.NN, cells.YY) if M2 is not None else (M1, cells.YY, cells.NN)
+        assert known is not None
+        if known == whole:
+            raise UsageError(f"no bracket would remain of {whole}: set fewer aside")
+        solved = other - product / (whole - known)
+        return real_test_at(cells, *((solved, known) if M1 is None else (known, solved)))
+    yy, nn = cells.YY - M1, cells.NN - M2
+    if min(M1, M2, yy, nn) < -_ROUNDING:
+        raise UsageError(f"M1 lies between 0 and YY = {cells.YY}, M2 between 0 and NN = {cells.NN}; not {M1:g} and {M2:g}")
+    z, default = _z(cells, yy + nn), real_test(cells)
+    # Whole numbers nearest to a solution are one.
+    near = abs(yy * nn - product) <= max(yy, nn) / 2 + 0.25
+    why = "" if near else f"what remains is not binomial: (YY - M1)(NN - M2) is {yy * nn:,.0f}, not YN NY = {product:,}"
+    size = yy + nn + cells.YN + cells.NY
+    return RealTest(M1, M2, size, z, normal(z) if z == z else math.nan, default.z_range, why)
 
 
 def _check(cells: Cells) -> None:

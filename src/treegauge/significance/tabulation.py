@@ -13,7 +13,7 @@ from treegauge.errors import UnknownName
 from treegauge.metrics.hogenhout import COMPARATIVE, MEASURES
 from treegauge.metrics.registry import find_metric
 from treegauge.significance.classical import DEPENDENCE
-from treegauge.significance.comparison import ALPHA, Comparison, Difference, Group, PairOfSystems
+from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems
 from treegauge.significance.resampling import Name
 from treegauge.tables import Cell, Table, number_of
 
@@ -252,14 +252,18 @@ def paper_tables(group: Group) -> list[Table]:
     )
     table2 = Table(
         "Comparative items (Table 2)",
-        ("first", "second", *(column for cell in COMPARATIVE for column in (cell, f"%{cell}"))),
+        ("first", "second", *(column for cell in COMPARATIVE for column in (cell, f"%{cell}")), *_CHANCE),
         tuple(
-            (pair.a, pair.b, *(part for count in cells for part in (count, _share(count, cells.total))))
+            (pair.a, pair.b, *(part for count in cells for part in (count, _share(count, cells.total))), *_by_chance(pair.brackets))
             for pair in group.pairs
             if pair.brackets is not None
             for cells in [pair.brackets.cells]
         ),
-        ("treebank brackets that both systems (YY), only the first (YN), only the second (NY), neither (NN) reproduced",),
+        (
+            "treebank brackets that both systems (YY), only the first (YN), only the second (NY), neither (NN) reproduced",
+            "E: what YY and NN would be if every bracket were as easy as any other (binomial); sd: by how many standard deviations "
+            "they differ from it",
+        ),
         percent=tuple(f"%{cell}" for cell in COMPARATIVE),
     )
     measured = [name for name in MEASURES if any(name in group.measures[system] for system in systems)]
@@ -271,6 +275,15 @@ def paper_tables(group: Group) -> list[Table]:
         percent=tuple(systems),
     )
     return [table1, table2, table4]
+
+
+_CHANCE = ("E(YY)", "YY sd", "E(NN)", "NN sd")
+
+
+def _by_chance(tests: BracketTests) -> tuple[Cell, ...]:
+    """YY and NN as a binomial model expects them, and their distance from it."""
+    found = tests.binomial
+    return _whole(found.E_YY), found.deviations[0], _whole(found.E_NN), found.deviations[1]
 
 
 def _unjudged(group: Group) -> tuple[str, ...]:

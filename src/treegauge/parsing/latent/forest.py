@@ -287,13 +287,19 @@ class LatentForest:
         if not self.has_parse:
             return []
         base, shown = self.model.base, self.shown
-        total: dict[tuple[int, int, str], float] = {}
-        for s, t, X in np.argwhere(shown.label > 0).tolist():
-            total[s, t, base.labels[X]] = float(shown.label[s, t, X])
+        total = {(c.start, c.end, c.label): c.posterior for c in self.phrase_constituents()}
         for s, T in np.argwhere(shown.tag > 0).tolist():
             if base.tags[T]:
                 key = s, s + 1, base.tags[T]
                 total[key] = total.get(key, 0.0) + float(shown.tag[s, T])
+        return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
+
+    def phrase_constituents(self) -> list[Constituent]:
+        """g(s, t, label) by the labels that output trees show, without tags."""
+        if not self.has_parse:
+            return []
+        base, shown = self.model.base, self.shown
+        total = {(s, t, base.labels[X]): float(shown.label[s, t, X]) for s, t, X in np.argwhere(shown.label > 0).tolist()}
         if base.root is not None and (0, self.n, base.root) not in total:
             total[0, self.n, base.root] = 1.0
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]

@@ -23,7 +23,7 @@ from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY
 from treegauge.parsing.latent.derivations import derivation_of
 from treegauge.parsing.latent.forest import LatentForest
 from treegauge.parsing.latent.shown import best_forest_tree
-from treegauge.parsing.objectives import MetricRate, minimum_risk, viterbi
+from treegauge.parsing.objectives import minimum_risk, viterbi, with_metric
 from treegauge.spelling import british
 from treegauge.trees.tree import Child, Tree
 
@@ -63,7 +63,7 @@ def labelled_recall(forest: LatentForest, *, lam: float = 0.5) -> Best:
 
 
 def bracketed_recall(forest: LatentForest, *, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
-    """The tree with most right brackets on average (Goodman 1996, Figure 4); a bracket is worth the probability that some node
+    """The tree with most right brackets on average (Goodman 1996, section 4); a bracket is worth the probability that some node
     has its span. Brackets show ``X``, or with ``labels="argmax"`` each its likeliest label."""
     weight = forest.shown.top.sum(axis=2)
     words = np.arange(forest.n)
@@ -246,7 +246,7 @@ def check_latent_objective(objective: str, options: Mapping[str, Any]) -> tuple[
     name, _, metric = british(objective).partition(":")
     if name not in LATENT_OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective of latent-variable models", objective, [*LATENT_OBJECTIVES, "mbr:METRIC"])
-    found, given = LATENT_OBJECTIVES[name], {**options, **({"score": MetricRate(metric)} if metric else {})}
+    found, given = LATENT_OBJECTIVES[name], with_metric(metric, options)
     takes = inspect.signature(found).parameters
     wrong = [option for option in given if option not in takes]
     needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]

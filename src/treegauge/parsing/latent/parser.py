@@ -11,6 +11,7 @@ import numpy as np
 
 from treegauge.errors import MismatchError, TooLong
 from treegauge.grammar.latent.model import LatentModel
+from treegauge.parsing.expected import expected_counts
 from treegauge.parsing.latent.forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.objectives import DEFAULT, check_latent_objective
 from treegauge.parsing.latent.passes import base_words
@@ -65,9 +66,11 @@ class LatentParser:
             else ()
         )
         constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
+        expected = expected_counts(forest, best.tree) if self.posteriors else None
         return ParsedSentence(
-            sentence, self._shown(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents
-        )
+            sentence, self._shown(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents,
+            expected=expected,
+        )  # fmt: skip
 
     def _forest(self, sentence: Sentence) -> LatentForest:
         tags = None

@@ -1,0 +1,198 @@
+"""Calibration of a grammar: are constituents right as often as their posteriors say?
+
+On the sentences of a treebank every constituent that the grammar thinks possible has a posterior, and is in the gold tree or not.
+Among those of posterior about 0.7 a calibrated grammar has 70% right. The table and the curve say how far that holds, for each
+label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.parsing.expected import AnyForest, ExpectedCounts, expected_counts
+from treegauge.tables import Cell, Table
+from treegauge.trees.tree import Tree
+
+__all__ = ["Calibration", "LabelCalibration", "Reliability", "calibrate", "draw_calibration"]
+
+LEAST = 0.01
+"""Constituents less probable than this are left out."""
+BINS = 10
+
+
+class Reliability(NamedTuple):
+    """Constituents whose posteriors lie from ``low`` to ``high``: how many, their mean posterior, the share in the gold trees."""
+
+    low: float
+    high: float
+    size: int
+    posterior: float
+    right: float
+
+
+@dataclass(frozen=True)
+class LabelCalibration:
+    """The reliability of one label, or of ``all`` of them; ``error`` is the mean distance of posterior and share right."""
+
+    label: str
+    size: int
+    posterior: float
+    right: float
+    error: float
+    bins: tuple[Reliability, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The reliability of all labels together and of each; how many sentences were parsed, and how many had no parse.
+
+    ``expected`` is what the grammar expects of its likeliest parses (or of the trees of another objective), ``matched`` how many
+    of their constituents are right, and ``gold`` how many the gold trees have.
+    """
+
+    labels: tuple[LabelCalibration, ...]
+    sentences: int
+    unparsed: int
+    expected: ExpectedCounts
+    matched: int
+    gold: int
+
+    def table(self, *, bins: bool = False) -> Table:
+        """A row a label; with ``bins`` a row for each label and bin."""
+        rows: list[tuple[Cell, ...]] = []
+        for each in self.labels:
+            if not bins:
+                rows.append((each.label, each.size, each.posterior, each.right, each.right - each.posterior, each.error))
+                continue
+            for b in each.bins:
+                rows.append((each.label, f"{b.low:.1f}-{b.high:.1f}", b.size, b.posterior, b.right, b.right - b.posterior))
+        about = (
+            f"{self.sentences:,} sentences, {self.unparsed:,} without a parse left out; phrases of posterior {LEAST:g} or more.",
+            "Right: the share in the gold trees. Above 0 in the last but one column: more often right than the grammar thinks."
+            if not bins
+            else "Right: the share in the gold trees.",
+            self.note(),
+        )
+        if bins:
+            columns = ("label", "posteriors", "phrases", "mean posterior", "right", "difference")
+            return Table("Reliability of posteriors by label", columns, tuple(rows), about, columns[3:])
+        columns = ("label", "phrases", "mean posterior", "right", "difference", "calibration error")
+        return Table("Calibration of posteriors by label", columns, tuple(rows), about, columns[2:])
+
+    def note(self) -> str:
+        """Expected beside actual, in a line."""
+        actual = ExpectedCounts(self.matched, self.expected.test, self.gold)
+        pairs = [
+            f"{name} {100 * a:.2f} expected, {100 * b:.2f} actual"
+            for name, a, b in (
+                ("recall", self.expected.recall, actual.recall),
+                ("precision", self.expected.precision, actual.precision),
+                ("F1", self.expected.f1, actual.f1),
+            )
+        ]
+        return f"Of the trees chosen: {'; '.join(pairs)}."
+
+
+def calibrate(
+    forests: Iterable[AnyForest],
+    gold: Sequence[Tree],
+    *,
+    choose: Callable[[AnyForest], Tree],
+    least: float = LEAST,
+    fewest: int = 50,
+    advance: Callable[[], None] = lambda: None,
+) -> Calibration:
+    """The calibration of the forests of gold trees' words; ``choose`` gives the tree of a forest, for expected beside actual.
+
+    Labels with fewer than ``fewest`` constituents have no row of their own. Preterminals do not count.
+    """
+    label: list[str] = []
+    posterior: list[float] = []
+    right: list[bool] = []
+    matched = n_gold = n_test = sentences = unparsed = 0
+    expected: list[ExpectedCounts] = []
+    for forest, tree in zip(forests, gold, strict=True):
+        advance()
+        if not forest.has_parse:
+            unparsed += 1
+            continue
+        sentences += 1
+        own = {tuple(span) for span in tree.spans(preterminals=False)}
+        chosen = choose(forest)
+        expected.append(expected_counts(forest, chosen))
+        found = {tuple(span) for span in chosen.spans(preterminals=False)}
+        matched, n_gold, n_test = matched + len(found & own), n_gold + len(own), n_test + len(found)
+        for s, t, name, p in forest.phrase_constituents():
+            if p >= least:
+                label.append(name)
+                posterior.append(p)
+                right.append((s, t, name) in own)
+    names, p, hit = np.array(label), np.array(posterior), np.array(right, np.float64)
+    totals = ExpectedCounts(math.fsum(e.matched for e in expected), n_test, math.fsum(e.gold for e in expected))
+    sizes = {name: int((names == name).sum()) for name in sorted(set(label))}
+    rows = [_of_label("all", p, hit)]
+    for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
+        if sizes[name] >= fewest:
+            rows.append(_of_label(name, p[names == name], hit[names == name]))
+    return Calibration(tuple(rows), sentences, unparsed, totals, matched, n_gold)
+
+
+def _of_label(label: str, p: np.ndarray, hit: np.ndarray) -> LabelCalibration:
+    which = np.minimum((p * BINS).astype(np.int64), BINS - 1)
+    bins: list[Reliability] = []
+    for k in range(BINS):
+        own = which == k
+        if own.any():
+            bins.append(Reliability(k / BINS, (k + 1) / BINS, int(own.sum()), float(p[own].mean()), float(hit[own].mean())))
+    size = len(p)
+    if not size:
+        return LabelCalibration(label, 0, math.nan, math.nan, math.nan, ())
+    error = math.fsum(b.size * abs(b.posterior - b.right) for b in bins) / size
+    return LabelCalibration(label, size, float(p.mean()), float(hit.mean()), error, tuple(bins))
+
+
+_SIDE, _LEFT, _TOP, _NAMES = 360, 56, 44, 120
+_COLOURS = ("#222222", "#1b6ca8", "#b3541e", "#3b7d3b", "#7a4fa3", "#a32a4b")
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 4", "1 4")
+
+
+def draw_calibration(found: Calibration, most: int = 5) -> str:
+    """An SVG picture: the share right by mean posterior, for all labels and the most frequent ones; the diagonal is calibrated."""
+    shown = found.labels[: most + 1]
+    width, height = _LEFT + _SIDE + _NAMES, _TOP + _SIDE + 52
+
+    def at(b: Reliability) -> tuple[float, float]:
+        return _LEFT + _SIDE * b.posterior, _TOP + _SIDE * (1 - b.right)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="12" role="img" aria-label="Share of right constituents by posterior">',
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        f'<text x="{_LEFT}" y="24" font-size="14">Are posteriors right as often as they say?</text>',
+        f'<rect x="{_LEFT}" y="{_TOP}" width="{_SIDE}" height="{_SIDE}" fill="none" stroke="#999"/>',
+        f'<line x1="{_LEFT}" y1="{_TOP + _SIDE}" x2="{_LEFT + _SIDE}" y2="{_TOP}" stroke="#999" stroke-dasharray="3 3"/>',
+    ]
+    for tick in range(0, 11, 2):
+        x, y = _LEFT + _SIDE * tick / 10, _TOP + _SIDE * (1 - tick / 10)
+        parts.append(f'<text x="{x:g}" y="{_TOP + _SIDE + 18}" text-anchor="middle">{tick / 10:g}</text>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:g}" text-anchor="end">{tick / 10:g}</text>')
+    parts.append(f'<text x="{_LEFT + _SIDE / 2:g}" y="{_TOP + _SIDE + 40}" text-anchor="middle">mean posterior</text>')
+    middle = _TOP + _SIDE / 2
+    parts.append(f'<text x="16" y="{middle:g}" text-anchor="middle" transform="rotate(-90 16 {middle:g})">share right</text>')
+    for i, each in enumerate(shown):
+        colour, dash = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(at, each.bins))
+        weight = 3 if i == 0 else 1.5
+        dots = f' stroke-dasharray="{dash}"' if dash else ""
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{weight}"{dots}/>')
+        y = _TOP + 14 + 20 * i
+        x = _LEFT + _SIDE + 12
+        parts.append(f'<line x1="{x}" y1="{y - 4}" x2="{x + 28}" y2="{y - 4}" stroke="{colour}" stroke-width="{weight}"{dots}/>')
+        parts.append(f'<text x="{x + 34}" y="{y}">{escape(each.label)}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
