@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import treegauge
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import FormatError, UnknownName, UsageError
 from treegauge.presets import load_preset
 
 GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))\n(S (NP (NN rain)) (VP (VBD fell)))\n"
@@ -57,6 +57,18 @@ def test_discbracket_is_known_whatever_the_file_is_called(name: str, tmp_path: P
     assert (bank.words(0), bank.blocks is not None) == (["saw", "I", "you"], True)
     (tmp_path / name).write_text("(S (CD 0=1) (NP (NN x)))\n")
     assert name == "x.dbr" or treegauge.read(tmp_path / name).words(0) == ["0=1", "x"]
+
+
+def test_discbracket_is_known_in_strings() -> None:
+    good, bad = "(S (VP (V 0=saw) (NP (PRP 2=you))) (NP (PRP 1=I)))", "(S (V 0=saw) (PRP 2=you))"
+    for value in (good, [good, "", good]):
+        assert treegauge.as_treebank(value).words(0) == ["saw", "I", "you"]
+    assert treegauge.as_treebank(good, treegauge.ReadOptions(format="bracketed")).words(0) == ["0=saw", "2=you", "1=I"]
+    assert treegauge.as_treebank("(S (CD 0=1) (NN x))").words(0) == ["0=1", "x"]
+    result = treegauge.score([good, good], [good, bad])
+    assert (result.recall, [note.sentence for note in result.problems]) == (0.5, [1])
+    with pytest.raises(FormatError):
+        treegauge.score([good, good], [good, bad], on_error="stop")
 
 
 def test_normalise_keeps_the_sentence_under_a_root_without_a_label(folder: Path) -> None:

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from treegauge.errors import InputError, TreegaugeError, UsageError
+from treegauge.errors import FormatError, InputError, TreegaugeError, UsageError
 from treegauge.io.bracketed import AnyNames, bracketed_parts, names_for, small_files_part, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, Text, find_sources
+from treegauge.trees.discbracket import carries_places, with_places
 from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
@@ -103,7 +104,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank
 
 
 def _from_string(text: str, options: ReadOptions) -> Treebank:
-    return read_sources([Source("<string>", _utf8(text))], _string_options(options))
+    return _in_places(read_sources([Source("<string>", _utf8(text))], _string_options(options)), options)
 
 
 def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
@@ -128,7 +129,26 @@ def _from_texts(texts: list[str], options: ReadOptions) -> Treebank:
         )
     for text in texts if options.on_error == "stop" else ():
         _utf8(text)
-    return treebank_of_texts(texts, "<strings>", _string_options(options))
+    return _in_places(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
+
+
+def _in_places(bank: Treebank, options: ReadOptions) -> Treebank:
+    """The trees with their words in the places that these carry, ``0=Wen``, if those of the first tree do: discbracket."""
+    first = next((index for index in range(len(bank)) if bank.words(index)), None)
+    if options.format != "auto" or first is None or not carries_places(bank.words(first)):
+        return bank
+    trees, problems = list[Tree](), bank.problems()
+    for index, tree in enumerate(bank):
+        try:
+            trees.append(with_places(tree) if tree.width else tree)
+        except FormatError as error:
+            if options.on_error == "stop":
+                raise
+            trees.append(Tree(""))
+            problems[index] = Problem(bank.place(index), error.problem, error.advice or "")
+    placed = Treebank.from_trees(trees)
+    lines = np.concatenate([origin.line for origin in bank.origins]) if bank.origins else np.zeros(len(bank), np.int64)
+    return replace(placed, origins=(Origin(bank.origins[0].path if bank.origins else "", lines, None, problems),))
 
 
 def _tree_and_problem(value: Any, place: str, options: ReadOptions) -> tuple[Tree, Problem | None]:

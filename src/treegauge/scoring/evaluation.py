@@ -164,7 +164,8 @@ def score(
         breakdowns=tuple(breakdowns),
         progress=progress or no_progress,
         sentences=sentences,
-        on_error=reading.on_error if on_error is None else on_error,
+        # Reading stops at a bad tree unless told otherwise; scoring goes on.
+        on_error=on_error or ("parse-fails" if reading.on_error == "stop" else reading.on_error),
         pair=pair,
         treebank=treebank,
     )

@@ -7,15 +7,26 @@ is read.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from treegauge.errors import FormatError
 from treegauge.trees.bracketed import escape_label, escape_word, parse_one, refuse_hidden_label
 from treegauge.trees.discontinuous import Placed, walk, weave
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["discbracket_line", "parse_discbracket", "with_places"]
+__all__ = ["carries_places", "discbracket_line", "parse_discbracket", "with_places"]
 
 _PLACE = re.compile(r"(\d{1,9})=(.+)", re.DOTALL)
+
+
+def carries_places(words: Sequence[str]) -> bool:
+    """Whether the words of a tree are numbered from 0, each once, in any order.
+
+    >>> carries_places(["1=er", "0=Wen"]), carries_places(["0=Wen", "er"])
+    (True, False)
+    """
+    places = [found and int(found[1]) for found in map(_PLACE.fullmatch, words)]
+    return None not in places and sorted(place or 0 for place in places) == list(range(len(words)))
 
 
 def discbracket_line(tree: Tree) -> str:
