@@ -94,7 +94,7 @@ def objectives(model: LatentModel, gold: list[Tree]) -> list[str]:
 
 
 def curves(
-    folder: Path, model: LatentModel, quick: LatentModel, treebank: Path, gold: list[Tree], jobs: int, plot: Path | None
+    given: argparse.Namespace, folder: Path, model: LatentModel, quick: LatentModel, treebank: Path, gold: list[Tree]
 ) -> list[str]:
     """F1 by rounds and by grammars of a trained model, and by the number of training trees of quick ones."""
     by_rounds: dict[int, float] = {}
@@ -113,17 +113,19 @@ def curves(
     bank, by_trees = list(read(treebank)), dict[int, float]()
     for share in (16, 8, 4, 2):
         size = len(bank) // share
-        part = folder / f"part-{share}.mrg"
+        key = f"{given.treebank}-part-{share}"
+        part = folder / f"{key}.mrg"
         part.write_text("".join(f"{tree}\n" for tree in bank[:size]), "utf-8")
-        small, _ = trained(folder, f"part-{share}", part, "--quick", "--jobs", str(jobs))
+        small, _ = trained(folder, key, part, "--quick", "--jobs", str(given.jobs))
         by_trees[size] = f1(gold, parsed(LatentParser(small), gold))
         lines.append(f"| {size:,} | {small.rounds} | {by_trees[size]:.2f} |")
     by_trees[len(bank)] = f1(gold, parsed(LatentParser(quick), gold))
     lines.append(f"| {len(bank):,} | {quick.rounds} | {by_trees[len(bank)]:.2f} |")
-    if plot is not None:
-        draw(plot, "rounds", "rounds of splitting (one grammar)", by_rounds)
-        draw(plot, "grammars", "grammars", by_grammars)
-        draw(plot, "trees", "training trees (--quick)", by_trees)
+    if given.plot is not None:
+        given.plot.mkdir(parents=True, exist_ok=True)
+        draw(given.plot, "rounds", "rounds of splitting (one grammar)", by_rounds)
+        draw(given.plot, "grammars", "grammars", by_grammars)
+        draw(given.plot, "trees", "training trees (--quick)", by_trees)
     return lines
 
 
@@ -213,7 +215,7 @@ def report(given: argparse.Namespace, folder: Path) -> str:
         shown = ", ".join(f"{score:.2f}" for score in scores)
         lines += ["", f"`--quick` with {len(scores)} seeds: {shown} (spread {max(scores) - min(scores):.2f})."]
     if given.curves:
-        lines += ["", *curves(folder, models["default"], models["quick"], treebank, gold, given.jobs, given.plot)]
+        lines += ["", *curves(given, folder, models["default"], models["quick"], treebank, gold)]
     if given.exact:
         short = [Sentence(tree.words) for tree in gold if tree.width <= 15][: given.exact]
         lines += [
