@@ -123,16 +123,17 @@ def curves(
     lines.append(f"| {len(bank):,} | {quick.rounds} | {by_trees[len(bank)]:.2f} |")
     if given.plot is not None:
         given.plot.mkdir(parents=True, exist_ok=True)
-        draw(given.plot, "rounds", "rounds of splitting (one grammar)", by_rounds)
-        draw(given.plot, "grammars", "grammars", by_grammars)
-        draw(given.plot, "trees", "training trees (--quick)", by_trees)
+        draw(given, "rounds", "rounds of splitting (one grammar)", by_rounds)
+        draw(given, "grammars", "grammars", by_grammars)
+        draw(given, "trees", "training trees (--quick)", by_trees)
     return lines
 
 
-def draw(folder: Path, name: str, x_label: str, values: Mapping[int, float]) -> None:
+def draw(given: argparse.Namespace, name: str, x_label: str, values: Mapping[int, float]) -> None:
     """Draw one curve."""
-    figure = LineFigure(f"latent-{name}", f"F1 by {name}", x_label, "F1", list(values), [Line("F1", list(values.values()))])
-    figure.draw(str(folder / f"latent-{name}.svg"))
+    key = f"latent-{given.treebank}-{name}"
+    line = Line("F1", list(values.values()))
+    LineFigure(key, f"F1 by {name}", x_label, "F1", list(values), [line]).draw(str(given.plot / f"{key}.svg"))
 
 
 def _with(model: LatentModel, grammars: tuple[Hierarchy, ...], settings: object) -> LatentModel:
