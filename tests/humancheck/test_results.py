@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from humancheck_helpers import said, small_check, words_of
 
+from treegauge.humancheck import results
 from treegauge.humancheck.questions import Check, CheckPlan
 from treegauge.humancheck.results import (
     ACCEPTED,
@@ -153,3 +154,38 @@ def test_compare_takes_a_stores_judgements(check: Check, tmp_path: Path) -> None
     for system in results.systems:
         assert comparison.overall.measures[system.system]["recall_soft"] == system.measures["recall_soft"].value
         assert comparison.overall.items[system.system]["CEA"] == system.counts["CEA"]
+
+
+@pytest.mark.slow
+def test_intervals_that_resample_sentences_hold_though_sentences_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With verdicts that depend on each other within a sentence, intervals that resample sentences still hold 19 in 20.
+
+    Those that take brackets for independent do not, which is why whole sentences are resampled.
+    """
+    monkeypatch.setattr(results, "_DRAWS", 150)
+    check = small_check(CheckPlan(by_sentence=True), sentences=103)
+    alone = small_check(CheckPlan(), sentences=103)
+    rng = np.random.default_rng(11)
+    held: dict[str, list[bool]] = {"sentences": [], "brackets": []}
+    for _ in range(120):
+        truth = np.full(len(check.questions), OPEN, dtype=np.int8)
+        for unit in check.units:
+            truth[list(unit)] = ACCEPTED if rng.random() < 0.5 else REJECTED
+        states = np.full_like(truth, OPEN)
+        for unit in rng.permutation(len(check.units))[: len(check.units) // 3]:
+            states[list(check.units[unit])] = truth[list(check.units[unit])]
+        exact = estimate(check, 0, truth).measures["precision_soft"].value
+        for name, one in (("sentences", check), ("brackets", alone)):
+            found = estimate(one, 0, states).measures["precision_soft"]
+            held[name].append(found.low <= exact <= found.high)
+    assert np.mean(held["sentences"]) > 0.88
+    assert np.mean(held["brackets"]) < 0.88
+
+
+def test_a_few_judged_sentences_that_agree_leave_doubt() -> None:
+    check = small_check(CheckPlan(by_sentence=True))
+    states = np.full(len(check.questions), OPEN, dtype=np.int8)
+    for unit in check.units[:4]:
+        states[list(unit)] = ACCEPTED
+    found = estimate(check, 0, states).measures["precision_soft"]
+    assert found.low < found.value - 0.01

@@ -175,7 +175,11 @@ class _Group:
         return (sizes @ accepted).astype(np.float64)
 
     def _draw_sentences(self, rng: np.random.Generator, draws: int, units: Int64) -> NDArray[np.float64]:
-        """Each sentence with open brackets takes its share of accepted ones from a sentence of a bootstrap sample of the judged."""
+        """Each sentence with open brackets takes its share of accepted ones from a sentence of a bootstrap sample of the judged.
+
+        One more sentence, whose share has Jeffreys' prior, is among them with a random weight: without it a few judged sentences
+        that agree would leave no doubt at all.
+        """
         judged = (self._state == ACCEPTED) | (self._state == REJECTED)
         _, of_judged = np.unique(units[judged], return_inverse=True)
         answered = np.bincount(of_judged).astype(np.float64)
@@ -187,7 +191,9 @@ class _Group:
         for index in range(draws):
             # A sentence with more brackets says more of an open bracket, which is likely to be in such a sentence.
             sample = rng.integers(len(share), size=len(share))
-            p = share[rng.choice(sample, size=len(numbers), p=answered[sample] / answered[sample].sum())]
+            shares = np.concatenate([share[sample], rng.beta(0.5, 0.5, size=1)])
+            weights = np.concatenate([answered[sample], rng.exponential(float(answered.mean()), size=1)])
+            p = shares[rng.choice(len(shares), size=len(numbers), p=weights / weights.sum())]
             drawn[:, index] = sizes @ (rng.binomial(numbers, p) / numbers)
         return drawn
 

@@ -91,6 +91,7 @@ def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) 
             sentences.append(re.sub(r"[\[\]⟨⟩\s]", "", anna.page.inner_text(".sentence")))
             assert anna.key == check.questions[number].key
             assert anna.is_in_sight(".sentence .asked")
+            assert variant == "375 dark" or anna.is_in_sight("g.focus"), "the bracket is in sight in the tree, too"
             assert anna.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
             anna.answer("a")
         assert anna.page.is_visible(".done")
@@ -197,6 +198,24 @@ def test_walking_through_the_brackets_of_a_sentence(chromium: Any, by_sentence: 
         anna.answer("a")
         assert anna.page.get_attribute(f".beside a[data-key='{check.questions[unit[0]].key}']", "class") == "accepted"
         anna.close()
+
+
+def test_the_rest_of_a_sentence_is_answered_at_once(chromium: Any, by_sentence: Check, store: Store) -> None:
+    check = by_sentence
+    unit = next(unit for unit in check.units[:3] if len(unit) > 2)
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
+        anna.page.goto(anna.link + f"?question={check.questions[unit[1]].key}")
+        anna.press("a")
+        anna.page.wait_for_selector(f"article:not([data-key='{check.questions[unit[1]].key}'])")
+        anna.page.goto(anna.link + f"?question={check.questions[unit[0]].key}")
+        anna.press("8", "Shift+R")
+        anna.page.wait_for_selector(f"article:not([data-key='{check.questions[unit[0]].key}']), .done")
+        assert anna.errors == []
+        anna.close()
+    verdicts = {judgement.bracket: (judgement.verdict, judgement.tags) for judgement in store.since(0)}
+    wrong = ("rejected", ("word or tag wrong",))
+    assert verdicts == {check.questions[number].bracket: ("accepted", ()) if number == unit[1] else wrong for number in unit}
 
 
 def test_two_presses_in_haste_judge_one_bracket(chromium: Any, by_sentence: Check, store: Store) -> None:

@@ -222,6 +222,8 @@ def test_guidelines_show_examples_of_this_check_and_the_projects_own(check: Chec
     assert "<h3>Ours</h3>" in text
     assert "&lt;b&gt;never&lt;/b&gt; <em>split</em> <code>NP</code>" in text
     assert "reads &lt;i&gt;well&lt;/i&gt;" in text
+    assert text.count('class="accepted">Accept<') == text.count('class="rejected">Reject<') == 3
+    assert all(tag in text for tag in TAGS)
 
 
 def test_shares_cover_everything_and_overlap_as_stated() -> None:

@@ -250,6 +250,24 @@ KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact
 _MOST_LISTED = 5000
 _MOST_LABELS = 60
 _MOST_EXAMPLES = 4
+_AROUND = 8
+_TAGS_EXPLAINED = dict(
+    zip(
+        TAGS,
+        (
+            "a phrase hangs from the wrong word, as in “ate [the soup with a spoon]”",
+            "what is joined by “and”, “or” or a comma is divided wrongly",
+            "the bracket holds a word too many",
+            "the bracket lacks a word that belongs to it",
+            "a clause begins or ends in the wrong place, or the wrong clause holds it",
+            "right, but in another style than the treebank’s",
+            "both readings are possible; the context does not decide",
+            "a word is divided wrongly, or has a wrong tag, and the bracket follows from it",
+            "write a note",
+        ),
+        strict=True,
+    )
+)
 # Control characters and halves of surrogate pairs, which no page may hold, and characters that turn the text after them round.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -353,7 +371,7 @@ class Pages:
         """The guidelines: the criterion, examples of this check, and the project's own text."""
         examples = {verdict: self._examples(verdict) for verdict in ("accepted", "rejected")}
         own = Markup(render_markdown(self.session.guidelines)) if self.session.guidelines else ""
-        return self.render("guidelines.html", person=person, examples=examples, own=own, tags=TAGS)
+        return self.render("guidelines.html", person=person, examples=examples, own=own, tags=_TAGS_EXPLAINED)
 
     def _examples(self, verdict: str) -> list[dict[str, Any]]:
         """Brackets on which all who judged agree, those with a note first."""
@@ -364,7 +382,16 @@ class Pages:
             if bracket in check.number and opinions and all(one.verdict == verdict for one in opinions):
                 found.append(max(opinions, key=lambda one: (bool(one.note), one.seq)))
         found.sort(key=lambda one: (not one.note, -one.seq))
-        return [self._describe(judgement) for judgement in found[:_MOST_EXAMPLES]]
+        return [self._describe(judgement) | self._surroundings(judgement) for judgement in found[:_MOST_EXAMPLES]]
+
+    def _surroundings(self, judgement: Judgement) -> dict[str, str]:
+        """Some words before and after a bracket, in which an example is understood."""
+        span = self.session.check.questions[self.session.check.number[judgement.bracket]].span
+        before, after = span.words[max(span.start - _AROUND, 0) : span.start], span.words[span.end : span.end + _AROUND]
+        return {
+            "before": " ".join((["…"] if span.start > _AROUND else []) + list(before)),
+            "after": " ".join(list(after) + (["…"] if span.end + _AROUND < len(span.words) else [])),
+        }
 
     def agreement(self, person: Person) -> str:
         """The agreement of the annotators, and every bracket that one accepts and another rejects."""

@@ -78,6 +78,24 @@ function judge(verdict) {
   });
 }
 
+// The same verdict and reasons for all open brackets of the sentence, the one on the page first; each is an answer of its own.
+function judgeRest(verdict) {
+  const open = [...document.querySelectorAll(".beside a.open:not([aria-current])")].map((link) => link.dataset.key);
+  if (!isReady() || !open.length || draft().correction) return judge(verdict);
+  return during(async () => {
+    const question = form.elements.question.value;
+    const { note, tags } = draft();
+    let stored = await send("judge", { id: newId(), question, verdict, seconds: secondsLooked(), note, tags });
+    if (stored) dropDraft(question);
+    for (const key of open) {
+      if (!stored) return;
+      stored = await send("judge", { id: newId(), question: key, verdict, tags });
+      markBeside(key, verdict);
+    }
+    await goOn(stored, `Stored: ${open.length + 1} brackets ${verdict}.`, open.at(-1), verdict);
+  });
+}
+
 function undo() {
   const last = $("#last form");
   if (!last) {
@@ -197,6 +215,8 @@ async function openPanel(address, selector) {
     const page = new DOMParser().parseFromString(await part(address), "text/html");
     $("#panel-content").replaceChildren(...(page.querySelector(selector) || page.body).childNodes);
     panel.showModal();
+    $("#panel-content").focus();
+    panel.scrollTop = 0;
   } catch {
     complain("The check cannot be reached.");
   }
@@ -254,7 +274,8 @@ document.addEventListener("keydown", (event) => {
   if (letter.startsWith("arrow") && event.target.closest(".sentence")) return;
   const here = form && article();
   const tag = here && /^[1-9]$/.test(letter) ? () => toggleTag(Number(letter)) : undefined;
-  const action = EVERYWHERE[letter] || tag || (here ? KEYS[letter] : undefined);
+  const rest = here && event.shiftKey && { a: () => judgeRest("accepted"), r: () => judgeRest("rejected") }[letter];
+  const action = rest || EVERYWHERE[letter] || tag || (here ? KEYS[letter] : undefined);
   if (!action) return;
   event.preventDefault();
   action();

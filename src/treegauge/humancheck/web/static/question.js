@@ -144,10 +144,20 @@ const fitting = () => Math.min(1, ...[...box.querySelectorAll(".tree")].map((tre
 export function fit() {
   if (!box) return;
   const trees = [...box.querySelectorAll(".tree")].map((tree) => ({ tree, svg: tree.querySelector("svg") }));
+  for (const { tree } of trees) tree.style.maxHeight = roomFor(trees.map((one) => one.tree));
   for (const { svg } of trees) resize(svg, 1);
   const scales = trees.map(({ tree, svg }) => scale || Math.min(1, Math.max(0.7, (tree.clientWidth - 8) / sizeOf(svg)[0])));
   trees.forEach(({ svg }, index) => resize(svg, scales[index]));
   for (const { tree } of trees) scrollToBracket(tree);
+}
+
+// Trees side by side end where the window does, and scroll inside, so that the bracket is in sight without scrolling the page.
+const LEAST_ROOM = 260;
+function roomFor(trees) {
+  const [first, last] = [trees[0], trees.at(-1)].map((tree) => tree.getBoundingClientRect().top);
+  const main = box.closest("main");
+  const room = main.getBoundingClientRect().bottom - first - main.scrollTop - 8;
+  return Math.abs(first - last) < 40 && trees.length > 1 ? `${Math.max(LEAST_ROOM, room)}px` : "";
 }
 
 const sizeOf = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
