@@ -13,7 +13,7 @@ from significance_rows import COLUMNS, F1, rows, two_systems
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.metrics.parseval import Parseval
-from treegauge.significance import Paired, bca_interval, bootstrap, percentile_interval
+from treegauge.significance import Paired, bca_interval, bootstrap, percentile_interval, resampling
 
 MEAN = ("parseval", "mean_f1")
 
@@ -134,3 +134,15 @@ def test_bad_requests_are_refused() -> None:
         drawn.of_rate(0, F1, method="studentised")
     with pytest.raises(UsageError, match="no sentences"):
         bootstrap(Paired.of(Parseval(), [rows([])]))
+
+
+def test_leaving_one_out_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of what stands before and after each sentence are added in the same order, however many are in memory at once."""
+    generator = np.random.default_rng(3)
+    columns = generator.random((37, len(Parseval.columns))) * 10.0 ** generator.integers(-9, 9, size=(37, 1))
+    paired = Paired((), (columns,), lambda sums: sums, exact=False)
+    before = np.cumsum(np.concatenate([np.zeros((1, columns.shape[1])), columns]), axis=0)
+    after = np.cumsum(np.concatenate([np.zeros((1, columns.shape[1])), columns[::-1]]), axis=0)[::-1]
+    for size in (1, 5, 37, 1000):
+        monkeypatch.setattr(resampling, "_SENTENCES", size)
+        assert np.array_equal(paired.leave_one_out(0), before[:-1] + after[1:])

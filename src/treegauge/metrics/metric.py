@@ -318,11 +318,13 @@ def on_a_grid(rows: Floats) -> Floats:
     >>> bool(abs(rows[0, 0] - 1 / 3) < 1e-14), rows[:, 1].tolist()
     (True, [7.0, 2.0])
     """
-    largest = np.abs(rows).max(axis=0, initial=0.0) * max(len(rows), 1)
-    exponent = np.frexp(largest)[1] - _MANTISSA
-    is_count = (rows == np.rint(rows)).all(axis=0) & (exponent <= 0)
-    scale = np.ldexp(1.0, np.where(is_count, 0, -exponent))
-    return np.rint(rows * scale) / scale
+    found = np.empty(rows.shape)
+    for number, column in enumerate(rows.T):  # one by one, as there may be very many rows
+        exponent = int(np.frexp(np.abs(column).max(initial=0.0) * max(len(rows), 1))[1]) - _MANTISSA
+        is_count = exponent <= 0 and bool((column == np.rint(column)).all())
+        scale = np.ldexp(1.0, 0 if is_count else -exponent)
+        found[:, number] = np.rint(column * scale) / scale
+    return found
 
 
 def total_of(rows: Rows) -> list[Any]:

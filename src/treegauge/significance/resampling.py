@@ -41,9 +41,13 @@ DEFAULT_ROUNDS = 10_000
 DEFAULT_SEED = 1
 
 _BLOCK, _GROUP = 512, 4
-_MOST_NUMBERS = 1 << 22
+_MOST_NUMBERS = 1 << 21
 """The most random numbers that are in memory at once; a block of more comes in pieces of some of its rounds."""
 _SWAPS, _BOOTSTRAP = 1, 2
+
+
+_SENTENCES = 1 << 14
+"""The sentences of which sums are in memory at once."""
 
 
 def groups_of_blocks(rounds: int) -> list[range]:
@@ -194,11 +198,23 @@ class Paired:
         others together.
         """
         columns = self.columns[system]
-        before = np.zeros((len(columns) + 1, columns.shape[1]))
-        np.cumsum(columns, axis=0, out=before[1:])
-        after = np.zeros((len(columns) + 1, columns.shape[1]))
-        np.cumsum(columns[::-1], axis=0, out=after[1:])
-        return self.rates_of(before[:-1] + after[::-1][1:])
+        firsts = range(0, len(columns), _SENTENCES)
+        after = np.zeros((len(firsts) + 1, columns.shape[1]))
+        for number in reversed(range(len(firsts))):
+            after[number] = _running_sums(after[number + 1], columns[firsts[number] : firsts[number] + _SENTENCES][::-1])[-1]
+        before = np.zeros(columns.shape[1])
+        rates: list[Floats] = [self.rates_of(np.zeros((0, columns.shape[1])))]
+        for number, first in enumerate(firsts):
+            block = columns[first : first + _SENTENCES]
+            sums = _running_sums(before, block)
+            rates.append(self.rates_of(sums[:-1] + _running_sums(after[number + 1], block[::-1])[::-1][1:]))
+            before = sums[-1]
+        return np.concatenate(rates)
+
+
+def _running_sums(start: Floats, rows: Floats) -> Floats:
+    """The sums of the first 0, 1, 2 ... rows, added one by one to ``start``."""
+    return np.cumsum(np.concatenate([start[np.newaxis], rows]), axis=0)
 
 
 # A class, not a closure: it travels to workers.
