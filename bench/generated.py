@@ -52,8 +52,11 @@ def source_files(data: Path, folder: Path) -> tuple[Path, Path]:
     return (gold, test) if gold.is_file() and test.is_file() else own_files(folder)
 
 
-def generate(gold: Path, test: Path, sentences: int, folder: Path, *, seed: int = 1) -> FilePair:
-    """So many sentences of two files that have a tree a line; the first copy is as it stands."""
+def generate(gold: Path, test: Path, sentences: int, folder: Path, *, seed: int = 1, renamed: float = _RENAMED) -> FilePair:
+    """So many sentences of two files that have a tree a line; the first copy is as it stands.
+
+    ``renamed`` is the share of the words that are not frequent that get a new name in each further copy.
+    """
     lines = [path.read_text("utf-8").splitlines() for path in (gold, test)]
     counts = Counter(word for line in lines[0] for word in _LEAF.findall(line))
     frequent = {word for word, _ in counts.most_common(_FREQUENT)}
@@ -63,7 +66,7 @@ def generate(gold: Path, test: Path, sentences: int, folder: Path, *, seed: int 
         for number in range(sentences):
             one, other = (side[number % len(lines[0])] for side in lines)
             if number >= len(lines[0]):
-                names = _names(one, frequent, generator)
+                names = _names(one, frequent, generator, renamed)
                 one, other = (_renamed(line, names) for line in (one, _perturbed(other, generator)))
             ours.write(one + "\n")
             theirs.write(other + "\n")
@@ -76,10 +79,10 @@ def vocabulary(path: Path) -> int:
         return len({word for line in file for word in _LEAF.findall(line)})
 
 
-def _names(line: str, frequent: set[str], generator: random.Random) -> dict[str, str]:
+def _names(line: str, frequent: set[str], generator: random.Random, renamed: float) -> dict[str, str]:
     """New names for some of the words that are not frequent."""
     rare = dict.fromkeys(word for word in _LEAF.findall(line) if word not in frequent)
-    return {word: f"{word}{int(generator.paretovariate(_TAIL)) % 10**9}" for word in rare if generator.random() < _RENAMED}
+    return {word: f"{word}{int(generator.paretovariate(_TAIL)) % 10**9}" for word in rare if generator.random() < renamed}
 
 
 def _renamed(line: str, names: dict[str, str]) -> str:

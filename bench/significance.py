@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from results import machine, save_section
 
 from treegauge import alignment, io
+from treegauge.data import own_treebank
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
 from treegauge.significance import Paired, bootstrap, randomisation
@@ -43,9 +43,7 @@ def forgetful(bank: Treebank, share: float) -> Treebank:
 def treebanks(paths: list[str]) -> list[Treebank]:
     if paths:
         return [io.read(path) for path in paths]
-    folder = resources.files("treegauge") / "data"
-    text = "".join((folder / name).read_text("utf-8") for name in ("travel.mrg", "news.mrg", "story.mrg"))
-    gold = Treebank.parse(text)
+    gold = own_treebank()
     return [gold, forgetful(gold, 0.2), forgetful(gold, 0.15)]
 
 

@@ -6,7 +6,8 @@ from then on LLVM's loader alone (llvmlite) maps it into the process. A file tha
 another processor or from other sources, is as if it were not there. There is nothing that only a kernel can do: where there is
 none, the NumPy code does the same.
 
-The environment variable ``TREEGAUGE_KERNELS`` says otherwise: ``never`` uses none, ``now`` waits for the compiler.
+The environment variable ``TREEGAUGE_KERNELS`` says otherwise: ``never`` uses none, ``now`` waits for the compiler. Whoever installs
+treegauge for others can compile all kernels at once: ``python -m treegauge.compiled``.
 
 A module of kernels has functions of arrays and integers, and a table ``KERNELS`` of their Numba signatures.
 """
@@ -33,6 +34,8 @@ __all__ = ["Kernels", "compile_module", "kernels", "requested_mode"]
 _SEAL = hashlib.sha256().digest_size
 _PACKAGE = Path(__file__).parent
 _MODES = ("background", "never", "now")
+
+_MODULES = ("treegauge.io.scan_kernels", "treegauge.metrics.count_kernels")
 
 Kernel = Callable[..., int]
 
@@ -265,3 +268,8 @@ def _callable(address: int) -> Kernel:
         return result.value
 
     return call
+
+
+if __name__ == "__main__":
+    for name in _MODULES:
+        compile_module(name)

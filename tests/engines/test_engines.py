@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from treegauge.engines import Engine, InProcess, open_engine
+from treegauge.engines import Engine, InProcess, Threads, open_engine
 from treegauge.engines.cluster import Cluster
 from treegauge.engines.engine import WorkerLost, in_order
 from treegauge.engines.processes import Processes
@@ -180,3 +181,18 @@ def test_no_thread_is_left_behind() -> None:
 def test_dask_is_not_imported_by_commands() -> None:
     code = "import sys, treegauge.cli.score, treegauge.cli.parse; print([m for m in ('dask', 'distributed') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_threads_give_results_in_order_and_raise_what_work_raises() -> None:
+    assert list(Threads(3).map(_slow_square, 0.01, range(10))) == [number**2 for number in range(10)]
+    results = Threads(2).map(_slow_square, 0.0, [3, -1, 4])
+    assert next(results) == 9
+    with pytest.raises(ValueError, match="-1"):
+        next(results)
+
+
+def _slow_square(wait: float, number: int) -> int:
+    if number < 0:
+        raise ValueError(number)
+    time.sleep(wait if number % 2 else 0)
+    return number**2

@@ -22,10 +22,13 @@ from treegauge.io.writing import spare_inputs
 
 if TYPE_CHECKING:
     from treegauge.alignment.alignment import Note
+    from treegauge.engines import Engine
     from treegauge.trees.treebank import Treebank
 
 __all__ = [
+    "jobs_option",
     "named_systems",
+    "number_of_jobs",
     "on_error_options",
     "prints_unicode",
     "problem_notes",
@@ -106,6 +109,30 @@ def prints_unicode(stream: TextIO) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def _number_or_auto(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """A number of jobs; 0 for ``auto``."""
+    if value == "auto":
+        return 0
+    if not value.isascii() or not value.isdigit() or not int(value):
+        raise click.BadParameter(f"{value!r} is neither auto nor a positive number.", context, parameter)
+    return int(value)
+
+
+def jobs_option(what: str) -> Callable[[Function], Function]:
+    """Add ``--jobs``; the command gets ``jobs: int``, 0 for auto: see :func:`number_of_jobs`."""
+    words = f"{what}; auto: one for each processor. Does not change the result."
+    return click.option("--jobs", callback=_number_or_auto, default="auto", show_default=True, metavar="N", help=words)
+
+
+def number_of_jobs(jobs: int, engine: Engine) -> int:
+    """The number of jobs: that asked for, or one for each processor, unless an engine shares out the work already."""
+    if jobs:
+        return jobs
+    from treegauge.engines import usable_processors
+
+    return usable_processors() if engine.in_process else 1
 
 
 def stream_option(command: Function) -> Function:

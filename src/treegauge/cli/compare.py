@@ -10,7 +10,15 @@ import click
 
 from treegauge.cli._engines import engine_options
 from treegauge.cli._group import Command
-from treegauge.cli._options import named_systems, on_error_options, reading_options, report_problems, spare_inputs
+from treegauge.cli._options import (
+    jobs_option,
+    named_systems,
+    number_of_jobs,
+    on_error_options,
+    reading_options,
+    report_problems,
+    spare_inputs,
+)
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
@@ -73,6 +81,7 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @reading_options
 @on_error_options
+@jobs_option("Number of threads that resample")
 @engine_options(no_shards="a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Compare parsers: difference, confidence interval and p for every metric and pair.
@@ -89,6 +98,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
             raise UnknownName("table", name, TABLES)
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'A B...'.")
+    if engine.in_process and number_of_jobs(chosen["jobs"], engine) > 1:
+        from treegauge.engines import Threads
+
+        engine = Threads(number_of_jobs(chosen["jobs"], engine))
     how = CompareOptions(
         metrics=chosen["metrics"],
         rates=_words(chosen["rates"]),

@@ -15,7 +15,7 @@ import click
 
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
-from treegauge.cli._options import spare_inputs
+from treegauge.cli._options import jobs_option, number_of_jobs, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -83,7 +83,7 @@ Examples:
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Output file.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run; FILE keeps its complete sentences.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of sentences parsed in parallel.")
+@jobs_option("Number of sentences parsed in parallel")
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
@@ -125,7 +125,8 @@ def command(
     parser.check()
     check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
     target = RecordFile(output, form, kbest, resume=resume)
-    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
+    threads = number_of_jobs(jobs, engine)
+    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, threads, target.done, PRUNE_EVERY, check)
     began, count, failed, too_long = time.monotonic(), 0, 0, 0
     checked: list[Sentence] = []
     expected: list[tuple[str, ExpectedCounts | None]] = []

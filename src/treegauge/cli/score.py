@@ -5,12 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs, stream_option
+from treegauge.cli._options import (
+    jobs_option,
+    named_systems,
+    number_of_jobs,
+    on_error_options,
+    reading_options,
+    spare_inputs,
+    stream_option,
+)
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.presets.treebanks import TREEBANKS
@@ -108,6 +117,7 @@ Examples:
 @stream_option
 @reading_options
 @on_error_options
+@jobs_option("Number of processors for large files")
 @engine_options()
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
@@ -138,7 +148,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     systems = named_systems(tests)
     spare_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
-    results = _results(gold, systems, preset, options, engine, chosen)
+    with closing(_engine_for(engine, gold, systems, chosen)) as used:
+        results = _results(gold, systems, preset, options, used, chosen)
     if chosen["confidence"] is not None:
         results = _with_confidence(results, chosen)
     failed = failed_limits(results, checks)
@@ -178,6 +189,24 @@ def _print_parse_base(grammar: str, gold: str, options: ReadOptions, form: str) 
     click.echo(
         ("\n" if beside else "") + render(parse_base_table(grammar, gold, options), form if beside else "table"), err=not beside
     )
+
+
+_LARGE_BYTES = 64 << 20
+"""Files of more bytes together are worth starting processes for."""
+
+
+def _engine_for(engine: Engine, gold: str, systems: dict[str, str], chosen: dict[str, Any]) -> Engine:
+    """The engine that was asked for; for large files that kernels do not count, processes of this machine."""
+    jobs = number_of_jobs(chosen["jobs"], engine)
+    by_kernels = chosen["metrics"] in ((), ("parseval",)) and not chosen["breakdowns"] and not chosen["by_length"]
+    if jobs == 1 or not engine.in_process or by_kernels or chosen["stream"] or chosen["on_mismatch"] == "evalb":
+        return engine
+    paths = [gold, *systems.values()]
+    if not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) < _LARGE_BYTES:
+        return engine
+    from treegauge.engines import open_engine
+
+    return open_engine(f"local:{jobs}")
 
 
 def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._options import jobs_option, number_of_jobs, reading_options, spare_inputs
+from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
 from treegauge.tables import number_of
@@ -44,7 +45,7 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the splits.")
 @click.option("--no-tune", is_flag=True, help="Hold out no trees; take the usual settings.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads. Does not change the model.")
+@jobs_option("Number of threads")
 @click.option("--checkpoint", metavar="FOLDER", help="Where the state is kept after every iteration.  [default: OUTPUT.checkpoint]")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint: the model is the same as without interruption.")
 @click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
@@ -81,7 +82,7 @@ def command(
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
     from treegauge.parsing.jit import compiling_message, when_compiling
 
-    settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=jobs)
+    settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=number_of_jobs(jobs, IN_PROCESS))
     if grammars is not None:
         settings = replace(settings, grammars=grammars)
     if no_tune:

@@ -7,10 +7,10 @@ engine, neither does a single bit of what comes out.
 
 from __future__ import annotations
 
-from treegauge.engines.engine import IN_PROCESS, Engine, InProcess, Shard
+from treegauge.engines.engine import IN_PROCESS, Engine, InProcess, Shard, Threads, usable_processors
 from treegauge.errors import UsageError
 
-__all__ = ["ENGINE_NAMES", "IN_PROCESS", "Engine", "InProcess", "Shard", "open_engine"]
+__all__ = ["ENGINE_NAMES", "IN_PROCESS", "Engine", "InProcess", "Shard", "Threads", "open_engine", "usable_processors"]
 
 ENGINE_NAMES = "local, local:N, dask, dask:N, dask:ADDRESS"
 
