@@ -26,7 +26,6 @@ LABELS = ["NP", "VP", "PP", "S", "ADVP", "PRT", "X", "NP-SBJ", "TOP", "ROOT"]
 @pytest.fixture(autouse=True)
 def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TREEGAUGE_KERNELS", "now")
-    monkeypatch.setattr(plain_counts, "_SMALLEST_BYTES", 0)
     if compiled.kernels("treegauge.metrics.count_kernels") is None:
         pytest.skip("there is no folder to store kernels in")
 
@@ -99,9 +98,7 @@ def test_same_as_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ours = count_plainly(gold, test, request, reading)
         if ours is None:
             continue
-        with monkeypatch.context() as patch:
-            patch.setattr(plain_counts, "_SMALLEST_BYTES", 1 << 60)  # everything is small, so that the NumPy code counts
-            ((theirs, _),) = evaluation.count_systems(gold, {"test": test}, request, reading)
+        ((theirs, _),) = evaluation.count_systems(gold, {"test": test}, request, reading)  # small files: the NumPy code counts
         assert _said(ours) == _said(theirs), (number, request)
         n_compared += 1
         n_notes += len(ours.counts.notes)
@@ -135,3 +132,16 @@ def test_files_that_are_not_parallel_are_left_to_numpy(tmp_path: Path) -> None:
     test.write_text("(S (NN b))\n(S (NN a))\n")
     assert count_plainly(str(gold), str(test), request, ReadOptions()) is None
     assert count_plainly(str(gold), str(tmp_path / "none.mrg"), request, ReadOptions()) is None
+
+
+def test_large_files_are_counted_by_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`score` asks the kernels from some size on, and for files only."""
+    gold, test = _files(random.Random(1), tmp_path)
+    request = Request((Parseval(),), sentences=False)
+    asked: list[str] = []
+    monkeypatch.setattr(plain_counts, "count_plainly", lambda gold, *rest: asked.append(gold))
+    evaluation.count_systems(gold, {"test": test}, request, ReadOptions())
+    assert not asked
+    monkeypatch.setattr(evaluation, "SMALLEST_BYTES", 1)
+    evaluation.count_systems(gold, {"test": test}, request, ReadOptions())
+    assert asked == [gold]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,9 +19,11 @@ from treegauge.errors import BracketError, InputError
 from treegauge.io.bracketed_columns import Events, Names, TreeColumns, begin_at_margin, find_events, join_parts, part_of
 from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
 from treegauge.io.repairs import Mended, mend, mend_texts
-from treegauge.io.scanning import ScannedNames, scanner
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Origin, Problem, Treebank
+
+if TYPE_CHECKING:
+    from treegauge.io.scanning import ScannedNames
 
 __all__ = ["AnyNames", "bracketed_parts", "check_bracketed", "names_for", "small_files_part", "treebank_of_texts"]
 
@@ -32,13 +35,17 @@ _PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
 
 
-AnyNames = Names | ScannedNames
+AnyNames: TypeAlias = "Names | ScannedNames"
 """Names that the NumPy reader numbers, or the compiled scanner."""
 
 
 def names_for(*texts: Text) -> AnyNames:
     """Names for reading texts: the compiled scanner's where one is large and there is a scanner."""
-    engine = None if all(text.is_whole for text in texts) else scanner()
+    if all(text.is_whole for text in texts):
+        return Names()
+    from treegauge.io.scanning import ScannedNames, scanner
+
+    engine = scanner()
     return Names() if engine is None else ScannedNames(engine)
 
 

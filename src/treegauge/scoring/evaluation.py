@@ -243,9 +243,22 @@ def count_systems(
     return results
 
 
+SMALLEST_BYTES = 2 << 20
+"""Files of fewer bytes together are counted before the kernels are loaded."""
+
+
+def _bytes_of(trees: Trees) -> int:
+    try:
+        return os.path.getsize(trees.paths[0])
+    except OSError:
+        return 0
+
+
 def _counted_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request, reading: ReadOptions) -> HashedCounts | None:
     """The counts of a large file of which no rows are wanted; None where that is not what there is."""
     if len(files) != 1 or any(len(side.paths) != 1 for side in files[0]) or (request.keep and request.sentences):
+        return None
+    if "-" in files[0][0].paths + files[0][1].paths or sum(_bytes_of(side) for side in files[0]) < SMALLEST_BYTES:
         return None
     from treegauge.scoring.plain_counts import count_plainly
 

@@ -7,7 +7,6 @@ cannot be read.
 
 from __future__ import annotations
 
-import os
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,16 +34,14 @@ from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = ["count_plainly"]
 
-_SMALLEST_BYTES = 2 << 20
-"""Files of fewer bytes together are counted before the kernels are loaded."""
 _BATCH = 1 << 13
 _ODD_BATCH = 1 << 11
 
 
 def count_plainly(gold: str, test: str, request: Request, reading: ReadOptions) -> HashedCounts | None:
-    """The counts of two files; None if they are small, or not as the kernels want them."""
+    """The counts of two files; None if they are not as the kernels want them."""
     evalb = _evalb_preset(request)
-    if evalb is _UNFIT or not _is_large(gold, test):
+    if evalb is _UNFIT:
         return None
     scan, count = scanner(), counter()
     if scan is None or count is None:
@@ -91,13 +88,6 @@ def _is_transitive(preset: Preset) -> bool:
     from treegauge.alignment.brackets import LabelNumbers
 
     return LabelNumbers(preset.equal_labels).equality(preset.equal_labels) is None
-
-
-def _is_large(gold: str, test: str) -> bool:
-    try:
-        return "-" not in (gold, test) and os.path.getsize(gold) + os.path.getsize(test) >= _SMALLEST_BYTES
-    except OSError:
-        return False
 
 
 class _Side:

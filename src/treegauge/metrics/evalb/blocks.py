@@ -11,11 +11,13 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.compiled import Kernels
 from treegauge.io.bracketed_columns import TreeColumns
 from treegauge.io.scanning import ScannedNames, Strings, scanner
 from treegauge.metrics.evalb import reading as limits
+from treegauge.metrics.evalb.printing import ROW, Totals
 from treegauge.metrics.evalb.reading import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
 from treegauge.metrics.plain import DROPPED, FREE, Column, Counted, PlainCounter, Stretch, counter
@@ -28,10 +30,41 @@ _LINES = 2048
 
 
 class PlainLines(NamedTuple):
-    """Plain sentences that follow each other, the first of them being number ``first``."""
+    """Plain sentences that follow each other, the first of them being number ``first``; all of them are valid."""
 
     first: int
     counted: Counted
+
+    def rows(self) -> bytes:
+        """Their lines in EVALB's table."""
+        counted, n = self.counted, len(self.counted.length)
+        columns = (
+            *(np.arange(self.first, self.first + n), counted.length, np.zeros(n, dtype=np.int64)),
+            *(_percents(counted.matched, counted.gold), _percents(counted.matched, counted.test)),
+            *(counted.matched, counted.gold, counted.test, counted.crossing, counted.words, counted.tags),
+            _percents(counted.tags, counted.words),
+        )
+        values: list[float] = [value for row in zip(*(column.tolist() for column in columns), strict=True) for value in row]
+        return ROW * n % tuple(values)
+
+    def add_to(self, everything: Totals, short: Totals, cutoff: int) -> None:
+        """Count them in, those that are not longer than the cutoff also among the short ones."""
+        for totals, counted in ((everything, self.counted), (short, self.counted.select(self.counted.length <= cutoff))):
+            matched, gold, test, crossing = counted.matched, counted.gold, counted.test, counted.crossing
+            totals.sentences += len(matched)
+            totals.matched += int(matched.sum())
+            totals.gold += int(gold.sum())
+            totals.test += int(test.sum())
+            totals.crossing += int(crossing.sum())
+            totals.words += int(counted.words.sum())
+            totals.tags += int(counted.tags.sum())
+            totals.complete += int(((gold == test) & (gold == matched)).sum())
+            totals.no_crossing += int((crossing == 0).sum())
+            totals.few_crossing += int((crossing <= 2).sum())
+
+
+def _percents(part: Int64, whole: Int64) -> NDArray[np.float64]:
+    return np.where(whole > 0, 100.0 * part / np.maximum(whole, 1), 0.0)
 
 
 def line_blocks(gold: BinaryIO, test: BinaryIO, parameters: Parameters) -> Iterator[PlainLines | SentenceResult] | None:

@@ -5,25 +5,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
-
 from treegauge.metrics.evalb.scoring import ERROR, SKIP, SentenceResult
 
-if TYPE_CHECKING:
-    from treegauge.metrics.plain import Counted
-    from treegauge.trees.treebank import Int64
-
-__all__ = ["HEADER", "RULE", "Totals", "row", "rows", "summary"]
+__all__ = ["HEADER", "ROW", "RULE", "Totals", "row", "summary"]
 
 RULE = b"=" * 76 + b"\n"
 HEADER = (
     b"  Sent.                        Matched  Bracket   Cross        Correct Tag\n"
     b" ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy\n" + RULE
 )
-_ROW = b"%4d  %3d    %d  %6.2f %6.2f   %3d    %3d  %3d    %3d   %4d  %4d   %6.2f\n"
+ROW = b"%4d  %3d    %d  %6.2f %6.2f   %3d    %3d  %3d    %3d   %4d  %4d   %6.2f\n"
 
 
 def row(result: SentenceResult) -> bytes:
@@ -33,7 +24,7 @@ def row(result: SentenceResult) -> bytes:
     b'   1    6    0   75.00  75.00     3      4    4      0      5     5   100.00\\n'
     """
     number, length, status, matched, gold, test, crossing, words, tags = result[:9]
-    return _ROW % (
+    return ROW % (
         number,
         length,
         status,
@@ -47,23 +38,6 @@ def row(result: SentenceResult) -> bytes:
         tags,
         100.0 * tags / words if words else 0.0,
     )
-
-
-def rows(first: int, counted: Counted) -> bytes:
-    """The lines of valid sentences that follow each other, the first being number ``first``."""
-    n = len(counted.length)
-    columns = (
-        *(np.arange(first, first + n), counted.length, np.zeros(n, dtype=np.int64)),
-        *(_percents(counted.matched, counted.gold), _percents(counted.matched, counted.test)),
-        *(counted.matched, counted.gold, counted.test, counted.crossing, counted.words, counted.tags),
-        _percents(counted.tags, counted.words),
-    )
-    values: list[float] = [value for row in zip(*(column.tolist() for column in columns), strict=True) for value in row]
-    return _ROW * n % tuple(values)
-
-
-def _percents(part: Int64, whole: Int64) -> NDArray[np.float64]:
-    return np.where(whole > 0, 100.0 * part / np.maximum(whole, 1), 0.0)
 
 
 class Totals:
@@ -92,20 +66,6 @@ class Totals:
             self.complete += gold == test == matched
             self.no_crossing += crossing == 0
             self.few_crossing += crossing <= 2
-
-    def add_valid(self, counted: Counted) -> None:
-        """Count valid sentences in."""
-        matched, gold, test, crossing = counted.matched, counted.gold, counted.test, counted.crossing
-        self.sentences += len(matched)
-        self.matched += int(matched.sum())
-        self.gold += int(gold.sum())
-        self.test += int(test.sum())
-        self.crossing += int(crossing.sum())
-        self.words += int(counted.words.sum())
-        self.tags += int(counted.tags.sum())
-        self.complete += int(((gold == test) & (gold == matched)).sum())
-        self.no_crossing += int((crossing == 0).sum())
-        self.few_crossing += int((crossing <= 2).sum())
 
     @property
     def valid(self) -> int:

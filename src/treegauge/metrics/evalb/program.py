@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from treegauge import presets
-from treegauge.metrics.evalb.printing import HEADER, Totals, row, rows, summary
+from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
 from treegauge.metrics.evalb.reading import parameter_remarks
 from treegauge.metrics.evalb.scoring import UNPAIRED, SentenceResult, score_lines
 from treegauge.presets.prm import Parameters, atoi, parse_prm
@@ -222,9 +222,8 @@ class _Run:
         try:
             for result in self._results(gold, test):
                 if not isinstance(result, SentenceResult):
-                    everything.add_valid(result.counted)
-                    short.add_valid(result.counted.select(result.counted.length <= cutoff))
-                    write(rows(result.first, result.counted))
+                    result.add_to(everything, short, cutoff)
+                    write(result.rows())
                     continue
                 if result.messages or result.remarks or result.trace:
                     self._report(result)
