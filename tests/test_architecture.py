@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,3 +65,66 @@ def test_every_subpackage_has_a_layer() -> None:
 
 def test_no_module_is_left_unread() -> None:
     assert len(MODULES) > 20
+
+
+LONGEST = 500
+"""Lines that a module may have, about: what one must read together stands together."""
+KERNEL_LIBRARIES = ("treegauge.parsing.jit", "numba", "torch", "triton")
+FORMAT_LIBRARIES = ("treegauge.io.archive",)
+
+
+def module_name(path: Path) -> str:
+    return ".".join(("treegauge", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+NAMES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imported_at_the_top(path: Path) -> set[str]:
+    """The modules that a module imports when it is imported itself."""
+    found: set[str] = set()
+    for statement in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(statement, ast.Import):
+            found |= {alias.name for alias in statement.names}
+        elif isinstance(statement, ast.ImportFrom) and statement.module:
+            inner = {f"{statement.module}.{alias.name}" for alias in statement.names}
+            found |= {name if name in NAMES else statement.module for name in inner}
+    return found
+
+
+def mentioned(path: Path) -> set[str]:
+    """All modules that a module imports, also inside functions, or names in a string, as registries do."""
+    dotted = set(re.findall(r"treegauge(?:\.\w+)+", path.read_text("utf-8")))
+    return {name for name in dotted if name in NAMES} | imported_at_the_top(path)
+
+
+def stands_alone(name: str) -> bool:
+    """Whether a module is a kernel (compiled, or PyTorch's) or a file format, or offered to tests."""
+    imported = imported_at_the_top(NAMES[name])
+    is_kernel = any(each.startswith(KERNEL_LIBRARIES) for each in imported)
+    return is_kernel or bool(imported & {*FORMAT_LIBRARIES}) or name.startswith("treegauge.testing")
+
+
+def test_no_module_serves_one_neighbour_alone() -> None:
+    """A module that only one module of its folder imports, at the top, is merged with it, unless the two would be too long, or
+    it is a kernel or a format."""
+    users: dict[str, set[str]] = {name: set() for name in NAMES}
+    for user, path in NAMES.items():
+        for name in mentioned(path) & set(NAMES) - {user}:
+            users[name].add(user)
+    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in NAMES.items()}
+    found: list[str] = []
+    for name, by in users.items():
+        user = next(iter(by), "treegauge")
+        is_neighbour = NAMES[user].parent == NAMES[name].parent and NAMES[user].name != "__init__.py"
+        could_merge = len(by) == 1 and is_neighbour and lines[name] + lines[user] <= LONGEST
+        if could_merge and name in imported_at_the_top(NAMES[user]) and not stands_alone(name):
+            found.append(f"{name} ({lines[name]} lines) is imported by {user} ({lines[user]} lines) alone")
+    assert sum(len(by) == 1 for by in users.values()) > 20
+    assert not found
+
+
+def test_modules_have_about_500_lines_at_most() -> None:
+    """A tenth more is about as many."""
+    long = {name: n for name, path in NAMES.items() if (n := len(path.read_text("utf-8").splitlines())) > LONGEST * 1.1}
+    assert not long

@@ -49,7 +49,17 @@ if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
     from treegauge.presets import Preset
 
-__all__ = ["OBJECTIVES", "MetricRate", "Objective", "Score", "check_objective", "consensus", "decode_forest", "with_metric"]
+__all__ = [
+    "OBJECTIVES",
+    "MetricRate",
+    "Objective",
+    "Score",
+    "check_objective",
+    "check_options",
+    "consensus",
+    "decode_forest",
+    "with_metric",
+]
 
 Score = Callable[[Tree, Tree], float]
 """``score(gold, test)``: how well a tree does if another is the right one."""
@@ -160,13 +170,18 @@ def check_objective(objective: str, options: Mapping[str, Any]) -> tuple[Objecti
     if name not in OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
     found, given = OBJECTIVES[name], with_metric(metric, options)
-    takes = inspect.signature(found.decode).parameters
+    check_options(name, found.decode, given)
+    return found, given
+
+
+def check_options(name: str, decode: Callable[..., Best], given: Mapping[str, Any]) -> None:
+    """Refuse options that an objective does not take, or lacks."""
+    takes = inspect.signature(decode).parameters
     wrong = [option for option in given if option not in takes]
     needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
     if wrong or needed:
         what = f"takes no option {wrong[0]!r}" if wrong else f"needs the option {needed[0]!r}"
         raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
-    return found, given
 
 
 def decode_forest(forest: Forest, objective: str, **options: Any) -> Best:

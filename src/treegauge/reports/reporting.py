@@ -37,8 +37,9 @@ from treegauge.scoring.evaluation import score
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
-from treegauge.significance.paired_comparison import CompareOptions, common_sentences, comparable_scores, compare_scores
+from treegauge.significance.paired_comparison import CompareOptions, comparable_scores, compare_scores
 from treegauge.significance.resampling import Progress
+from treegauge.significance.score_table import common_sentences
 from treegauge.tables import Table
 from treegauge.trees.treebank import Int64, Treebank
 

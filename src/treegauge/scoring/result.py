@@ -8,14 +8,13 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from treegauge.alignment.alignment import Note
-from treegauge.errors import FormatError, UsageError
+from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, Rows
-from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, number_of, plain
@@ -36,9 +35,7 @@ __all__ = [
     "Sentences",
     "arrow_table",
     "plain_count",
-    "result_from_dict",
     "result_to_dict",
-    "results_from_json",
     "shown_rate",
     "tables_of",
     "tidy_table",
@@ -242,6 +239,8 @@ class Result:
     def from_json(cls, text: str) -> Result:
         """The result that :meth:`to_json` wrote; rows are there if they were written."""
 
+        from treegauge.scoring.saved_scores import results_from_json
+
         results = results_from_json(text)
         if len(results) != 1:
             raise UsageError(f"expected one result, found {len(results)}: Scores.from_json reads several")
@@ -326,6 +325,8 @@ class Scores(Sequence[Result]):
     def from_json(cls, text: str) -> Scores:
         """The results that :meth:`to_json` wrote, of this class or of a single result."""
 
+        from treegauge.scoring.saved_scores import results_from_json
+
         return cls(results_from_json(text))
 
 
@@ -347,7 +348,7 @@ def plain_count(value: Any) -> Any:
 RESULT_SCHEMA = "treegauge.result/2"
 SCORES_SCHEMA = "treegauge.scores/2"
 """In version 2 sentences are numbered from 1; in version 1, which is still read, they were numbered from 0."""
-_VERSION_1 = frozenset({"treegauge.result/1", "treegauge.scores/1"})
+SCHEMAS_OF_VERSION_1 = frozenset({"treegauge.result/1", "treegauge.scores/1"})
 
 
 def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, Any]:
@@ -385,85 +386,6 @@ def _part_to_dict(part: Part) -> dict[str, Any]:
     if part.intervals:
         data["intervals"] = {name: [plain(low), plain(high)] for name, (low, high) in part.intervals.items()}
     return data
-
-
-def results_from_json(text: str) -> list[Result]:
-    """The results of a file that ``treegauge score --format json`` wrote, one or several."""
-    try:
-        data: Any = json.loads(text)
-    except ValueError as error:
-        raise FormatError(f"not JSON: {error}", path="<result>") from None
-    data = cast("dict[str, Any]", data) if isinstance(data, dict) else {"schema": None}
-    schema = data.get("schema")
-    if schema not in (RESULT_SCHEMA, SCORES_SCHEMA, *_VERSION_1):
-        raise FormatError(f"not a result of treegauge score: the schema is {schema!r}, not {RESULT_SCHEMA!r}", path="<result>")
-    try:
-        items: list[dict[str, Any]] = data["results"] if "results" in data or schema == SCORES_SCHEMA else [data]
-        return [result_from_dict(item) for item in items]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise FormatError(
-            f"a result of treegauge score in which something is missing or wrong: {error!r}", path="<result>"
-        ) from None
-
-
-def result_from_dict(data: Mapping[str, Any]) -> Result:
-    """The result that :func:`result_to_dict` gave as plain data."""
-    cutoff, inputs, evalb = data["cutoff"], data["inputs"], data["evalb"]
-    names = ("file", "sentences", "errors", "skips", "matched", "gold", "test")
-    columns = tuple(data["counts"])
-    first = 0 if data["schema"] in _VERSION_1 else 1
-    return Result(
-        system=data["system"],
-        metric=data["metric"],
-        headline=data["headline"],
-        columns=columns,
-        total=_part_from(data),
-        short=_part_from(cutoff, cutoff["length"]),
-        signature=Signature.from_dict(data["signature"]),
-        notes=tuple(_note(note, first) for note in data["notes"]),
-        evalb=None if evalb is None else EvalbOutcome(**{name: evalb[name] for name in names}),
-        inputs=None if inputs is None else Inputs(tuple(inputs["gold"]), tuple(inputs["test"]), inputs["reading"]),
-        definition=_definition(data["metric"], data["signature"]["options"]),
-        confidence=Confidence(**data["confidence"]) if "confidence" in data else None,
-        sentences=_sentences_from(data, columns, first) if "per_sentence" in data else None,
-    )
-
-
-def _note(data: Mapping[str, Any], first: int) -> Note:
-    """A note, given the number of the first sentence; a note on no sentence of gold has none."""
-    number: int | None = data["sentence"]
-    values: dict[str, Any] = {**data, "sentence": -1 if number is None or number < first else number - first}
-    return Note(**values)
-
-
-def _definition(name: str, options: Mapping[str, Any]) -> Metric | None:
-    """The metric of that name with these options; None where it is not one of ours, or a person's verdicts were part of it."""
-    if name.partition(":")[0] not in METRICS or "judgements" in options:
-        return None
-    kind = metric_class(name.partition(":")[0])
-    return kind.from_options({key: value for key, value in options.items() if key in kind.option_words()})
-
-
-def _part_from(data: Mapping[str, Any], length: int | None = None) -> Part:
-    rates = {name: math.nan if rate is None else float(rate) for name, rate in data["rates"].items()}
-    ends = {name: [math.nan if end is None else float(end) for end in pair] for name, pair in data.get("intervals", {}).items()}
-    return Part(data["sentences"], data["counts"], rates, length, {name: (low, high) for name, (low, high) in ends.items()})
-
-
-def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...], first: int) -> Sentences:
-    records = [{**record, "sentence": record["sentence"] - first} for record in data["per_sentence"]]
-    status = np.array(data["status"], dtype=np.int64)
-    length = np.zeros(len(status), dtype=np.int64)
-    places = [f"sentence {number + 1}" for number in range(len(status))]
-    for record in records:
-        length[record["sentence"]] = record["length"]
-        places[record["sentence"]] = record["place"]
-    counts = [[record["counts"][name] for name in columns] for record in records]
-    is_nested = any(isinstance(value, list) for row in counts for value in row)
-    rows = np.empty((len(counts), len(columns)), dtype=object if is_nested else np.float64)
-    for number, row in enumerate(counts):
-        rows[number] = row
-    return Sentences(rows, np.array([record["sentence"] for record in records], dtype=np.int64), length, status, places)
 
 
 def arrow_table(result: Result) -> Any:

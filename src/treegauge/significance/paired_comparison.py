@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -23,7 +22,7 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.hogenhout import Judgements, crossing_histogram, rows_of_bits
-from treegauge.metrics.metric import Metric, Rates, Rows, total_of
+from treegauge.metrics.metric import Metric, Rates, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request, no_progress
@@ -35,6 +34,7 @@ from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomi
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
 from treegauge.significance.randomisation_test import Randomised, randomisation
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress
+from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brackets_metric, of_structure
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -44,7 +44,6 @@ __all__ = [
     "SMALL_REAL_TEST",
     "CompareOptions",
     "bracket_warnings",
-    "common_sentences",
     "comparable_scores",
     "compare",
     "compare_scores",
@@ -88,8 +87,6 @@ LENGTHS = (10, 20, 30, 40)
 
 USUAL_RATES = {("parseval", rate) for rate in ("recall", "precision", "f1", "exact_match")}
 BY_STRUCTURE = ("recall_hard", "precision_hard")
-_BRACKETS = "hogenhout"
-"""The metric behind items, measures and tests on brackets."""
 
 
 @dataclass(frozen=True)
@@ -123,18 +120,8 @@ class CompareOptions:
     def scored_metrics(self) -> list[str]:
         """The names of all metrics that the comparison needs scores by."""
         compared = list(self.metrics or compared_metrics())
-        brackets = _brackets_metric(compared) or _BRACKETS
-        return list(dict.fromkeys([*compared, brackets, *(_of_structure(brackets, label) for label in self.structure)]))
-
-
-def _brackets_metric(names: Sequence[str]) -> str | None:
-    return next((name for name in names if name.partition(":")[0] == _BRACKETS), None)
-
-
-def _of_structure(name: str, label: str) -> str:
-    """The metric for brackets of one label only."""
-    words = [word for word in name.split(":") if not word.startswith("structure=")]
-    return ":".join([*words, f"structure={label}"])
+        brackets = brackets_metric(compared) or BRACKETS_METRIC
+        return list(dict.fromkeys([*compared, brackets, *(of_structure(brackets, label) for label in self.structure)]))
 
 
 def compare(
@@ -224,7 +211,7 @@ def compare_scores(
     :class:`~treegauge.errors.MismatchError`. With ``on_mismatch="skip"`` in the options, the sentences that all have are compared.
     """
     options = options or CompareOptions()
-    table = _Table(scores, options)
+    table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch)
     groups = tuple(_groups(table, _Tests(table, options, progress, engine)))
     first = table.results(table.compared[0])
     return Comparison(
@@ -238,130 +225,6 @@ def compare_scores(
         warnings=(*_unpaired_warnings(first, table.sentences), *_evalb_warnings(scores)),
         dropped_by_evalb={result.system: result.dropped_by_evalb for result in scores if result.evalb is not None},
     )
-
-
-class _Table:
-    """Scores by metric and system, checked and brought to the sentences that all of them have."""
-
-    def __init__(self, scores: Sequence[Result], options: CompareOptions) -> None:
-        self._results: dict[str, dict[str, Result]] = {}
-        for result in scores:
-            of_metric = self._results.setdefault(result.metric, {})
-            if result.system in of_metric:
-                raise UsageError(f"there are two scores of {result.system} by {result.metric}")
-            of_metric[result.system] = result
-        self.systems = list(dict.fromkeys(result.system for result in scores))
-        if not self.systems:
-            raise UsageError("there are no scores to compare")
-        brackets = _brackets_metric([*options.metrics, *self._results])
-        self.structure = {label: _of_structure(brackets or _BRACKETS, label) for label in options.structure}
-        self.compared = list(options.metrics) or [name for name in self._results if name not in self.structure.values()]
-        self.brackets = brackets if brackets in self._results else None
-        named = [*self.compared, *([self.brackets] if self.brackets else []), *self.structure.values()]
-        used: dict[str, None] = dict.fromkeys(named)
-        for name in used:
-            _check_comparable(name, self.results(name))
-        self.sentences = common_sentences([result for name in used for result in self.results(name)], options.on_mismatch)
-        self.length = self.results(self.compared[0])[0].scored_sentences.length[self.sentences]
-
-    def results(self, metric: str) -> list[Result]:
-        """The scores of all systems by a metric."""
-        found = self._results.get(metric, {})
-        if missing := [system for system in self.systems if system not in found]:
-            self._refuse_other_options(metric, missing[0])
-            raise MismatchError(f"there is no score by {metric} of {', '.join(missing)}; score with -m {metric}")
-        return [found[system] for system in self.systems]
-
-    def _refuse_other_options(self, metric: str, system: str) -> None:
-        """Name the option in which a system's score by the same metric differs, if it has one."""
-        name, _, _ = metric.partition(":")
-        others = [of[system] for key, of in self._results.items() if key.partition(":")[0] == name and system in of]
-        if metric in self._results and others:
-            _check_comparable(name, [next(iter(self._results[metric].values())), others[0]])
-
-    def metric(self, name: str) -> Metric:
-        """The metric of that name, as it was used for the first system: the rates are the same for all."""
-        metric = self.results(name)[0].definition
-        if metric is None:
-            raise UsageError(f"the metric {name} is not known here, so its scores cannot be compared")
-        return metric
-
-    def rows(self, metric: str) -> list[Rows]:
-        """The rows of all systems on the common sentences."""
-        found = [(result.rows, self._places(result)) for result in self.results(metric)]
-        return [rows if len(places) == len(rows) else rows[places] for rows, places in found]
-
-    def reproduced(self, metric: str) -> list[Rows] | None:
-        """The treebank brackets of the common sentences that each system reproduced; None if they were not kept."""
-        found: list[Rows] = []
-        for result in self.results(metric):
-            bits = result.scored_sentences.reproduced
-            if bits is None:
-                return None
-            found.append(bits[self._places(result)])
-        return found
-
-    def _places(self, result: Result) -> Int64:
-        """The positions of the rows of the common sentences."""
-        index = result.scored_sentences.index
-        return np.arange(len(index)) if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index, self.sentences))
-
-    def signature(self, metric: str, system: str) -> str:
-        """The signature of a score on the common sentences: the score's own if these are all it has."""
-        signature = self._results[metric][system].signature
-        n = len(self.sentences)
-        return str(replace(signature, sentences=n, skipped=signature.skipped + signature.sentences - n))
-
-
-def _check_comparable(metric: str, results: Sequence[Result]) -> None:
-    """Refuse scores by one metric that were not made in the same way, and say what differs."""
-    first, *others = results
-    ours = _conditions(first)
-    for other in others:
-        theirs = _conditions(other)
-        for what, value in ours.items():
-            if theirs.get(what) != value:
-                raise MismatchError(
-                    f"scores by {metric} that cannot be compared: {what} is {value} for {first.system}, "
-                    f"but {theirs.get(what)} for {other.system}"
-                )
-
-
-def _conditions(result: Result) -> dict[str, Any]:
-    """Everything that must be the same for two scores to be compared, by what a message calls it."""
-    signature = result.signature
-    options = {key: value for key, value in signature.options.items() if key != "judgements"}
-    settings = {key: value for key, value in signature.preset.options().items() if key != "name"}
-    return {
-        "the hash of the gold trees": signature.gold,
-        "the number of gold sentences": signature.sentences + signature.skipped,
-        **{f"the option {key} of the metric": value for key, value in options.items()},
-        "the set of options of the metric": sorted(options),
-        "the preset": signature.preset.name,
-        **{f"the preset's {key}": value for key, value in settings.items()},
-        "on_mismatch": signature.on_mismatch,
-        "ignore_words": signature.ignore_words,
-        "on_error": signature.on_error,
-        "the version of treegauge": signature.version,
-    }
-
-
-def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
-    """The numbers of the gold sentences that all results have a row of; unless some may be skipped, they must all have the same."""
-    indices = [result.scored_sentences.index for result in results]
-    common: Int64 = reduce(np.intersect1d, indices)
-    for result, index in zip(results, indices, strict=True):
-        if len(index) > len(common) and on_mismatch != "skip":
-            lacking = next(other for other in results if len(np.setdiff1d(index, other.scored_sentences.index)))
-            missing = np.setdiff1d(index, lacking.scored_sentences.index)
-            raise MismatchError(
-                f"{lacking.system} by {lacking.metric} and {result.system} by {result.metric} are scores of different sentences: "
-                f"the first lacks {len(missing)} that the second has, such as sentence {int(missing[0]) + 1}; "
-                "the option on_mismatch skip leaves them out"
-            )
-    if not len(common):
-        raise MismatchError("there is no sentence of the treebank on which all systems can be compared")
-    return common
 
 
 def _unpaired_warnings(results: Sequence[Result], common: Int64) -> list[str]:
@@ -401,7 +264,7 @@ def _evalb_warnings(scores: Sequence[Result]) -> list[str]:
     return [f"EVALB would score the systems on different sentences (dropped: {counts}); treegauge uses all {n_gold:,}"]
 
 
-def _signature(table: _Table, options: CompareOptions) -> str:
+def _signature(table: ScoreTable, options: CompareOptions) -> str:
     """The comparison and its settings in a line."""
     first = {name: table.results(name)[0].signature for name in table.compared}
     signature = first[table.compared[0]]
@@ -421,7 +284,7 @@ def _signature(table: _Table, options: CompareOptions) -> str:
     return "|".join(["compare", *(f"{key}:{value}" for key, value in parts)])
 
 
-def _groups(table: _Table, tests: _Tests) -> Iterator[Group]:
+def _groups(table: ScoreTable, tests: _Tests) -> Iterator[Group]:
     """All sentences, then those of each length, then the brackets of each structure."""
     options = tests.options
     everything = np.arange(len(table.sentences))
@@ -467,7 +330,7 @@ class _How(TypedDict):
 class _Tests:
     """All tests on one group of sentences after the other."""
 
-    def __init__(self, table: _Table, options: CompareOptions, progress: Progress, engine: Engine) -> None:
+    def __init__(self, table: ScoreTable, options: CompareOptions, progress: Progress, engine: Engine) -> None:
         self.table, self.options, self.progress, self.engine = table, options, progress, engine
 
     def group(

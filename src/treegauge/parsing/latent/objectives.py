@@ -8,7 +8,6 @@ grammars (Petrov 2010).
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -23,7 +22,7 @@ from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY
 from treegauge.parsing.latent.derivations import derivation_of
 from treegauge.parsing.latent.forest import LatentForest
 from treegauge.parsing.latent.shown import best_forest_tree
-from treegauge.parsing.objectives import minimum_risk, viterbi, with_metric
+from treegauge.parsing.objectives import check_options, minimum_risk, viterbi, with_metric
 from treegauge.spelling import british
 from treegauge.trees.tree import Child, Tree
 
@@ -247,12 +246,7 @@ def check_latent_objective(objective: str, options: Mapping[str, Any]) -> tuple[
     if name not in LATENT_OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective of latent-variable models", objective, [*LATENT_OBJECTIVES, "mbr:METRIC"])
     found, given = LATENT_OBJECTIVES[name], with_metric(metric, options)
-    takes = inspect.signature(found).parameters
-    wrong = [option for option in given if option not in takes]
-    needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
-    if wrong or needed:
-        what = f"takes no option {wrong[0]!r}" if wrong else f"needs the option {needed[0]!r}"
-        raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
+    check_options(name, found, given)
     return found, given
 
 

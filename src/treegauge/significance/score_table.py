@@ -1,0 +1,158 @@
+"""Scores of several systems brought together: by metric and system, of the same sentences, made in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from treegauge.errors import MismatchError, UsageError
+from treegauge.metrics.metric import Metric, Rows
+from treegauge.scoring.result import Result
+from treegauge.trees.treebank import Int64
+
+__all__ = ["BRACKETS_METRIC", "ScoreTable", "brackets_metric", "common_sentences", "of_structure"]
+
+BRACKETS_METRIC = "hogenhout"
+"""The metric behind items, measures and tests on brackets."""
+
+
+def brackets_metric(names: Sequence[str]) -> str | None:
+    """The name under which the metric of brackets is among some metrics, if it is."""
+    return next((name for name in names if name.partition(":")[0] == BRACKETS_METRIC), None)
+
+
+def of_structure(name: str, label: str) -> str:
+    """The metric for brackets of one label only."""
+    words = [word for word in name.split(":") if not word.startswith("structure=")]
+    return ":".join([*words, f"structure={label}"])
+
+
+class ScoreTable:
+    """Scores by metric and system, checked and brought to the sentences that all of them have.
+
+    ``metrics`` are those to compare (all, if none is named), ``structure`` labels whose brackets are tested apart.
+    """
+
+    def __init__(self, scores: Sequence[Result], metrics: Sequence[str], structure: Sequence[str], on_mismatch: str) -> None:
+        self._results: dict[str, dict[str, Result]] = {}
+        for result in scores:
+            of_metric = self._results.setdefault(result.metric, {})
+            if result.system in of_metric:
+                raise UsageError(f"there are two scores of {result.system} by {result.metric}")
+            of_metric[result.system] = result
+        self.systems = list(dict.fromkeys(result.system for result in scores))
+        if not self.systems:
+            raise UsageError("there are no scores to compare")
+        brackets = brackets_metric([*metrics, *self._results])
+        self.structure = {label: of_structure(brackets or BRACKETS_METRIC, label) for label in structure}
+        self.compared = list(metrics) or [name for name in self._results if name not in self.structure.values()]
+        self.brackets = brackets if brackets in self._results else None
+        named = [*self.compared, *([self.brackets] if self.brackets else []), *self.structure.values()]
+        used: dict[str, None] = dict.fromkeys(named)
+        for name in used:
+            _check_comparable(name, self.results(name))
+        self.sentences = common_sentences([result for name in used for result in self.results(name)], on_mismatch)
+        self.length = self.results(self.compared[0])[0].scored_sentences.length[self.sentences]
+
+    def results(self, metric: str) -> list[Result]:
+        """The scores of all systems by a metric."""
+        found = self._results.get(metric, {})
+        if missing := [system for system in self.systems if system not in found]:
+            self._refuse_other_options(metric, missing[0])
+            raise MismatchError(f"there is no score by {metric} of {', '.join(missing)}; score with -m {metric}")
+        return [found[system] for system in self.systems]
+
+    def _refuse_other_options(self, metric: str, system: str) -> None:
+        """Name the option in which a system's score by the same metric differs, if it has one."""
+        name, _, _ = metric.partition(":")
+        others = [of[system] for key, of in self._results.items() if key.partition(":")[0] == name and system in of]
+        if metric in self._results and others:
+            _check_comparable(name, [next(iter(self._results[metric].values())), others[0]])
+
+    def metric(self, name: str) -> Metric:
+        """The metric of that name, as it was used for the first system: the rates are the same for all."""
+        metric = self.results(name)[0].definition
+        if metric is None:
+            raise UsageError(f"the metric {name} is not known here, so its scores cannot be compared")
+        return metric
+
+    def rows(self, metric: str) -> list[Rows]:
+        """The rows of all systems on the common sentences."""
+        found = [(result.rows, self._places(result)) for result in self.results(metric)]
+        return [rows if len(places) == len(rows) else rows[places] for rows, places in found]
+
+    def reproduced(self, metric: str) -> list[Rows] | None:
+        """The treebank brackets of the common sentences that each system reproduced; None if they were not kept."""
+        found: list[Rows] = []
+        for result in self.results(metric):
+            bits = result.scored_sentences.reproduced
+            if bits is None:
+                return None
+            found.append(bits[self._places(result)])
+        return found
+
+    def _places(self, result: Result) -> Int64:
+        """The positions of the rows of the common sentences."""
+        index = result.scored_sentences.index
+        return np.arange(len(index)) if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index, self.sentences))
+
+    def signature(self, metric: str, system: str) -> str:
+        """The signature of a score on the common sentences: the score's own if these are all it has."""
+        signature = self._results[metric][system].signature
+        n = len(self.sentences)
+        return str(replace(signature, sentences=n, skipped=signature.skipped + signature.sentences - n))
+
+
+def _check_comparable(metric: str, results: Sequence[Result]) -> None:
+    """Refuse scores by one metric that were not made in the same way, and say what differs."""
+    first, *others = results
+    ours = _conditions(first)
+    for other in others:
+        theirs = _conditions(other)
+        for what, value in ours.items():
+            if theirs.get(what) != value:
+                raise MismatchError(
+                    f"scores by {metric} that cannot be compared: {what} is {value} for {first.system}, "
+                    f"but {theirs.get(what)} for {other.system}"
+                )
+
+
+def _conditions(result: Result) -> dict[str, Any]:
+    """Everything that must be the same for two scores to be compared, by what a message calls it."""
+    signature = result.signature
+    options = {key: value for key, value in signature.options.items() if key != "judgements"}
+    settings = {key: value for key, value in signature.preset.options().items() if key != "name"}
+    return {
+        "the hash of the gold trees": signature.gold,
+        "the number of gold sentences": signature.sentences + signature.skipped,
+        **{f"the option {key} of the metric": value for key, value in options.items()},
+        "the set of options of the metric": sorted(options),
+        "the preset": signature.preset.name,
+        **{f"the preset's {key}": value for key, value in settings.items()},
+        "on_mismatch": signature.on_mismatch,
+        "ignore_words": signature.ignore_words,
+        "on_error": signature.on_error,
+        "the version of treegauge": signature.version,
+    }
+
+
+def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
+    """The numbers of the gold sentences that all results have a row of; unless some may be skipped, they must all have the same."""
+    indices = [result.scored_sentences.index for result in results]
+    common: Int64 = reduce(np.intersect1d, indices)
+    for result, index in zip(results, indices, strict=True):
+        if len(index) > len(common) and on_mismatch != "skip":
+            lacking = next(other for other in results if len(np.setdiff1d(index, other.scored_sentences.index)))
+            missing = np.setdiff1d(index, lacking.scored_sentences.index)
+            raise MismatchError(
+                f"{lacking.system} by {lacking.metric} and {result.system} by {result.metric} are scores of different sentences: "
+                f"the first lacks {len(missing)} that the second has, such as sentence {int(missing[0]) + 1}; "
+                "the option on_mismatch skip leaves them out"
+            )
+    if not len(common):
+        raise MismatchError("there is no sentence of the treebank on which all systems can be compared")
+    return common
