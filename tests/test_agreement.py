@@ -86,7 +86,7 @@ def same(ours: float | None, theirs: float | None) -> bool:
 
 
 def metrics_for(preset: str | None) -> list[str]:
-    """All metrics that count the same sentences under a preset: ``induction`` has rules of its own for sentences without brackets."""
+    """The metrics that count the same sentences under a preset: ``induction`` also counts those without brackets."""
     alone = preset is not None and not load_preset(preset).empty_gold
     return [name for name in metric_names() if name != "induction" or not alone]
 
