@@ -258,13 +258,17 @@ def test_breakdowns_by_fan_out_and_gap_degree() -> None:
 def test_metrics_that_need_spans_refuse_with_the_step_that_helps() -> None:
     gold = parse_discbracket(GOLD)
     refused = [name for name in METRICS if not metric_class(name).discontinuous]
-    assert refused == ["hogenhout", "freval"]
+    assert refused == ["hogenhout", "freval", "induction"]
     for name in refused:
         with pytest.raises(Discontinuous, match="continuous:raise"):
             treegauge.score(gold, gold, metric=name)
     with pytest.raises(Discontinuous, match="continuous:raise"):
         treegauge.score(gold, gold, on_mismatch="evalb")
-    assert treegauge.score(gold, gold).evalb is None
+    found = treegauge.score(gold, gold)
+    assert found.evalb is None
+    (note,) = [note for note in found.notes if note.kind == "evalb"]
+    assert "EVALB's figures are left out: it reads brackets, which cannot hold gaps" in note.text
+    assert not any(note.kind == "evalb" for note in treegauge.score(gold, gold, metric="goodman").notes)
 
 
 @pytest.mark.parametrize("name", [name for name in BREAKDOWNS if name != "errors"])

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treegauge.data import own_treebank
 from treegauge.errors import UnknownName, UsageError
 from treegauge.neural import SpanCRF
 from treegauge.neural.span_crf import encode
@@ -172,27 +171,24 @@ def example() -> Any:
 
 @pytest.mark.slow
 def test_a_small_parser_learns() -> None:
-    """Four epochs on our own treebank: above 70 F1 on its dev part, and a price tuned there is at least as good as Viterbi.
-
-    Decoding with each chart's own price loses to Viterbi by a point here: a parser trained on 418 sentences is less sure of its
-    constituents of middling posterior than it should be, so a lower price is better.
-    """
+    """Six epochs on our own treebank: above 84 F1 on its dev part, and decoding for F1 beats Viterbi there (87.3 and 86.5)."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         module = example()
-        model, vocabulary = module.train(list(own_treebank("train")), epochs=4)
-        dev = list(own_treebank("dev"))
-        charts = module.charts(model, vocabulary, dev)
+        to_train, dev = module.parts()
+        charts = module.charts(*module.train(to_train, epochs=6), dev)
     finally:
         torch.set_num_threads(threads)
     from treegauge import score
     from treegauge.parsing import tune
 
-    tuned = tune(charts, dev, temperatures=[1.0], lams=[0.25, 0.3, 0.35, None], objectives=["viterbi", "labelled-precision-recall"])
+    f1 = {name: score(dev, [chart.argmax(name).tree for chart in charts]).rates["f1"] for name in ("viterbi", None)}
+    assert f1["viterbi"] > 0.84
+    assert f1[None] > f1["viterbi"]
+    tuned = tune(charts, dev, temperatures=[1.0], lams=[0.3, 0.4, None])
     by_objective = {setting.objective: setting.f1 for setting in reversed(tuned.settings)}
-    assert by_objective["labelled-precision-recall"] >= by_objective["viterbi"]
-    assert score(dev, [chart.argmax("viterbi").tree for chart in charts]).rates["f1"] > 0.7
+    assert by_objective["labelled-precision-recall"] > by_objective["viterbi"]
     assert tuned.calibration_error < 0.1
 
 

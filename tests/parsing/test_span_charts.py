@@ -255,6 +255,24 @@ def test_temperature_divides_scores() -> None:
     assert decode(scores, null=0, temperature=0.5) == decode(scores * 2, null=0)
 
 
+@pytest.mark.parametrize("kind", ["potentials", "posteriors"])
+def test_merged_labels(kind: Any) -> None:
+    """The posterior of a merged label is the sum of its parts, at any temperature and under constraints."""
+    names = ["NP-SBJ", "", "NP", "VP", "VP-PRD"]
+    allowed = np.random.default_rng(1).random((4, 4, 5)) < 0.8
+    allowed[0, 3] = True
+    chart = SpanChart(scores_of(4, 5, 3), labels=names, null=1, temperature=1.7, allowed=allowed)
+    exact = np.stack([chart.posterior[:, :, own].sum(axis=2) for own in ([1], [0, 2], [3, 4])], axis=2)
+    if kind == "posteriors":
+        chart = SpanChart(chart.posterior, labels=names, null=1, kind=kind)
+    merged = chart.merge_labels(lambda label: label.split("-")[0])
+    assert merged.labels == ["", "NP", "VP"]
+    assert merged.null == [0]
+    assert np.allclose(merged.posterior, exact, atol=1e-12)
+    if kind == "potentials":
+        assert merged.log_partition == pytest.approx(chart.log_partition)
+
+
 def test_the_null_label_does_not_show() -> None:
     scores = np.zeros((3, 3, 2))
     scores[:, :, 1] = -8.0

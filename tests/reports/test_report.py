@@ -17,7 +17,10 @@ import pytest
 from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS, Page
 
 import treegauge
+from treegauge.data import discontinuous_treebank
+from treegauge.errors import Discontinuous
 from treegauge.metrics.hogenhout import Judgements, Verdict
+from treegauge.normalise import pipeline
 from treegauge.reports.charts import Scale, figure_svg
 from treegauge.reports.figures import Figure, Kind, Series
 from treegauge.reports.html import summary_text
@@ -341,3 +344,27 @@ def test_the_command_line_is_named_without_folders(files: list[str], tmp_path: P
     assert str(tmp_path) not in text
     names = {path.name for path in figures.iterdir()}
     assert {"rates.svg", "rates.pdf", "rates.csv", "f1_by_size.pdf", "labels.svg", "errors.csv"} <= names
+
+
+def test_discontinuous_trees() -> None:
+    """What needs spans is left out, and the page says so; PARSEVAL's figures are those of the score itself."""
+    gold = discontinuous_treebank("german")
+    raised = pipeline("continuous:raise").treebank(gold)
+    found = treegauge.report(gold, {"raised": raised}, CompareOptions(rounds=10))
+    value = found.comparison.overall.rates["raised"]["parseval", "f1"].value
+    assert value == treegauge.score(gold, raised).rates["f1"]
+    assert ("discontinuous", "f1") in found.comparison.overall.names
+    assert not found.fragments
+    assert not found.breakdowns["errors"]
+    titles = {table.title for table in found.tables()}
+    assert "By label" in titles
+    assert not any("Fragments" in title or "kind of error" in title for title in titles)
+    page = found.html()
+    assert "These trees have constituents with gaps" in page
+    assert 'id="hogenhout"' not in page
+    assert 'id="fragments"' not in page
+    assert found.sentences.differing == 34
+    both = treegauge.report(gold, {"raised": raised, "perfect": gold}, CompareOptions(rounds=50))
+    assert "perfect is better than raised" in both.html()
+    with pytest.raises(Discontinuous, match="continuous:raise"):
+        treegauge.report(gold, {"raised": raised}, CompareOptions(rounds=10, metrics=("freval",)))

@@ -13,6 +13,8 @@ from axe_checks import axe_faults
 from report_helpers import FLAT, GOLD, HOSTILE, HOSTILE_NAME, SYSTEMS
 
 import treegauge
+from treegauge.data import discontinuous_treebank
+from treegauge.normalise import strip_functions
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.drawing import draw_svg, fold_settled
@@ -215,10 +217,21 @@ def without_first_phrase(tree: Tree) -> Tree:
     return tree.replace(children=[*first.children, *tree.children[1:]])
 
 
-@pytest.mark.parametrize("fold", [True, False])
-def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fold: bool) -> None:
+def continuous_pair() -> tuple[Treebank, Treebank]:
     gold = Treebank.from_trees([*WIDE, *GOLD[:60]])
-    test = Treebank.from_trees([*map(without_first_phrase, WIDE), *SYSTEMS["right-branching"][:60]])
+    return gold, Treebank.from_trees([*map(without_first_phrase, WIDE), *SYSTEMS["right-branching"][:60]])
+
+
+def crossing_pair() -> tuple[Treebank, Treebank]:
+    """German sentences, their verb phrases without labels' functions: wrong labels on right yields, with gaps on both sides."""
+    gold = discontinuous_treebank("german")
+    return gold, Treebank.from_trees([strip_functions(tree) for tree in gold])
+
+
+@pytest.mark.parametrize("pair", [continuous_pair, crossing_pair])
+@pytest.mark.parametrize("fold", [True, False])
+def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fold: bool, pair: Any) -> None:
+    gold, test = pair()
     report = treegauge.report(gold, {"A": test}, CompareOptions(rounds=5, preset="none"))
     path = tmp_path / "report.html"
     report.write(str(path))

@@ -45,6 +45,7 @@ from treegauge.parsing.span_potentials import (
     Required,
     as_array,
     as_half_open,
+    log_sums,
     null_labels,
     potentials,
     required_spans,
@@ -131,6 +132,38 @@ class SpanChart:
         other.temperature = temperature
         for name in ("potentials", "posterior"):
             other.__dict__.pop(name, None)
+        return other
+
+    def merge_labels(self, name: Callable[[str], str]) -> SpanChart:
+        """The chart with the labels that ``name`` calls the same as one; a tree then has the probability of all that it stands for.
+
+        A metric that cuts functions from labels counts ``NP`` and ``NP-SBJ`` as one: so must a chart that is decoded for it, or
+        none of the two may be probable enough to be kept. Null labels stay apart.
+
+        >>> chart = SpanChart(np.zeros((2, 2, 4)), null=0, labels=["", "NP", "NP-SBJ", "S"])
+        >>> merged = chart.merge_labels(lambda label: label.split("-")[0])
+        >>> merged.labels, math.isclose(merged.log_partition, chart.log_partition)
+        (['', 'NP', 'S'], True)
+        """
+        groups: dict[str, list[int]] = {}
+        for X, label in enumerate(self.labels):
+            if X not in self.null:
+                groups.setdefault(name(label), []).append(X)
+        of_label = [[X] for X in self.null] + list(groups.values())
+        scores = self.scores
+        if self.kind == "potentials":
+            scores = scores / self.temperature
+        if self.allowed is not None and self.allowed.ndim == 3:
+            shown = self.allowed | np.isin(np.arange(len(self.labels)), self.null)
+            scores = np.where(shown, scores, -np.inf if self.kind == "potentials" else 0.0)
+        merge = log_sums if self.kind == "potentials" else np.sum
+        other = copy.copy(self)
+        for computed in ("potentials", "posterior"):
+            other.__dict__.pop(computed, None)
+        other.scores = np.stack([merge(scores[:, :, own], axis=2) for own in of_label], axis=2)
+        other.labels = [*(self.labels[X] for X in self.null), *groups]
+        other.null, other.temperature = list(range(len(self.null))), 1.0
+        other.allowed = None if self.allowed is None or self.allowed.ndim == 3 else self.allowed
         return other
 
     @cached_property

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from treegauge.errors import UsageError
 from treegauge.parsing.span_kernels import SpanInside, inside_of_spans, log_sum, parts_of_spans
 
-__all__ = ["Null", "Potentials", "Required", "as_array", "as_half_open", "null_labels", "potentials", "required_spans"]
+__all__ = ["Null", "Potentials", "Required", "as_array", "as_half_open", "log_sums", "null_labels", "potentials", "required_spans"]
 
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
@@ -114,14 +114,14 @@ def potentials(
     n = len(scores)
     label = scores / temperature
     if null:
-        base = _log_sum(label[:, :, null])
+        base = log_sums(label[:, :, null])
         if not np.isfinite(base[np.triu_indices(n)]).all():
             raise UsageError("the null score of a span must not be -inf; name spans that must be constituents in required=")
         label = label - base[:, :, None]
         label[:, :, null] = -np.inf
     if allowed is not None:
         label = np.where(allowed if allowed.ndim == 3 else allowed[:, :, None], label, -np.inf)
-    real = _log_sum(label)
+    real = log_sums(label)
     group_left, group_right = np.full((n, n), bool(null)), np.eye(n, dtype=np.bool_) & bool(null)
     if root:
         group_left[0, n - 1] = False
@@ -191,9 +191,9 @@ def required_spans(required: Required, n: int, names: Sequence[str]) -> tuple[Bo
     return found, allowed
 
 
-def _log_sum(values: Float64) -> Float64:
-    """log sum exp over the last axis; -inf where all are."""
-    high = values.max(axis=-1)
+def log_sums(values: Float64, axis: int = -1) -> Float64:
+    """log sum exp over an axis; -inf where all are."""
+    high = values.max(axis=axis, keepdims=True)
     finite = np.where(np.isfinite(high), high, 0.0)
     with np.errstate(divide="ignore"):
-        return finite + np.log(np.exp(values - finite[..., None]).sum(axis=-1))
+        return finite.squeeze(axis) + np.log(np.exp(values - finite).sum(axis=axis))

@@ -350,7 +350,7 @@ def _sections(report: Report) -> Mapping[str, _Section]:
         "summary": [tables.rates_table(report)],
         "differences": tables.difference_tables(report),
         "matrix": tables.matrix_tables(report),
-        "fragments": [tables.fragments_table(report)],
+        "fragments": tables.fragments_tables(report),
         "labels": [tables.labels_table(report)],
         "lengths": [tables.lengths_table(report)],
         "crossings": [tables.crossings_table(report)],

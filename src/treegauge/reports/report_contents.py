@@ -20,7 +20,7 @@ __all__ = [
     "crossings_table",
     "difference_tables",
     "errors_table",
-    "fragments_table",
+    "fragments_tables",
     "hogenhout_pair_tables",
     "hogenhout_tables",
     "labels_table",
@@ -41,7 +41,7 @@ def all_tables(report: Report) -> list[Table]:
         rates_table(report),
         *difference_tables(report),
         *matrix_tables(report),
-        fragments_table(report),
+        *fragments_tables(report),
         *tables_of_trees(report),
         *hogenhout_tables(report),
         *hogenhout_pair_tables(report),
@@ -53,8 +53,8 @@ def tables_of_trees(report: Report) -> list[Table]:
     """The tables that need the trees; nothing where only scores are at hand."""
     if not report.marks:
         return []
-    tables = [labels_table(report), lengths_table(report), crossings_table(report), errors_table(report)]
-    return [*tables, *confusion_tables(report)]
+    tables = [labels_table(report), lengths_table(report), crossings_table(report)]
+    return [*tables, *([errors_table(report)] if report.breakdowns["errors"] else []), *confusion_tables(report)]
 
 
 def rates_table(report: Report) -> Table:
@@ -126,13 +126,15 @@ def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
     return Table("Who beats whom", ("metric", "rate", pair.a, "winner", pair.b), rows, (note,), percent=(pair.a, pair.b))
 
 
-def fragments_table(report: Report) -> Table:
-    """FREVAL: a row for each system, recall, precision and F1 for each range of sizes."""
+def fragments_tables(report: Report) -> list[Table]:
+    """FREVAL: a row for each system, recall, precision and F1 for each range of sizes; nothing on discontinuous trees."""
+    if not report.fragments:
+        return []
     metric = Freval()
     ranges = ["all" if largest == 0 else "1" if largest == 1 else f"1-{largest}" for largest in metric.ranges]
     columns = tuple(f"{name} {span}" for span in ranges for name in ("FLR", "FLP", "F1"))
     rows = tuple((system, *(found.rates[name] for name in metric.range_rates)) for system, found in report.fragments.items())
-    return Table("Fragments (FREVAL) up to a size", ("system", *columns), rows, percent=columns)
+    return [Table("Fragments (FREVAL) up to a size", ("system", *columns), rows, percent=columns)]
 
 
 def labels_table(report: Report) -> Table:
@@ -154,7 +156,7 @@ def crossings_table(report: Report) -> Table:
 
 
 def errors_table(report: Report) -> Table:
-    """Errors by kind, and F1 if they were repaired."""
+    """Errors by kind, and F1 if they were repaired; no rows on discontinuous trees."""
     return _side_by_side(report, "errors", "By kind of error", "kind", (), ("errors", "missed", "spurious", "f1 if repaired"))
 
 
@@ -170,15 +172,21 @@ def confusion_tables(report: Report) -> list[Table]:
 
 
 def hogenhout_tables(report: Report) -> list[Table]:
-    """Hogenhout & Matsumoto's items and measures of each system."""
+    """Hogenhout & Matsumoto's items and measures of each system; nothing on discontinuous trees, which have no such items."""
+    if _has_gaps(report):
+        return []
     found = [table for name in ("items", "measures") for table in report.comparison.tables(name)]
     return [*found, *([report.parse_base] if report.parse_base is not None else [])]
 
 
 def hogenhout_pair_tables(report: Report) -> list[Table]:
-    """The brackets that every two systems share, and the tests on them; nothing for a single system."""
-    names = () if len(report.systems) < 2 else ("comparative", "brackets")
+    """The brackets that every two systems share, and the tests on them; nothing for a single system, or on discontinuous trees."""
+    names = () if len(report.systems) < 2 or _has_gaps(report) else ("comparative", "brackets")
     return [table for name in names for table in report.comparison.tables(name)]
+
+
+def _has_gaps(report: Report) -> bool:
+    return not all(bank.is_continuous for bank in (report.gold, *report.banks.values()))
 
 
 def _side_by_side(report: Report, breakdown: str, title: str, key: str, shared: Sequence[str], of_system: Sequence[str]) -> Table:
@@ -188,15 +196,15 @@ def _side_by_side(report: Report, breakdown: str, title: str, key: str, shared: 
     tables = {system: found.table for system, found in report.breakdowns[breakdown].items()}
     records = {system: _by_key(table, key) for system, table in tables.items()}
     keys = list(dict.fromkeys(name for found in records.values() for name in found))
-    several = len(tables) > 1
-    columns = [(system, column, f"{system} {column}" if several else column) for column in of_system for system in tables]
+    several = len(report.systems) > 1
+    columns = [(s, column, f"{s} {column}" if several else column) for column in of_system for s in report.systems]
     rows: list[tuple[Cell, ...]] = []
     for name in keys:
         known = next(found[name] for found in records.values() if name in found)
         rows.append(
             (name, *(known[column] for column in shared), *(records[s].get(name, {}).get(column) for s, column, _ in columns))
         )
-    first = next(iter(tables.values()))
+    first = next(iter(tables.values()), Table(title, (), ()))
     percent = tuple(shown for _, column, shown in columns if column in first.percent)
     return Table(title, (key, *shared, *(shown for *_, shown in columns)), tuple(rows), first.notes, percent)
 
@@ -246,6 +254,8 @@ def rates_figure(comparison: Comparison) -> Figure:
 
 def _fragment_figures(report: Report) -> list[Figure]:
     """F1 by fragment size; with several systems also the difference to the first."""
+    if not report.fragments:
+        return []
     largest = max((len(found.sizes) for found in report.fragments.values()), default=1)
     f1 = {system: [size.f1 for size in found.sizes] for system, found in report.fragments.items()}
     return fragment_figures(f1, upto=min(largest, _MOST_SIZES))

@@ -24,6 +24,7 @@ from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import MismatchError, UsageError
+from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown
@@ -229,7 +230,7 @@ class _SentenceEncoder:
             "g": _codes(pair.gold, of_gold, gold_marks),
             "c": [int((gold_marks == 0).sum()), len(gold_marks), len(test_marks), int((test_marks == 3).sum())],
         }
-        if kinds := self._kinds[system].get(sentence):
+        if kinds := self._kinds.get(system, {}).get(sentence):
             document["k"] = kinds
         partner = int(pair.alignment.test[sentence])
         if partner < 0 or pair.alignment.fit[sentence] > Fit.CHARACTERS:
@@ -274,9 +275,11 @@ def _codes(brackets: Brackets, rows: slice, marks: NDArray[np.int8]) -> str:
 MOST_SENTENCES = 2000
 """So many sentences go into a report unless one says otherwise."""
 
-_MAIN, _FRAGMENTS = "parseval", "freval"
-"""The metrics whose brackets, and whose fragments, are shown."""
+_MAIN, _FRAGMENTS, _OF_GAPS = "parseval", "freval", "discontinuous"
+"""The metrics whose brackets, and whose fragments, are shown; that which stands for fragments where trees have gaps."""
 _BREAKDOWNS = ("labels", "confusions", "lengths", "crossings", "errors")
+_OF_SPANS = "errors"
+"""The breakdown that discontinuous trees do not have."""
 
 
 @dataclass(frozen=True)
@@ -289,7 +292,7 @@ class Fragments:
 
 @dataclass(frozen=True)
 class Report:
-    """The findings: the comparison, breakdowns and fragments by system, the sentences that differ.
+    """The findings: the comparison, breakdowns and fragments (none on discontinuous trees) by system, the sentences that differ.
 
     ``title`` heads the page, ``gold_name`` names the treebank; ``checked`` are tables of a human check, if there was one. Where
     only scores are at hand, there are no trees, marks and breakdowns, and ``left_out`` says what is missing for want of them.
@@ -364,12 +367,15 @@ def report(
     options = options or CompareOptions()
     if not systems:
         raise UsageError("a report needs at least one system")
-    scored = comparable_scores(gold, systems, _with_main_metrics(options), reading=reading, judgements=judgements)
+    gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
+    scored = comparable_scores(gold, systems, _with_main_metrics(options, gaps), reading=reading, judgements=judgements)
     return report_of_scores(scored, options, title=title, gold_name=gold_name, checked=checked, most=most, progress=progress)
 
 
-def _with_main_metrics(options: CompareOptions) -> CompareOptions:
-    return replace(options, metrics=tuple(dict.fromkeys([_MAIN, *(options.metrics or compared_metrics()), _FRAGMENTS])))
+def _with_main_metrics(options: CompareOptions, gaps: bool) -> CompareOptions:
+    """The options with the metrics that a report shows; on discontinuous trees there are no fragments."""
+    names = [_MAIN, *(options.metrics or compared_metrics(discontinuous=gaps)), *([] if gaps else [_FRAGMENTS])]
+    return replace(options, metrics=tuple(dict.fromkeys(names)))
 
 
 def report_of_scores(
@@ -382,14 +388,15 @@ def report_of_scores(
     most: int = MOST_SENTENCES,
     progress: Progress = no_progress,
 ) -> Report:
-    """The report of systems whose scores are given, by parseval, freval and any other metrics.
+    """The report of systems whose scores are given, by parseval, freval (unless trees have gaps) and any other metrics.
 
     Scores that were read back name the files of their trees, which are read again: other trees than were scored are a
     :class:`~treegauge.errors.MismatchError`. Where a file is not there, the report has no breakdowns and no trees, and says so.
     """
     options = options or CompareOptions()
     by_system = {result.system: result for result in _by_metric(scores, _MAIN)}
-    fragments = {result.system: _fragments(result) for result in _by_metric(scores, _FRAGMENTS)}
+    gaps = any(result.metric == _OF_GAPS for result in scores) and not any(result.metric == _FRAGMENTS for result in scores)
+    fragments = {} if gaps else {result.system: _fragments(result) for result in _by_metric(scores, _FRAGMENTS)}
     reasons = [reason for result in by_system.values() if (reason := missing_trees(result))]
     if reasons:
         comparison = compare_scores(scores, options, progress=progress)
@@ -403,7 +410,9 @@ def report_of_scores(
         banks = {system: Treebank.concatenate(list(result.scored_trees.test)) for system, result in main.items()}
         gold = Treebank.concatenate(list(next(iter(main.values())).scored_trees.gold))
         marks = {system: mark_brackets(pair) for system, pair in pairs.items()}
-        breakdowns = {name: {system: BREAKDOWNS[name](pair) for system, pair in pairs.items()} for name in _BREAKDOWNS}
+        gaps = not all(bank.is_continuous for bank in (gold, *banks.values()))
+        broken_down = {name: {} if gaps and name == _OF_SPANS else pairs for name in _BREAKDOWNS}
+        breakdowns = {name: {s: BREAKDOWNS[name](pair) for s, pair in found.items()} for name, found in broken_down.items()}
         sentences = find_sentences(gold, banks, marks, breakdowns["errors"], most=most)
         comparison = comparing.result()
     preset = next(iter(pairs.values())).preset

@@ -167,8 +167,8 @@ class SystemCounts:
     """The counts of one system, from gold sentence ``first`` on.
 
     ``preset`` is that of the first metric: notes and breakdowns go by it. ``texts`` are those of sentences that stand against
-    another text. ``evalb`` is what EVALB would print. If things are kept: EVALB's verdict on each gold sentence, and the trees with
-    the number of each gold sentence's partner (-1: none).
+    another text. ``evalb`` is what EVALB would print, ``gap`` the place of a tree with a gap, which it could not read. If things
+    are kept: EVALB's verdict on each gold sentence, and the trees with the number of each gold sentence's partner (-1: none).
     """
 
     def __init__(self, request: Request, first: int = 0) -> None:
@@ -188,6 +188,7 @@ class SystemCounts:
         self.breakdowns: dict[str, Breakdown] = {}
         file = _evalb_file(request)
         self.evalb = None if file is None else EvalbOutcome(file)
+        self.gap: str | None = None
         self.evalb_status: list[Int64] = []
         self._like_evalb = next((counts for counts in self.of_metrics if counts.metric.compared_with_evalb), None)
 
@@ -235,9 +236,11 @@ class SystemCounts:
         assert file is not None
         try:
             outcome, status = evalb_verdicts(block, rows, file)
-        except (WriteError, Discontinuous):
+        except (WriteError, Discontinuous) as error:
             # Trees of a format whose words may hold blanks, or trees with gaps: there is no file that EVALB could read.
             self.evalb = None
+            if isinstance(error, Discontinuous):
+                self.gap = _first_gap(block)
             return
         self.evalb = so_far + outcome
         if self.request.keep:
@@ -313,6 +316,13 @@ class SystemCounts:
         for name, counted in other.breakdowns.items():
             self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
         self.evalb = None if self.evalb is None or other.evalb is None else self.evalb + other.evalb
+        self.gap = self.gap or other.gap
+
+
+def _first_gap(block: AlignedBlock) -> str:
+    """The place of the first tree with a gap."""
+    places = (bank.place(i) for bank in (block.gold, block.test) for i in range(len(bank)) if not bank[i].is_continuous)
+    return next(places, "")
 
 
 def _punctuation_counts(bank: Treebank) -> dict[str, int]:

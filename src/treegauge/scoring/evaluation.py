@@ -348,7 +348,7 @@ def _result(
         total=Part.of(metric, counts.total.values(), counts.n_total),
         short=Part.of(metric, counts.short.values(), counts.n_short, counts.preset.cutoff_length),
         signature=signature,
-        notes=(*counted.notes, *_preset_notes(counts, counted)),
+        notes=(*counted.notes, *_preset_notes(counts, counted), *_gap_notes(metric, counted)),
         evalb=counted.evalb if like_evalb else None,
         inputs=inputs,
         definition=metric,
@@ -368,6 +368,14 @@ def _preset_notes(counts: MetricCounts, counted: SystemCounts) -> list[Note]:
         f"{found.treebank}; the preset {counts.preset.name} does not leave it out (option treebank: {found.treebank})"
     )
     return [Note(-1, "punctuation", "gold", what)]
+
+
+def _gap_notes(metric: Metric, counted: SystemCounts) -> list[Note]:
+    """A note on why EVALB's own figures are missing, if that is because trees have gaps."""
+    if counted.gap is None or not metric.compared_with_evalb:
+        return []
+    what = "EVALB's figures are left out: it reads brackets, which cannot hold gaps (treegauge normalise --steps continuous:raise)"
+    return [Note(-1, "evalb", counted.gap, what)]
 
 
 def _sentences(counts: MetricCounts, counted: SystemCounts, verdicts: Sequence[Int64]) -> Sentences:

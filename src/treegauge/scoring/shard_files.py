@@ -93,6 +93,7 @@ def save_counts(counts: SystemCounts | str | None, store: ArrayStore) -> Any:
             for name, breakdown in counts.breakdowns.items()
         },
         "evalb": None if counts.evalb is None else astuple(counts.evalb),
+        "gap": counts.gap,
         "evalb_status": [store.add(status) for status in counts.evalb_status],
     }
 
@@ -118,6 +119,7 @@ def load_counts(data: Any, store: ArrayStore) -> SystemCounts | str | None:
             "partner": [store[name] for name in data["partner"]],
             "breakdowns": {name: _load_breakdown(breakdown, store) for name, breakdown in data["breakdowns"].items()},
             "evalb": None if data["evalb"] is None else EvalbOutcome(*data["evalb"]),
+            "gap": data.get("gap"),
             "evalb_status": [store[name] for name in data["evalb_status"]],
         }
     )

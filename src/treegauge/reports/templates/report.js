@@ -8,6 +8,8 @@
   // The largest tree drawn open: what lies deeper, or beyond so many nodes, is folded until it is asked for.
   const DEEPEST = 60, MOST_NODES = 4000, LONGEST_TEXT = 60, LONGEST_ROOF = 30, WORDS_OF_LONG_ROOF = 3;
   const { font: FONT, margin: MARGIN, gap: GAP, level: LEVEL, half: HALF, word: WORD, snap: SNAP, corner: CORNER } = DATA.metrics;
+  // So many rows higher a phrase goes to find room for its label, where branches cross.
+  const PATIENCE = 4;
   const byId = (id) => document.getElementById(id);
 
   function make(name, attributes = {}, text = "") {
@@ -58,12 +60,13 @@
   function itemsOf(tree, words, folded) {
     const n = tree.l.length;
     const children = Array.from({ length: n }, () => []);
-    const start = new Array(n).fill(-1), end = new Array(n).fill(-1);
+    const start = new Array(n).fill(-1), end = new Array(n).fill(-1), covered = new Array(n).fill(0);
     const parent = [-1, ...tree.p];
     tree.a.forEach((above, position) => {
-      for (let node = above; node >= 0 && (start[node] < 0 || end[node] <= position); node = parent[node]) {
+      for (let node = above; node >= 0; node = parent[node]) {
         if (start[node] < 0) start[node] = position;
         end[node] = position + 1;
+        covered[node] += 1;
       }
     });
     for (let node = n - 1; node >= 0; node--) {
@@ -71,6 +74,9 @@
       if (node) children[parent[node]].unshift({ at: start[node], node });
     }
     tree.a.forEach((above, position) => children[above].push({ at: position, word: position }));
+    // A node with a gap, or with one somewhere below it, is drawn open: no roof can be over it.
+    const hasGap = start.map((first, node) => end[node] - first !== covered[node]);
+    for (let node = n - 1; node > 0; node--) hasGap[parent[node]] ||= hasGap[node];
     for (const list of children) list.sort((a, b) => a.at - b.at || ("word" in a) - ("word" in b));
     const items = [];
     const stack = [{ node: 0, parent: -1, depth: 0 }];
@@ -82,7 +88,7 @@
       }
       const inside = children[node];
       const isTag = inside.length === 1 && "word" in inside[0];
-      const kind = !inside.length ? "empty" : isTag ? "tag" : folded.has(node) && end[node] > start[node] ? "folded" : "phrase";
+      const kind = !inside.length ? "empty" : isTag ? "tag" : folded.has(node) && end[node] > start[node] && !hasGap[node] ? "folded" : "phrase";
       const me = items.length;
       items.push({ kind, node, text: DATA.labels[tree.l[node]], parent: above, depth, start: start[node], end: end[node] });
       if (kind === "folded") {
@@ -198,18 +204,76 @@
       if (["phrase", "folded", "empty"].includes(item.kind)) levels = Math.max(levels, item.depth + 1);
     });
     for (const item of items) {
+      item.row = item.kind === "word" || item.kind === "roof" ? levels + 1 : item.kind === "tag" ? levels : item.depth;
+    }
+    return settle(items, strip[0], levels, mirrored);
+  }
+
+  // From columns and rows to pixels.
+  function settle(items, total, levels, mirrored) {
+    for (const item of items) {
       item.left = item.x - (item.size >> 1);
       if (mirrored) {
-        item.left = strip[0] - item.left - item.size;
-        item.x = strip[0] - 1 - item.x;
+        item.left = total - item.left - item.size;
+        item.x = total - 1 - item.x;
       }
-      const row = item.kind === "word" || item.kind === "roof" ? levels + 1 : item.kind === "tag" ? levels : item.depth;
       item.x += MARGIN;
       item.left += MARGIN;
-      item.y = MARGIN + HALF + Math.min(row, levels) * LEVEL + (row > levels ? WORD : 0);
+      item.y = MARGIN + HALF + Math.min(item.row, levels) * LEVEL + (item.row > levels ? WORD : 0);
     }
     const lowest = items.reduce((y, item) => Math.max(y, item.y), 0);
-    return { width: strip[0] + 2 * MARGIN, height: lowest + HALF + MARGIN };
+    return { width: total + 2 * MARGIN, height: lowest + HALF + MARGIN };
+  }
+
+  function hasCrossings(items) {
+    const places = items.filter((item) => item.node === undefined).map((item) => item.start);
+    return places.some((at, i) => i > 0 && at < places[i - 1]);
+  }
+
+  // Words in their order, each phrase in the lowest row with room for it: trees.drawing.crossing.place_crossing, step by step.
+  function placeCrossing(items, mirrored) {
+    const children = items.map(() => []), level = items.map(() => 0), tried = items.map(() => 0);
+    items.forEach((item, i) => { if (item.parent >= 0) children[item.parent].push(i); });
+    let left = 0;
+    const columns = items.map((_, i) => i).filter((i) => !children[i].length);
+    columns.sort((a, b) => items[a].start - items[b].start || items[a].end - items[b].end);
+    for (const i of columns) {
+      const above = items[i].parent;
+      const tag = above >= 0 && items[above].kind === "tag" ? above : i;
+      const width = Math.max(items[i].size, items[tag].size);
+      items[i].x = items[tag].x = left + (width >> 1);
+      left += width + GAP;
+    }
+    const waiting = new Set(items.map((_, i) => i).filter((i) => ["phrase", "folded"].includes(items[i].kind) && children[i].length));
+    const put = (i, row, taken) => {
+      const below = children[i].map((child) => items[child].x), half = items[i].size >> 1, rest = items[i].size - half;
+      const low = Math.min(...below), high = Math.max(...below), middle = (low + high) >> 1;
+      const lines = [...waiting].filter((other) => other !== i)
+        .flatMap((other) => children[other].filter((child) => !waiting.has(child)).map((child) => items[child].x));
+      const options = [...new Set([middle, ...below])].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle) || a - b);
+      const reach = (at) => [Math.min(low, at - half), Math.max(high, at + rest)];
+      const free = options.filter((at) => taken.every(([a, b]) => reach(at)[1] + GAP <= a || b <= reach(at)[0] - GAP));
+      const near = half + (GAP >> 1);
+      const clear = free.filter((at) => !lines.some((line) => at - near <= line && line <= at + near + (items[i].size & 1)));
+      tried[i] += 1;
+      if (!clear.length && (!free.length || tried[i] <= PATIENCE)) return false;
+      items[i].x = (clear.length ? clear : free)[0];
+      level[i] = row;
+      taken.push(reach(items[i].x));
+      return true;
+    };
+    for (let row = 1; waiting.size; row++) {
+      const taken = [];
+      const ready = [...waiting].filter((i) => !children[i].some((child) => waiting.has(child)));
+      ready.sort((a, b) => items[a].end - items[a].start - items[b].end + items[b].start || items[a].start - items[b].start);
+      for (const i of ready.filter((i) => put(i, row, taken))) waiting.delete(i);
+    }
+    const first = Math.min(...items.map((item) => item.x - (item.size >> 1))), levels = Math.max(...level);
+    items.forEach((item, i) => {
+      item.x -= first;
+      item.row = item.node === undefined ? levels + 1 : levels - level[i];
+    });
+    return settle(items, Math.max(...items.map((item) => item.x - (item.size >> 1) + item.size)), levels, mirrored);
   }
 
   function outline(kind, x, y, w) {
@@ -236,7 +300,7 @@
       const behind = item.found ? " " + item.found[1] : "";
       item.size = Math.floor(ems(item.shown + behind) * FONT * weight / 10000) + (item.found ? 2 * FONT : 0);
     }
-    const { width, height } = place(items, mirrored);
+    const { width, height } = hasCrossings(items) ? placeCrossing(items, mirrored) : place(items, mirrored);
     const svg = shape("svg", { class: "treegauge", role: "group", "aria-label": title, width, height, viewBox: `0 0 ${width} ${height}`,
       "font-size": FONT, "text-anchor": "middle", fill: "currentColor", "data-root": items[0].x });
     const lines = shape("g", { fill: "none", stroke: "currentColor", "stroke-width": 1.1, opacity: 0.55 });

@@ -188,7 +188,8 @@ class _Rows:
             for at in options
             if _is_free(min(*below, at - half) - self.gap, max(*below, at - half + self.size[index]) + self.gap, taken)
         ]
-        clear = [at for at in free if not any(at - half <= line <= at - half + self.size[index] for line in lines)]
+        near = half + self.gap // 2
+        clear = [at for at in free if not any(at - near <= line <= at + near + self.size[index] % 2 for line in lines)]
         self.tried[index] += 1
         if not clear and (not free or self.tried[index] <= _PATIENCE):
             return False
