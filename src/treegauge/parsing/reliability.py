@@ -24,6 +24,8 @@ __all__ = ["Calibration", "LabelCalibration", "Reliability", "calibrate", "draw_
 LEAST = 0.01
 """Constituents less probable than this are left out."""
 BINS = 10
+FEWEST_DRAWN = 10
+"""The curve leaves out bins of fewer constituents: their shares are chance."""
 
 
 class Reliability(NamedTuple):
@@ -163,7 +165,10 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 4", "1 4")
 
 
 def draw_calibration(found: Calibration, most: int = 5) -> str:
-    """An SVG picture: the share right by mean posterior, for all labels and the most frequent ones; the diagonal is calibrated."""
+    """An SVG picture: the share right by mean posterior, for all labels and the most frequent ones; the diagonal is calibrated.
+
+    Bins of fewer than ten constituents are left out.
+    """
     shown = found.labels[: most + 1]
     width, height = _LEFT + _SIDE + _NAMES, _TOP + _SIDE + 52
 
@@ -187,7 +192,7 @@ def draw_calibration(found: Calibration, most: int = 5) -> str:
     parts.append(f'<text x="16" y="{middle:g}" text-anchor="middle" transform="rotate(-90 16 {middle:g})">share right</text>')
     for i, each in enumerate(shown):
         colour, dash = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(at, each.bins))
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(at, (b for b in each.bins if b.size >= FEWEST_DRAWN)))
         weight = 3 if i == 0 else 1.5
         dots = f' stroke-dasharray="{dash}"' if dash else ""
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{weight}"{dots}/>')
