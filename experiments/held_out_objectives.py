@@ -8,13 +8,14 @@ neither the grammar nor the settings have seen. Each of its sentences is parsed 
 objective at its default options; the trees are scored by PARSEVAL (EVALB's ``collins`` preset), and each setting is compared with
 the best of all on its own rate by a paired randomisation over sentences. FOLDER keeps finished sentences, so that the command,
 given again with ``--resume``, continues where it was interrupted. ``--save`` writes results/held_out_objectives-NAME.json and .md
-beside this script. Only rates leave the treebank.
+beside this script, and a section of bench/RESULTS.md. Only rates leave the treebank.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.tuning import CRITERIA, SETTINGS, DecodingSetting, from_notes
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree, from_flat, to_flat
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+from results import save_section
 
 RESULTS = Path(__file__).parent / "results"
 BLOCK = 10
@@ -147,6 +151,7 @@ def main() -> None:
             "rates": tests.rates,
             "verdicts": [list(row) for row in found[0].rows],
         }
+        save_section(f"Decoding for a rate, held-out trees of {args.name}", "\n\n".join([render(found[0], "markdown"), left]))
         (RESULTS / f"held_out_objectives-{args.name}.json").write_text(json.dumps(plain(data), indent=1) + "\n", "utf-8")
 
 
