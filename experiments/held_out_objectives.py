@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
+import runpy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,6 @@ from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.tuning import CRITERIA, SETTINGS, DecodingSetting, from_notes
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree, from_flat, to_flat
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
-from results import save_section
 
 RESULTS = Path(__file__).parent / "results"
 BLOCK = 10
@@ -151,6 +148,7 @@ def main() -> None:
             "rates": tests.rates,
             "verdicts": [list(row) for row in found[0].rows],
         }
+        save_section = runpy.run_path(str(Path(__file__).resolve().parents[1] / "bench" / "results.py"))["save_section"]
         save_section(f"Decoding for a rate, held-out trees of {args.name}", "\n\n".join([render(found[0], "markdown"), left]))
         (RESULTS / f"held_out_objectives-{args.name}.json").write_text(json.dumps(plain(data), indent=1) + "\n", "utf-8")
 
