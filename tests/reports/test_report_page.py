@@ -257,11 +257,11 @@ def test_trees_are_where_python_draws_them(chromium: Browser, tmp_path: Path, fo
     assert compared > 200
 
 
-@pytest.mark.parametrize("width", [1280, 375])
-def test_axe_finds_no_fault(chromium: Browser, tmp_path: Path, axe: str, width: int) -> None:
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+def test_axe_finds_no_fault(chromium: Browser, tmp_path: Path, axe: str, width: int, scheme: Literal["light", "dark"]) -> None:
     path = tmp_path / "report.html"
     treegauge.report(GOLD, SYSTEMS, QUICK).write(str(path))
-    context = chromium.new_context(bypass_csp=True, viewport={"width": width, "height": 800})
+    context = chromium.new_context(bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 800})
     page = context.new_page()
     page.goto(path.as_uri())
     assert axe_faults(page, axe) == []

@@ -85,7 +85,8 @@ def test_half_sent_requests_time_out(check: Check, store: Store, monkeypatch: py
         for start in (b"", head, whole_head, whole_head + b"{"):
             with socket.create_connection((link.hostname, link.port), timeout=20) as connection:
                 connection.sendall(start)
-                assert connection.recv(1000) in (b"", *[]) or b"HTTP/1.1 4" in connection.recv(1000)
+                answered = connection.recv(1000)
+                assert answered == b"" or b"HTTP/1.1 4" in answered
         client = PageClient(next(iter(links.values())))
         assert client.get()
         time.sleep(0.8)  # a connection between two requests is no half-sent request
