@@ -62,6 +62,8 @@ class SpanCRF:
         required: Array | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
+        from treegauge.parsing.span_potentials import null_labels
+
         if convention not in CONVENTIONS:
             raise UnknownName("convention", str(convention), CONVENTIONS)
         if not temperature > 0:
@@ -78,7 +80,7 @@ class SpanCRF:
         self.temperature = temperature
         B, n, _, size = self.scores.shape
         self.lengths = checked_lengths(lengths, B, n)
-        self.null = _null_labels(null, size)
+        self.null = null_labels(null, size)
         self.root = bool(root)
         self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
         if len(self.labels) != size:
@@ -304,19 +306,6 @@ def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
                 raise UsageError(f"sentence {i + 1}: a tree over {len(tree.words)} words, but scores of {n}")
             target[i, s, t - 1] = number[label]
     return target
-
-
-def _null_labels(null: Null, size: int) -> list[int]:
-    if null is None:
-        return []
-    given = [null] if isinstance(null, int) else [int(label) for label in null]
-    wrong = [label for label in given if not -size <= label < size]
-    if wrong:
-        raise UsageError(f"null must be the number of a label, from {-size} to {size - 1}, not {wrong[0]}")
-    chosen = sorted({label % size for label in given})
-    if not chosen or len(chosen) == size:
-        raise UsageError(f"{len(chosen)} of {size} labels are null: at least one must be, and one must not")
-    return chosen
 
 
 def checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
