@@ -50,7 +50,7 @@ export function arrange() {
   setTimeout(() => { now.dataset.ready = "yes"; }, READY_AFTER + 20);
   const sentence = find(".sentence");
   const asked = find(".sentence .asked");
-  if (asked) sentence.scrollTop = Math.max(0, asked.offsetTop - sentence.offsetTop - 30);
+  if (asked) sentence.scrollTop = Math.max(0, asked.offsetTop - 30);
   cursor = null;
   for (const toggled of folds) toggled.clear();
   for (const figure of now.querySelectorAll("figure")) markWords(figure.dataset);
