@@ -232,10 +232,10 @@ class TestSavedScores:
             (lambda: score_by_text(GOLD + GOLD, {"b": ESCAPED + ESCAPED}, ["goodman"]), "hash of the gold trees"),
             (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["goodman"], "collins"), "the preset is default for a, but collins for b"),
             (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["goodman"], cutoff=3), "the preset's cutoff_length"),
-            (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["goodman"], ignore_words=True), "ignore_words"),
+            (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["goodman"], match_words="length"), "match_words"),
             (lambda: score_by_text(GOLD, {"b": ESCAPED}, ["parseval"]), "no score by goodman of b"),
         ],
-        ids=["gold", "preset", "cutoff", "ignore_words", "metric"],
+        ids=["gold", "preset", "cutoff", "match_words", "metric"],
     )
     def test_scores_that_cannot_be_compared_say_why(self, other: Any, named: str) -> None:
         with pytest.raises(MismatchError, match=named):

@@ -181,10 +181,10 @@ def test_changed_words_can_be_an_error() -> None:
 def test_words_can_be_ignored() -> None:
     test = [line.replace("cat", "dog").replace("sat", "ran") for line in trees(GOLD)]
     assert score(test).rates["f1"] < 1
-    result = score(test, ignore_words=True)
+    result = score(test, match_words="length")
     assert not result.notes
     assert result.rates["f1"] == 1
-    assert result.signature.ignore_words
+    assert result.signature.match_words == "length"
     assert result.evalb is None
 
 

@@ -185,7 +185,7 @@ def test_a_report_shows_the_human_check(folder: Path, of_anna: str) -> None:
         (("gold.mrg",), 2, "treegauge check GOLD TEST"),
         (("gold.mrg", "nowhere.mrg"), 3, "nowhere.mrg"),
         ((*FILES, "--results", "--audit"), 2, "choose one of"),
-        ((*FILES, "--host", "0.0.0.0"), 2, "--allow-remote"),
+        ((*FILES, "--host", "0.0.0.0"), 2, "allow-remote"),
         ((*FILES, "--keep", "commas"), 2, "unknown preprocessing step"),
         ((*FILES, "--results", "--store", "none.sqlite"), 3, "none.sqlite: no such store"),
         (("--audit", "--store", "gold.mrg"), 3, "not a database"),

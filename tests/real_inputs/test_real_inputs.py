@@ -16,9 +16,14 @@ FOLDER = Path(__file__).parent
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text("utf-8"))
 SENTENCES = 4
 every_output = pytest.mark.parametrize("name", EXPECTED)
+then_otherwise = pytest.mark.parametrize("name", [name for name, expected in EXPECTED.items() if "then" in expected])
 
 
 def f1(expected: dict[str, Any]) -> float:
+    """2m/(g+t) where parses are right or missing, three brackets each, or of brackets counted by hand."""
+    if "counts" in expected:
+        counts = expected["counts"]
+        return 2 * counts["matched"] / (counts["gold"] + counts["test"])
     return 2 * expected["right"] / (SENTENCES + expected["right"])
 
 
@@ -45,6 +50,37 @@ def test_command_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     }
     lines = [line for line in printed.err.splitlines() if f"{name}:" in line]
     assert len(lines) >= expected["broken"] + expected["repaired"] + expected["extra"]
+    assert expected.get("warning", "") in printed.err
+    assert expected.get("said", "") in printed.err
+    if "match_words" in expected.get("then", {}) and "warning" in expected:
+        assert f"give --match-words {expected['then']['match_words']}" in printed.err
+    assert ("warning: " in printed.err) == ("warning" in expected), printed.err
+
+
+@then_otherwise
+def test_command_line_with_the_option_that_helps(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected, then = EXPECTED[name], EXPECTED[name]["then"]
+    files = [str(FOLDER / expected["gold"]), str(FOLDER / "outputs" / name)]
+    given = [f"--{key.replace('_', '-')}={then[key]}" for key in ("match_words", "on_mismatch") if key in then]
+    with pytest.raises(SystemExit) as left:
+        main(["score", *files, *given, "--format", "json"])
+    printed = capsys.readouterr()
+    assert left.value.code == 0
+    check_then(json.loads(printed.out), then)
+    assert ("whose words" in printed.err or "aligned by edit distance" in printed.err) == ("edited" in then)
+
+
+def check_then(result: dict[str, Any], then: dict[str, Any]) -> None:
+    signature = result["signature"]["text"]
+    for key in ("match_words", "on_mismatch"):
+        if key in then:
+            assert f"{key}:{then[key]}" in signature
+    if "right" in then:
+        assert result["rates"]["f1"] == pytest.approx(f1(then))
+    else:
+        assert {name: result["counts"][name] for name in then["counts"]} == then["counts"]
+        assert result["rates"]["precision"] < 1
+        assert sum(note["kind"] == "edited" for note in result["notes"]) == then["edited"]
 
 
 @every_output
@@ -62,6 +98,20 @@ def test_python(name: str) -> None:
     kinds = [problem.kind for problem in result.problems]
     assert (kinds.count("broken"), kinds.count("repaired")) == (expected["broken"], expected["repaired"])
     assert sum(result.signature.repairs.values()) >= expected["repaired"]
+    assert ("warning" in expected) == bool(result.warnings)
+    assert expected.get("warning", "") in " ".join(result.warnings)
+    assert not any("--" in warning for warning in result.warnings)
+    assert any(expected.get("said", "") in note.text for note in result.notes) or "said" not in expected
+
+
+@then_otherwise
+def test_python_with_the_option_that_helps(name: str) -> None:
+    expected, then = EXPECTED[name], EXPECTED[name]["then"]
+    gold, test = FOLDER / expected["gold"], FOLDER / "outputs" / name
+    match_words, on_mismatch = then.get("match_words", "exact"), then.get("on_mismatch", "align")
+    result = treegauge.score(gold, test, match_words=match_words, on_mismatch=on_mismatch)
+    assert result.edited == then.get("edited", 0)
+    check_then(result.to_dict(), then)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr", "zh", "ar"])

@@ -40,7 +40,7 @@ PRESETS = st.builds(
         options=st.dictionaries(TEXTS, VALUES, max_size=3),
         preset=PRESETS | st.sampled_from([load_preset(name) for name in preset_names()]),
         on_mismatch=st.sampled_from(["align", "skip", "evalb"]),
-        ignore_words=st.booleans(),
+        match_words=st.sampled_from(["exact", "case", "loose", "length"]),
         sentences=st.integers(0),
         skipped=st.integers(0),
         gold=st.text("0123456789abcdef", min_size=12, max_size=12),
@@ -78,7 +78,7 @@ def test_every_setting_of_a_preset_is_in_it() -> None:
     "changed",
     [
         {"on_mismatch": "skip"},
-        {"ignore_words": True},
+        {"match_words": "length"},
         {"cutoff": 10},
         {"preset": "collins"},
         {"preset": replace(load_preset("default"), labelled=False)},
@@ -86,7 +86,7 @@ def test_every_setting_of_a_preset_is_in_it() -> None:
         {"metric": "goodman"},
         {"metric": "goodman:pre"},
     ],
-    ids=["skip", "ignore-words", "cutoff", "collins", "unlabelled", "other-deletions", "goodman", "goodman-pre"],
+    ids=["skip", "match-words", "cutoff", "collins", "unlabelled", "other-deletions", "goodman", "goodman-pre"],
 )
 def test_every_option_changes_it(changed: dict[str, Any]) -> None:
     assert str(treegauge.score(GOLD, TEST, **changed).signature) != str(treegauge.score(GOLD, TEST).signature)

@@ -2,8 +2,9 @@
 
 Sentences pair by order. Where that cannot be right, because their numbers differ or a text turns up in another place, they pair by
 text (:mod:`treegauge.alignment.alignment`). Within a pair, equal tokens align one to one; failing that, the tokens that each side
-keeps by its own tags do (a parser may leave out punctuation); other tokens over the same text align by character offsets; where
-the text itself differs or there is no parse, nothing aligns, and the sentence is listed.
+keeps by its own tags do (a parser may leave out punctuation); other tokens over the same text align by character offsets. Where the
+text itself differs, the tokens that both sides have align if that is asked for (:mod:`treegauge.alignment.edit`); otherwise, and
+where there is no parse, nothing aligns. Such sentences are listed.
 
 Which of two lists of texts belong together, in order: what is missing, what is extra, what was replaced.
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -25,7 +26,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.words import WordNumbers, is_deleted, letters, plain_word, sentence_text
+from treegauge.alignment.causes import TaggedWords, cause_of_difference, hidden_word
+from treegauge.alignment.edit import shared_tokens
+from treegauge.alignment.words import WordNumbers, is_deleted, letters, matched_word, sentence_text, without_traces
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
@@ -149,9 +152,10 @@ class Fit(IntEnum):
 
     TOKENS = 0
     CHARACTERS = 1
-    TEXT_DIFFERS = 2
-    NO_PARSE = 3
-    MISSING = 4
+    EDITED = 2
+    TEXT_DIFFERS = 3
+    NO_PARSE = 4
+    MISSING = 5
 
 
 MISSED = "its gold brackets count as missed"
@@ -163,8 +167,10 @@ class Note:
     """Something to tell about one sentence: where, of which kind, what, and with which consequence.
 
     ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
-    ``text-differs``, ``no-parse``, ``missing``, ``extra``, ``broken`` (a test tree that cannot be read), ``repaired`` or ``evalb``
-    (what EVALB would say).
+    ``text-differs``, ``edited`` (its words differ and were aligned by edit distance), ``no-parse``, ``missing``, ``extra``,
+    ``broken`` (a test tree that cannot be read), ``repaired`` or ``evalb`` (what EVALB would say). ``cause`` is why words differ, a
+    key of :data:`treegauge.alignment.causes.CAUSES`, or ``tags`` where a tag hides a word, or empty. ``all-words`` and ``all-tags``
+    are remarks on all parses together (:mod:`treegauge.alignment.remarks`).
     """
 
     sentence: int
@@ -172,10 +178,12 @@ class Note:
     place: str
     what: str
     consequence: str = ""
+    cause: str = ""
 
     @property
     def text(self) -> str:
-        return f"{self.place}: {self.what}" + (f"; {self.consequence}" if self.consequence else "")
+        place = f"{self.place}: " if self.place else ""
+        return f"{place}{self.what}" + (f"; {self.consequence}" if self.consequence else "")
 
 
 @dataclass(frozen=True)
@@ -183,6 +191,8 @@ class Alignment:
     """For each gold sentence its test sentence (-1: none) and how the two fit; test sentences that belong to none.
 
     ``gold_aside`` and ``test_aside`` mark tokens that are no part of the comparison, as only one side has them; None: none are.
+    ``shared`` has, for each gold sentence whose words were aligned by edit distance, the places of the tokens that both sides have,
+    in gold and in test; the fit of such a sentence is TEXT_DIFFERS if there are none.
     """
 
     test: Int64
@@ -191,6 +201,7 @@ class Alignment:
     notes: tuple[Note, ...] = field(default=(), repr=False)
     gold_aside: Mask | None = field(default=None, repr=False)
     test_aside: Mask | None = field(default=None, repr=False)
+    shared: Mapping[int, tuple[Int64, Int64]] = field(default_factory=dict[int, tuple[Int64, Int64]], repr=False)
 
     @property
     def is_identity(self) -> bool:
@@ -199,40 +210,54 @@ class Alignment:
         return in_order and not self.fit.any()
 
 
-def align(
-    gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers | None = None, *, ignore_words: bool = False
-) -> Alignment:
-    """Pair the sentences and tokens of two treebanks.
+def align(gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers | None = None, *, edit: bool = False) -> Alignment:
+    """Pair the sentences and tokens of two treebanks with or without traces, which are left aside.
 
-    With ``ignore_words``, sentences of equally many tokens fit whatever their words are.
+    ``words`` says which words are the same; with ``edit``, the tokens of sentences whose words differ align by edit distance.
     """
-    words = words or WordNumbers(preset)
+    words, whole = words or WordNumbers(preset), (gold, test)
+    gold, test = without_traces(gold, preset), without_traces(test, preset)
     if len(gold) == len(test):
-        alignment = align_pairs(gold, test, np.arange(len(gold)), preset, words, ignore_words=ignore_words)
-        if not is_displaced(differing_texts(gold, test, alignment)):
+        alignment = align_pairs(gold, test, np.arange(len(gold)), preset, words, edit=edit, with_traces=whole)
+        if not is_displaced(differing_texts(gold, test, alignment, words.match_words)):
             return alignment
-    return align_pairs(gold, test, pairs_by_text(gold, test), preset, words, ignore_words=ignore_words)
+    pairs = pairs_by_text(gold, test, words.match_words)
+    return align_pairs(gold, test, pairs, preset, words, edit=edit, with_traces=whole)
 
 
 def align_pairs(
-    gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, words: WordNumbers, *, ignore_words: bool = False
+    gold: Treebank,
+    test: Treebank,
+    pairs: Int64,
+    preset: Preset,
+    words: WordNumbers,
+    *,
+    edit: bool = False,
+    with_traces: tuple[Treebank, Treebank] | None = None,
 ) -> Alignment:
-    """Align the tokens of each gold sentence i with those of test sentence ``pairs[i]``; -1 stands for none."""
-    return _Aligner(gold, test, preset, words, ignore_words).align(pairs)
+    """Align the tokens of each gold sentence i with those of test sentence ``pairs[i]``; -1 stands for none.
+
+    Both treebanks are without traces; ``with_traces`` are the same with them, where a tag may be what makes words differ.
+    """
+    return _Aligner(gold, test, preset, words, edit, with_traces or (gold, test)).align(pairs)
 
 
-def pairs_by_text(gold: Treebank, test: Treebank) -> Int64:
+def pairs_by_text(gold: Treebank, test: Treebank, match_words: str = "exact") -> Int64:
     """For each gold sentence the test sentence with its text, in order, or -1; see :func:`pair_in_order`."""
-    ours, theirs = ([letters(sentence_text(bank.words(i))) for i in range(len(bank))] for bank in (gold, test))
+    ours, theirs = ([_text(bank, i, match_words) for i in range(len(bank))] for bank in (gold, test))
     return np.array(pair_in_order(ours, theirs), dtype=np.int64)
 
 
-def differing_texts(gold: Treebank, test: Treebank, alignment: Alignment) -> list[tuple[str, str]]:
+def differing_texts(gold: Treebank, test: Treebank, alignment: Alignment, match_words: str = "exact") -> list[tuple[str, str]]:
     """The texts by which sentences that differ from their partner are recognised, gold and test."""
+    differs = (alignment.fit == Fit.TEXT_DIFFERS) | (alignment.fit == Fit.EDITED)
     return [
-        (letters(sentence_text(gold.words(i))), letters(sentence_text(test.words(int(alignment.test[i])))))
-        for i in np.flatnonzero(alignment.fit == Fit.TEXT_DIFFERS).tolist()
+        (_text(gold, i, match_words), _text(test, int(alignment.test[i]), match_words)) for i in np.flatnonzero(differs).tolist()
     ]
+
+
+def _text(bank: Treebank, sentence: int, match_words: str) -> str:
+    return letters(sentence_text(bank.words(sentence), match_words))
 
 
 def is_displaced(texts: Sequence[tuple[str, str]]) -> bool:
@@ -248,11 +273,17 @@ def is_displaced(texts: Sequence[tuple[str, str]]) -> bool:
 class _Aligner:
     """Two treebanks, prepared for asking how their sentences fit."""
 
-    def __init__(self, gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers, ignore_words: bool) -> None:
-        self.gold, self.test, self.ignore_words = gold, test, ignore_words
+    def __init__(
+        self, gold: Treebank, test: Treebank, preset: Preset, words: WordNumbers, edit: bool, whole: tuple[Treebank, Treebank]
+    ) -> None:
+        self._with_traces, self._traces = whole, preset.delete_tags & preset.delete_tags_for_length
+        self.gold, self.test, self.match_words, self.edit = gold, test, words.match_words, edit
         self.gold_words, self.test_words = words.of(gold.vocabulary), words.of(test.vocabulary)
+        self.gold_unknown, self.test_unknown = words.is_unknown(gold.vocabulary), words.is_unknown(test.vocabulary)
+        self.has_unknown = bool(self.gold_unknown.any() or self.test_unknown.any())
         self._preset = preset
         self._problems = test.problems()
+        self.shared: dict[int, tuple[Int64, Int64]] = {}
         self.gold_aside = np.zeros(gold.n_tokens, dtype=np.bool_)
         self.test_aside = np.zeros(test.n_tokens, dtype=np.bool_)
 
@@ -274,8 +305,8 @@ class _Aligner:
         notes += self._repaired(pairs)
         notes += [self._extra(i) for i in extra]
         if self.gold_aside.any() or self.test_aside.any():
-            return Alignment(pairs, fit, extra, tuple(notes), self.gold_aside, self.test_aside)
-        return Alignment(pairs, fit, extra, tuple(notes))
+            return Alignment(pairs, fit, extra, tuple(notes), self.gold_aside, self.test_aside, self.shared)
+        return Alignment(pairs, fit, extra, tuple(notes), shared=self.shared)
 
     def _fits(self, pairs: Int64) -> Int64:
         fit = np.full(len(pairs), int(Fit.MISSING), dtype=np.int64)
@@ -298,25 +329,43 @@ class _Aligner:
         ours, n_gold = _words_of(self.gold, gold, None if with_deleted else self.gold_deleted)
         theirs, n_test = _words_of(self.test, test, None if with_deleted else self.test_deleted)
         same = n_gold == n_test
-        if self.ignore_words:
+        if self.match_words == "length":
             return same
         if not same.all():
             ours, theirs = ours[np.repeat(same, n_gold)], theirs[np.repeat(same, n_test)]
-        wrong = np.flatnonzero(self.gold_words.take(ours) != self.test_words.take(theirs))
+        wrong = np.flatnonzero(~self._are_same(ours, theirs))
         if len(wrong):
             last = np.cumsum(n_gold[same])
             same[np.flatnonzero(same)[np.searchsorted(last, wrong, side="right")]] = False
         return same
 
+    def _are_same(self, ours: Int32, theirs: Int32) -> Mask:
+        """Whether words are the same, one by one."""
+        same = self.gold_words.take(ours) == self.test_words.take(theirs)
+        return same | self.gold_unknown.take(ours) | self.test_unknown.take(theirs) if self.has_unknown else same
+
     def _fit_of_text(self, sentence: int, partner: int) -> Fit:
         """The fit of two sentences with different tokens: by all their characters, or by those of the tokens that are kept."""
-        ours, theirs = self.gold.words(sentence), self.test.words(partner)
-        if sentence_text(ours) == sentence_text(theirs):
+        ours, theirs = self._plain_text(self.gold.words(sentence)), self._plain_text(self.test.words(partner))
+        if ours == theirs:
             return Fit.CHARACTERS
-        if sentence_text(self._kept(self.gold, sentence)) == sentence_text(self._kept(self.test, partner)) != "":
+        if self._plain_text(self._kept(self.gold, sentence)) == self._plain_text(self._kept(self.test, partner)) != "":
             self._put_aside(np.array([sentence]), np.array([partner]))
             return Fit.CHARACTERS
-        return Fit.TEXT_DIFFERS
+        return self._edited(sentence, partner) if self.edit else Fit.TEXT_DIFFERS
+
+    def _plain_text(self, words: list[str]) -> str:
+        return sentence_text(words, self.match_words)
+
+    def _edited(self, sentence: int, partner: int) -> Fit:
+        """The fit of two sentences by the tokens that both have."""
+        ours, theirs = (
+            bank.word[bank.token_offset[number] : bank.token_offset[number + 1]]
+            for bank, number in ((self.gold, sentence), (self.test, partner))
+        )
+        same = self._are_same(np.repeat(ours, len(theirs)), np.tile(theirs, len(ours))).reshape(len(ours), len(theirs))
+        self.shared[sentence] = shared_tokens(same)
+        return Fit.EDITED if len(self.shared[sentence][0]) else Fit.TEXT_DIFFERS
 
     def _kept(self, bank: Treebank, sentence: int) -> list[str]:
         deleted = self.gold_deleted if bank is self.gold else self.test_deleted
@@ -342,9 +391,32 @@ class _Aligner:
             return Note(sentence, "no-parse", place, "no parse", MISSED)
         if fit == Fit.MISSING:
             return Note(sentence, "missing", place, f"no test sentence for {_shown(self.gold, sentence)!r}", MISSED)
-        ours, theirs = _first_difference(self.gold.words(sentence), self.test.words(partner))
-        what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
-        return Note(sentence, "text-differs", place, what, MISSED)
+        return self._difference(sentence, partner)
+
+    def _difference(self, sentence: int, partner: int) -> Note:
+        """The note on two sentences whose words differ."""
+        gold, test = self.gold.words(sentence), self.test.words(partner)
+        what, cause = self._hidden_word(sentence, partner), "tags"
+        if not what:
+            ours, theirs = _first_difference(gold, test, self.match_words)
+            what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
+            cause = cause_of_difference(gold, test) if self.match_words == "exact" else ""
+        place = self.gold.place(sentence)
+        if sentence not in self.shared:
+            return Note(sentence, "text-differs", place, what, MISSED, cause)
+        n_shared = len(self.shared[sentence][0])
+        said = f"aligned by edit distance: {n_shared} of {len(gold)} gold and {len(test)} test words are shared"
+        return Note(sentence, "edited", place, what, said, cause)
+
+    def _hidden_word(self, sentence: int, partner: int) -> str:
+        """The tag by which a word is hidden or a trace shown, in words; empty if tags are not the reason."""
+        (gold, test), traces = self._with_traces, self._traces
+        if traces.isdisjoint(gold.labels) and traces.isdisjoint(test.labels):
+            return ""
+        return hidden_word(
+            TaggedWords(gold.words(sentence), gold.tags(sentence), traces),
+            TaggedWords(test.words(partner), test.tags(partner), traces),
+        )
 
     def _repaired(self, pairs: Int64) -> Iterator[Note]:
         """A note for each gold sentence whose parse had to be repaired."""
@@ -382,9 +454,10 @@ def _token_rows(bank: Treebank, sentences: Int64, left_out: Mask | None) -> tupl
     return rows[stays], total[end] - total[end - count]
 
 
-def _first_difference(gold: list[str], test: list[str]) -> tuple[str, str]:
-    pairs = enumerate(zip(gold, test, strict=False))
-    first = next((i for i, (ours, theirs) in pairs if plain_word(ours) != plain_word(theirs)), min(len(gold), len(test)))
+def _first_difference(gold: list[str], test: list[str], match_words: str) -> tuple[str, str]:
+    ours, theirs = ([matched_word(word, match_words) for word in words] for words in (gold, test))
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    first = next((i for i, (one, other) in pairs if one != other), min(len(gold), len(test)))
     return _word_at(gold, first), _word_at(test, first)
 
 

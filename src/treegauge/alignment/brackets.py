@@ -100,6 +100,10 @@ class Brackets:
     Brackets with gaps, where there are any in gold or test: ``start`` and ``end`` are those of the first and the last block,
     ``blocks`` holds all blocks, and ``gap`` numbers the sets of blocks (0: one block), alike in gold and test. So the words a
     bracket covers are known by ``start``, ``end`` and ``gap``.
+
+    Where sentences of differing words were aligned by edit distance, ``shared`` marks the tokens that gold and test both have; in
+    each sentence they come first, and a bracket without any of them is :attr:`unplaced` (see :mod:`treegauge.alignment.edit`).
+    ``own_width`` is then the number of tokens that each bracket covers in its own tree.
     """
 
     labels: tuple[str, ...]
@@ -118,6 +122,8 @@ class Brackets:
     length: Int64
     blocks: Blocks | None = None
     gap: Int64 | None = None
+    shared: Mask | None = None
+    own_width: Int32 | None = None
 
     def __len__(self) -> int:
         """The number of sentences."""
@@ -140,6 +146,18 @@ class Brackets:
     def gap_numbers(self) -> Int64:
         """For each bracket the number of its set of blocks; 0: it has no gap."""
         return np.zeros(self.n_brackets, dtype=np.int64) if self.gap is None else self.gap
+
+    @property
+    def n_shared(self) -> Int64:
+        """The number of tokens of each sentence that gold and test both have."""
+        return np.diff(self.token_offset) if self.shared is None else sum_within(self.shared, self.token_offset)
+
+    @property
+    def unplaced(self) -> Mask:
+        """The brackets without a token that the other side has."""
+        if self.shared is None:
+            return np.zeros(self.n_brackets, dtype=np.bool_)
+        return self.end > self.n_shared[self.sentence]
 
     @property
     def width(self) -> Int32:
@@ -196,6 +214,8 @@ class Brackets:
             self.length,
             None if self.blocks is None else _kept_blocks(self.blocks, keep, row),
             None if self.gap is None else self.gap[kept],
+            self.shared,
+            None if self.own_width is None else self.own_width[kept],
         )
 
     def sentences(self, first: int, last: int) -> Brackets:
@@ -226,6 +246,8 @@ class Brackets:
             self.length[sentences],
             None if self.blocks is None else self.blocks.take(self.offset, sentences, offset),
             None if self.gap is None else self.gap[rows],
+            None if self.shared is None else self.shared[tokens],
+            None if self.own_width is None else self.own_width[rows],
         )
 
 
@@ -451,7 +473,7 @@ def depths(brackets: Brackets) -> Int64:
 
     What stands before a bracket in pre-order is either above it or ends where it starts or earlier, so counting ends is enough.
     """
-    if brackets.blocks is not None:
+    if brackets.blocks is not None or brackets.shared is not None:
         return _depths_by_parents(brackets.parent)
     first_edge = brackets.token_offset[:-1] + np.arange(len(brackets))
     base = first_edge[brackets.sentence]
@@ -498,6 +520,9 @@ class Children:
 
     ``parent`` is a bracket, ``symbol`` the child's (see :func:`symbols`), ``is_word`` marks words without a tag, ``index`` is the
     child's place among ``arity[parent]`` children. The children of bracket ``b`` are the rows ``first[b]:first[b]+arity[b]``.
+
+    Children of which the other side has no word follow behind those, as ``arity`` does not count them under a bracket that has
+    shared words; ``apart`` is where each of them begins, plus 1, and 0 for all others.
     """
 
     parent: Int64
@@ -506,6 +531,7 @@ class Children:
     index: Int64
     first: Int64
     arity: Int64
+    apart: Int64
 
 
 def children_of(brackets: Brackets, classes: Int32 | None) -> Children:
@@ -520,5 +546,11 @@ def children_of(brackets: Brackets, classes: Int32 | None) -> Children:
     order = np.lexsort((start, parent))
     arity = np.bincount(parent, minlength=brackets.n_brackets)
     first = np.cumsum(arity) - arity
-    parent = parent[order]
-    return Children(parent, symbol[order], is_word[order], np.arange(len(parent)) - first[parent], first, arity)
+    parent, start = parent[order], start[order]
+    apart = np.zeros(len(parent), dtype=np.int64)
+    if brackets.shared is not None:
+        unplaced = brackets.unplaced
+        is_apart = (start >= brackets.n_shared[brackets.sentence[parent]]) & ~unplaced[parent]
+        apart[is_apart] = start[is_apart] + 1
+        arity = arity - np.bincount(parent[is_apart], minlength=brackets.n_brackets)
+    return Children(parent, symbol[order], is_word[order], np.arange(len(parent)) - first[parent], first, arity, apart)

@@ -5,7 +5,8 @@ Deletion is decided by the gold tags, so a comma that the parser tagged as a nou
 Two treebanks over the same tokens: test sentences in gold order, differing tokenisations cut at all edges of both.
 
 Where one side writes ``can not`` and the other ``cannot``, both get the tokens ``can`` and ``not``; the gold token's second piece
-does not count as a word of its own.
+does not count as a word of its own. Where words were aligned by edit distance, :mod:`treegauge.alignment.edit` says what becomes of
+the brackets.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
 from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths, with_gap_numbers
-from treegauge.alignment.words import WordNumbers, is_deleted, plain_word, without_tokens, without_traces
+from treegauge.alignment.edit import over_shared_tokens
+from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_tokens, without_traces
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
@@ -43,18 +45,22 @@ class Common:
     has_test: Mask | None = None
 
 
-def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> Common:
-    """Bring both treebanks over common tokens; where all sentences fit token by token they are returned as they are."""
+def over_common_tokens(gold: Treebank, test: Treebank, alignment: Alignment, match_words: str = "exact") -> Common:
+    """Bring both treebanks over common tokens; where all sentences fit token by token they are returned as they are.
+
+    Sentences whose words were aligned by edit distance keep their own tokens on each side.
+    """
     if alignment.gold_aside is not None and alignment.test_aside is not None:
         gold, test = without_tokens(gold, alignment.gold_aside), without_tokens(test, alignment.test_aside)
     if alignment.is_identity:
         return Common(gold, test[: len(gold)] if len(test) > len(gold) else test)
     has_test = alignment.fit <= Fit.CHARACTERS
+    has_test[list(alignment.shared)] = True
     test = _in_gold_order(gold, test, alignment.test, has_test)
     counted, comparable = None, np.repeat(has_test, np.diff(gold.token_offset))
     recut = np.flatnonzero(alignment.fit == Fit.CHARACTERS).tolist()
     if recut:
-        pieces = {sentence: _Pieces(gold.words(sentence), test.words(sentence)) for sentence in recut}
+        pieces = {sentence: _Pieces(gold.words(sentence), test.words(sentence), match_words) for sentence in recut}
         counted = _begins_token(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
         gold = _recut(gold, {sentence: cut.gold for sentence, cut in pieces.items()})
         test = _recut(test, {sentence: cut.test for sentence, cut in pieces.items()})
@@ -78,8 +84,8 @@ class _Pieces:
     ``gold[k]`` and ``test[k]`` are the tokens that piece ``k`` belongs to; ``same_extent`` says where they are the same token.
     """
 
-    def __init__(self, gold: list[str], test: list[str]) -> None:
-        gold_edges, test_edges = _edges(gold), _edges(test)
+    def __init__(self, gold: list[str], test: list[str], match_words: str) -> None:
+        gold_edges, test_edges = _edges(gold, match_words), _edges(test, match_words)
         starts = np.union1d(gold_edges, test_edges)[:-1]
         self.gold = np.searchsorted(gold_edges, starts, side="right") - 1
         self.test = np.searchsorted(test_edges, starts, side="right") - 1
@@ -87,8 +93,9 @@ class _Pieces:
         self.same_extent = same_start & (gold_edges[self.gold + 1] == test_edges[self.test + 1])
 
 
-def _edges(words: list[str]) -> Int64:
-    return np.cumsum([0] + [len(plain_word(word)) for word in words])
+def _edges(words: list[str], match_words: str) -> Int64:
+    form = "exact" if match_words == "length" else match_words
+    return np.cumsum([0] + [len(matched_word(word, form)) for word in words])
 
 
 def _token_of_piece(bank: Treebank, pieces: dict[int, Int64]) -> Int64:
@@ -147,7 +154,7 @@ class Pair:
                 sentence = int(self.index[int(brackets.sentence[row])])
                 raise Discontinuous(
                     f"{purpose}, but {brackets.labels[int(brackets.label[row])] or 'a node'} of sentence {sentence + 1} has a gap",
-                    advice="Make the trees continuous first: treegauge normalise --steps continuous:raise (or continuous:split).",
+                    advice="Make the trees continuous first, by the normalisation step continuous:raise (or continuous:split).",
                 )
 
     @property
@@ -158,7 +165,14 @@ class Pair:
     @property
     def has_parse(self) -> Mask:
         """For each row, whether there is a parse over the words of the gold sentence."""
-        return self.alignment.fit[self.index] <= Fit.CHARACTERS
+        return self.alignment.fit[self.index] <= Fit.EDITED
+
+    @property
+    def is_edited(self) -> Mask:
+        """For each row, whether the words of gold and test differ and were aligned by edit distance."""
+        edited = np.zeros(len(self.alignment.fit), dtype=np.bool_)
+        edited[list(self.alignment.shared)] = True
+        return edited[self.index]
 
     def sentences(self, first: int, last: int) -> Pair:
         """The rows ``first:last`` alone."""
@@ -173,15 +187,16 @@ class Pair:
         )
 
 
-def pair(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", ignore_words: bool = False) -> Pair:
+def pair(gold: Treebank, test: Treebank, preset: Preset, *, on_mismatch: str = "align", match_words: str = "exact") -> Pair:
     """Align two treebanks and reduce them to what counts.
 
     ``on_mismatch``: ``align`` counts the gold brackets of a sentence that does not fit as missed, ``skip`` leaves it out,
-    ``error`` raises :class:`~treegauge.errors.MismatchError`.
+    ``edit`` aligns the words of a sentence by edit distance, ``error`` raises :class:`~treegauge.errors.MismatchError`.
+    ``match_words`` says when two words are the same, see :mod:`treegauge.alignment.words`.
     """
+    words = WordNumbers(preset, match_words)
+    alignment = align(gold, test, preset, words, edit=on_mismatch == "edit")
     gold, test = without_traces(gold, preset), without_traces(test, preset)
-    words = WordNumbers(preset)
-    alignment = align(gold, test, preset, words, ignore_words=ignore_words)
     return pair_of(gold, test, alignment, preset, words, on_mismatch=on_mismatch)
 
 
@@ -197,24 +212,33 @@ def pair_of(
     """The brackets that count, of two treebanks without traces that are aligned already."""
     if on_mismatch == "error" and alignment.notes:
         raise MismatchError(_refusal(alignment))
-    common = over_common_tokens(gold, test, alignment)
+    words = words or WordNumbers(preset)
+    common = over_common_tokens(gold, test, alignment, words.match_words)
     numbers = LabelNumbers(preset.equal_labels)
     keep = ~is_deleted(common.gold, preset)
-    words = words or WordNumbers(preset)
     gold_words, test_words = words.of(common.gold.vocabulary), words.of(common.test.vocabulary)
     length = sentence_lengths(gold, preset)
     gold_brackets = brackets_of(common.gold, preset, keep, numbers, gold_words, length=length, counted=common.counted)
+    of_test = _TestTokens(common, alignment, preset, keep)
     test_brackets = brackets_of(
         common.test,
         preset,
-        keep,
+        of_test.keep,
         numbers,
         test_words,
         length=length,
-        counted=common.counted,
-        tags_comparable=common.tags_comparable,
+        counted=of_test.counted,
+        tags_comparable=of_test.tags_comparable,
         keep_sentence=common.has_test,
     )
+    if of_test.gold_shared is not None and of_test.test_shared is not None:
+        gold_shared, test_shared = of_test.gold_shared[keep], of_test.test_shared[of_test.keep]
+        gold_brackets, test_brackets = over_shared_tokens(gold_brackets, test_brackets, gold_shared, test_shared)
+    if words.match_words != "exact":
+        same = slice(None) if test_brackets.shared is None else test_brackets.shared
+        word = test_brackets.word.copy()
+        word[same] = gold_brackets.word[same]  # what fits is the same word, whatever its form
+        test_brackets = replace(test_brackets, word=word)
     gold_brackets = replace(gold_brackets, labels=numbers.strings)
     test_brackets = replace(test_brackets, labels=numbers.strings)
     if gold_brackets.blocks is not None or test_brackets.blocks is not None:
@@ -231,6 +255,41 @@ def pair_of(
         gold_brackets, test_brackets = gold_brackets.take(index), test_brackets.take(index)
     classes, equality = numbers.classes(preset.equal_labels), numbers.equality(preset.equal_labels)
     return Pair(gold_brackets, test_brackets, index, alignment, classes, preset, equality)
+
+
+class _TestTokens:
+    """Properties of the test tokens: the same as of the gold tokens, but where words were aligned by edit distance.
+
+    There the gold token that a test token is aligned with decides, and a token of the test sentence alone by its own tag.
+    ``gold_shared`` and ``test_shared`` mark the tokens that both sides have; None: all.
+    """
+
+    def __init__(self, common: Common, alignment: Alignment, preset: Preset, keep: Mask) -> None:
+        self.keep, self.counted, self.tags_comparable = keep, common.counted, common.tags_comparable
+        self.gold_shared: Mask | None = None
+        self.test_shared: Mask | None = None
+        if not alignment.shared:
+            return
+        partner = _gold_tokens(common.gold, common.test, alignment)
+        self.test_shared = partner >= 0
+        self.gold_shared = np.zeros(common.gold.n_tokens, dtype=np.bool_)
+        self.gold_shared[partner[self.test_shared]] = True
+        self.keep = np.where(self.test_shared, np.append(keep, False)[partner], ~is_deleted(common.test, preset))
+        if common.counted is not None:
+            self.counted = np.append(common.counted, True)[partner]
+        if common.tags_comparable is not None:
+            self.tags_comparable = np.append(common.tags_comparable, True)[partner]
+
+
+def _gold_tokens(gold: Treebank, test: Treebank, alignment: Alignment) -> Int64:
+    """For each test token the gold token it is aligned with, or -1."""
+    n_test = np.diff(test.token_offset)
+    partner = np.repeat(gold.token_offset[:-1] - test.token_offset[:-1], n_test) + np.arange(test.n_tokens)
+    for sentence, (ours, theirs) in alignment.shared.items():
+        first = int(test.token_offset[sentence])
+        partner[first : int(test.token_offset[sentence + 1])] = -1
+        partner[first + theirs] = gold.token_offset[sentence] + ours
+    return partner
 
 
 def _refusal(alignment: Alignment) -> str:

@@ -1,4 +1,8 @@
-"""Equality of words, without the escapes and quotation styles in which treebanks and parsers differ.
+"""Equality of words, without the escapes and quotation styles in which treebanks and parsers differ, or more loosely.
+
+``exact``: the same word, however brackets, slashes and quotation marks are written. ``case``: also in capitals or not. ``loose``:
+also in another normal form of Unicode, with other escapes, quotation marks, dashes or invisible characters, and a word may be
+``<unk>``. ``length``: any word equals any other, so that sentences fit that have equally many.
 
 Treebanks without some of their tokens: the nodes stay, and spans close up.
 
@@ -7,6 +11,9 @@ Traces are not words: a gold tree with them and a parse without them are over th
 
 from __future__ import annotations
 
+import html
+import re
+import unicodedata
 from collections import deque
 
 import numpy as np
@@ -15,14 +22,30 @@ from numpy.typing import NDArray
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Treebank
 
-__all__ = ["WordNumbers", "has_tag", "is_deleted", "letters", "plain_word", "sentence_text", "without_tokens", "without_traces"]
+__all__ = [
+    "MATCH_WORDS",
+    "WordNumbers",
+    "has_tag",
+    "is_deleted",
+    "is_unknown_word",
+    "letters",
+    "loose_word",
+    "matched_word",
+    "plain_word",
+    "sentence_text",
+    "without_tokens",
+    "without_traces",
+]
 
 Mask = NDArray[np.bool_]
+
+MATCH_WORDS = ("exact", "case", "loose", "length")
+"""The ways to say when two words are the same, from the strictest to the loosest."""
 
 _PLAIN = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
     "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'",
-    "\\/": "/", "\\*": "*",
+    "\\/": "/", "\\*": "*", "\\(": "(", "\\)": ")",
 }  # fmt: skip
 
 _VARIABLE = frozenset("".join(_PLAIN.values()))
@@ -42,13 +65,60 @@ def plain_word(word: str) -> str:
     return word
 
 
-def sentence_text(words: list[str]) -> str:
-    """The characters of a sentence, however it is cut into words.
+_UNKNOWN = re.compile(r"[<\[(*_@$-]*(unk|unknown|oov)[>\])*_@$-]*|unk-[\w-]+", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\(?=[^\w\s])")
+_INVISIBLE = re.compile(r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe0e\ufe0f]")
+_QUOTES = re.compile("[\"'`´ʼ“”„‟‘’‚‛«»‹›「」『』《》〈〉＂＇]+")
+_DASHES = re.compile("[-‐‑‒–—―−]+")
+
+
+def is_unknown_word(word: str) -> bool:
+    """Whether a word stands for any word that a parser does not know.
+
+    >>> [is_unknown_word(word) for word in ("<unk>", "[UNK]", "UNK", "UNK-LC-ing", "trunk")]
+    [True, True, True, True, False]
+    """
+    return _UNKNOWN.fullmatch(word) is not None
+
+
+def loose_word(word: str) -> str:
+    r"""A word without anything in which two writings of it may differ: case, normal form, escapes, quotes, dashes, what is unseen.
+
+    >>> loose_word("Caf\u0065\u0301") == loose_word("CAFÉ"), loose_word("&quot;"), loose_word(r"\("), loose_word("S.\u00a0A.")
+    (True, "'", '(', 's.a.')
+    """
+    if word.isascii() and word.isalnum():
+        return word.lower()
+    plain = plain_word(_ESCAPED.sub("", html.unescape(word)))
+    bare = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _QUOTES.sub("'", plain)))
+    return unicodedata.normalize("NFC", _DASHES.sub("-", _QUOTES.sub("'", bare)).casefold()) or word
+
+
+def matched_word(word: str, match_words: str = "exact") -> str:
+    """A word in the form in which it is compared with others.
+
+    >>> matched_word("Rain"), matched_word("Rain", "case"), matched_word("Rain", "length")
+    ('Rain', 'rain', '')
+    """
+    match match_words:
+        case "case":
+            return plain_word(word).casefold()
+        case "loose":
+            return loose_word(word)
+        case "length":
+            return ""
+        case _:
+            return plain_word(word)
+
+
+def sentence_text(words: list[str], match_words: str = "exact") -> str:
+    """The characters of a sentence, however it is cut into words; word forms that do not matter still tell sentences apart.
 
     >>> sentence_text(["ca", "n’t"]) == sentence_text(["can", "'t"])
     True
     """
-    return "".join(map(plain_word, words))
+    form = "exact" if match_words == "length" else match_words
+    return "".join(matched_word(word, form) for word in words)
 
 
 def letters(text: str) -> str:
@@ -66,9 +136,10 @@ class WordNumbers:
     ([2, 0], [0, 3, 2])
     """
 
-    def __init__(self, preset: Preset) -> None:
+    def __init__(self, preset: Preset, match_words: str = "exact") -> None:
+        self.match_words = match_words
         self._numbers: dict[str, int] = {}
-        for word, other in _representatives(preset.equal_words).items():
+        for word, other in _representatives(preset.equal_words, match_words).items():
             self._numbers[word] = self._numbers.setdefault(other, len(self._numbers))
         self._equal = frozenset(self._numbers)
         self._written: dict[str, tuple[int, bool]] = {}
@@ -82,6 +153,12 @@ class WordNumbers:
         """For each word, whether it may be written otherwise and still have its number."""
         return self._numbered(vocabulary)[2]
 
+    def is_unknown(self, vocabulary: tuple[str, ...]) -> Mask:
+        """For each word, whether it stands for any word, which only loose matching allows."""
+        if self.match_words != "loose":
+            return np.zeros(max(len(vocabulary), 1), dtype=np.bool_)
+        return np.array([is_unknown_word(word) for word in vocabulary] or [False], dtype=np.bool_)
+
     def _numbered(self, vocabulary: tuple[str, ...]) -> tuple[tuple[str, ...], Int32, Mask]:
         for known in self._recent:
             if known[0] is vocabulary:
@@ -93,13 +170,14 @@ class WordNumbers:
         return entry
 
     def _number(self, word: str) -> tuple[int, bool]:
-        plain = plain_word(word)
+        plain = matched_word(word, self.match_words)
         number = self._numbers.setdefault(plain, len(self._numbers))
-        self._written[word] = number, plain in self._equal or not _VARIABLE.isdisjoint(plain)
+        may_vary = self.match_words != "exact" or plain in self._equal or not _VARIABLE.isdisjoint(plain)
+        self._written[word] = number, may_vary
         return self._written[word]
 
 
-def _representatives(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+def _representatives(pairs: tuple[tuple[str, str], ...], match_words: str = "exact") -> dict[str, str]:
     """One word for all that are equal, through any number of pairs.
 
     >>> _representatives((("a", "b"), ("b", "c")))
@@ -107,7 +185,7 @@ def _representatives(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """
     groups: dict[str, dict[str, None]] = {}
     for pair in pairs:
-        first, second = map(plain_word, pair)
+        first, second = (matched_word(word, match_words) for word in pair)
         joined = groups.get(first, {first: None}) | groups.get(second, {second: None})
         for word in joined:
             groups[word] = joined

@@ -35,7 +35,7 @@ _TEXT = (
 _FIGURES = ("figures", "figure", "figure_format", "svg", "width", "ascii_only", "fold")
 
 _GROUPS: dict[str, frozenset[str]] = {
-    "How to read": frozenset((*_READING, "on_error", "field", "on_mismatch", "ignore_words", "kind")),
+    "How to read": frozenset((*_READING, "on_error", "field", "on_mismatch", "match_words", "ignore_words", "kind")),
     "How to print": frozenset((*_TEXT, *_FIGURES)),
     "Where to run": frozenset(("engine", "shard", "part", "jobs", "stream", "resume", "checkpoint", "device")),
 }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from treegauge.alignment.words import MATCH_WORDS
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
@@ -23,15 +24,15 @@ from treegauge.io.writing import spare_inputs
 if TYPE_CHECKING:
     from treegauge.alignment.alignment import Note
     from treegauge.engines import Engine
-    from treegauge.trees.treebank import Treebank
 
 __all__ = [
     "jobs_option",
+    "list_notes",
+    "match_words_option",
     "named_systems",
     "number_of_jobs",
     "on_error_options",
     "prints_unicode",
-    "problem_notes",
     "reading_options",
     "report_problems",
     "spare_inputs",
@@ -82,23 +83,30 @@ def on_error_options(command: Function) -> Function:
     return choice(field(with_options))
 
 
-def problem_notes(bank: Treebank) -> list[Note]:
-    """Notes about the trees of a treebank that could not be read, or had to be repaired."""
-    from treegauge.alignment.alignment import MISSED, Note
+def match_words_option(command: Function) -> Function:
+    """Add ``--match-words``; the command gets ``match_words: str``."""
+    return click.option(
+        "--match-words",
+        type=click.Choice(MATCH_WORDS),
+        default=MATCH_WORDS[0],
+        show_default=True,
+        help="When two words are the same: exact (escapes and quotes apart), case (capitals apart), loose (also normal form, "
+        "spacing, all quotes and escapes; <unk> is any word), length (always: compare lengths only).",
+    )(command)
 
-    found = bank.problems().items()
-    return [
-        Note(n, "repaired" if it.repairs else "broken", it.place, it.reason, ", ".join(it.repairs) or MISSED) for n, it in found
-    ]
+
+def list_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
+    """List on stderr the sentences of each system that do not fit; the lines are those of an error, if that is one."""
+    from treegauge.reports.scores import listed_notes, misfits_in
+
+    for line in listed_notes(notes):
+        click.echo(line, err=True)
+    return misfits_in(notes)
 
 
 def report_problems(notes: Mapping[str, Sequence[Note]]) -> None:
-    """List on stderr the test trees that could not be read or had to be repaired; exit code 4 if there are some of the first."""
-    from treegauge.reports.scores import listed_notes, problems_only, unread_trees
-
-    for line in listed_notes(problems_only(notes)):
-        click.echo(line, err=True)
-    if lines := unread_trees(notes):
+    """List the sentences that do not fit; exit code 4 if trees cannot be read, or sentences are missing or too many."""
+    if lines := list_notes(notes):
         raise MismatchError("\n".join(lines))
 
 

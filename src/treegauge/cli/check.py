@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
-from treegauge.errors import UnknownName, UsageError
+from treegauge.cli._options import (
+    list_notes,
+    match_words_option,
+    named_systems,
+    on_error_options,
+    reading_options,
+    spare_inputs,
+)
+from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 
 if TYPE_CHECKING:
@@ -55,6 +62,7 @@ Examples:
 @click.option("--blind", is_flag=True, help="Show two unnamed trees in random order, and the reason only after the answer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random order.")
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@match_words_option
 @click.option("--keep", default="", metavar="STEP,...",
               help="Preprocessing steps to omit: punctuation, empty, double, one-word.")  # fmt: skip
 @click.option("--with-emr", is_flag=True, help="Count rejected exact matches in Test Noise and Problem Rate.")
@@ -119,7 +127,11 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
         if task in _OF_STORE or gold is None:
             _OF_STORE[task](store, settings)
         else:
-            _OF_CHECK[task](_check(gold, tests, options, settings), store, settings)
+            check = _check(gold, tests, options, settings)
+            lines = list_notes({system.name: system.notes for system in check.systems})
+            _OF_CHECK[task](check, store, settings)
+            if lines:
+                raise MismatchError("\n".join(lines))
 
 
 def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict[str, Any]) -> Check:
@@ -129,11 +141,7 @@ def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict
     systems = named_systems(tests)
     with ThreadPoolExecutor(2) as pool:
         gold_bank, *banks = pool.map(io.read, [gold, *systems.values()], [options.of_gold, *[options] * len(systems)])
-    check = build_check(gold_bank, dict(zip(systems, banks, strict=True)), _plan(settings))
-    for system in check.systems:
-        for note in system.pair.alignment.notes:
-            click.echo(f"{system.name}: {note.text}", err=True)
-    return check
+    return build_check(gold_bank, dict(zip(systems, banks, strict=True)), _plan(settings))
 
 
 def _plan(settings: dict[str, Any]) -> CheckPlan:
@@ -145,7 +153,15 @@ def _plan(settings: dict[str, Any]) -> CheckPlan:
     by_sentence = (settings["by"] or ("bracket" if settings["blind"] else "sentence")) == "sentence"
     if by_sentence and settings["blind"]:
         raise UsageError("--blind asks bracket by bracket: leave out --by sentence")
-    return CheckPlan(metric, load_preset(settings["preset"]), settings["exact"], settings["sample"], settings["seed"], by_sentence)
+    return CheckPlan(
+        metric,
+        load_preset(settings["preset"]),
+        settings["exact"],
+        settings["sample"],
+        settings["seed"],
+        by_sentence,
+        settings["match_words"],
+    )
 
 
 def _words(text: str) -> tuple[str, ...]:

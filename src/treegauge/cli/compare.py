@@ -12,6 +12,7 @@ from treegauge.cli._engines import engine_options
 from treegauge.cli._group import Command
 from treegauge.cli._options import (
     jobs_option,
+    match_words_option,
     named_systems,
     number_of_jobs,
     on_error_options,
@@ -53,8 +54,10 @@ Examples:
               help="Rates to compare: names as `f1` or `parseval.f1`, or `all`. Default: each metric's main one.")  # fmt: skip
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
-@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error"]), default="align", show_default=True,
-              help="Sentences that do not fit the treebank: count as missed, leave out for all systems, or stop.")  # fmt: skip
+@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
+              help="Sentences that do not fit the treebank: count as missed, leave out for all systems, stop, or align their words "
+              "by edit distance.")  # fmt: skip
+@match_words_option
 @click.option(
     "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
 )
@@ -107,6 +110,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         rates=_words(chosen["rates"]),
         preset=chosen["preset"],
         on_mismatch=chosen["on_mismatch"],
+        match_words=chosen["match_words"],
         rounds=chosen["rounds"],
         seed=chosen["seed"],
         level=chosen["level"],
@@ -161,7 +165,7 @@ def _of_trees(
 
         bank, banks = gold_and_tests(gold, list(systems.values()), options)
         checked = checked_systems(
-            bank, dict(zip(systems, banks, strict=True)), store, plan_for(how.metrics, how.preset or "default")
+            bank, dict(zip(systems, banks, strict=True)), store, plan_for(how.metrics, how.preset or "default", how.match_words)
         )
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         judgements = checked.judgements if checked else None

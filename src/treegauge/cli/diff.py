@@ -9,7 +9,14 @@ from pathlib import Path
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import on_error_options, prints_unicode, problem_notes, reading_options, report_problems, spare_inputs
+from treegauge.cli._options import (
+    match_words_option,
+    on_error_options,
+    prints_unicode,
+    reading_options,
+    report_problems,
+    spare_inputs,
+)
 from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -36,6 +43,7 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
 @click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@match_words_option
 @click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
 @click.option(
     "--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only, as where the terminal has no others."
@@ -52,6 +60,7 @@ def command(
     everything: bool,
     fold: bool,
     preset: str,
+    match_words: str,
     width: int | None,
     ascii_only: bool,
     form: str | None,
@@ -64,7 +73,7 @@ def command(
     extra [plot].
     """
     from treegauge.io.writing import write_chunks
-    from treegauge.reports.tree_diff import diffs, worst_diffs
+    from treegauge.reports.tree_diff import TreeDiffs
 
     suffix = Path(output).suffix.lower()
     if form is None and suffix in _OTHER_PICTURES:
@@ -74,15 +83,12 @@ def command(
         raise UsageError(f"a picture would garble the terminal: give a file, -o diff.{form}")
     spare_inputs(output, gold, test)
     gold_bank, (test_bank,) = gold_and_tests(gold, [test], options)
-    problems = problem_notes(test_bank)
+    compared = TreeDiffs(gold_bank, test_bank, preset, match_words=match_words)
     chosen = [number - 1 for number in sentences] or None
-    if chosen is None and not everything:
-        found = worst_diffs(gold_bank, test_bank, worst, preset)
-    else:
-        found = diffs(gold_bank, test_bank, chosen, preset)
+    found = compared.of(compared.worst(worst) if chosen is None and not everything else chosen)
     if not found:
         click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
-        report_problems({test: problems})
+        report_problems({test: compared.notes})
         return
     if form == "text":
         from treegauge.reports.tree_diff import diff_text
@@ -99,4 +105,4 @@ def command(
         from treegauge.reports.diff_pictures import diff_pdf, diff_png
 
         write_chunks([diff_png(found, fold=fold) if form == "png" else diff_pdf(found, fold=fold)], output)
-    report_problems({test: problems})
+    report_problems({test: compared.notes})

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import named_systems, on_error_options, reading_options, spare_inputs
+from treegauge.cli._options import match_words_option, named_systems, on_error_options, reading_options, spare_inputs
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -43,6 +43,10 @@ Examples:
               "numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]")
+@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
+              help="Sentences that do not fit the treebank: count as missed, leave out, stop, or align their words by edit "
+              "distance.")  # fmt: skip
+@match_words_option
 @click.option("--by-size", is_flag=True, help="Also counts, recall, precision and F1 of every size.")
 @click.option("--baseline", metavar="SYSTEM", help="For the figure of differences; the first system unless given.")
 @click.option("--figures", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
@@ -63,6 +67,8 @@ def command(
     alpha: str,
     mean: str,
     preset: str,
+    on_mismatch: str,
+    match_words: str,
     by_size: bool,
     baseline: str | None,
     figures: Path | None,
@@ -87,7 +93,15 @@ def command(
         _refuse_unused({"-p": preset, "--by-size": by_size, "--figures": figures, "--baseline": baseline})
         _print_as_program(gold, tests, matching)
         return
-    how: ScoreOptions = {"reading": options, "on_error": options.on_error, "pair": "text", "engine": engine, "sentences": False}
+    how: ScoreOptions = {
+        "on_mismatch": on_mismatch,
+        "match_words": match_words,
+        "reading": options,
+        "on_error": options.on_error,
+        "pair": "text",
+        "engine": engine,
+        "sentences": False,
+    }
     scores = [FragmentScore.of(result) for result in score(gold, systems, [name], preset, **how)]
     for line in note_lines([each.result for each in scores]):
         click.echo(line, err=True)

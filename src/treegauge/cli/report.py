@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import named_systems, on_error_options, reading_options, report_problems, spare_inputs
+from treegauge.cli._options import (
+    match_words_option,
+    named_systems,
+    on_error_options,
+    reading_options,
+    report_problems,
+    spare_inputs,
+)
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -44,8 +51,10 @@ Examples:
 @click.option("--title", default="Parser report", show_default=True, help="Heading of the page.")
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
-@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error"]), default="align", show_default=True,
-              help="Sentences that do not fit the treebank: count as missed, leave out for all systems, or stop.")  # fmt: skip
+@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
+              help="Sentences that do not fit the treebank: count as missed, leave out for all systems, stop, or align their words "
+              "by edit distance.")  # fmt: skip
+@match_words_option
 @click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
               help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all random numbers.")
@@ -73,7 +82,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
     if gold is None or (not tests and not chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A [B...]'.")
-    names = ("preset", "on_mismatch", "rounds", "seed", "level")
+    names = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level")
     how = CompareOptions(**{name: chosen[name] for name in names}, on_error=options.on_error, pair="text")
     if chosen["scored"]:
         spare_inputs(chosen["output"], gold, *tests)
@@ -146,7 +155,7 @@ def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: 
         from treegauge.humancheck.results import checked_systems, plan_for
 
         bank, banks = gold_and_tests(gold, list(systems.values()), options)
-        plan = plan_for((), how.preset or "default")
+        plan = plan_for((), how.preset or "default", how.match_words)
         checked = checked_systems(bank, dict(zip(systems, banks, strict=True)), chosen["store"], plan)
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         return reporting.report(

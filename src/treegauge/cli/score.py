@@ -13,6 +13,7 @@ import click
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._options import (
     jobs_option,
+    match_words_option,
     named_systems,
     number_of_jobs,
     on_error_options,
@@ -75,10 +76,11 @@ Examples:
               help=f"Whose punctuation, traces and roots the preset knows: {', '.join(TREEBANKS)}.  [default: ptb]")  # fmt: skip
 @click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (without a name: the one that -p gives) and stop.")  # fmt: skip
-@click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "evalb"]), default="align", show_default=True,
-              help="A sentence whose words differ, or without a parse: count its gold brackets as missed, stop, leave it out, or "
-              "do whatever EVALB does.")  # fmt: skip
-@click.option("--ignore-words", is_flag=True, help="Ignore word forms; compare lengths only.")
+@click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "edit", "evalb"]), default="align", show_default=True,
+              help="A sentence whose words differ, or without a parse: count its gold brackets as missed, stop, leave it out, "
+              "align its words by edit distance, or do whatever EVALB does.")  # fmt: skip
+@match_words_option
+@click.option("--ignore-words", is_flag=True, hidden=True, help="The same as --match-words length.")
 @click.option(
     "--cutoff", type=click.IntRange(0), metavar="N", help="Also report sentences up to N words. Default: the preset's length."
 )
@@ -145,6 +147,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         raise UsageError("--grammar is for the Parse Base of -m hogenhout")
     checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
+    if chosen["ignore_words"]:
+        chosen["match_words"] = "length"
     systems = named_systems(tests)
     spare_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
@@ -270,7 +274,7 @@ def _results(
             chosen["metrics"] or ("parseval",),
             preset,
             on_mismatch=chosen["on_mismatch"],
-            ignore_words=chosen["ignore_words"],
+            match_words=chosen["match_words"],
             cutoff=chosen["cutoff"],
             breakdowns=breakdowns,
             stream=chosen["stream"],

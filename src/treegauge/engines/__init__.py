@@ -37,7 +37,7 @@ def open_engine(name: str) -> Engine:
     if kind == "dask" and ("://" in rest or rest.endswith(".json")):
         return _cluster(rest)
     if kind == "dask":
-        raise UsageError(f"--engine {name}: give the address of a Dask scheduler (tcp://HOST:PORT) or a scheduler file (.json)")
+        raise UsageError(f"engine {name}: give the address of a Dask scheduler (tcp://HOST:PORT) or a scheduler file (.json)")
     raise UsageError(f"unknown engine {name!r}; valid: {ENGINE_NAMES}")
 
 

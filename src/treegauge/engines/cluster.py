@@ -49,7 +49,7 @@ class Cluster(EngineBase):
             import dask.config
             from distributed import Client, LocalCluster
         except ImportError:
-            raise MissingExtra("--engine dask", "cluster") from None
+            raise MissingExtra("the engine dask", "cluster") from None
         # What all shards share travels as part of a task, so that it survives any worker; a grammar is large for a task.
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -64,7 +64,7 @@ class Cluster(EngineBase):
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
                 f"no Dask scheduler answers at {self._address or 'this machine'}: {error}\n"
-                "  Start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`."
+                "  Start one with `dask scheduler`, and workers of one thread each with `dask worker ADDRESS`."
             ) from None
 
     def _started(self, start: Callable[..., Any]) -> Any:
@@ -84,7 +84,7 @@ class Cluster(EngineBase):
                 failure = error
         raise EngineError(
             f"the workers of a Dask cluster do not start on this machine ({TRIES} times tried): {failure}\n"
-            "  Is there enough memory? --engine local:N uses processes without Dask."
+            "  Is there enough memory? The engine local:N uses processes without Dask."
         ) from failure
 
     def map(

@@ -88,7 +88,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     """
     number, slash, of = text.partition("/")
     if not (slash and number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
-        raise UsageError(f"--shard {text!r}: write the part and the number of parts, counted from 1, as in 3/10")
+        raise UsageError(f"shard {text!r}: write the part and the number of parts, counted from 1, as in 3/10")
     return int(number), int(of)
 
 
@@ -192,7 +192,7 @@ def read_part(path: str, form_of: Callable[[str], PartFormat]) -> RunPart:
         advice = "Run the shards again with this version."
         raise FormatError("a part of an older treegauge, whose format is no longer read", path=path, advice=advice)
     if not head.startswith(b"PK"):
-        raise FormatError("no part of a run", path=path, advice="Parts are written by --shard.")
+        raise FormatError("no part of a run", path=path, advice="Parts are written by commands with the option shard.")
     try:
         document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=_MOST_ARRAYS)
     except ModelError:

@@ -70,7 +70,7 @@ def _productions(tree: Tree, number: int) -> list[Production]:
 
 def _refuse_gaps(tree: Tree) -> None:
     if not tree.is_continuous:
-        advice = "Make the trees continuous first: treegauge normalise --steps continuous:split, which can be undone on the parses."
+        advice = "Make the trees continuous first, by the normalisation step continuous:split, which can be undone on the parses."
         raise Discontinuous("a grammar has rules of continuous trees only, but this tree has a gap", advice=advice)
 
 

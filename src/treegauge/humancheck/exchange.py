@@ -149,7 +149,7 @@ def _records(path: str) -> Iterator[tuple[Judgement, list[str]]]:
             yield _from_record(record)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             problem = f"the field {error} is missing" if isinstance(error, KeyError) else str(error)
-            advice = "Files as `treegauge check --export` writes them can be read."
+            advice = "Files that treegauge check exports can be read."
             raise FormatError(f"not a judgement: {problem}", path=path, line=number, advice=advice) from None
 
 

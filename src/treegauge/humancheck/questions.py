@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import Alignment, Fit, align
+from treegauge.alignment.alignment import Alignment, Fit, Note, align
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.words import is_deleted, plain_word, without_traces
+from treegauge.alignment.remarks import notes_with_remarks
+from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_traces
 from treegauge.errors import UsageError
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.items import Items, find_items
@@ -124,8 +125,9 @@ class _Tokens(NamedTuple):
 class WordSpans:
     """Spans over all words for the brackets of a comparison; both treebanks are without traces."""
 
-    def __init__(self, gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset) -> None:
+    def __init__(self, gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset, match_words: str = "exact") -> None:
         self.gold, self.test, self.alignment = gold, test, alignment
+        self._form = "exact" if match_words == "length" else match_words
         self._deleted = is_deleted(gold, preset)
         self.tokens = lru_cache(maxsize=4096)(self._tokens)
         self.words = lru_cache(maxsize=4096)(self._words)
@@ -161,8 +163,8 @@ class WordSpans:
         if self.alignment.fit[sentence] == Fit.TOKENS:
             whole = np.ones(int((~deleted).sum()), dtype=np.bool_)
             return _Tokens(ours[~deleted], theirs[~deleted], whole, whole)
-        gold_edges = _edges(self.gold.words(sentence), ours)
-        test_edges = _edges(self.test.words(partner), theirs)
+        gold_edges = _edges(self.gold.words(sentence), ours, self._form)
+        test_edges = _edges(self.test.words(partner), theirs, self._form)
         edges = np.union1d(gold_edges, test_edges)
         of_gold = np.searchsorted(gold_edges, edges[:-1], side="right") - 1
         of_test = np.searchsorted(test_edges, edges[:-1], side="right") - 1
@@ -178,10 +180,10 @@ def _not_aside(bank: Treebank, sentence: int, aside: Mask | None) -> Int64:
     return np.flatnonzero(~aside[first:last])
 
 
-def _edges(words: list[str], positions: Int64) -> Int64:
+def _edges(words: list[str], positions: Int64, form: str) -> Int64:
     """The borders between some words, counted in characters."""
     numbers: list[int] = positions.tolist()
-    return np.cumsum([0, *(len(plain_word(words[number])) for number in numbers)])
+    return np.cumsum([0, *(len(matched_word(words[number], form)) for number in numbers)])
 
 
 KINDS = ("CE", "SP", "EM")
@@ -193,7 +195,7 @@ class CheckPlan:
     """The choice of brackets: those of the metric under a preset, with ``exact`` matches or without.
 
     ``sample`` limits their number (0: all); ``seed`` gives the order. ``by_sentence``: all brackets of a sentence are asked about
-    together, and ``sample`` is a number of sentences.
+    together, and ``sample`` is a number of sentences. ``match_words`` is that of :func:`treegauge.score`.
     """
 
     metric: Hogenhout = field(default_factory=Hogenhout)
@@ -202,6 +204,7 @@ class CheckPlan:
     sample: int = 0
     seed: int = 1
     by_sentence: bool = False
+    match_words: str = "exact"
 
 
 class Occurrence(NamedTuple):
@@ -244,6 +247,11 @@ class System:
     counts: Mapping[str, int]
     question: Int64
     names: Sequence[BracketKey]
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes on sentences that do not fit the treebank, and the remarks on all of them together."""
+        return notes_with_remarks(self.pair.alignment.notes, self.spans.gold, self.bank)
 
     def judgements(self, verdict: Callable[[int], Verdict | None]) -> Judgements:
         """The judgements of this system's brackets, given the verdict on each question."""
@@ -376,12 +384,13 @@ class _Finder:
     def add(self, index: int, name: str, bank: Treebank) -> System:
         """The brackets of a system, and the number of each one's question."""
         bare = without_traces(bank, self.preset)
-        pair = pair_of(self.bare, bare, align(self.bare, bare, self.preset), self.preset)
+        words = WordNumbers(self.preset, self.plan.match_words)
+        pair = pair_of(self.bare, bare, align(self.gold, bank, self.preset, words), self.preset, words)
         items = find_items(pair, self.plan.metric.keep)
         metric = self.plan.metric
         rows = metric.rows(pair)
         counts = {name: int(count) for name, count in zip(metric.columns, total_of(rows), strict=True)}
-        spans = WordSpans(self.bare, bare, pair.alignment, self.preset)
+        spans = WordSpans(self.bare, bare, pair.alignment, self.preset, self.plan.match_words)
         test = items.test.brackets
         chains = items.test.chains(range(test.n_brackets))
         wanted: list[bool] = items.test.labelled(metric.structure).tolist()

@@ -22,10 +22,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from treegauge.errors import FormatError, InputError, WriteError
-from treegauge.io.graphs import NONE, ROOT, Graph, GraphNode, LabelParts, Word, join_label, node_parts, split_label, treebanks_of
+from treegauge.io.graphs import (
+    NONE,
+    ROOT,
+    Graph,
+    GraphNode,
+    LabelParts,
+    Word,
+    broken_as_graph,
+    join_label,
+    node_parts,
+    split_label,
+    treebanks_of,
+)
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
-from treegauge.io.xml import XmlHandler, attribute_text, found_in
+from treegauge.io.xml import XmlHandler, attribute_text, found_by_sentence, found_in
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.discontinuous import walk
 from treegauge.trees.tree import Tree
@@ -39,8 +51,16 @@ _NOT_FEATURES = {"id", "begin", "end", "word", "pos", "cat", "rel", "lemma", "in
 
 
 def check_alpino(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of an Alpino XML file, in blocks, and all its errors; after one of XML itself nothing more can be read."""
-    return treebanks_of(found_in(text, _Handler(text, options)), text.name, options)
+    """All trees of an Alpino XML file, in blocks, and all its errors; after one of XML itself nothing more can be read.
+
+    Or a sentence without a parse for each broken one; then each is read by itself.
+    """
+    handler = _Handler(text, options)
+    if options.on_error == "stop":
+        return treebanks_of(found_in(text, handler), text.name, options)
+    sentences = found_by_sentence(text, handler, "alpino_ds")
+    graphs = (graph for line, name, found in sentences for graph in broken_as_graph(found, name, line))
+    return treebanks_of(graphs, text.name, options)
 
 
 class _Handler(XmlHandler[Graph]):

@@ -18,6 +18,7 @@ import numpy as np
 from treegauge.errors import BracketError, InputError
 from treegauge.io.bracketed_columns import Events, Names, TreeColumns, begin_at_margin, find_events, join_parts, part_of
 from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
+from treegauge.io.escapes import has_escapes, read_escapes
 from treegauge.io.repairs import Mended, mend, mend_texts
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Origin, Problem, Treebank
@@ -107,6 +108,7 @@ def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
     """The errors and trees from the block on in which the fast reader failed."""
     path, options = reader.path, reader.options
+    block = read_escapes(block, lines=options.lines, is_whole=False)
     scanner = Scanner(path, reader.place, options, is_nested_at_margin(block))
     try:
         for lines in _pieces(_lines(block, reader.chunks)):
@@ -245,6 +247,9 @@ class _TextBlock:
         """The same from the compiled scanner, if the text is plain."""
         if self.options.lines or (self.options.comment.strip() and self.options.comment.strip().encode() in self.text):
             return None
+        if has_escapes(self.text):
+            names.has_escapes = True
+            return None
         found = names.scan(self.text, self.path, self.place.line, is_last=self.is_last, may_nest=self.may_nest_at_margin)
         if found is None:
             return None
@@ -258,6 +263,7 @@ class _TextBlock:
 
     def _read(self, names: Names) -> tuple[TreeColumns | None, int]:
         text, comment_lines = _without_comments(self.text, self.options.comment, self.place.begins_line)
+        text = read_escapes(text, lines=self.options.lines, is_whole=self.is_last)
         if self.options.lines:
             used = len(text) if self.is_last else text.rfind(b"\n") + 1
             left_out = comment_lines | {line - self.place.line for line in self.bad_lines}
@@ -304,7 +310,8 @@ class _TextBlock:
     def _error(self) -> InputError:
         if not self.may_nest_at_margin:
             return BracketError("a tree that is broken", path=self.path, line=self.place.line)
-        error = first_error(self.text, self.path, self.place, self.options)
+        text = read_escapes(self.text, lines=self.options.lines, is_whole=self.is_last)
+        error = first_error(text, self.path, self.place, self.options)
         assert error is not None, "the fast reader refused what the careful one accepts"
         return error
 

@@ -280,7 +280,7 @@ class Names:
 
     def vocabulary(self) -> tuple[str, ...]:
         new = self.word_names.strings[len(self._vocabulary) :]
-        self._vocabulary += [restore_word(name) if "RB-" in name else name for name in new]
+        self._vocabulary += [name if name.isalnum() and name.isascii() else restore_word(name) for name in new]
         return tuple(self._vocabulary)
 
 

@@ -17,7 +17,8 @@ CoNLL-2000 columns from trees of the shape that :mod:`treegauge.io.conll2000` de
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,8 @@ from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.tables import number_of
 from treegauge.trees.bracketed import restore_word
-from treegauge.trees.treebank import Int32, Origin, Treebank
+from treegauge.trees.tree import Tree
+from treegauge.trees.treebank import Int32, Origin, Problem, Treebank
 
 __all__ = ["OUTSIDE", "SENTENCE_LABEL", "check_conll2000", "conll2000_text"]
 
@@ -82,31 +84,48 @@ def _check_block(text: bytes, path: str, first_line: int, options: ReadOptions) 
     treebank = _read_block(text, comments, path, first_line)
     if treebank is None:
         errors, text = _errors_and_good_lines(text.split(b"\n"), comments, path, first_line)
-        yield from errors
         treebank = _read_block(text, comments, path, first_line)
         assert treebank is not None, "the careful reader lets through what the fast one refuses"
+        if options.on_error == "stop":
+            yield from (error for of_sentence in errors.values() for error in of_sentence)
+        else:
+            treebank = _with_broken(treebank, path, {line: of_sentence[0] for line, of_sentence in errors.items()})
     if len(treebank):
         yield treebank
 
 
-def _errors_and_good_lines(lines: list[bytes], comments: list[int], path: str, first_line: int) -> tuple[list[InputError], bytes]:
-    """All errors, and the text without the lines of the sentences they are in."""
-    errors: list[InputError] = []
+def _errors_and_good_lines(
+    lines: list[bytes], comments: list[int], path: str, first_line: int
+) -> tuple[dict[int, list[InputError]], bytes]:
+    """All errors, by the first line of their sentence, and the text without the lines of these sentences."""
+    errors: dict[int, list[InputError]] = {}
     left_out = set(comments)
     sentence: list[int] = []
-    is_bad = False
+    of_sentence: list[InputError] = []
     for number, line in enumerate([*lines, b""]):
         if line.strip():
             sentence.append(number)
             error = _line_error(line, path, first_line + number)
             if error is not None:
-                errors.append(error)
-                is_bad = True
+                of_sentence.append(error)
         elif number not in left_out:
-            for bad in sentence if is_bad else ():
-                lines[bad] = b""
-            sentence, is_bad = [], False
+            if of_sentence:
+                errors[first_line + sentence[0]] = of_sentence
+                for bad in sentence:
+                    lines[bad] = b""
+            sentence, of_sentence = [], []
     return errors, b"\n".join(lines)
+
+
+def _with_broken(good: Treebank, path: str, errors: Mapping[int, InputError]) -> Treebank:
+    """The trees with an empty one for each broken sentence, in the order of their lines."""
+    problems = {number: Problem(e.place, e.problem, e.advice) for number, e in enumerate(errors.values())}
+    empty = replace(
+        Treebank.from_trees([Tree("")] * len(errors)), origins=(Origin(path, np.array(list(errors), np.int64), None, problems),)
+    )
+    both = Treebank.concatenate([good, empty])
+    lines = np.concatenate([origin.line for origin in both.origins])
+    return both.take(np.argsort(lines, kind="stable"))
 
 
 def _line_error(line: bytes, path: str, number: int) -> InputError | None:

@@ -10,7 +10,7 @@ each tree are put in their places.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -22,28 +22,45 @@ from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.discbracket import discbracket_line, with_places
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Treebank, pick_origins
+from treegauge.trees.treebank import Origin, Problem, Treebank, pick_origins
 
 __all__ = ["check_discbracket", "discbracket_text"]
 
 
 def check_discbracket(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of a discbracket file, in blocks, and all its errors."""
+    """All trees of a discbracket file, in blocks, and all its errors; or a sentence without a parse for each broken one."""
     for block in check_bracketed(text, options):
         if isinstance(block, InputError):
             yield block
             continue
         trees: list[Tree] = []
         kept: list[int] = []
+        problems: dict[int, Problem] = {}
+        known = block.problems()
         for index, tree in enumerate(block):
             try:
-                trees.append(with_places(tree))
+                trees.append(tree if index in known and not known[index].repairs else with_places(tree))
                 kept.append(index)
             except FormatError as error:
-                yield _at(block, index, error)
+                error = _at(block, index, error)
+                if options.on_error == "stop":
+                    yield error
+                    continue
+                problems[index] = Problem(error.place, error.problem, error.advice)
+                trees.append(Tree(""))
+                kept.append(index)
         if trees:
             origins = pick_origins(block.origins, np.array(kept, dtype=np.int64))
-            yield replace(Treebank.from_trees(trees), origins=tuple(origins))
+            yield replace(Treebank.from_trees(trees), origins=tuple(_with_problems(origins, problems)))
+
+
+def _with_problems(origins: Iterable[Origin], problems: Mapping[int, Problem]) -> Iterator[Origin]:
+    """The origins with further problems, numbered from the first tree of all."""
+    first = 0
+    for origin in origins:
+        own = {index - first: problem for index, problem in problems.items() if first <= index < first + len(origin.line)}
+        yield replace(origin, problems={**origin.problems, **own})
+        first += len(origin.line)
 
 
 def _at(block: Treebank, index: int, error: FormatError) -> FormatError:

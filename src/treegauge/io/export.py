@@ -23,7 +23,18 @@ from collections.abc import Iterable, Iterator
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
 from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at
-from treegauge.io.graphs import ROOT, ROOT_LABEL, Graph, GraphNode, LabelParts, Word, join_label, split_label, treebanks_of
+from treegauge.io.graphs import (
+    ROOT,
+    ROOT_LABEL,
+    Graph,
+    GraphNode,
+    LabelParts,
+    Word,
+    broken_as_graph,
+    join_label,
+    split_label,
+    treebanks_of,
+)
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_word
@@ -41,8 +52,36 @@ _COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morp
 
 
 def check_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of an export file, in blocks, and all its errors."""
-    return treebanks_of(_ExportScanner(text.name, options).graphs(text), text.name, options)
+    """All trees of an export file, in blocks, and all its errors; or a sentence without a parse for each broken one."""
+    scanner = _ExportScanner(text.name, options)
+    lines = enumerate(text.lines(), start=1)
+    found = scanner.graphs(lines) if options.on_error == "stop" else _sentence_by_sentence(scanner, lines)
+    return treebanks_of(found, text.name, options)
+
+
+def _sentence_by_sentence(scanner: _ExportScanner, lines: Iterable[tuple[int, bytes]]) -> Iterator[Graph]:
+    """The sentences of a file, each from its ``#BOS`` to the next; broken ones have their error, and so has text that is none."""
+    for has_begun, piece in _pieces(lines):
+        number, first = piece[0]
+        fields = first.split()
+        name = fields[1].decode("utf-8", "replace") if has_begun and len(fields) > 1 else str(number)
+        items = list(scanner.graphs(piece))
+        if items or has_begun:
+            yield from broken_as_graph(items, name, number)
+
+
+def _pieces(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bool, list[tuple[int, bytes]]]]:
+    """Numbered lines up to each ``#BOS``, and whether they begin with one."""
+    piece: list[tuple[int, bytes]] = []
+    has_begun = False
+    for number, line in lines:
+        if line.split(maxsplit=1)[:1] == [b"#BOS"]:
+            if piece:
+                yield has_begun, piece
+            piece, has_begun = [], True
+        piece.append((number, line))
+    if piece:
+        yield has_begun, piece
 
 
 def is_node_name(word: bytes) -> bool:
@@ -64,8 +103,9 @@ class _ExportScanner:
         self.is_lost = False  # outside sentences, where one error is enough
         self.in_table = False
 
-    def graphs(self, text: Text) -> Iterator[Graph | InputError]:
-        for self.number, self.line in enumerate(text.lines(), start=1):
+    def graphs(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Graph | InputError]:
+        """The sentences and errors in numbered lines."""
+        for self.number, self.line in lines:
             fields = self.line.split()
             if not fields:
                 continue
@@ -85,7 +125,9 @@ class _ExportScanner:
                     yield self.graph
                 self.graph = None
         if self.graph is not None:
-            yield self._error(f"sentence {self.graph.name} has no #EOS: the file ends in it", advice="Was the file cut short?")
+            unfinished, self.graph = self.graph, None
+            where = "the file ends in it" if self.options.on_error == "stop" else "the next one or the end of the file comes first"
+            yield self._error(f"sentence {unfinished.name} has no #EOS: {where}", advice="Was the file cut short?")
 
     def _read_keyword(self, fields: list[bytes]) -> bool:
         """Whether the line begins with a keyword, which is then obeyed; ``#EOS`` is so by the caller."""

@@ -13,7 +13,7 @@ They are joined as the SPMRL treebanks join them, ``NN-SB##lem=Haus|case=nom##``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from treegauge.io.sources import ReadOptions
 from treegauge.trees.bracketed import restore_label
 from treegauge.trees.discontinuous import Placed, walk, weave
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Origin, Treebank
+from treegauge.trees.treebank import Origin, Problem, Treebank
 
 __all__ = [
     "NONE",
@@ -37,6 +37,7 @@ __all__ = [
     "NodeRow",
     "Word",
     "WordRow",
+    "broken_as_graph",
     "canonical_label",
     "join_label",
     "node_parts",
@@ -68,42 +69,70 @@ class GraphNode(NamedTuple):
 
 @dataclass
 class Graph:
-    """A sentence: its words, and its nodes by name; ``has_root`` if the tree is to have the virtual root."""
+    """A sentence: its words, and its nodes by name; ``has_root`` if the tree is to have the virtual root.
+
+    ``error`` is what is wrong with a sentence that could not be read, where that is to be a sentence without a parse.
+    """
 
     name: str
     line: int
     words: list[Word] = field(default_factory=list[Word])
     nodes: dict[str, GraphNode] = field(default_factory=dict[str, GraphNode])
     has_root: bool = True
+    error: InputError | None = None
+
+
+def broken_as_graph(items: Iterable[Graph | InputError], name: str, line: int) -> Iterator[Graph]:
+    """The sentences among what was found in the text of one; if there is none, or an error behind it, a broken one in its place."""
+    is_good = False
+    for item in items:
+        if isinstance(item, Graph):
+            is_good = True
+            yield item
+        else:
+            yield Graph(name, line, error=item)
+            return
+    if not is_good:
+        yield Graph(name, line)
 
 
 def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees in blocks, and the errors between them: those given, and those of graphs that are no trees."""
+    """The trees in blocks, and the errors between them: those given, and those of graphs that are no trees.
+
+    Unless reading is to stop at an error, a graph that is no tree is a sentence without a parse.
+    """
     trees: list[Tree] = []
     lines: list[int] = []
     names: list[str] = []
+    problems: dict[int, Problem] = {}
     size = 0
     for graph in graphs:
         if isinstance(graph, InputError):
             yield graph
             continue
         try:
+            if graph.error is not None:
+                raise graph.error
             trees.append(_tree(graph, path, options))
         except InputError as error:
-            yield error
-            continue
+            if options.on_error == "stop":
+                yield error
+                continue
+            problems[len(trees)] = Problem(error.place, error.problem, error.advice)
+            trees.append(Tree(""))
         lines.append(graph.line)
         names.append(graph.name)
         size += len(graph.words) + 1
         if size > _BLOCK_SIZE:
-            yield _block(trees, path, lines, names)
-            trees, lines, names, size = [], [], [], 0
+            yield _block(trees, path, lines, names, problems)
+            trees, lines, names, problems, size = [], [], [], {}, 0
     if trees:
-        yield _block(trees, path, lines, names)
+        yield _block(trees, path, lines, names, problems)
 
 
-def _block(trees: list[Tree], path: str, lines: list[int], names: list[str]) -> Treebank:
-    return replace(Treebank.from_trees(trees), origins=(Origin(path, np.array(lines, np.int64), tuple(names)),))
+def _block(trees: list[Tree], path: str, lines: list[int], names: list[str], problems: Mapping[int, Problem]) -> Treebank:
+    origin = Origin(path, np.array(lines, np.int64), tuple(names), problems)
+    return replace(Treebank.from_trees(trees), origins=(origin,))
 
 
 def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:

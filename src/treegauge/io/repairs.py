@@ -14,6 +14,7 @@ import numpy as np
 
 from treegauge.io.bracketed_columns import find_events
 from treegauge.io.diagnosis import TextPosition, bad_bytes, first_error, is_comment
+from treegauge.io.escapes import escape_everywhere, read_escapes
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.treebank import Problem
 
@@ -162,6 +163,8 @@ def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, i
 
     ``nested``: brackets at the beginning of a line are inside trees, too. With ``used`` 0, more text is needed.
     """
+    is_repaired = options.on_error == "repair" and b"\\(" in text
+    text = escape_everywhere(text) if is_repaired else read_escapes(text, lines=options.lines, is_whole=is_last)
     if options.lines:
         used = len(text) if is_last else text.rfind(b"\n") + 1
         pieces: Sequence[_Piece] = list(_lines(text[:used], options))
@@ -181,9 +184,11 @@ def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions
     problems: dict[int, Problem] = {}
     for number, given in enumerate(texts):
         text = given.encode("utf-8", "replace").strip()
-        line = text.replace(b"\n", b" ").replace(b"\r", b" ")
+        line = read_escapes(text.replace(b"\n", b" ").replace(b"\r", b" "), lines=True)
         if not _is_good(line):
-            line, problem = _mended(text, path, TextPosition(first + number, 0), options, b"")
+            line, problem = _mended(
+                escape_everywhere(text) if b"\\(" in text else text, path, TextPosition(first + number, 0), options, b""
+            )
             problems[number] = problem
             line = line.replace(b"\n", b" ").strip()
         lines.append(line + b"\n")

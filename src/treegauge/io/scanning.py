@@ -142,6 +142,8 @@ class ScannedNames:
         self._state = np.zeros(16, dtype=np.int64)
         self._labels: list[str] = []
         self._vocabulary: list[str] = []
+        self.has_escapes = False
+        """Whether some text had escaped brackets, which the scanner does not know."""
 
     def fresh(self) -> ScannedNames:
         """Names that know nothing yet."""
@@ -158,7 +160,7 @@ class ScannedNames:
     def vocabulary(self) -> tuple[str, ...]:
         strings = self.word_strings
         new = strings.text(len(self._vocabulary), strings.count)
-        self._vocabulary += [restore_word(name) if "RB-" in name else name for name in new]
+        self._vocabulary += [name if name.isalnum() and name.isascii() else restore_word(name) for name in new]
         return tuple(self._vocabulary)
 
     @property

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treegauge.io.bracketed_columns import Bytes, Mask
+from treegauge.io.escapes import has_escapes
 from treegauge.io.formats import detect_format
 from treegauge.io.sources import CHUNK_BYTES, ByteRange, ReadOptions, Source, Text
 from treegauge.trees.treebank import Int64
@@ -71,6 +72,8 @@ def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> SplitFil
         with open(path, "rb") as file:
             while chunk := file.read(_CHUNK_BYTES):
                 checksum = zlib.crc32(chunk, checksum)
+                # An escaped bracket is none, which only the reader of a whole tree can tell.
+                can_be_cut = can_be_cut and (options.lines or not (has_escapes(chunk) or chunk.endswith(b"\\")))
                 if can_be_cut:
                     scanner.add(chunk)
                 end += len(chunk)

@@ -19,6 +19,7 @@ from treegauge.io.graphs import (
     LabelParts,
     Word,
     WordRow,
+    broken_as_graph,
     join_label,
     node_parts,
     rows_of_tree,
@@ -27,7 +28,7 @@ from treegauge.io.graphs import (
 )
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
-from treegauge.io.xml import XmlHandler, attribute_text, found_in
+from treegauge.io.xml import XmlHandler, attribute_text, found_by_sentence, found_in
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -40,8 +41,16 @@ _NOT_FEATURES = {"id", "word", "pos", "cat", "lemma", "morph"}
 
 
 def check_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of a TIGER-XML file, in blocks, and all its errors; after one of XML itself nothing more can be read."""
-    return treebanks_of(found_in(text, _Handler(text, options)), text.name, options)
+    """All trees of a TIGER-XML file, in blocks, and all its errors; after one of XML itself nothing more can be read.
+
+    Or a sentence without a parse for each broken one; then each is read by itself.
+    """
+    handler = _Handler(text, options)
+    if options.on_error == "stop":
+        return treebanks_of(found_in(text, handler), text.name, options)
+    sentences = found_by_sentence(text, handler, "s")
+    graphs = (graph for line, name, found in sentences for graph in broken_as_graph(found, name, line))
+    return treebanks_of(graphs, text.name, options)
 
 
 class _TigerEdge(NamedTuple):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, TypeVar
 from xml.parsers import expat
 
 from treegauge.errors import FormatError, InputError
 from treegauge.io.sources import Text
 
-__all__ = ["XmlHandler", "attribute_text", "found_in"]
+__all__ = ["Sentence", "XmlHandler", "attribute_text", "found_by_sentence", "found_in"]
 
 Item = TypeVar("Item")
 
 _LONGEST_TAG_BYTES = 4 << 20
 """Of a tag with its attributes: the parser begins it anew with every chunk, so one without end takes the square of its length."""
+_LONGEST_ELEMENT_BYTES = 64 << 20
+_DECLARATION = re.compile(rb"\s*<\?xml[^>]*\?>")
+_ID = re.compile(rb"""\bid\s*=\s*["']([^"'<>]*)["']""")
 _FORBIDDEN = {*map(chr, range(32)), "\ufffe", "\uffff"} - {"\t", "\n", "\r"}
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
@@ -27,13 +32,18 @@ class XmlHandler(ABC, Generic[Item]):
     def __init__(self, text: Text) -> None:
         self.path = text.name
         # What was recoded is UTF-8 whatever the file declares.
-        self.parser = expat.ParserCreate("utf-8" if text.is_recoded else None)
+        self._encoding = "utf-8" if text.is_recoded else None
+        self.found: deque[Item | InputError] = deque()
+        self.begin(1)
+
+    def begin(self, line: int) -> None:
+        """Begin a document, or a part of one that is to be read by itself, on that line of the file."""
+        self.parser = expat.ParserCreate(self._encoding)
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.ProcessingInstructionHandler = self.instruction
         self.parser.EntityDeclHandler = self._refuse_entity
-        self.found: deque[Item | InputError] = deque()
-        self._fed = 0
+        self._lines_before, self._fed = line - 1, 0
 
     @abstractmethod
     def start(self, element: str, attributes: dict[str, str]) -> None:
@@ -53,7 +63,7 @@ class XmlHandler(ABC, Generic[Item]):
     @property
     def line(self) -> int:
         """The line that is being read."""
-        return self.parser.CurrentLineNumber
+        return self.parser.CurrentLineNumber + self._lines_before
 
     def feed(self, chunk: bytes, is_last: bool) -> InputError | None:
         """Parse some more; the error that makes going on impossible, if any."""
@@ -65,12 +75,13 @@ class XmlHandler(ABC, Generic[Item]):
                 return FormatError(problem, path=self.path, line=self.line, advice="Is a quote or a '>' missing?")
         except expat.ExpatError as error:
             problem = expat.ErrorString(error.code)
-            advice = "Was the file cut short, or is it another format (--format-in)?"
-            return FormatError(
-                f"this is not XML: {problem}", path=self.path, line=error.lineno, column=error.offset + 1, advice=advice
-            )
+            advice = "Was the file cut short, or is it another format (option format)?"
+            line = error.lineno + self._lines_before
+            return FormatError(f"this is not XML: {problem}", path=self.path, line=line, column=error.offset + 1, advice=advice)
         except (LookupError, ValueError) as error:
-            return FormatError(f"this XML cannot be read: {error}", path=self.path, line=1, advice="Give its --encoding.")
+            return FormatError(
+                f"this XML cannot be read: {error}", path=self.path, line=1, advice="Give its encoding (option encoding)."
+            )
         except InputError as error:
             return error
         problem = self.missing() if is_last else ""
@@ -94,6 +105,53 @@ def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputErro
         if error is not None:
             yield error
             return
+
+
+class Sentence(NamedTuple):
+    """A sentence as its text was read: its line, its id, and the items and errors found there."""
+
+    line: int
+    name: str
+    found: list[Any]
+
+
+def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> Iterator[Sentence]:
+    """The items of each element of that name, read by itself, so that what is broken in one of them costs no other.
+
+    An element ends at its end tag or, where that is missing, before the next one begins.
+    """
+    declaration = _DECLARATION.match(text.head)
+    header = declaration[0].replace(b"\n", b" ") if declaration else b""
+    end = f"</{element}>".encode()
+    is_empty = True
+    for line, piece in _elements(text, re.compile(rf"<{element}(?=[\s>/])".encode())):
+        is_empty = False
+        close = piece.find(end)
+        piece = piece[: close + len(end)] if close >= 0 else piece.rstrip()
+        handler.begin(line)
+        error = handler.feed(header + piece, is_last=True)
+        found: list[Item | InputError] = [*handler.found, *([error] if error is not None else [])]
+        handler.found.clear()
+        name = _ID.search(piece[: piece.find(b">") + 1])
+        yield Sentence(line, name[1].decode("utf-8", "replace") if name else str(line), found)
+    if is_empty:
+        raise FormatError(handler.missing() or f"no <{element}> in this XML file", path=text.name)
+
+
+def _elements(text: Text, begin: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The text from the beginning of each element to that of the next, and its line."""
+    rest, line = b"", 1
+    for chunk, is_last in text.chunks():
+        rest += chunk
+        starts = [found.start() for found in begin.finditer(rest)]
+        cuts = [0, *(start for start in starts if start), *([len(rest)] if is_last else [])]
+        for first, last in pairwise(cuts):
+            if begin.match(rest, first):
+                yield line, rest[first:last]
+            line += rest.count(b"\n", first, last)
+        rest = rest[cuts[-1] :]
+        if len(rest) > _LONGEST_ELEMENT_BYTES:
+            raise FormatError(f"a sentence of more than {_LONGEST_ELEMENT_BYTES >> 20} MB", path=text.name, line=line)
 
 
 def attribute_text(value: str) -> str:

@@ -70,7 +70,7 @@ def save_state(path: str | Path, state: LearningState, settings: Mapping[str, An
 def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
     """The state in a file; :class:`~treegauge.errors.UsageError` if it belongs to other settings."""
     if not os.path.exists(path):
-        raise UsageError(f"{path}: no checkpoint there to resume from; leave out --resume to start")
+        raise UsageError(f"{path}: no checkpoint there to resume from; start without the option resume")
     document, arrays = read_archive(path, SCHEMA, VERSION)
     try:
         found = dict(document["settings"])
@@ -78,7 +78,7 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
         if other:
             raise UsageError(
                 f"{path}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                "  Resume with the same sentences and options, or leave out --resume to start again."
+                "  Resume with the same sentences and options, or start again (without the option resume)."
             )
         grammar = unpack_grammar(document["grammar"], "grammar", arrays)
         if grammar is None:

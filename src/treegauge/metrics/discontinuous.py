@@ -47,6 +47,7 @@ class DiscontinuousBrackets(Metric):
         **{rate: rate for rate in ("f1", "unlabelled_f1", "exact_match")},
     }
     discontinuous = True
+    exact_columns = ("exact",)
 
     def rows(self, pair: Pair) -> Rows:
         gold, test = pair.gold.select(pair.gold.fan_out > 1), pair.test.select(pair.test.fan_out > 1)
@@ -58,7 +59,7 @@ class DiscontinuousBrackets(Metric):
             *(np.ones(len(pair)), matched, gold.counts, test.counts, unlabelled),
             *(with_gaps, with_gaps & (matched == gold.counts) & (matched == test.counts)),
         ]
-        return np.stack([column.astype(np.int64) for column in columns], axis=1)
+        return self.without_parse(np.stack([column.astype(np.int64) for column in columns], axis=1), pair)
 
     def rates(self, total: Total) -> Rates:
         n = dict(zip(self.columns, total, strict=True))

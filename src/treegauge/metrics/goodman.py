@@ -67,6 +67,7 @@ class Goodman(Metric):
     )
 
     sentence_columns = ("labelled_tree", "bracketed_tree", "consistent_brackets_tree")
+    exact_columns = ("labelled_tree", "bracketed_tree")
 
     def rows(self, pair: Pair) -> Rows:
         n = len(pair)
@@ -78,8 +79,8 @@ class Goodman(Metric):
         in_gold = np.unique(code[:n_gold], return_index=True)[1]
         in_test = np.unique(code[n_gold:], return_index=True)[1]
 
-        # A preterminal covers one word and crosses nothing.
-        crosses = np.zeros(len(test.sentence), dtype=np.bool_)
+        # A preterminal covers one word and crosses nothing, unless gold does not have the word.
+        crosses = test.end > pair.test.n_shared[test.sentence]
         crosses[: pair.test.n_brackets] = crossing(pair.gold, pair.test)
 
         def count(triples: Int64, right: NDArray[np.bool_]) -> Int64:

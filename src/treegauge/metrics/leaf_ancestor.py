@@ -217,19 +217,27 @@ class LeafAncestor(Metric):
         return np.stack([column.astype(np.float64) for column in columns], axis=1)
 
     def similarities(self, pair: Pair) -> NDArray[np.float64]:
-        """The similarity of each kept token's lineages; nan where it has none, or is a further piece of a gold token."""
+        """The similarity of each kept token's lineages; nan where it has none, or is a further piece of a gold token.
+
+        A word of a sentence without a parse is like nothing, and so is a word that only one side has, where words were aligned by
+        edit distance: 0.
+        """
         classes = pair.classes if pair.preset.labelled else np.zeros_like(pair.classes)
         gold, test = lineages(pair.gold), lineages(pair.test)
         gold_path, test_path = (np.append(path, 0) for path in path_codes(pair.gold, pair.test, classes))
         different = (gold_path[gold.bracket] != test_path[test.bracket]) | (gold.begins != test.begins) | (gold.ends != test.ends)
         similarity = np.ones(len(different))
-        similarity[((gold.length + test.length) == 0) | ~pair.gold.counted] = np.nan
+        has_none = (gold.length + test.length) == 0
+        similarity[has_none] = np.where(np.repeat(pair.has_parse, np.diff(pair.gold.token_offset)), np.nan, 0)[has_none]
+        similarity[~pair.gold.counted] = np.nan
         tokens = np.flatnonzero(different & pair.gold.counted)
         columns = [(path[side.bracket], side.begins, side.ends) for path, side in ((gold_path, gold), (test_path, test))]
         pairs = codes([column[tokens] for side in columns for column in side])
         # Most words share their pair of lineages with others: each pair is compared once.
         _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
         similarity[tokens] = self._compared(pair, gold, test, tokens[first], classes)[which]
+        if pair.gold.shared is not None:
+            similarity[~pair.gold.shared & (pair.gold.counted | pair.test.counted)] = 0
         return similarity
 
     def _compared(self, pair: Pair, gold: Lineages, test: Lineages, tokens: Int64, classes: Int32) -> NDArray[np.float64]:

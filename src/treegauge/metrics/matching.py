@@ -12,7 +12,7 @@ numbers that are equal exactly where the rows are, and everything else is sortin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -191,8 +191,12 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
 
     A bracket crosses if at one of its edges the innermost gold bracket around that edge sticks out on the edge's own side only:
     the gold brackets around an edge are nested, so the innermost one decides. Empty brackets cross nothing. Where brackets have
-    gaps, two cross if they share words and neither holds all of the other's.
+    gaps, two cross if they share words and neither holds all of the other's. A test bracket without a word of the gold sentence
+    (:attr:`Brackets.unplaced`) fits nowhere, and counts as crossing.
     """
+    if gold.shared is not None:
+        gold = gold.select(~gold.unplaced)
+        gold = replace(gold, above=np.where(gold.shared, gold.above, -1))
     if (gold.start >= gold.end).any():
         gold = gold.select(gold.start < gold.end)
     inner_start, inner_end = _innermost_around_edges(gold)
@@ -204,7 +208,7 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     for sentence in np.union1d(gold.with_gaps, test.with_gaps).tolist():
         rows = slice(int(test.offset[sentence]), int(test.offset[sentence + 1]))
         crosses[rows] = crossing_sets(gold.word_sets(sentence), test.word_sets(sentence))
-    return crosses
+    return crosses | test.unplaced
 
 
 def crossing_sets(gold: Sequence[int], test: Sequence[int]) -> list[bool]:

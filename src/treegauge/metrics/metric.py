@@ -193,6 +193,7 @@ class Metric(ABC):
     * ``counts_are_results``: whether tables show the counts beside the rates.
     * ``discontinuous``: whether its definition holds for trees with crossing branches; if not, such trees are refused.
     * ``sentence_columns``: the columns that say of a sentence whether it is right as a whole, see :meth:`without_parse`.
+    * ``exact_columns``: those of them that only a tree over the very same words can have.
     * ``lower_is_better``: the rates that are errors; ``undirected``: those of which neither more nor less is better.
 
     A rate named ``average_...`` is a mean of counts; all others are shares, and shown as percentages.
@@ -209,6 +210,7 @@ class Metric(ABC):
     counts_are_results: ClassVar[bool] = False
     discontinuous: ClassVar[bool] = False
     sentence_columns: ClassVar[tuple[str, ...]] = ()
+    exact_columns: ClassVar[tuple[str, ...]] = ()
     lower_is_better: ClassVar[frozenset[str]] = frozenset()
     undirected: ClassVar[frozenset[str]] = frozenset()
 
@@ -227,11 +229,14 @@ class Metric(ABC):
         value in every rate of sentences, so each of ``sentence_columns`` is 0; its gold parts count as missed, so recall-type rates
         fall; and it adds nothing to what was produced, by which precision-type rates divide. F1 stays 2m/(g+t). A mean over what
         was parsed (average crossing) divides by the number of parses, which is a column of its own.
+
+        A parse whose words were aligned by edit distance is a parse, but no tree over other words is exactly right: each of
+        ``exact_columns`` is 0 for it.
         """
-        fails = ~pair.has_parse
-        if fails.any():
-            places = [self.columns.index(name) for name in self.sentence_columns]
-            rows[np.flatnonzero(fails)[:, None], places] = 0
+        for sentences, names in ((~pair.has_parse, self.sentence_columns), (pair.is_edited, self.exact_columns)):
+            if sentences.any():
+                places = [self.columns.index(name) for name in names]
+                rows[np.flatnonzero(sentences)[:, None], places] = 0
         return rows
 
     @property

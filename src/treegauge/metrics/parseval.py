@@ -55,7 +55,8 @@ class Parseval(Metric):
     }
     compared_with_evalb = True
     discontinuous = True
-    sentence_columns = ("parsed", "no_crossing", "two_or_less_crossing", "exact")
+    sentence_columns = ("parsed", "crossing", "no_crossing", "two_or_less_crossing", "exact")
+    exact_columns = ("exact",)
     lower_is_better = frozenset({"average_crossing"})
 
     def rows(self, pair: Pair) -> Rows:

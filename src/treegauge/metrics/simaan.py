@@ -75,7 +75,7 @@ class ParentChild(Metric):
         label = symbols(brackets, classes)[0]
         return [
             *(brackets.sentence[parent], brackets.start[parent], brackets.end[parent], brackets.gap_numbers[parent]),
-            *(label[parent], side[counts], children.symbol[counts]),
+            *(label[parent], side[counts], children.symbol[counts], children.apart[counts]),
         ]
 
     def rates(self, total: Total) -> Rates:

@@ -129,7 +129,7 @@ class Pipeline:
         if lossy:
             raise UsageError(
                 f"cannot be undone: {', '.join(lossy)} (what it removes is not in the tree any more)\n"
-                "  Give only the steps that can be; treegauge normalise --list shows which."
+                "  Give only the steps that can be undone."
             )
         return Pipeline(self.steps[::-1], undoing=True)
 

@@ -115,6 +115,11 @@ def _sentence(text: str, kind: Kind, path: str, number: int) -> Sentence:
         if not word or not tag:
             column = text.index(token) + 1
             raise FormatError(
-                "expected word/TAG", path=path, line=number, column=column, text=text, advice="Plain tokens: --input tokens."
+                "expected word/TAG",
+                path=path,
+                line=number,
+                column=column,
+                text=text,
+                advice="Are these plain tokens? (option input: tokens)",
             )
     return Sentence(tuple(word for word, _, _ in pairs), tuple(tag for _, _, tag in pairs))

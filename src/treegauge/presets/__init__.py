@@ -29,7 +29,7 @@ FALLBACK = "FALLBACK"
 of a label that is compared, whatever the preset."""
 _FOLDER = os.path.dirname(__file__)
 _MOST_BYTES = 1 << 24
-_PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; treegauge score --show-preset collins shows a whole file."
+_PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; the preset collins is a whole file to look at."
 
 
 class EvalbFile(NamedTuple):

@@ -39,7 +39,7 @@ def _example_line(result: Result, place: Place) -> str:
     if not isinstance(places, SentencePlaces):
         return f"{where}{what}"
     words = places.words(place.sentence, result.signature.preset.delete_tags)
-    recut = any(note.sentence == place.sentence and note.kind == "characters" for note in result.notes)
+    recut = any(note.sentence == place.sentence and note.kind in ("characters", "edited") for note in result.notes)
     if not place.label or recut:
         return f"{where}{what}: {_cut(' '.join(words))}"
     with_bracket = [*words[: place.start], "[" + " ".join(words[place.start : place.end]) + "]", *words[place.end :]]

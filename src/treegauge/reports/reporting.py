@@ -22,6 +22,7 @@ from treegauge import io
 from treegauge.alignment.alignment import Fit, Note, align_pairs
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair, pair_of
+from treegauge.alignment.remarks import notes_with_remarks
 from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.reading import holds_gaps
@@ -74,7 +75,7 @@ def rescore(result: Result) -> Result:
         result.metric,
         signature.preset,
         on_mismatch=signature.on_mismatch,
-        ignore_words=signature.ignore_words,
+        match_words=signature.match_words,
         reading=reading,
         on_error=reading.on_error,
         pair="text",
@@ -107,9 +108,10 @@ def pair_behind(result: Result) -> Pair:
     """The brackets that a result was counted from, all sentences in one pair."""
     trees, signature = result.scored_trees, result.signature
     preset = signature.preset
-    gold, test = (without_traces(Treebank.concatenate(list(blocks)), preset) for blocks in (trees.gold, trees.test))
-    words = WordNumbers(preset)
-    alignment = align_pairs(gold, test, trees.partner, preset, words, ignore_words=signature.ignore_words)
+    whole = Treebank.concatenate(list(trees.gold)), Treebank.concatenate(list(trees.test))
+    gold, test = (without_traces(bank, preset) for bank in whole)
+    words, edit = WordNumbers(preset, signature.match_words), signature.on_mismatch == "edit"
+    alignment = align_pairs(gold, test, trees.partner, preset, words, edit=edit, with_traces=whole)
     return pair_of(gold, test, alignment, preset, words, on_mismatch="skip" if signature.on_mismatch == "skip" else "align")
 
 
@@ -233,7 +235,7 @@ class _SentenceEncoder:
         if kinds := self._kinds.get(system, {}).get(sentence):
             document["k"] = kinds
         partner = int(pair.alignment.test[sentence])
-        if partner < 0 or pair.alignment.fit[sentence] > Fit.CHARACTERS:
+        if partner < 0 or pair.alignment.fit[sentence] > Fit.EDITED:
             note = self._notes[system].get(sentence)
             return document | {"x": note.what if note else "no parse"}
         tree = self._tree(bank, self._of_system[system], partner)
@@ -321,8 +323,11 @@ class Report:
 
     @property
     def notes(self) -> list[tuple[str, Note]]:
-        """The notes on single sentences, by system."""
-        of_systems = {system: found.pair.alignment.notes for system, found in self.marks.items()} or self.kept_notes
+        """The notes on single sentences, and the remarks on all of them together, by system."""
+        of_systems = {
+            system: notes_with_remarks(found.pair.alignment.notes, self.gold, self.banks[system])
+            for system, found in self.marks.items()
+        } or self.kept_notes
         return [(system, note) for system, notes in of_systems.items() for note in notes]
 
     def tables(self) -> list[Table]:

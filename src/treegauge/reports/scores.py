@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from treegauge.alignment.alignment import Note
+from treegauge.alignment.remarks import REMARKS, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
 from treegauge.metrics.evalb.scoring import UNPAIRED, VALID, SentenceResult
-from treegauge.scoring.result import PROBLEM_KINDS, Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
+from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
 from treegauge.tables import Cell, Table, number_of, render
 
 __all__ = [
@@ -25,12 +26,11 @@ __all__ = [
     "failed_limits",
     "listed_notes",
     "misfits",
+    "misfits_in",
     "note_lines",
     "one_of_each_system",
     "parse_rate_limit",
-    "problems_only",
     "score_text",
-    "unread_trees",
 ]
 
 
@@ -44,12 +44,15 @@ def one_of_each_system(results: Sequence[Result]) -> list[Result]:
 
 MOST_NOTES = 10
 """So many sentences of a kind are listed; the others are counted."""
+_EXAMPLES = 3
+"""So many where one thing is wrong with most sentences."""
 
 _COUNTED = {
     "broken": "trees that cannot be read",
     "repaired": "trees that were repaired",
     "no-parse": "sentences without a parse",
     "text-differs": "sentences whose words differ",
+    "edited": "sentences whose words were aligned by edit distance",
     "missing": "gold sentences without a test sentence",
     "extra": "test sentences without a gold sentence",
     "evalb": "remarks of EVALB",
@@ -66,23 +69,24 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
     """The same of the notes on each system."""
     for system, every in notes.items():
         who = f"{system}: " if len(notes) > 1 else ""
+        remarks = [note for note in every if note.kind in REMARKS]
         for kind, title in _COUNTED.items():
             of_kind = [note for note in every if note.kind == kind]
-            shown = of_kind if len(of_kind) <= MOST_NOTES + 1 else of_kind[:MOST_NOTES]
+            is_rule = kind in ("text-differs", "edited") and any(remark.kind == "all-words" for remark in remarks)
+            most = _EXAMPLES if is_rule else MOST_NOTES
+            shown = of_kind if len(of_kind) <= most + 1 else of_kind[:most]
             yield from (f"{who}{note.text}" for note in shown)
             if len(of_kind) > len(shown):
                 yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all)"
         recut = sum(note.kind == "characters" for note in every)
         if recut:
             yield f"{who}sentences with other tokens over the same text, aligned by characters: {recut}"
+        for remark in remarks:
+            advice = advice_on(remark, "--match-words {}", "--on-mismatch edit")
+            yield f"{who}warning: {remark.text}" + (f"; {advice}" if advice else "")
 
 
-def problems_only(notes: Mapping[str, Sequence[Note]]) -> dict[str, list[Note]]:
-    """The notes about trees that could not be read, or had to be repaired."""
-    return {system: [note for note in every if note.kind in PROBLEM_KINDS] for system, every in notes.items()}
-
-
-def unread_trees(notes: Mapping[str, Sequence[Note]]) -> list[str]:
+def _unread_trees(notes: Mapping[str, Sequence[Note]]) -> list[str]:
     """A line for each system that has trees that cannot be read."""
     counts = {system: sum(note.kind == "broken" for note in every) for system, every in notes.items()}
     said = "could not be read (listed above)"
@@ -91,13 +95,18 @@ def unread_trees(notes: Mapping[str, Sequence[Note]]) -> list[str]:
 
 def misfits(results: Sequence[Result]) -> list[str]:
     """A line for each system that lacks sentences, has too many, or has trees that cannot be read."""
+    return misfits_in({result.system: result.notes for result in one_of_each_system(results)})
+
+
+def misfits_in(notes: Mapping[str, Sequence[Note]]) -> list[str]:
+    """The same of the notes on each system."""
     lines: list[str] = []
-    for result in one_of_each_system(results):
-        missing = sum(note.kind == "missing" for note in result.notes)
-        extra = sum(note.kind == "extra" for note in result.notes)
-        lines += unread_trees({result.system: result.notes})
+    for system, every in notes.items():
+        missing = sum(note.kind == "missing" for note in every)
+        extra = sum(note.kind == "extra" for note in every)
+        lines += _unread_trees({system: every})
         if missing or extra:
-            lines.append(f"{result.system}: gold and test do not fit: {missing} missing, {extra} extra (listed above)")
+            lines.append(f"{system}: gold and test do not fit: {missing} missing, {extra} extra (listed above)")
     return lines
 
 
@@ -205,7 +214,7 @@ def _as_csv(results: Sequence[Result], per_sentence: bool, examples: int) -> Ite
         yield render(tidy_table(results), "csv") + "\n"
         return
     if len({result.metric for result in results}) > 1:
-        raise UsageError("--per-sentence --format csv has a column for each count, so it takes one metric at a time")
+        raise UsageError("sentences as CSV have a column for each count, so there can be one metric at a time")
     columns = ("system", "sentence", "place", "length", *results[0].columns)
     rows: list[tuple[Cell, ...]] = []
     for result in results:

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge import alignment, io
+from treegauge.alignment.alignment import Note
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
+from treegauge.alignment.remarks import notes_with_remarks
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.matching import crossing, partners, partners_by_order
@@ -32,7 +34,7 @@ from treegauge.trees.drawing import draw_svg, draw_text, fold_settled, legend_sv
 from treegauge.trees.tree import to_flat
 from treegauge.trees.treebank import Int64
 
-__all__ = ["CODES", "NAMES", "BracketMarks", "TreeDiff", "diff", "diff_text", "diffs", "mark_brackets", "worst_diffs"]
+__all__ = ["CODES", "NAMES", "BracketMarks", "TreeDiff", "TreeDiffs", "diff", "diff_text", "diffs", "mark_brackets", "worst_diffs"]
 
 NAMES = ("matched", "missed", "spurious", "crossing", "wrong-label")
 """The marks by their number in :class:`BracketMarks`."""
@@ -158,8 +160,10 @@ def _count_marks(name: str, marks: Mapping[int, str]) -> str:
     return f"{name}: " + ", ".join(f"{count} {mark}" for mark, count in counts.most_common()) if counts else ""
 
 
-def diff(gold: TreebankLike, test: TreebankLike, sentence: int = 0, preset: str | Preset = "default") -> TreeDiff:
-    """The difference of one sentence, counted from 0, as a preset sees it.
+def diff(
+    gold: TreebankLike, test: TreebankLike, sentence: int = 0, preset: str | Preset = "default", *, match_words: str = "exact"
+) -> TreeDiff:
+    """The difference of one sentence, counted from 0, as a preset sees it; ``match_words`` is that of :func:`treegauge.score`.
 
     >>> found = diff("(S (NP (PRP I)) (VP (VBD saw) (NP (NNS stars))))", "(S (NP (PRP I)) (VBD saw) (NP (NNS stars)))")
     >>> found.summary
@@ -167,7 +171,7 @@ def diff(gold: TreebankLike, test: TreebankLike, sentence: int = 0, preset: str 
     >>> print(found.gold_marks)
     {0: 'matched', 1: 'matched', 3: 'missed', 5: 'matched'}
     """
-    return diffs(gold, test, [sentence], preset)[0]
+    return diffs(gold, test, [sentence], preset, match_words=match_words)[0]
 
 
 def diffs(
@@ -178,9 +182,10 @@ def diffs(
     *,
     names: tuple[str, str] = ("gold", "test"),
     options: ReadOptions = ReadOptions(),
+    match_words: str = "exact",
 ) -> list[TreeDiff]:
     """The differences of some sentences, counted from 0; without a choice, of all that differ."""
-    return _Diffs(gold, test, preset, names, options).of(sentences)
+    return TreeDiffs(gold, test, preset, names=names, options=options, match_words=match_words).of(sentences)
 
 
 def worst_diffs(
@@ -191,30 +196,47 @@ def worst_diffs(
     *,
     names: tuple[str, str] = ("gold", "test"),
     options: ReadOptions = ReadOptions(),
+    match_words: str = "exact",
 ) -> list[TreeDiff]:
     """The differences of the sentences with the most wrong brackets, at most so many, the worst first."""
-    found = _Diffs(gold, test, preset, names, options)
+    found = TreeDiffs(gold, test, preset, names=names, options=options, match_words=match_words)
     return found.of(found.worst(most))
 
 
-class _Diffs:
+class TreeDiffs:
     """Two treebanks compared, from which single differences are taken."""
 
     def __init__(
-        self, gold: TreebankLike, test: TreebankLike, preset: str | Preset, names: tuple[str, str], options: ReadOptions
+        self,
+        gold: TreebankLike,
+        test: TreebankLike,
+        preset: str | Preset = "default",
+        *,
+        names: tuple[str, str] = ("gold", "test"),
+        options: ReadOptions = ReadOptions(),
+        match_words: str = "exact",
     ) -> None:
         self.gold, self.test = io.as_treebank(gold, options), io.as_treebank(test, options)
         self.names = names
-        self.pair = alignment.pair(self.gold, self.test, load_preset(preset))
+        self.pair = alignment.pair(self.gold, self.test, load_preset(preset), match_words=match_words)
         self.marks = mark_brackets(self.pair)
-        self.notes = {note.sentence: note.what for note in self.pair.alignment.notes if note.kind != "characters"}
+        self._unlike = {
+            note.sentence: note.what for note in self.pair.alignment.notes if note.kind not in ("characters", "repaired")
+        }
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes on sentences that do not fit, and the remarks on all of them together."""
+        return notes_with_remarks(self.pair.alignment.notes, self.gold, self.test)
 
     def worst(self, most: int) -> list[int]:
+        """The sentences with the most wrong brackets, at most so many, the worst first."""
         wrong = self.marks.wrong
         order = np.argsort(-wrong, kind="stable")[:most]
         return self.pair.index[order[wrong[order] > 0]].tolist()
 
     def of(self, sentences: Sequence[int] | None) -> list[TreeDiff]:
+        """The differences of some sentences, counted from 0; without a choice, of all that differ."""
         differing: list[int] = self.pair.index[self.marks.wrong > 0].tolist()
         chosen = differing if sentences is None else sentences
         for sentence in chosen:
@@ -226,8 +248,8 @@ class _Diffs:
         tree, partner = self.gold[sentence], int(self.pair.alignment.test[sentence])
         found = np.flatnonzero(self.pair.index == sentence)
         row = int(found[0]) if len(found) else -1
-        note = self.notes.get(sentence, "" if row >= 0 else "the preset leaves this sentence out")
-        parsed = None if partner < 0 or sentence in self.notes else self.test[partner]
+        note = self._unlike.get(sentence, "" if row >= 0 else "the preset leaves this sentence out")
+        parsed = None if partner < 0 or sentence in self._unlike else self.test[partner]
         return TreeDiff(
             sentence,
             self.gold.place(sentence),

@@ -20,7 +20,8 @@ import numpy as np
 from treegauge.alignment.alignment import Fit, Note, align_pairs, differing_texts, is_displaced, pairs_by_text
 from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.words import WordNumbers, without_traces
+from treegauge.alignment.remarks import TagUse, advice_on, remarks_on
+from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset, for_treebank, load_preset
@@ -49,7 +50,7 @@ __all__ = [
     "no_progress",
 ]
 
-ON_MISMATCH = ("align", "error", "skip", "evalb")
+ON_MISMATCH = ("align", "error", "skip", "edit", "evalb")
 PAIR = ("order", "text")
 
 
@@ -74,7 +75,7 @@ class Request:
     preset: Preset | None = None
     cutoff: int | None = None
     on_mismatch: str = "align"
-    ignore_words: bool = False
+    match_words: str = "exact"
     keep: bool = True
     breakdowns: tuple[str, ...] = ()
     progress: Callable[[int], None] = field(default=no_progress, repr=False)
@@ -91,6 +92,10 @@ class Request:
             raise UnknownName("way to pair sentences", self.pair, PAIR)
         if self.on_mismatch not in ON_MISMATCH:
             raise UnknownName("on_mismatch policy", self.on_mismatch, ON_MISMATCH)
+        if self.match_words not in MATCH_WORDS:
+            raise UnknownName("way to match words", self.match_words, MATCH_WORDS)
+        if self.on_mismatch == "edit":
+            self._check_edit()
         if self.on_mismatch == "evalb":
             for metric in self.metrics:
                 evalb_parameters(self.preset_of(metric))
@@ -100,6 +105,19 @@ class Request:
                 raise UsageError(
                     "EVALB's decisions leave nothing to break down; choose another way for mismatches (option on_mismatch)"
                 )
+
+    def _check_edit(self) -> None:
+        """Refuse what alignment by edit distance cannot go with."""
+        if self.match_words == "length":
+            raise UsageError(
+                "words that are all taken as the same cannot be aligned by edit distance; choose another way to match words, or to "
+                "treat mismatches (options match_words and on_mismatch)"
+            )
+        if any("judgements" in metric.options for metric in self.metrics):
+            raise UsageError(
+                "people judge brackets over all words of the gold sentence, not over those that a parse shares with it; choose "
+                "another way to treat mismatches (option on_mismatch)"
+            )
 
     def preset_of(self, metric: Metric) -> Preset:
         """The preset of a metric's score: the one that was asked for, or the metric's own, with the cutoff that was asked for."""
@@ -176,9 +194,12 @@ class SystemCounts:
         self.n_gold = self.n_test = 0
         self.of_metrics = [MetricCounts(metric, request.preset_of(metric)) for metric in request.metrics]
         self.preset = self.of_metrics[0].preset
-        self._words = {counts.pairing_preset.equal_words: WordNumbers(counts.pairing_preset) for counts in self.of_metrics}
+        self._words = {
+            counts.pairing_preset.equal_words: WordNumbers(counts.pairing_preset, request.match_words) for counts in self.of_metrics
+        }
         self.notes: list[Note] = []
         self.repairs: Counter[str] = Counter()
+        self.tags = TagUse(), TagUse()
         self.punctuation: Counter[str] = Counter()
         self.n_words = 0
         self.texts: list[tuple[str, str]] = []
@@ -210,6 +231,8 @@ class SystemCounts:
         self.n_test += len(test)
         self.n_words += gold.n_tokens
         self.punctuation.update(_punctuation_counts(gold))
+        for use, bank in zip(self.tags, (gold, test), strict=True):
+            use.add(bank)
         for problem in test.problems().values():
             self.repairs.update(problem.repairs)
         self.request.progress(len(gold))
@@ -252,8 +275,10 @@ class SystemCounts:
         request = self.request
         gold_words, test_words = without_traces(gold, preset), without_traces(test, preset)
         words = self._words[preset.equal_words]
-        alignment = align_pairs(gold_words, test_words, pairs, preset, words, ignore_words=request.ignore_words)
-        if in_step and (texts := differing_texts(gold_words, test_words, alignment)):
+        alignment = align_pairs(
+            gold_words, test_words, pairs, preset, words, edit=request.on_mismatch == "edit", with_traces=(gold, test)
+        )
+        if in_step and (texts := differing_texts(gold_words, test_words, alignment, request.match_words)):
             self.texts += texts
             if is_displaced(self.texts):
                 raise NotParallel
@@ -279,6 +304,10 @@ class SystemCounts:
 
     def _note(self, notes: Sequence[Note], first: int) -> None:
         self.notes += [note if note.sentence < 0 else replace(note, sentence=note.sentence + first) for note in notes]
+
+    def all_notes(self) -> tuple[Note, ...]:
+        """The notes on sentences, and the remarks on all of them together."""
+        return (*self.notes, *remarks_on(self.notes, self.n_gold, *self.tags))
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that travels between processes, without the request and the layout of breakdowns, which the receiver knows."""
@@ -310,6 +339,8 @@ class SystemCounts:
         self.repairs += other.repairs
         self.punctuation += other.punctuation
         self.n_words += other.n_words
+        for ours, theirs in zip(self.tags, other.tags, strict=True):
+            ours.merge(theirs)
         self.gold += other.gold
         self.test += other.test
         self.evalb_status += other.evalb_status
@@ -337,7 +368,7 @@ def _punctuation_counts(bank: Treebank) -> dict[str, int]:
 def _evalb_file(request: Request) -> str | None:
     """The name of the parameter file for saying what EVALB would do, where EVALB's way is not ours already."""
     metric = next((metric for metric in request.metrics if metric.compared_with_evalb), None)
-    if metric is None or request.on_mismatch == "evalb" or request.ignore_words:
+    if metric is None or request.on_mismatch == "evalb" or request.match_words == "length":
         return None
     preset = request.preset_of(metric)
     if preset.parameters is None:
@@ -418,13 +449,17 @@ def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: 
 def check_fit(counts: SystemCounts) -> None:
     """Refuse sentences that do not fit, all of them together, where that was asked for."""
     if counts.request.on_mismatch == "error" and counts.notes:
-        raise MismatchError(_refusal(counts.notes))
+        raise MismatchError(_refusal(counts.notes, counts.all_notes()[len(counts.notes) :]))
 
 
-def _refusal(notes: Sequence[Note]) -> str:
+def _refusal(notes: Sequence[Note], remarks: Sequence[Note]) -> str:
     lines = [f"gold and test do not fit in {number_of(len(notes), 'sentence')}; nothing was scored:"]
     lines += [f"  {note.place}: {note.what}" for note in notes[:_MOST_NOTES]]
-    return "\n".join([*lines, f"  and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else lines)
+    lines += [f"  and {len(notes) - _MOST_NOTES:,} more"] if len(notes) > _MOST_NOTES else []
+    for remark in remarks:
+        advice = advice_on(remark, "match_words {}", "on_mismatch edit")
+        lines.append(f"  {remark.text}" + (f"; {advice} (options match_words and on_mismatch)" if advice else ""))
+    return "\n".join(lines)
 
 
 def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemCounts:
@@ -519,6 +554,6 @@ def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
     hasher.add(ours, theirs)
     counts = SystemCounts(request, first)
     # Traces are no text: a parser's trees have none.
-    texts = (without_traces(bank, counts.preset) for bank in (ours, theirs))
-    counts.add(ours, theirs, pairs_by_text(*texts))
+    gold_text, test_text = (without_traces(bank, counts.preset) for bank in (ours, theirs))
+    counts.add(ours, theirs, pairs_by_text(gold_text, test_text, request.match_words))
     return counts

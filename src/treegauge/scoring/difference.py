@@ -106,7 +106,7 @@ class _State:
     metric: str
     preset: Preset
     on_mismatch: str
-    ignore_words: bool
+    match_words: str
     quote_labels: tuple[str, ...]
 
 
@@ -159,9 +159,7 @@ def _rate(state: _State, name: str) -> float:
     assert state.test is not None
     file = EvalbFile("", Parameters(quote_labels=tuple(label.encode() for label in state.quote_labels)))
     preset = replace(state.preset, parameters=file if state.quote_labels else None)
-    result = score(
-        state.gold, state.test, state.metric, preset, on_mismatch=state.on_mismatch, ignore_words=state.ignore_words
-    )  # fmt: skip
+    result = score(state.gold, state.test, state.metric, preset, on_mismatch=state.on_mismatch, match_words=state.match_words)
     return result.rates.get(name, math.nan)
 
 
@@ -173,7 +171,7 @@ def _state(result: Result, gold: str | None, test: str | None, remarks: list[str
         signature.metric,
         signature.preset,
         signature.on_mismatch,
-        signature.ignore_words,
+        signature.match_words,
         tuple(signature.options.get("quote_labels", ())),
     )
 
@@ -182,7 +180,7 @@ def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, rem
     """The trees behind a result, or None with a remark; they must have the hash that the signature tells."""
     paths: tuple[str, ...] = (given,) if given is not None else () if inputs is None else getattr(inputs, side)
     if not paths:
-        remarks.append(f"The {side} trees of a result were not read from a file; name it with --{side}.")
+        remarks.append(f"The {side} trees of a result were not read from a file; name it (option {side}).")
         return None
     reading = ReadOptions() if inputs is None else ReadOptions(**inputs.reading)
     reading = reading.of_gold if side == "gold" else reading
@@ -194,7 +192,7 @@ def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, rem
             return None
         if bank.sha256().startswith(digest):
             return bank
-    remarks.append(f"{', '.join(paths)} holds other trees by now; name the right file with --{side}.")
+    remarks.append(f"{', '.join(paths)} holds other trees by now; name the right file (option {side}).")
     return None
 
 
@@ -207,7 +205,7 @@ def _changes(first: Signature, second: Signature, start: _State, end: _State) ->
     if (first.metric, first.options) != (second.metric, second.options):
         yield "metric", _metric(first), _metric(second), _setter(metric=end.metric, quote_labels=end.quote_labels)
     yield from _preset_changes(start.preset, end.preset)
-    for name in ("on_mismatch", "ignore_words"):
+    for name in ("on_mismatch", "match_words"):
         old, new = getattr(first, name), getattr(second, name)
         if old != new:
             yield name, str(old), str(new), _setter(**{name: new})

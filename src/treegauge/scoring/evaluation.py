@@ -44,7 +44,7 @@ class ScoreOptions(TypedDict, total=False):
     """The options of :func:`score` that go by name."""
 
     on_mismatch: str
-    ignore_words: bool
+    match_words: str
     cutoff: int | None
     breakdowns: Sequence[str]
     stream: bool
@@ -88,7 +88,7 @@ def score(
     preset: PresetLike | None = None,
     *,
     on_mismatch: str = "align",
-    ignore_words: bool = False,
+    match_words: str = "exact",
     cutoff: int | None = None,
     breakdowns: Sequence[str] = (),
     stream: bool = False,
@@ -113,8 +113,10 @@ def score(
       FREVAL, ``induction`` for the metric of that name and ``default`` for all others.
     * ``on_mismatch``: what becomes of a sentence whose words differ or that has no parse: its gold brackets count as missed
       (``align``), it is left out (``skip``), or whatever EVALB does (``evalb``). ``error`` scores nothing if any sentence does
-      not fit token by token.
-    * ``ignore_words``: sentences of equally many tokens fit whatever their words are.
+      not fit token by token. ``edit`` aligns the words of a sentence that differ by edit distance, and scores the brackets over the
+      words that both sides have; ``result.edited`` counts such sentences.
+    * ``match_words``: when two words are the same: ``exact`` (escapes and quotation marks apart), ``case`` (capitals apart),
+      ``loose`` (any difference in writing apart; ``<unk>`` is any word), ``length`` (always: equally many tokens fit).
     * ``cutoff``: the longest sentence of the part ``short``, instead of the preset's.
     * ``breakdowns``: names of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`, for ``result.breakdowns``.
     * ``stream``: files are worked through block by block, and rows are not kept.
@@ -159,7 +161,7 @@ def score(
         preset=chosen,
         cutoff=cutoff,
         on_mismatch=on_mismatch,
-        ignore_words=ignore_words,
+        match_words=match_words,
         keep=not stream,
         breakdowns=tuple(breakdowns),
         progress=progress or no_progress,
@@ -330,7 +332,7 @@ def _result(
         options=options,
         preset=counts.preset,
         on_mismatch=request.on_mismatch,
-        ignore_words=request.ignore_words,
+        match_words=request.match_words,
         on_error="repair" if request.on_error == "repair" else "parse-fails",
         repairs=dict(sorted(counted.repairs.items())),
         sentences=counts.n_total,
@@ -348,7 +350,7 @@ def _result(
         total=Part.of(metric, counts.total.values(), counts.n_total),
         short=Part.of(metric, counts.short.values(), counts.n_short, counts.preset.cutoff_length),
         signature=signature,
-        notes=(*counted.notes, *_preset_notes(counts, counted), *_gap_notes(metric, counted)),
+        notes=(*counted.all_notes(), *_preset_notes(counts, counted), *_gap_notes(metric, counted)),
         evalb=counted.evalb if like_evalb else None,
         inputs=inputs,
         definition=metric,

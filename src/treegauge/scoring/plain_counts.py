@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.alignment.remarks import TagUse
 from treegauge.errors import InputError
 from treegauge.io.bracketed import bracketed_parts
 from treegauge.io.bracketed_columns import TreeColumns
@@ -57,7 +58,7 @@ def count_plainly(gold: str, test: str, request: Request, reading: ReadOptions) 
 
 
 class _NotPlain(Exception):
-    """A file of another format."""
+    """A file of another format, or with escaped brackets."""
 
 
 _UNFIT = Preset("unfit")
@@ -66,9 +67,9 @@ _UNFIT = Preset("unfit")
 def _evalb_preset(request: Request) -> Preset | None:
     """The preset of EVALB's parameter file, None if EVALB is not asked; ``_UNFIT`` where the kernel cannot count what is wanted."""
     metric = request.metrics[0]
-    if len(request.metrics) > 1 or type(metric) is not Parseval or request.ignore_words or request.breakdowns:
+    if len(request.metrics) > 1 or type(metric) is not Parseval or request.match_words != "exact" or request.breakdowns:
         return _UNFIT
-    if request.on_mismatch == "evalb" or (request.keep and request.sentences):
+    if request.on_mismatch in ("evalb", "edit") or (request.keep and request.sentences):
         return _UNFIT
     preset, plain = request.preset_of(metric), Preset()
     if preset.equal_words or metric.preset_for(preset) != preset or preset.delete_words or preset.delete_root_preterminals:
@@ -104,6 +105,7 @@ class _Side:
         self.is_over = False
         self.n_words = 0
         self._tags = np.zeros(0, dtype=np.int64)
+        self._labels = np.zeros(0, dtype=np.int64)
 
     def advance(self) -> None:
         """Read a block, unless enough is waiting."""
@@ -112,6 +114,8 @@ class _Side:
         labels, words = self.names.label_strings, self.names.word_strings
         known = labels.count, words.count
         part = next(self._parts, None)
+        if self.names.has_escapes:
+            raise _NotPlain
         if part is None:
             self.is_over = True
             return
@@ -122,7 +126,15 @@ class _Side:
         self.n_words += len(part.columns.word)
         tags = np.bincount(part.columns.tag[part.columns.tag >= 0], minlength=labels.count)
         tags[: len(self._tags)] += self._tags
-        self._tags = tags
+        of_nodes = np.bincount(part.columns.label, minlength=labels.count)
+        of_nodes[: len(self._labels)] += self._labels
+        self._tags, self._labels = tags, of_nodes
+
+    def tag_use(self) -> TagUse:
+        """The tags and the labels of phrases, and how many words have a tag; a label on more nodes than words is a phrase's."""
+        names = self.names.labels()
+        tags, phrases = (np.flatnonzero(counts > 0).tolist() for counts in (self._tags, self._labels - self._tags))
+        return TagUse({names[k] for k in tags}, {names[k] for k in phrases}, self.n_words, int(self._tags.sum()))
 
     def punctuation(self) -> Counter[str]:
         """The number of words with each tag that is punctuation in some treebank."""
@@ -234,6 +246,7 @@ class _Run:
         total.merge(odd)
         total.texts = odd.texts
         total.n_gold = total.n_test = self._n
+        total.tags = self._sides[0].tag_use(), self._sides[1].tag_use()
         total.punctuation, total.n_words = self._sides[0].punctuation(), self._sides[0].n_words
         return total
 

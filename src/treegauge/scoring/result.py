@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from treegauge.alignment.alignment import Note
+from treegauge.alignment.remarks import REMARKS, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
@@ -183,6 +184,19 @@ class Result:
         return tuple(note for note in self.notes if note.kind in PROBLEM_KINDS)
 
     @property
+    def edited(self) -> int:
+        """The number of sentences whose words differ and were aligned by edit distance (``on_mismatch="edit"``)."""
+        return sum(note.kind == "edited" for note in self.notes)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings about all parses together: their words are not gold's, or their tags say nothing; and what to do."""
+        found = (
+            (note.text, advice_on(note, 'match_words="{}"', 'on_mismatch="edit"')) for note in self.notes if note.kind in REMARKS
+        )
+        return tuple(f"{said}; {advice}" if advice else said for said, advice in found)
+
+    @property
     def rows(self) -> Rows:
         return self.scored_sentences.rows
 
@@ -191,7 +205,7 @@ class Result:
         """The rows with their sentences; a UsageError where they were not kept."""
         if self.sentences is None:
             raise UsageError(
-                "this result has no rows of single sentences: it was streamed, or stored without them (score --save keeps them)"
+                "this result has no rows of single sentences: it was streamed, or stored without them (Result.save keeps them)"
             )
         return self.sentences
 
@@ -456,6 +470,8 @@ def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part],
     for result in noted:
         who = f"{result.system}: " if len(noted) > 1 else ""
         notes += [f"{who}Sentences left out: {result.skipped}."] if result.skipped else []
+        notes += [f"{who}{_edited_note(result)}"] if result.signature.on_mismatch == "edit" else []
+        notes += [f"{who}Warning: {note.text}." for note in result.notes if note.kind in REMARKS]
         notes += [f"{who}{result.evalb}"] if result.evalb is not None else []
         notes.append(str(result.signature))
     return Table(title, (metric, *headings), tuple(rows), tuple(notes))
@@ -468,6 +484,11 @@ def _rate_cells(part: Part, name: str) -> list[Cell]:
         return [value]
     low, high = (shown_rate(name, end) for end in part.intervals.get(name, (math.nan, math.nan)))
     return [value, "–" if math.isnan(low) else f"[{low:.2f}, {high:.2f}]"]
+
+
+def _edited_note(result: Result) -> str:
+    sentences = number_of(result.total.sentences, "sentence")
+    return f"Words aligned by edit distance in {result.edited:,} of {sentences}."
 
 
 def tidy_table(results: Sequence[Result]) -> Table:

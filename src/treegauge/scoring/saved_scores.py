@@ -51,7 +51,7 @@ __all__ = [
 
 SCORE_FILE_SCHEMA = "treegauge.score-file/1"
 _DOCUMENT = "scores.json"
-_ADVICE = "Write it with: treegauge score ... --save FILE"
+_ADVICE = "Files of scores are written by Scores.save, or by treegauge score with the option save."
 
 
 def save_scores(results: Sequence[Result], path: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from treegauge.alignment.alignment import Note
+from treegauge.alignment.remarks import TagUse
 from treegauge.io.archive import ArrayStore
 from treegauge.io.sources import ReadOptions
 from treegauge.io.splitting import Piece
@@ -77,6 +78,7 @@ def save_counts(counts: SystemCounts | str | None, store: ArrayStore) -> Any:
         "repairs": dict(counts.repairs),
         "punctuation": dict(counts.punctuation),
         "n_words": counts.n_words,
+        "tags": [[sorted(use.tags), sorted(use.phrases), use.words, use.tagged] for use in counts.tags],
         "texts": counts.texts,
         "gold": [_save_treebank(bank, store) for bank in counts.gold],
         "test": [_save_treebank(bank, store) for bank in counts.test],
@@ -113,6 +115,7 @@ def load_counts(data: Any, store: ArrayStore) -> SystemCounts | str | None:
             "repairs": Counter(data["repairs"]),
             "punctuation": Counter(data["punctuation"]),
             "n_words": data["n_words"],
+            "tags": tuple(TagUse(set(tags), set(phrases), words, tagged) for tags, phrases, words, tagged in data["tags"]),
             "texts": [(gold, test) for gold, test in data["texts"]],
             "gold": [_load_treebank(bank, store) for bank in data["gold"]],
             "test": [_load_treebank(bank, store) for bank in data["test"]],

@@ -123,7 +123,7 @@ class _Cuts:
 def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, cuts: _Cuts) -> list[Stretch]:
     """The stretches of a pair of files; none if they are surely out of step."""
     if "-" in (*pair.gold, *pair.test):
-        raise UsageError("standard input cannot be shared among workers: save it to a file, or use --engine local")
+        raise UsageError("standard input cannot be shared among workers: save it to a file, or use the engine local")
     ours, theirs, test_reading = cuts.of(pair.gold, reading.of_gold), cuts.of(pair.test, reading), reading
     if -1 in (ours.trees, theirs.trees):
         # A file that cannot be cut is one shard with its partner; whether they are in step shows when they are read.

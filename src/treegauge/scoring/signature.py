@@ -19,7 +19,7 @@ from treegauge.presets.treebanks import TREEBANKS
 
 __all__ = ["Signature", "preset_from_settings"]
 
-_TEXTS = frozenset({"preset", "on_mismatch", "on_error", "gold", "test", "version"})
+_TEXTS = frozenset({"preset", "on_mismatch", "match_words", "on_error", "gold", "test", "version"})
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Signature:
     options: Mapping[str, Any]
     preset: Preset
     on_mismatch: str = "align"
-    ignore_words: bool = False
+    match_words: str = "exact"
     on_error: str = "parse-fails"
     repairs: Mapping[str, int] = field(default_factory=dict[str, int])
     sentences: int = 0
@@ -72,6 +72,7 @@ class Signature:
         settings = dict(data["preset"])
         name = str(settings.pop("name"))
         known = {item.name for item in fields(cls)} - {"preset"}
+        data = _with_match_words(data)
         return cls(preset=preset_from_settings(name, settings), **{key: value for key, value in data.items() if key in known})
 
     def __str__(self) -> str:
@@ -82,7 +83,7 @@ class Signature:
         settings = _plain(self.preset.options())
         parts |= {f"preset.{key}": value for key, value in settings.items() if key != "name" and value != base[key]}
         parts["on_mismatch"] = self.on_mismatch
-        parts |= {"ignore_words": True} if self.ignore_words else {}
+        parts |= {"match_words": self.match_words} if self.match_words != "exact" else {}
         parts |= {"on_error": self.on_error, "repairs": dict(self.repairs)} if self.on_error == "repair" else {}
         parts |= {"sentences": self.sentences, "skipped": self.skipped, "gold": self.gold, "test": self.test}
         parts |= {} if self.seed is None else {"seed": self.seed}
@@ -105,9 +106,15 @@ class Signature:
             options = {key.removeprefix("metric."): values.pop(key) for key in list(values) if key.startswith("metric.")}
             settings = {key.removeprefix("preset."): values.pop(key) for key in list(values) if key.startswith("preset.")}
             preset = _preset(str(values.pop("preset")), settings, str(values["version"]))
-            return cls(unquote(metric), options, preset, **values)
+            return cls(unquote(metric), options, preset, **_with_match_words(values))
         except (KeyError, TypeError) as error:
             raise FormatError(f"not a signature of treegauge: {error}", path="<signature>") from None
+
+
+def _with_match_words(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a signature; version 0.1 said ``ignore_words`` for words matched by their number alone."""
+    others = {key: value for key, value in values.items() if key != "ignore_words"}
+    return others | ({"match_words": "length"} if values.get("ignore_words") else {})
 
 
 def preset_from_settings(name: str, settings: Mapping[str, Any]) -> Preset:

@@ -95,8 +95,8 @@ class CompareOptions:
 
     ``metrics`` are names (none: every metric there is, or that the scores have). ``rates`` are names of rates (none: each metric's
     headline, and PARSEVAL's recall, precision, F1 and exact match; ``all``: all of them). ``preset`` is None for each metric's own.
-    ``lengths`` are the upper ends of buckets of sentence lengths; ``structure`` are labels, each looked at alone. ``on_error`` and
-    ``pair`` are those of :func:`treegauge.score`.
+    ``lengths`` are the upper ends of buckets of sentence lengths; ``structure`` are labels, each looked at alone. ``on_error``,
+    ``pair`` and ``match_words`` are those of :func:`treegauge.score`.
     """
 
     metrics: tuple[str, ...] = ()
@@ -111,6 +111,7 @@ class CompareOptions:
     structure: tuple[str, ...] = ()
     on_error: str = "parse-fails"
     pair: str = "order"
+    match_words: str = "exact"
 
     def all_rounds(self, systems: int) -> int:
         """About how many rounds a comparison of so many systems takes."""
@@ -185,7 +186,13 @@ def comparable_scores(
     metrics = [find_metric(name) for name in names]
     preset = None if options.preset is None else load_preset(options.preset)
     request = Request(
-        tuple(metrics), preset, on_mismatch=options.on_mismatch, on_error=options.on_error, pair=options.pair, trees=trees
+        tuple(metrics),
+        preset,
+        on_mismatch=options.on_mismatch,
+        match_words=options.match_words,
+        on_error=options.on_error,
+        pair=options.pair,
+        trees=trees,
     )
     if not judgements:
         return Scores(score_systems(gold, systems, request, names, reading))

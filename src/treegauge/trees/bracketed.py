@@ -4,6 +4,7 @@ Whole files are read by :mod:`treegauge.io.bracketed`; this module defines what 
 
 * ``(LABEL child ...)``, a child being a bracketing or a word; ``( (S ...))`` has an empty root label;
 * an atom right after ``(`` is the label, except that ``( word)``, a lone atom set off by a blank, is a word under the empty label;
+* ``\\(`` and ``\\)`` inside a word are brackets, too, where a tree cannot be read otherwise (:mod:`treegauge.io.escapes`);
 * ``-LRB-`` and ``-RRB-`` inside a word, and inside a label of more than that, stand for brackets: they are restored on
   reading and escaped on writing. A label that is exactly ``-LRB-`` or ``-RRB-`` is the Penn Treebank's tag and stays.
 
@@ -19,6 +20,7 @@ from treegauge.errors import BracketError, WriteError
 from treegauge.trees.tree import Child, Tree
 
 __all__ = [
+    "ESCAPED_BRACKETS",
     "escape_label",
     "escape_word",
     "expression",
@@ -33,7 +35,12 @@ __all__ = [
 _SPACE = " \t\n\r\v\f"
 _ATOM_OR_BRACKET = re.compile(r"[()]|[^() \t\n\r\v\f]+")
 _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
+_WITH_ESCAPES = re.compile(r"[()]|(?:\\[()]|[^() \t\n\r\v\f])+")
 _BRACKET_TAGS = ("-LRB-", "-RRB-")
+ESCAPED_BRACKETS = ("\u07fb", "\u07fc")
+"""Letters that Unicode does not have: an escaped bracket while a file is being read."""
+_ESCAPES = {"\\(": "(", "\\)": ")", ESCAPED_BRACKETS[0]: "(", ESCAPED_BRACKETS[1]: ")"}
+_ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def restore_word(word: str) -> str:
@@ -42,6 +49,8 @@ def restore_word(word: str) -> str:
     >>> restore_word("-LRB-"), restore_word("a-RRB-"), restore_word("-LSB-")
     ('(', 'a)', '-LSB-')
     """
+    if "\\" in word or ESCAPED_BRACKETS[0] in word or ESCAPED_BRACKETS[1] in word:
+        word = _ESCAPED.sub(lambda found: _ESCAPES[found[0]], word)
     return word.replace("-LRB-", "(").replace("-RRB-", ")") if "RB-" in word else word
 
 
@@ -51,7 +60,10 @@ def restore_label(label: str) -> str:
     >>> restore_label("$-LRB-"), restore_label("-LRB-")
     ('$(', '-LRB-')
     """
-    return label if label in _BRACKET_TAGS else restore_word(label)
+    if label in _BRACKET_TAGS:
+        return label
+    restored = restore_word(label)
+    return {"(": "-LRB-", ")": "-RRB-"}.get(restored, restored) if restored != label else label
 
 
 def escape_word(word: str) -> str:
@@ -93,11 +105,29 @@ def parse_one(text: str) -> Tree:
     return trees[0]
 
 
+def _tokens(text: str) -> list[tuple[str, int]]:
+    """Brackets and atoms with their places; a backslash escapes a bracket where the tree says so."""
+    plain = [(match.group(), match.start()) for match in _ATOM_OR_BRACKET.finditer(text)]
+    if "\\(" not in text and "\\)" not in text:
+        return plain
+    escaped = [(match.group(), match.start()) for match in _WITH_ESCAPES.finditer(text)]
+    return escaped if "\\(" in text or (_balance(escaped) and not _balance(plain)) else plain
+
+
+def _balance(tokens: list[tuple[str, int]]) -> bool:
+    depth = 0
+    for token, _ in tokens:
+        depth += (token == "(") - (token == ")")
+        if depth < 0:
+            return False
+    return not depth
+
+
 def parse_all(text: str) -> list[Tree]:
     """All trees in a small string, one object a node: for doctests, prompts and messages."""
     trees: list[Tree] = []
     open_nodes: list[tuple[str, list[Child], int]] = []
-    tokens = [(match.group(), match.start()) for match in _ATOM_OR_BRACKET.finditer(text)]
+    tokens = _tokens(text)
     index = 0
     while index < len(tokens):
         token, at = tokens[index]

@@ -333,7 +333,7 @@ class Address:
         if self.base and not (self.base.startswith("/") and not self.base.endswith("/") and quote(self.base) == self.base):
             raise UsageError(f"the path {self.base!r}: write it with a slash in front and none behind, as in /check")
         if (self.key is not None) and self.certificate is None:
-            raise UsageError("--key needs --certificate")
+            raise UsageError("a private key needs a certificate (options key and certificate)")
 
 
 def listen(address: Address) -> socket.socket:
@@ -433,7 +433,7 @@ def make_server(app: Guard, address: Address | None = None) -> uvicorn.Server:
     try:
         config.load()
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"--certificate {address.certificate}: {error.strerror or error}") from None
+        raise UsageError(f"certificate {address.certificate}: {error.strerror or error}") from None
     return uvicorn.Server(config)
 
 

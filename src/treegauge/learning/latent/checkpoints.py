@@ -35,7 +35,7 @@ class Checkpoints:
     def __init__(self, folder: str | Path | None, plan: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = None if folder is None else Path(folder)
         if resume and (self.folder is None or not (self.folder / _PLAN).is_file()):
-            raise UsageError(f"{self.folder}: no checkpoint there to resume from; leave out --resume to start")
+            raise UsageError(f"{self.folder}: no checkpoint there to resume from; start without the option resume")
         if self.folder is None:
             return
         if resume:
@@ -44,7 +44,7 @@ class Checkpoints:
             if other:
                 raise UsageError(
                     f"{self.folder}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                    "  Resume with the same treebank and options, or leave out --resume to start anew."
+                    "  Resume with the same treebank and options, or start anew (without the option resume)."
                 )
             return
         self.remove()
@@ -56,7 +56,7 @@ class Checkpoints:
         if self.folder is None or not self.folder.exists():
             return
         if not (self.folder / _PLAN).is_file():
-            raise UsageError(f"{self.folder} is there already and is no checkpoint: name another with --checkpoint")
+            raise UsageError(f"{self.folder} is there already and is no checkpoint: name another (option checkpoint)")
         shutil.rmtree(self.folder)
 
     def save(self, name: str, state: State, history: list[list[float]]) -> None:

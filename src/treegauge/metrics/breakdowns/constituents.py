@@ -179,7 +179,7 @@ def by_length(pair: Pair) -> Breakdown:
     gold, test = pair.gold, pair.test
     matched = gold.per_sentence(partners(gold, test, pair.matching_classes) >= 0)
     crossed = test.per_sentence(crossing(gold, test))
-    exact = (matched == gold.counts) & (matched == test.counts)
+    exact = (matched == gold.counts) & (matched == test.counts) & pair.has_parse & ~pair.is_edited
     bucket = np.minimum(-(-gold.length // _WIDTH), _LAST + 1)
     columns = (np.ones_like(matched), gold.counts, test.counts, matched, exact, crossed)
     sums = [np.bincount(bucket, weights=column, minlength=_LAST + 2).astype(np.int64).tolist() for column in columns]

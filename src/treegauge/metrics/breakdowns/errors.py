@@ -402,14 +402,15 @@ def explain(pair: Pair) -> Iterator[SentenceRepairs]:
     classes = pair.classes if pair.preset.labelled else np.zeros_like(pair.classes)
     is_missed = partner < 0
     n_missed, n_wrong = pair.gold.per_sentence(is_missed), pair.test.per_sentence(wrong)
-    fits = pair.alignment.fit[pair.index] < Fit.TEXT_DIFFERS
+    edited = pair.is_edited
+    fits = (pair.alignment.fit[pair.index] < Fit.TEXT_DIFFERS) | edited
     tags = [*pair.gold.labels, ""]
     sentences: list[int] = np.flatnonzero(n_missed + n_wrong).tolist()
     for sentence in sentences:
         missed = _rows(pair.gold, sentence, is_missed)
         if not fits[sentence]:
             yield SentenceRepairs(sentence, (_no_parse(pair, missed, sentence),))
-        elif n_missed[sentence] + n_wrong[sentence] > MOST_WRONG:
+        elif edited[sentence] or n_missed[sentence] + n_wrong[sentence] > MOST_WRONG:
             yield SentenceRepairs(sentence, tuple(_node_by_node(pair, missed, _rows(pair.test, sentence, wrong))))
         else:
             tokens = slice(pair.gold.token_offset[sentence], pair.gold.token_offset[sentence + 1])

@@ -120,10 +120,12 @@ def _empty(brackets: Brackets) -> Mask:
 
 
 def _double(brackets: Brackets) -> Mask:
-    """Brackets with the span of their parent."""
+    """Brackets with the span of their parent, in their own tree."""
     parent = brackets.parent
     if not brackets.n_brackets:
         return np.zeros(0, dtype=np.bool_)
+    if brackets.own_width is not None:
+        return (brackets.own_width == brackets.own_width[parent]) & (parent >= 0)
     same = (brackets.start == brackets.start[parent]) & (brackets.end == brackets.end[parent])
     return same & (parent >= 0)
 
@@ -133,6 +135,9 @@ def _one_word(brackets: Brackets) -> Mask:
     words_before = np.append(0, np.cumsum(brackets.counted))
     first = brackets.token_offset[:-1][brackets.sentence]
     words = words_before[first + brackets.end] - words_before[first + brackets.start]
+    if brackets.own_width is not None:
+        is_edited = (brackets.n_shared < np.diff(brackets.token_offset))[brackets.sentence]
+        words = np.where(is_edited, brackets.own_width, words)
     return (words <= 1) & (brackets.start < brackets.end)
 
 
@@ -181,7 +186,7 @@ def inherited(items: Items, reading: str) -> Mask:
     if reading == "literal":
         return by_treebank
     if reading == "nontop":
-        whole = (gold.start == 0) & (gold.end == np.diff(gold.token_offset)[gold.sentence])
+        whole = (gold.start == 0) & (gold.end == gold.n_shared[gold.sentence])
         return by_treebank & ~_of_parent(whole, gold.parent)
     by_parse = items.reproduced & np.append(_of_parent(items.exact, test.parent), False)[items.partner]
     return by_parse if reading == "parse" else by_treebank & by_parse

@@ -1,0 +1,145 @@
+"""Tokens of two sentences aligned by edit distance: those that both have, in order, with the fewest words inserted or deleted.
+
+Inserting or deleting a token costs 1, and a token is never exchanged for another: two words that differ are one deleted and one
+inserted. So the cheapest alignment is the one that shares the most tokens (a longest common subsequence); of several, that which
+shares the first tokens it can.
+
+The brackets of both sides come over common tokens: in each sentence the shared ones, then those of gold alone, then those of test
+alone. A bracket covers its shared tokens. One that has none cannot be placed: it covers its own tokens behind the shared ones,
+where nothing of the other side can equal it, so it counts as missed in gold, and against precision in test.
+
+Myers (1986), An O(ND) difference algorithm and its variations, section 1, for the equivalence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.alignment.brackets import Brackets, nearest_kept, sum_within
+from treegauge.trees.columns import Blocks
+from treegauge.trees.treebank import Int32, Int64
+
+__all__ = ["over_shared_tokens", "shared_tokens"]
+
+Mask = NDArray[np.bool_]
+Kind = TypeVar("Kind", bound=np.generic)
+
+_LARGEST_TABLE = 1 << 27
+"""No two sentences of a language are so long that comparing all their tokens needs more cells; such text shares nothing."""
+
+
+def shared_tokens(same: Mask) -> tuple[Int64, Int64]:
+    """The places of the tokens that an alignment shares, in gold and in test; ``same[i, k]``: gold token i equals test token k.
+
+    >>> gold, test = "the dog barked loudly".split(), "a dog has barked".split()
+    >>> same = np.array([[ours == theirs for theirs in test] for ours in gold])
+    >>> [places.tolist() for places in shared_tokens(same)]
+    [[1, 2], [1, 3]]
+    """
+    n_gold, n_test = same.shape
+    if n_gold * n_test > _LARGEST_TABLE:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    # most[i, k]: how many tokens can be shared from gold token i and test token k on.
+    most = np.zeros((n_gold + 1, n_test + 1), dtype=np.int32)
+    for i in range(n_gold - 1, -1, -1):
+        best = np.where(same[i], most[i + 1, 1:] + 1, most[i + 1, :-1])
+        # A test token may be left out: the best of all places further on, as a running maximum from the right.
+        most[i, :-1] = np.maximum.accumulate(best[::-1])[::-1]
+    gold: list[int] = []
+    test: list[int] = []
+    i = k = 0
+    while i < n_gold and k < n_test:
+        if same[i, k] and most[i, k] > most[i + 1, k + 1]:
+            gold.append(i)
+            test.append(k)
+            i, k = i + 1, k + 1
+        elif most[i, k] == most[i + 1, k]:
+            i += 1
+        else:
+            k += 1
+    return np.array(gold, dtype=np.int64), np.array(test, dtype=np.int64)
+
+
+def over_shared_tokens(gold: Brackets, test: Brackets, gold_shared: Mask, test_shared: Mask) -> tuple[Brackets, Brackets]:
+    """Brackets of two sides, each over its own tokens, brought over common ones; the masks say which tokens the other side has."""
+    n_shared = sum_within(gold_shared, gold.token_offset)
+    only_gold, only_test = sum_within(~gold_shared, gold.token_offset), sum_within(~test_shared, test.token_offset)
+    offset = np.append(0, np.cumsum(n_shared + only_gold + only_test))
+    return (
+        _over_common(gold, gold_shared, n_shared, n_shared, offset),
+        _over_common(test, test_shared, n_shared, n_shared + only_gold, offset),
+    )
+
+
+def _over_common(side: Brackets, shared: Mask, n_shared: Int64, first_own: Int64, offset: Int64) -> Brackets:
+    """The brackets of one side over common tokens, of which its own begin at ``first_own`` in each sentence."""
+    shared_before, own_before = (np.append(0, np.cumsum(mask)) for mask in (shared, ~shared))
+    first_token = side.token_offset[:-1]
+    start, end, blocks = _moved(side, first_token, shared_before)
+    own_start, own_end, own_blocks = _moved(side, first_token, own_before)
+    is_empty = side.start == side.end
+    filled_above = nearest_kept(side.parent, ~is_empty)[side.parent]
+    apart = (start == end) & ~is_empty
+    apart |= is_empty & np.append(apart, False)[filled_above]
+    shift = first_own[side.sentence].astype(np.int32)
+    rows = [] if blocks is None else [(blocks, ~apart, np.zeros_like(shift))]
+    rows += [] if own_blocks is None else [(own_blocks, apart, shift)]
+
+    sentence = np.repeat(np.arange(len(side)), np.diff(side.token_offset))
+    rank = np.where(shared, shared_before[:-1], own_before[:-1])
+    rank -= np.where(shared, shared_before[first_token][sentence], own_before[first_token][sentence])
+    place = offset[sentence] + rank + np.where(shared, 0, first_own[sentence])
+    is_shared = np.zeros(int(offset[-1]), dtype=np.bool_)
+    position = np.arange(len(is_shared)) - np.repeat(offset[:-1], np.diff(offset))
+    is_shared[position < np.repeat(n_shared, np.diff(offset))] = True
+    return replace(
+        side,
+        start=np.where(apart, own_start + shift, start).astype(np.int32),
+        end=np.where(apart, own_end + shift, end).astype(np.int32),
+        tag=_scattered(side.tag, place, len(is_shared), -1),
+        word=_scattered(side.word, place, len(is_shared), -1),
+        above=_scattered(side.above, place, len(is_shared), -1),
+        counted=_scattered(side.counted, place, len(is_shared), False),
+        token_offset=offset,
+        blocks=_joined_blocks(rows),
+        shared=is_shared,
+        own_width=side.width,
+    )
+
+
+def _moved(side: Brackets, first_token: Int64, before: Int64) -> tuple[Int32, Int32, Blocks | None]:
+    """Start, end and blocks of all brackets over some of the tokens, of which ``before[i]`` stand before token ``i``."""
+    first = first_token[side.sentence]
+    start = (before[first + side.start] - before[first]).astype(np.int32)
+    end = (before[first + side.end] - before[first]).astype(np.int32)
+    if side.blocks is None:
+        return start, end, None
+    moved = side.blocks.over(first[side.blocks.row], before)
+    start[moved.row], end[moved.row] = moved.start, moved.end
+    return start, end, moved.blocks
+
+
+def _joined_blocks(parts: list[tuple[Blocks, Mask, Int32]]) -> Blocks | None:
+    """The blocks of the rows that each mask marks, shifted, in the order of rows."""
+    chosen = [
+        Blocks(blocks.row[of], blocks.start[of] + shift[blocks.row[of]], blocks.end[of] + shift[blocks.row[of]])
+        for blocks, mask, shift in parts
+        for of in [np.flatnonzero(mask[blocks.row])]
+    ]
+    rows = np.concatenate([blocks.row for blocks in chosen]) if chosen else np.zeros(0, dtype=np.int64)
+    if not len(rows):
+        return None
+    order = np.argsort(rows, kind="stable")
+    start, end = (np.concatenate([getattr(blocks, name) for blocks in chosen])[order] for name in ("start", "end"))
+    return Blocks(rows[order], start.astype(np.int32), end.astype(np.int32))
+
+
+def _scattered(values: NDArray[Kind], place: Int64, size: int, rest: int | bool) -> NDArray[Kind]:
+    """The values at their places, and ``rest`` everywhere else."""
+    everywhere = np.full(size, rest, dtype=values.dtype)
+    everywhere[place] = values
+    return everywhere

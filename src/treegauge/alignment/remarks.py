@@ -1,0 +1,119 @@
+"""Remarks on a whole file of parses that looks wrong: most of its words differ from gold's, or its tags say nothing.
+
+They are notes of the kinds in :data:`REMARKS`, about no single sentence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treegauge.alignment.alignment import Note
+from treegauge.alignment.causes import CAUSES
+from treegauge.tables import number_of
+from treegauge.trees.treebank import Treebank
+
+__all__ = ["REMARKS", "TagUse", "advice_on", "notes_with_remarks", "remarks_on"]
+
+REMARKS = ("all-words", "all-tags")
+"""The kinds of note about all parses together."""
+
+_DIFFERS = ("text-differs", "edited")
+_UNPARSED = ("no-parse", "broken", "missing")
+_FEW = 2
+_EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) say nothing"
+
+
+@dataclass
+class TagUse:
+    """The tags and the labels of phrases in some trees, and how many words have a tag."""
+
+    tags: set[str] = field(default_factory=set[str])
+    phrases: set[str] = field(default_factory=set[str])
+    words: int = 0
+    tagged: int = 0
+
+    def add(self, bank: Treebank) -> None:
+        """Add the trees of a block."""
+        tagged = bank.tag[bank.tag >= 0]
+        self.words += bank.n_tokens
+        self.tagged += len(tagged)
+        for found, numbers in ((self.tags, tagged), (self.phrases, bank.label[~bank.is_preterminal])):
+            found.update(bank.labels[number] for number in np.flatnonzero(np.bincount(numbers)).tolist())
+
+    def merge(self, other: TagUse) -> None:
+        """Add what another counted."""
+        self.tags |= other.tags
+        self.phrases |= other.phrases
+        self.words += other.words
+        self.tagged += other.tagged
+
+
+def remarks_on(notes: Sequence[Note], n_gold: int, gold: TagUse, test: TagUse) -> list[Note]:
+    """The remarks on a system's parses, given the notes on them, the number of gold sentences, and the tags of both sides."""
+    return [*_on_words(notes, n_gold), *_on_tags(gold, test)]
+
+
+def notes_with_remarks(notes: Sequence[Note], gold: Treebank, test: Treebank) -> tuple[Note, ...]:
+    """The notes on sentences, and the remarks on all of them together."""
+    uses = TagUse(), TagUse()
+    for use, bank in zip(uses, (gold, test), strict=True):
+        use.add(bank)
+    return (*notes, *remarks_on(notes, len(gold), *uses))
+
+
+def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
+    """A remark if the words of most parsed sentences differ; its cause is the one that explains most of them, if one does."""
+    differing = [note for note in notes if note.kind in _DIFFERS]
+    parsed = n_gold - sum(note.kind in _UNPARSED and note.sentence >= 0 for note in notes)
+    if 2 * len(differing) <= parsed or len(differing) < 2:
+        return []
+    said = f"the words differ in {len(differing):,} of {number_of(parsed, 'parsed sentence')}"
+    causes = Counter(note.cause for note in differing if note.cause)
+    hidden = causes.pop("tags", 0)
+    if 2 * hidden > len(differing):
+        return [
+            Note(-1, "all-words", "", f"{said}; in {hidden:,} of them a tag of the parse hides a word or shows a trace", "", "tags")
+        ]
+    fitting = causes.total()
+    if 2 * fitting <= len(differing):
+        return [Note(-1, "all-words", "", said)]
+    cause, of_cause = causes.most_common(1)[0]
+    if 2 * of_cause <= fitting:
+        cause = "writing"
+    fitting = of_cause if CAUSES[cause][0] == "case" else fitting
+    return [Note(-1, "all-words", "", f"{said}; {fitting:,} would fit but for {CAUSES[cause][1]}", "", cause)]
+
+
+def _on_tags(gold: TagUse, test: TagUse) -> list[Note]:
+    """A remark if no word of the parses has a tag, or all have the same one, though gold tells words apart by tags.
+
+    In a tree without tags a phrase over one word looks like a tag: there all tags are labels of phrases, and none is gold's.
+    """
+    if len(gold.tags) < _FEW or gold.tagged < gold.words or test.words < _FEW:
+        return []
+    if test.tags <= gold.phrases | test.phrases and test.tags.isdisjoint(gold.tags):
+        lost = "; phrases over one word are taken for tags" if test.tagged else ""
+        return [Note(-1, "all-tags", "", f"no word of the parses has a tag{lost}; {_EFFECT}")]
+    if len(test.tags) == 1 and test.tagged == test.words:
+        return [Note(-1, "all-tags", "", f"all words of the parses have the tag {next(iter(test.tags))}; {_EFFECT}")]
+    return []
+
+
+def advice_on(remark: Note, option: str, otherwise: str) -> str:
+    """The advice on a remark; ``option`` is how to say which words match, and ``otherwise`` how to align by edit distance.
+
+    >>> advice_on(Note(-1, "all-words", "", "", "", "case"), "match_words={}", "on_mismatch=edit")
+    'give match_words=case'
+    """
+    if remark.kind != "all-words" or remark.cause == "tags":
+        return ""
+    if remark.cause in CAUSES:
+        return f"give {option.format(CAUSES[remark.cause][0])}"
+    return (
+        f"are they parses of the same text? {option.format('length')} compares lengths only, {otherwise} scores the brackets over "
+        "the words that both have"
+    )

@@ -1,0 +1,55 @@
+r"""Brackets inside words that a backslash escapes, ``(-LRB- \()``, as nltk reads them since its version 3.10.
+
+The Penn Treebank has no such escape: there ``(SYM \)`` is a backslash with its tag. So a tree is read with escapes where ``\(``
+stands in it, which can mean nothing else, or where only then its brackets balance. The escapes become two letters that no text has,
+of as many bytes, so that every other byte keeps its place; :func:`treegauge.trees.bracketed.restore_word` makes them brackets.
+"""
+
+from __future__ import annotations
+
+import re
+
+from treegauge.io.bracketed_columns import find_events
+from treegauge.trees.bracketed import ESCAPED_BRACKETS
+
+__all__ = ["escape_everywhere", "has_escapes", "read_escapes"]
+
+_OPEN, _CLOSE = (letter.encode() for letter in ESCAPED_BRACKETS)
+_MARGIN = re.compile(rb"(?<=\n)(?=\()")
+_LINE = re.compile(rb"(?<=\n)")
+
+
+def has_escapes(text: bytes) -> bool:
+    r"""Whether there is a ``\(`` or a ``\)`` in a text."""
+    return b"\\(" in text or b"\\)" in text
+
+
+def escape_everywhere(text: bytes) -> bytes:
+    r"""The text with every ``\(`` and ``\)`` read as a bracket inside a word."""
+    return text.replace(b"\\(", _OPEN).replace(b"\\)", _CLOSE)
+
+
+def read_escapes(text: bytes, *, lines: bool, is_whole: bool = True) -> bytes:
+    r"""The text with escaped brackets as letters, tree by tree; trees begin at the margin, or each is a ``line``.
+
+    A text that is not whole ends in a tree that may not balance yet.
+
+    >>> escaped = read_escapes(rb"(S (-LRB- \() (-RRB- \)))", lines=False)
+    >>> escaped.count(b"("), escaped.count(b")"), read_escapes(rb"(X (SYM \))", lines=False)
+    (3, 3, b'(X (SYM \\))')
+    """
+    if not has_escapes(text):
+        return text
+    trees = (_LINE if lines else _MARGIN).split(text)
+    last = len(trees) - 1
+    return b"".join(_read_tree(tree, is_whole or number < last) for number, tree in enumerate(trees))
+
+
+def _read_tree(tree: bytes, is_whole: bool) -> bytes:
+    if not has_escapes(tree):
+        return tree
+    escaped = escape_everywhere(tree)
+    if b"\\(" in tree:
+        return escaped
+    balanced = (reading for reading in (tree, escaped) if find_events(reading).balance())
+    return next(balanced, tree if is_whole else escaped)

@@ -1,0 +1,104 @@
+"""The six commands that read parses: the same list of what does not fit, the same exit code, the same options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from treegauge.cli import main
+from treegauge.humancheck.store import Store
+
+GOLD = ["(S (NP (DT The) (NN dog)) (VP (VBD barked)))", "(S (NP (NN Rain)) (VP (VBD fell)))", "(S (NP (NNS Cats)) (VP (VBP purr)))"]
+COMMANDS = {
+    "score": ["score"],
+    "compare": ["compare", "--rounds", "50", "-m", "parseval"],
+    "report": ["report", "--rounds", "50", "--format", "markdown"],
+    "freval": ["freval"],
+    "diff": ["diff"],
+    "check": ["check", "--results", "--store", "judgements.sqlite"],
+}
+every_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.mrg").write_text("\n".join(GOLD) + "\n")
+    with Store("judgements.sqlite", create=True):
+        pass
+    return tmp_path
+
+
+def run(command: str, parses: list[str], capsys: pytest.CaptureFixture[str], *options: str) -> tuple[object, str]:
+    Path("parsed.mrg").write_text("\n".join(parses) + "\n")
+    others = ["gold.mrg"] if command == "compare" else []
+    with pytest.raises(SystemExit) as left:
+        main([*COMMANDS[command], "gold.mrg", "parsed.mrg", *others, *options])
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err
+    assert "internal error" not in printed.err
+    return left.value.code or 0, printed.err
+
+
+@every_command
+def test_all_fits(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(command, GOLD, capsys)
+    assert code == 0
+    assert "gold.mrg:" not in said
+
+
+@every_command
+def test_a_broken_tree(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(command, [GOLD[0], GOLD[1][:-1], GOLD[2]], capsys)
+    assert code == 4
+    assert "parsed.mrg:2:1: opening bracket that is never closed" in said
+    assert "1 tree could not be read (listed above)" in said
+
+
+@every_command
+def test_a_repaired_tree(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(command, [GOLD[0], GOLD[1][:-1], GOLD[2]], capsys, "--on-error", "repair")
+    assert code == 0
+    assert "repaired: closing-added" in said
+
+
+@every_command
+def test_the_first_error_is_the_end_where_that_is_wanted(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(command, [GOLD[0], GOLD[1][:-1], GOLD[2]], capsys, "--on-error", "stop")
+    assert code == 3
+    assert "parsed.mrg:2:1" in said
+
+
+@every_command
+def test_a_missing_sentence(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(command, GOLD[1:], capsys)
+    assert code == 4
+    assert "gold.mrg:1: no test sentence for 'The dog barked'" in said
+    assert "1 missing, 0 extra (listed above)" in said
+
+
+@every_command
+def test_words_in_another_case(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parses = [line.replace("The", "the").replace("Rain", "rain").replace("Cats", "cats") for line in GOLD]
+    code, said = run(command, parses, capsys)
+    assert code == 0
+    assert "3 would fit but for capital and small letters; give --match-words case" in said
+    code, said = run(command, parses, capsys, "--match-words", "case")
+    assert code == 0
+    assert "words differ" not in said
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "report", "freval"])
+def test_edit_distance(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = run(command, [GOLD[0].replace("dog", "cat"), *GOLD[1:]], capsys, "--on-mismatch", "edit")
+    assert code == 0
+    assert "aligned by edit distance: 2 of 3 gold and 3 test words are shared" in said
+
+
+def test_many_differences_are_a_few_examples_and_a_count(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("gold.mrg").write_text("\n".join(GOLD * 20) + "\n")
+    code, said = run("score", [line.lower().replace("(s (np", "(S (NP").replace("vp", "VP") for line in GOLD * 20], capsys)
+    assert code == 0
+    assert len(said.splitlines()) == 5
+    assert "and 57 more sentences whose words differ (60 in all)" in said

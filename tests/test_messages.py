@@ -1,0 +1,63 @@
+"""Messages that Python users see name no option of the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import treegauge
+
+PACKAGE = Path(treegauge.__file__).parent
+COMMANDS = ("cli", "__main__.py")
+FLAG = re.compile(r"(?<!var\()(?<![\w{-])--[a-z][a-z-]+")
+FOR_COMMANDS = {
+    "reports/scores.py": {"--match-words {}", "--on-mismatch edit", "--fail-over", "--fail-under"},
+    "parsing/tuning.py": {" --lam "},
+    "experiments/simaan_tables.py": {"(--unaries kept leaves unary rules in"},
+}
+"""Texts that are no messages of the API: lines for a command's stderr, what to type after `parse --for`, a remark in a report."""
+
+
+def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """All string literals with their lines, but for docstrings and strings that stand alone."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.lineno, node.value
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in COMMANDS)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_message_names_an_option_of_the_command_line(path: Path) -> None:
+    name = str(path.relative_to(PACKAGE))
+    allowed = FOR_COMMANDS.get(name, set())
+    found = [(line, text) for line, text in texts(ast.parse(path.read_text("utf-8"))) if FLAG.search(text)]
+    assert not [f"{name}:{line}: {text}" for line, text in found if not any(part in text for part in allowed)]
+    assert len(found) >= len(allowed), "an exception that is none any more"
+
+
+def test_flags_are_found() -> None:
+    """The scan sees what it is for: in f-strings, in parts put together, but not in docstrings or style sheets."""
+    code = 'def f():\n    "say --resume"\n    raise ValueError(f"{x}: leave out "\n        "--resume to start")\n'
+    assert [line for line, text in texts(ast.parse(code)) if FLAG.search(text)] == [3]
+    assert not FLAG.search("stroke:var(--mark)")
+
+
+def test_messages_of_scoring() -> None:
+    """Refusals and warnings as Python users meet them."""
+    gold, other = ["(S (NP (NN Rain)) (VP (VBD fell)))"] * 3, ["(S (NP (NN rain)) (VP (VBD fell)))"] * 3
+    said = [*treegauge.score(gold, other).warnings, *(note.text for note in treegauge.score(gold, ["(S", "x", ""]).notes)]
+    for options in ({"on_mismatch": "error"}, {"on_mismatch": "edit", "match_words": "length"}, {"match_words": "no"}):
+        with pytest.raises(treegauge.errors.TreegaugeError) as refusal:
+            treegauge.score(gold, other, **options)  # pyright: ignore[reportArgumentType]
+        said.append(str(refusal.value))
+    assert len(said) >= 7
+    assert not [text for text in said if FLAG.search(text)]
+    assert any('match_words="case"' in text for text in said)
