@@ -54,9 +54,9 @@ def test_messages_of_scoring() -> None:
     """Refusals and warnings as Python users meet them."""
     gold, other = ["(S (NP (NN Rain)) (VP (VBD fell)))"] * 3, ["(S (NP (NN rain)) (VP (VBD fell)))"] * 3
     said = [*treegauge.score(gold, other).warnings, *(note.text for note in treegauge.score(gold, ["(S", "x", ""]).notes)]
-    for options in ({"on_mismatch": "error"}, {"on_mismatch": "edit", "match_words": "length"}, {"match_words": "no"}):
+    for on_mismatch, match_words in (("error", "exact"), ("edit", "length"), ("align", "no")):
         with pytest.raises(treegauge.errors.TreegaugeError) as refusal:
-            treegauge.score(gold, other, **options)  # pyright: ignore[reportArgumentType]
+            treegauge.score(gold, other, on_mismatch=on_mismatch, match_words=match_words)
         said.append(str(refusal.value))
     assert len(said) >= 7
     assert not [text for text in said if FLAG.search(text)]

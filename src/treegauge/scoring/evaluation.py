@@ -125,8 +125,8 @@ def score(
     * ``engine``: where files are scored, see :mod:`treegauge.engines`.
     * ``sentences``: whether rows are kept when an engine other than this process scores.
     * ``on_error``: a test tree that cannot be read is a sentence without a parse (``parse-fails``), is repaired as far as it can be
-      (``repair``), or an error (``stop``), as ``reading`` says unless given; ``result.problems`` lists them. A gold tree
-      that cannot be read is always an error.
+      (``repair``), or an error (``stop``). If not given it is ``parse-fails``, or ``repair`` if ``reading`` says so;
+      ``result.problems`` lists such trees. A gold tree that cannot be read is always an error.
     * ``pair``: sentences belong together by their order, and unequal numbers of them are a MismatchError (``order``), or by their
       text where the order does not fit (``text``).
     * ``treebank``: one of :data:`treegauge.presets.treebanks.TREEBANKS`, such as ``ctb``: what the preset does to the punctuation,

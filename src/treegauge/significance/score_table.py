@@ -134,7 +134,7 @@ def _conditions(result: Result) -> dict[str, Any]:
         "the preset": signature.preset.name,
         **{f"the preset's {key}": value for key, value in settings.items()},
         "on_mismatch": signature.on_mismatch,
-        "ignore_words": signature.ignore_words,
+        "match_words": signature.match_words,
         "on_error": signature.on_error,
         "the version of treegauge": signature.version,
     }
