@@ -17,9 +17,11 @@ FLAG = re.compile(r"(?<!var\()(?<![\w{-])--[a-z][a-z-]+")
 FOR_COMMANDS = {
     "reports/scores.py": {"--match-words {}", "--on-mismatch edit", "--fail-over", "--fail-under"},
     "parsing/tuning.py": {" --lam "},
+    "parsing/input.py": {"To parse the words of trees, give --input trees."},
     "experiments/simaan_tables.py": {"(--unaries kept leaves unary rules in"},
 }
-"""Texts that are no messages of the API: lines for a command's stderr, what to type after `parse --for`, a remark in a report."""
+"""Texts that are no messages of the API: lines for a command's stderr, what to type after `parse --for`, sentences that the
+command `parse` reads, a remark in a report."""
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
