@@ -23,10 +23,8 @@ from treegauge.trees.treebank import Int32, Int64, Treebank
 
 __all__ = [
     "Brackets",
-    "Children",
     "LabelNumbers",
     "brackets_of",
-    "children_of",
     "depths",
     "nearest_kept",
     "sentence_lengths",
@@ -512,45 +510,3 @@ def symbols(brackets: Brackets, classes: Int32 | None) -> tuple[Int64, Int64]:
     of_token = brackets.word.astype(np.int64) + n_classes
     of_token[tagged] = classes[brackets.tag[tagged]]
     return classes[brackets.label].astype(np.int64), of_token
-
-
-@dataclass(frozen=True)
-class Children:
-    """The children directly under brackets: one row a child, ordered by parent and position.
-
-    ``parent`` is a bracket, ``symbol`` the child's (see :func:`symbols`), ``is_word`` marks words without a tag, ``index`` is the
-    child's place among ``arity[parent]`` children. The children of bracket ``b`` are the rows ``first[b]:first[b]+arity[b]``.
-
-    Children of which the other side has no word follow behind those, as ``arity`` does not count them under a bracket that has
-    shared words; ``apart`` is where each of them begins, plus 1, and 0 for all others.
-    """
-
-    parent: Int64
-    symbol: Int64
-    is_word: NDArray[np.bool_]
-    index: Int64
-    first: Int64
-    arity: Int64
-    apart: Int64
-
-
-def children_of(brackets: Brackets, classes: Int32 | None) -> Children:
-    """The children of all brackets: brackets, preterminals and words; a further piece of a cut gold token is none of its own."""
-    bracket_symbol, token_symbol = symbols(brackets, classes)
-    inner = np.flatnonzero(brackets.parent >= 0)
-    tokens = np.flatnonzero((brackets.above >= 0) & brackets.counted)
-    parent = np.concatenate([brackets.parent[inner], brackets.above[tokens]])
-    start = np.concatenate([brackets.start[inner], token_positions(brackets)[1][tokens]])
-    symbol = np.concatenate([bracket_symbol[inner], token_symbol[tokens]])
-    is_word = np.concatenate([np.zeros(len(inner), dtype=np.bool_), brackets.tag[tokens] < 0])
-    order = np.lexsort((start, parent))
-    arity = np.bincount(parent, minlength=brackets.n_brackets)
-    first = np.cumsum(arity) - arity
-    parent, start = parent[order], start[order]
-    apart = np.zeros(len(parent), dtype=np.int64)
-    if brackets.shared is not None:
-        unplaced = brackets.unplaced
-        is_apart = (start >= brackets.n_shared[brackets.sentence[parent]]) & ~unplaced[parent]
-        apart[is_apart] = start[is_apart] + 1
-        arity = arity - np.bincount(parent[is_apart], minlength=brackets.n_brackets)
-    return Children(parent, symbol[order], is_word[order], np.arange(len(parent)) - first[parent], first, arity, apart)

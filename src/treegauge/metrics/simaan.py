@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treegauge.alignment.brackets import Brackets, Children, children_of, symbols, token_positions
+from treegauge.alignment.brackets import Brackets, symbols, token_positions
 from treegauge.alignment.pairing import Pair
 from treegauge.metrics.matching import (
     OVERLAP_COLUMNS,
@@ -65,7 +66,7 @@ class ParentChild(Metric):
         return overlap_rows(*parts.overlap())
 
     def _links(self, brackets: Brackets, classes: Int32 | None) -> list[Column]:
-        children = children_of(brackets, classes)
+        children = _children_of(brackets, classes)
         arity = children.arity[children.parent]
         side = np.where(arity == 1, _ONLY, children.index)
         counts = ~children.is_word
@@ -114,7 +115,7 @@ class Frames(Metric):
 
     def rows(self, pair: Pair) -> Rows:
         sides = (pair.gold, pair.test)
-        children = [children_of(side, pair.matching_classes) for side in sides]
+        children = [_children_of(side, pair.matching_classes) for side in sides]
         right_hand = _right_hand_sides(*children)
         frames = [
             self._frames(side, pair.matching_classes, below, right)
@@ -122,7 +123,7 @@ class Frames(Metric):
         ]
         return overlap_rows(*Parts.of(len(pair), frames[0], frames[1]).overlap())
 
-    def _frames(self, brackets: Brackets, classes: Int32 | None, children: Children, right_hand: Int64) -> list[Column]:
+    def _frames(self, brackets: Brackets, classes: Int32 | None, children: _Children, right_hand: Int64) -> list[Column]:
         label, token_symbol = symbols(brackets, classes)
         if self.count in ("strict", "bin"):
             counts = children.arity == 2
@@ -150,9 +151,51 @@ class Frames(Metric):
         return overlap_rates(total)
 
 
-def _right_hand_sides(gold: Children, test: Children) -> tuple[Int64, Int64]:
+def _right_hand_sides(gold: _Children, test: _Children) -> tuple[Int64, Int64]:
     """A number for the right-hand side of each bracket's production, the same on both sides."""
     symbol = np.concatenate([gold.symbol, test.symbol])
     first = np.concatenate([gold.first, test.first + len(gold.symbol)])
     code = sequence_codes(symbol, first, np.concatenate([gold.arity, test.arity]))
     return code[: len(gold.first)], code[len(gold.first) :]
+
+
+@dataclass(frozen=True)
+class _Children:
+    """The children directly under brackets: one row a child, ordered by parent and position.
+
+    ``parent`` is a bracket, ``symbol`` the child's (see :func:`symbols`), ``is_word`` marks words without a tag, ``index`` is the
+    child's place among ``arity[parent]`` children. The children of bracket ``b`` are the rows ``first[b]:first[b]+arity[b]``.
+
+    Children of which the other side has no word follow behind those, as ``arity`` does not count them under a bracket that has
+    shared words; ``apart`` is where each of them begins, plus 1, and 0 for all others.
+    """
+
+    parent: Int64
+    symbol: Int64
+    is_word: NDArray[np.bool_]
+    index: Int64
+    first: Int64
+    arity: Int64
+    apart: Int64
+
+
+def _children_of(brackets: Brackets, classes: Int32 | None) -> _Children:
+    """The children of all brackets: brackets, preterminals and words; a further piece of a cut gold token is none of its own."""
+    bracket_symbol, token_symbol = symbols(brackets, classes)
+    inner = np.flatnonzero(brackets.parent >= 0)
+    tokens = np.flatnonzero((brackets.above >= 0) & brackets.counted)
+    parent = np.concatenate([brackets.parent[inner], brackets.above[tokens]])
+    start = np.concatenate([brackets.start[inner], token_positions(brackets)[1][tokens]])
+    symbol = np.concatenate([bracket_symbol[inner], token_symbol[tokens]])
+    is_word = np.concatenate([np.zeros(len(inner), dtype=np.bool_), brackets.tag[tokens] < 0])
+    order = np.lexsort((start, parent))
+    arity = np.bincount(parent, minlength=brackets.n_brackets)
+    first = np.cumsum(arity) - arity
+    parent, start = parent[order], start[order]
+    apart = np.zeros(len(parent), dtype=np.int64)
+    if brackets.shared is not None:
+        unplaced = brackets.unplaced
+        is_apart = (start >= brackets.n_shared[brackets.sentence[parent]]) & ~unplaced[parent]
+        apart[is_apart] = start[is_apart] + 1
+        arity = arity - np.bincount(parent[is_apart], minlength=brackets.n_brackets)
+    return _Children(parent, symbol[order], is_word[order], np.arange(len(parent)) - first[parent], first, arity, apart)
