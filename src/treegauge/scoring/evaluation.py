@@ -376,7 +376,7 @@ def _gap_notes(metric: Metric, counted: SystemCounts) -> list[Note]:
     """A note on why EVALB's own figures are missing, if that is because trees have gaps."""
     if counted.gap is None or not metric.compared_with_evalb:
         return []
-    what = "EVALB's figures are left out: it reads brackets, which cannot hold gaps (treegauge normalise --steps continuous:raise)"
+    what = "EVALB's figures are left out: it reads brackets, which cannot hold gaps (step continuous:raise makes trees continuous)"
     return [Note(-1, "evalb", counted.gap, what)]
 
 
