@@ -16,7 +16,7 @@ from treegauge.alignment.causes import CAUSES
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["REMARKS", "TagUse", "advice_on", "notes_with_remarks", "remarks_on"]
+__all__ = ["REMARKS", "TagUse", "advice_on", "notes_with_remarks", "remarks_on", "with_advice"]
 
 REMARKS = ("all-words", "all-tags")
 """The kinds of note about all parses together."""
@@ -117,3 +117,9 @@ def advice_on(remark: Note, option: str, otherwise: str) -> str:
         f"are they parses of the same text? {option.format('length')} compares lengths only, {otherwise} scores the brackets over "
         "the words that both have"
     )
+
+
+def with_advice(remark: Note) -> str:
+    """A remark and the advice on it, in an error message."""
+    advice = advice_on(remark, "match_words {}", "on_mismatch edit")
+    return remark.text + (f"; {advice} (options match_words and on_mismatch)" if advice else "")

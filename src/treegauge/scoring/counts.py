@@ -20,7 +20,7 @@ import numpy as np
 from treegauge.alignment.alignment import Fit, Note, align_pairs, differing_texts, is_displaced, pairs_by_text
 from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.remarks import TagUse, advice_on, remarks_on
+from treegauge.alignment.remarks import TagUse, remarks_on, with_advice
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
@@ -109,15 +109,9 @@ class Request:
     def _check_edit(self) -> None:
         """Refuse what alignment by edit distance cannot go with."""
         if self.match_words == "length":
-            raise UsageError(
-                "words that are all taken as the same cannot be aligned by edit distance; choose another way to match words, or to "
-                "treat mismatches (options match_words and on_mismatch)"
-            )
+            raise UsageError("words that are all the same cannot be aligned by edit distance (options match_words and on_mismatch)")
         if any("judgements" in metric.options for metric in self.metrics):
-            raise UsageError(
-                "people judge brackets over all words of the gold sentence, not over those that a parse shares with it; choose "
-                "another way to treat mismatches (option on_mismatch)"
-            )
+            raise UsageError("people judge brackets over all words of a gold sentence, not over shared ones (option on_mismatch)")
 
     def preset_of(self, metric: Metric) -> Preset:
         """The preset of a metric's score: the one that was asked for, or the metric's own, with the cutoff that was asked for."""
@@ -456,10 +450,7 @@ def _refusal(notes: Sequence[Note], remarks: Sequence[Note]) -> str:
     lines = [f"gold and test do not fit in {number_of(len(notes), 'sentence')}; nothing was scored:"]
     lines += [f"  {note.place}: {note.what}" for note in notes[:_MOST_NOTES]]
     lines += [f"  and {len(notes) - _MOST_NOTES:,} more"] if len(notes) > _MOST_NOTES else []
-    for remark in remarks:
-        advice = advice_on(remark, "match_words {}", "on_mismatch edit")
-        lines.append(f"  {remark.text}" + (f"; {advice} (options match_words and on_mismatch)" if advice else ""))
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"  {with_advice(remark)}" for remark in remarks)])
 
 
 def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: int) -> SystemCounts:
