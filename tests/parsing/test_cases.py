@@ -100,7 +100,7 @@ def test_objectives(cases: list[Case]) -> None:
                 score = forest.argmax(objective, pre=reading == "pre", **labels).score
                 assert close(score, expected[key][reading]), (case["id"], key, reading)
         if expected["MPCh"] is not None:
-            assert close(forest.argmax("parent-child", count="binary").score, expected["MPCh"]), case["id"]
+            assert close(forest.argmax("parent-child").score, expected["MPCh"]), case["id"]
         for count, want in (expected["MCFP"] or {}).items():
             assert close(forest.argmax("frames", count=count).score, want), (case["id"], count)
 

@@ -355,12 +355,12 @@ def licensed_labelled_recall(forest: Forest, *, pre: bool = True, labels: Labels
     return _best_parse(forest, ("nodes", pre), number, price)
 
 
-def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "all") -> Best:
+def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") -> Best:
     """The parse with most right parent-child links on average: M_PCh (Sima'an 2003).
 
     A link is the parent's span and label, the child's index and label; words are no children, and an only child is at no index.
-    ``all`` counts the links of every production, ``binary`` those of productions with two children, as the metric
-    ``parent-child`` does with the same words.
+    ``binary``, as in the paper's grammars, counts the links of productions with two children, ``all`` those of every production,
+    as the metric ``parent-child`` does with the same words.
     """
     _check_count(count, ("all", "binary"))
     return _best_parse(forest, ("links", count), lambda: _numbered_links(forest, count))
