@@ -5,8 +5,7 @@ once (PARSEVAL counts it twice).
 
 * ``N_C``, ``N_G``: constituents of the gold ("correct") and of the test ("guessed") tree
 * ``L``: triples of the guess that are in the gold tree
-* ``B``: triples of the guess whose span is in the gold tree, whatever the label; where several have one span, no more than the
-  gold tree has there
+* ``B``: triples of the guess whose span is in the gold tree, whatever the label; ``B_limited``: the same, at most ``N_C``
 * ``C``: triples of the guess that cross no gold constituent
 """
 
@@ -41,9 +40,9 @@ class Goodman(Metric):
 
     Rates of constituents are pooled; ``mean_...`` are means over the sentences that have constituents (N_C or N_G > 0).
     Preterminals count only with ``goodman:pre``; a phrase over one word counts always. The paper's guessed trees are binary, and
-    have as many constituents as the gold tree. On other trees a labelled (bracketed) tree is right if each side has every
-    constituent (bracket) of the other, and a span is right as often as both trees have it: no rate exceeds 1, and Labelled Tree is
-    the exact match of PARSEVAL where no bracket stands twice.
+    have as many constituents as the gold tree. On other trees a labelled (bracketed) tree is right if all its
+    constituents (brackets) are, and there are as many as in the gold tree; and no more brackets of a sentence are right than its
+    gold tree has: so no rate exceeds 1, and Labelled Tree is the exact match of PARSEVAL where no bracket stands twice.
 
     >>> import treegauge
     >>> gold = "(S (A (a x) (a x)) (B (b x) (b x)))"
@@ -63,7 +62,7 @@ class Goodman(Metric):
     columns = (
         *("sentences", "N_C", "N_G", "L", "B", "C", "labelled_tree", "bracketed_tree", "consistent_brackets_tree"),
         *("labelled_recall_sum", "bracketed_recall_sum", "recall_defined"),
-        *("consistent_brackets_recall_sum", "consistent_brackets_defined"),
+        *("consistent_brackets_recall_sum", "consistent_brackets_defined", "B_limited"),
     )
 
     sentence_columns = ("labelled_tree", "bracketed_tree", "consistent_brackets_tree")
@@ -89,12 +88,13 @@ class Goodman(Metric):
         N_C = np.bincount(gold.sentence[in_gold], minlength=n)
         N_G = np.bincount(test.sentence[in_test], minlength=n)
         L = count(in_test, is_in(code[n_gold:][in_test], code[:n_gold]))
-        B = _shared_spans(span[:n_gold][in_gold], gold.sentence[in_gold], span[n_gold:][in_test], n)
+        B = count(in_test, is_in(span[n_gold:][in_test], span[:n_gold]))
+        B_limited = np.minimum(B, N_C)
         C = count(in_test, ~crosses[in_test])
         columns: list[NDArray[Any]] = [
             *(np.ones(n), N_C, N_G, L, B, C, (L == N_C) & (N_C == N_G), (B == N_C) & (N_C == N_G), C == N_G),
-            *(L / np.maximum(N_C, 1), B / np.maximum(N_C, 1), N_C > 0),
-            *(C / np.maximum(N_G, 1), N_G > 0),
+            *(L / np.maximum(N_C, 1), B_limited / np.maximum(N_C, 1), N_C > 0),
+            *(C / np.maximum(N_G, 1), N_G > 0, B_limited),
         ]
         return self.without_parse(np.stack([column.astype(np.float64) for column in columns], axis=1), pair)
 
@@ -121,7 +121,7 @@ class Goodman(Metric):
         return {
             "labelled_recall": ratio(n["L"], n["N_C"]),
             "labelled_tree": ratio(n["labelled_tree"], n["sentences"]),
-            "bracketed_recall": ratio(n["B"], n["N_C"]),
+            "bracketed_recall": ratio(n["B_limited"], n["N_C"]),
             "bracketed_tree": ratio(n["bracketed_tree"], n["sentences"]),
             "consistent_brackets_recall": ratio(n["C"], n["N_G"]),
             "consistent_brackets_tree": ratio(n["consistent_brackets_tree"], n["sentences"]),
@@ -129,13 +129,3 @@ class Goodman(Metric):
             "mean_bracketed_recall": ratio(n["bracketed_recall_sum"], n["recall_defined"]),
             "mean_consistent_brackets_recall": ratio(n["consistent_brackets_recall_sum"], n["consistent_brackets_defined"]),
         }
-
-
-def _shared_spans(gold: Int64, sentence: Int64, test: Int64, n: int) -> Int64:
-    """For each of n sentences how many spans both sides have, a span as often as the side that has it less often."""
-    every, place = np.unique(np.concatenate([gold, test]), return_inverse=True)
-    times_gold = np.bincount(place[: len(gold)], minlength=len(every))
-    times_test = np.bincount(place[len(gold) :], minlength=len(every))
-    owner = np.zeros(len(every), np.int64)
-    owner[place[: len(gold)]] = sentence
-    return np.bincount(owner, np.minimum(times_gold, times_test), minlength=n).astype(np.int64)

@@ -40,12 +40,12 @@ def goodman_counts(gold: Tree, test: Tree, *, preterminals: bool = False) -> dic
     """Goodman's N_C, N_G, L, B, C on sets of triples."""
     correct = set(constituents(gold, preterminals=preterminals))
     guessed = set(constituents(test, preterminals=preterminals))
-    spans, guessed_spans = (Counter((start, end) for start, end, _ in side) for side in (correct, guessed))
+    spans = {(start, end) for start, end, _ in correct}
     return {
         "N_C": len(correct),
         "N_G": len(guessed),
         "L": len(correct & guessed),
-        "B": (spans & guessed_spans).total(),
+        "B": sum((start, end) in spans for start, end, _ in guessed),
         "C": sum(not any(crosses(span, other) for other in correct) for span in guessed),
     }
 
