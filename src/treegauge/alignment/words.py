@@ -65,6 +65,7 @@ def plain_word(word: str) -> str:
     return word
 
 
+_BRACKET = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
 _UNKNOWN = re.compile(r"[<\[(*_@$-]*(unk|unknown|oov)[>\])*_@$-]*|unk-[\w-]+", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\(?=[^\w\s])")
 _INVISIBLE = re.compile(r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe0e\ufe0f]")
@@ -89,20 +90,25 @@ def loose_word(word: str) -> str:
     """
     if word.isascii() and word.isalnum():
         return word.lower()
-    plain = plain_word(_ESCAPED.sub("", html.unescape(word)))
+    plain = plain_word(_with_brackets(_ESCAPED.sub("", html.unescape(word))))
     bare = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _QUOTES.sub("'", plain)))
     return unicodedata.normalize("NFC", _DASHES.sub("-", _QUOTES.sub("'", bare)).casefold()) or word
+
+
+def _with_brackets(word: str) -> str:
+    """A word whose escaped brackets are in capitals, as they are where nobody changed the case of a whole file."""
+    return _BRACKET.sub(lambda found: found[0].upper(), word) if "-" in word else word
 
 
 def matched_word(word: str, match_words: str = "exact") -> str:
     """A word in the form in which it is compared with others.
 
-    >>> matched_word("Rain"), matched_word("Rain", "case"), matched_word("Rain", "length")
-    ('Rain', 'rain', '')
+    >>> matched_word("Rain"), matched_word("Rain", "case"), matched_word("Rain", "length"), matched_word("-lrb-", "case")
+    ('Rain', 'rain', '', '(')
     """
     match match_words:
         case "case":
-            return plain_word(word).casefold()
+            return plain_word(_with_brackets(word)).casefold()
         case "loose":
             return loose_word(word)
         case "length":
