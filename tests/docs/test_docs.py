@@ -147,6 +147,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "sentences.txt").write_text("\n".join(words) + "\n", "utf-8")
     (folder / "answers.txt").write_text("\n".join(f"{number}. {tree}" for number, tree in enumerate(parse, 1)) + "\n", "utf-8")
     (folder / "answers.jsonl").write_text("".join(json.dumps({"parse": tree}) + "\n" for tree in parse), "utf-8")
+    (folder / "gold.txt").write_text("It PRP B-NP\nrained VBD B-VP\n\n", "utf-8")
+    (folder / "chunker.txt").write_text("It PRP B-NP\nrained VBD I-NP\n\n", "utf-8")
+    (folder / "word-tag-gold-test.txt").write_text("It PRP B-NP B-NP\nrained VBD B-VP I-NP\n\n", "utf-8")
     (folder / "COLLINS.prm").write_text("DELETE_LABEL TOP\nDELETE_LABEL -NONE-\nDELETE_LABEL .\n", "utf-8")
     return folder
 
