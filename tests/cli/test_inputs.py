@@ -28,6 +28,7 @@ LINES = {
     ("check", "patch"): ("check gold.mrg test.mrg --store s.sqlite --patch OUT", "gold.mrg"),
     ("freval", "figures"): ("freval gold.mrg x=figures/f1_by_size.csv --figures figures", "figures/f1_by_size.csv"),
     ("score", "save"): ("score gold.mrg test.mrg --save OUT", "gold.mrg"),
+    ("score", "output"): ("score gold.mrg test.mrg -o OUT", "gold.mrg"),
     ("convert", "output"): ("convert gold.mrg -o OUT", "gold.mrg"),
     ("normalise", "output"): ("normalise --steps traces gold.mrg -o OUT", "gold.mrg"),
     ("induce", "output"): ("induce gold.mrg -o OUT", "gold.mrg"),
@@ -45,7 +46,7 @@ LINES = {
     ("reproduce", "output"): ("reproduce abney-tables report/abney-tables.json -o report", "report/abney-tables.json"),
 }
 OUTPUTS = {"output", "save", "svg", "store", "export", "corrected", "patch", "figure", "figures", "blame_file", "checkpoint"}
-ONLY_READ = {("compare", "store"), ("report", "store"), ("train", "export")}
+ONLY_READ = {("compare", "store"), ("report", "store"), ("train", "export"), ("reproduce", "store")}
 """Options that name no file that is written."""
 NO_INPUT = {("demo", "output")}
 

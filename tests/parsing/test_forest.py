@@ -240,7 +240,7 @@ def test_errors_say_what_is_wrong() -> None:
         Forest(CATALAN, []).best()
     good = Forest(CATALAN, ["a"])
     with pytest.raises(UnknownName, match="did you mean 'labelled-recall'"):
-        good.argmax("labeled-recall")
+        good.argmax("labelled-recal")
     with pytest.raises(UsageError, match="takes no option 'lam'"):
         good.argmax("viterbi", lam=1)
     with pytest.raises(UsageError, match="shape"):

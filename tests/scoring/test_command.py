@@ -136,7 +136,7 @@ class TestJson:
     def test_lines(self, files: Path) -> None:
         done = call(files, "score", "gold.mrg", "test.mrg", "--format", "jsonl", "-m", "goodman:pre")
         records = [json.loads(line) for line in done.stdout.splitlines()]
-        assert [record["sentence"] for record in records] == [0, 1, 2, 3]
+        assert [record["sentence"] for record in records] == [1, 2, 3, 4]
         assert all(record["metric"] == "goodman:pre" for record in records)
         assert records[0]["rates"]["labelled_recall"] == 10 / 11
 
@@ -166,7 +166,7 @@ def test_sentences_in_a_table_and_as_csv(files: Path) -> None:
     done = call(files, "score", "gold.mrg", "test.mrg", "--per-sentence", "--format", "csv")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("system,sentence,place,length,sentences,parsed,matched,gold,test")
-    assert lines[1].startswith("test,0,gold.mrg:1,7,1,1,4,5,5")
+    assert lines[1].startswith("test,1,gold.mrg:1,7,1,1,4,5,5")
     table = call(files, "score", "gold.mrg", "test.mrg", "--per-sentence").stdout.splitlines()
     assert table[2].split()[:7] == ["gold.mrg:1", "7", "80.00", "1", "4", "5", "5"]
 
@@ -364,7 +364,8 @@ class TestChecks:
         assert "or less" in failed.stderr
 
 
-def test_breakdowns_examples_and_baselines(files: Path) -> None:
+def test_breakdowns_examples_and_baselines(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     done = call(
         files, "score", "gold.mrg", "test.mrg", "--breakdown", "label,confusion,depth,unary,errors", "--by-length",
         "--examples", "1", "--baselines", "--seed", "3",

@@ -80,12 +80,12 @@ def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
     if taken:
         raise UsageError(f"{target / taken[0]} exists: give a folder without files of these names ({', '.join(EXAMPLES)})")
     gold = own_treebank("dev")
-    parses = (_FOLDER / "parses-viterbi.mrg").read_text("utf-8")
+    parses = (_FOLDER / "examples" / "viterbi.mrg").read_text("utf-8")
     contents = {
         "train.mrg": "".join(f"{tree}\n" for tree in own_treebank("train")),
         "gold.mrg": "".join(f"{tree}\n" for tree in gold),
         "A.mrg": parses,
-        "B.mrg": (_FOLDER / "parses-precision-recall.mrg").read_text("utf-8"),
+        "B.mrg": (_FOLDER / "examples" / "precision-recall.mrg").read_text("utf-8"),
         "sentences.txt": "".join(f"{' '.join(tree.words)}\n" for tree in gold),
         "llm.jsonl": "".join(f"{json.dumps({'parse': answer})}\n" for answer in _answers(parses.splitlines())),
     }

@@ -390,7 +390,7 @@ def _examples(report: Report) -> Mapping[str, list[_Example]]:
         return {}
     listed = {report.marks[report.systems[0]].pair.index[row].item() for row in report.sentences.rows}
     found: dict[str, dict[Place, list[str]]] = {}
-    for system, errors in report.breakdowns["errors"].items():
+    for system, errors in report.breakdowns.get("errors", {}).items():
         pair = report.marks[system].pair
         length = dict(zip(pair.index.tolist(), pair.gold.length.tolist(), strict=True))
         for key in errors.keys:

@@ -54,7 +54,7 @@ def tables_of_trees(report: Report) -> list[Table]:
     if not report.marks:
         return []
     tables = [labels_table(report), lengths_table(report), crossings_table(report)]
-    return [*tables, *([errors_table(report)] if report.breakdowns["errors"] else []), *confusion_tables(report)]
+    return [*tables, *([errors_table(report)] if report.breakdowns.get("errors") else []), *confusion_tables(report)]
 
 
 def rates_table(report: Report) -> Table:

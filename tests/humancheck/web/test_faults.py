@@ -179,7 +179,7 @@ def test_https(check: Check, store: Store, tmp_path: Path) -> None:
         connection.request("GET", link.path)
         assert connection.getresponse().status == 200
         connection.close()
-    with pytest.raises(UsageError, match="--certificate"):
+    with pytest.raises(UsageError, match="certificate"):
         server.make_server(server.page_app(Session(check, store, people_named(["a"])), server.Links(b"", []), server.HostRule()),
                            Address(certificate=str(tmp_path / "none.pem")))  # fmt: skip
 
