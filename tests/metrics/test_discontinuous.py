@@ -90,12 +90,11 @@ def goodman(gold: Tree, test: Tree) -> dict[str, float]:
     correct = {(node.label, words) for node, words in yields(gold)}
     guessed = {(node.label, words) for node, words in yields(test)}
     sets = {words for _, words in correct}
-    brackets = [Counter(words for _, words in side) for side in (correct, guessed)]
     return {
         "N_C": len(correct),
         "N_G": len(guessed),
         "L": len(correct & guessed),
-        "B": (brackets[0] & brackets[1]).total(),
+        "B": sum(words in sets for _, words in guessed),
         "C": sum(not any(crosses(words, other) for other in sets) for _, words in guessed),
     }
 

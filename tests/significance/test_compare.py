@@ -205,7 +205,7 @@ def test_sentences_by_crossing_errors_add_up(three: Comparison) -> None:
 
 def test_json_is_complete_and_strict(three: Comparison) -> None:
     document = json.loads(json.dumps(three.to_dict(), allow_nan=False))
-    assert document["schema"] == "treegauge.compare/1"
+    assert document["schema"] == "treegauge.compare/2"
     assert (document["seed"], document["rounds"]) == (1, 500)
     pair = document["groups"][0]["pairs"][0]
     assert set(pair["brackets"]) >= {"YY", "YN", "NY", "NN", "binomial", "mcnemar", "real_test", "warnings"}

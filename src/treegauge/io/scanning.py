@@ -43,6 +43,7 @@ def _kinds() -> Bytes:
 
 
 _KINDS = _kinds()
+_FEW = 256
 
 
 class Strings:
@@ -177,6 +178,8 @@ class ScannedNames:
         """
         data = np.frombuffer(text, dtype=np.uint8)
         most = int(np.count_nonzero(data == ord("("))) + 1
+        if 3 * most > len(text) + _FEW:  # brackets without labels: tables for so many names would take more than they are worth
+            return None
         labels, words = self.label_strings, self.word_strings
         labels.make_room(most, len(text))
         words.make_room(most, len(text))

@@ -61,8 +61,10 @@ class _Chain(NamedTuple):
     def node(self, keep: Keep) -> Tree:
         if keep == "joined":
             return Tree(join_marked(MARK, [escape_marks(label, MARK) for label in reversed(self.labels)]), self.children)
-        named = [label for label in self.labels if label] or self.labels
-        return Tree(named[-1 if keep == "top" and not self.over_word else 0], self.children)
+        if keep == "top" and not self.over_word:
+            # The root without a label that the Penn Treebank puts around each tree gives way to the label below it.
+            return Tree(next((label for label in reversed(self.labels) if label), ""), self.children)
+        return Tree(self.labels[0], self.children)
 
 
 @on_placed
