@@ -117,7 +117,7 @@ def test_objective_and_metric_of_one_name_take_the_same_words() -> None:
     for name in ("parent-child", "frames"):
         count = inspect.signature(OBJECTIVES[name].decode).parameters["count"]
         option = next(field for field in fields(find_metric(name)) if field.name == "count")
-        assert set(re.findall(r'"(\w+)"', str(count.annotation))) == set(option.metadata["words"].examples)
+        assert set(re.findall(r"""['"](\w+)['"]""", str(count.annotation))) == set(option.metadata["words"].examples)
         # Exact cases have M_PCh for productions with two children; the metric takes every tree.
         assert (count.default, option.default) == {"parent-child": ("binary", "all"), "frames": ("many", "many")}[name]
 

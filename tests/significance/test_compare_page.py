@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -32,8 +33,9 @@ def test_commands(shared: Path, tmp_path: Path, command: str, shown: str) -> Non
         (tmp_path / path.name).symlink_to(path)
     words = shlex.split(command)
     assert words[0] == "treegauge"
-    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout == shown
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path, check=True,
+                          env={**os.environ, "COLUMNS": "110"})  # fmt: skip
+    assert done.stdout + done.stderr == shown
 
 
 def test_there_are_commands() -> None:

@@ -26,8 +26,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.causes import TaggedWords, cause_of_difference, hidden_word
-from treegauge.alignment.edit import shared_tokens
 from treegauge.alignment.words import WordNumbers, is_deleted, letters, matched_word, sentence_text, without_traces
 from treegauge.presets import Preset
 from treegauge.trees.treebank import Int32, Int64, Treebank
@@ -364,6 +362,8 @@ class _Aligner:
             for bank, number in ((self.gold, sentence), (self.test, partner))
         )
         same = self._are_same(np.repeat(ours, len(theirs)), np.tile(theirs, len(ours))).reshape(len(ours), len(theirs))
+        from treegauge.alignment.edit import shared_tokens
+
         self.shared[sentence] = shared_tokens(same)
         return Fit.EDITED if len(self.shared[sentence][0]) else Fit.TEXT_DIFFERS
 
@@ -396,6 +396,8 @@ class _Aligner:
     def _difference(self, sentence: int, partner: int) -> Note:
         """The note on two sentences whose words differ."""
         gold, test = self.gold.words(sentence), self.test.words(partner)
+        from treegauge.alignment.causes import cause_of_difference
+
         what, cause = self._hidden_word(sentence, partner), "tags"
         if not what:
             ours, theirs = _first_difference(gold, test, self.match_words)
@@ -413,6 +415,8 @@ class _Aligner:
         (gold, test), traces = self._with_traces, self._traces
         if traces.isdisjoint(gold.labels) and traces.isdisjoint(test.labels):
             return ""
+        from treegauge.alignment.causes import TaggedWords, hidden_word
+
         return hidden_word(
             TaggedWords(gold.words(sentence), gold.tags(sentence), traces),
             TaggedWords(test.words(partner), test.tags(partner), traces),

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.alignment import LEFT_OUT, MISSED, Alignment, Fit, align
 from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, sentence_lengths, with_gap_numbers
-from treegauge.alignment.edit import over_shared_tokens
 from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_tokens, without_traces
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
@@ -233,6 +232,8 @@ def pair_of(
     )
     if of_test.gold_shared is not None and of_test.test_shared is not None:
         gold_shared, test_shared = of_test.gold_shared[keep], of_test.test_shared[of_test.keep]
+        from treegauge.alignment.edit import over_shared_tokens
+
         gold_brackets, test_brackets = over_shared_tokens(gold_brackets, test_brackets, gold_shared, test_shared)
     if words.match_words != "exact":
         same = slice(None) if test_brackets.shared is None else test_brackets.shared

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treegauge.alignment.alignment import Note
-from treegauge.alignment.causes import CAUSES
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Treebank
 
@@ -84,6 +83,8 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     cause, of_cause = causes.most_common(1)[0]
     if 2 * of_cause <= fitting:
         cause = "writing"
+    from treegauge.alignment.causes import CAUSES
+
     fitting = of_cause if CAUSES[cause][0] == "case" else fitting
     return [Note(-1, "all-words", "", f"{said}; {fitting:,} would fit but for {CAUSES[cause][1]}", "", cause)]
 
@@ -111,6 +112,8 @@ def advice_on(remark: Note, option: str, otherwise: str) -> str:
     """
     if remark.kind != "all-words" or remark.cause == "tags":
         return ""
+    from treegauge.alignment.causes import CAUSES
+
     if remark.cause in CAUSES:
         return f"give {option.format(CAUSES[remark.cause][0])}"
     return (

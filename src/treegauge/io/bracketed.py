@@ -19,7 +19,6 @@ from treegauge.errors import BracketError, InputError
 from treegauge.io.bracketed_columns import Events, Names, TreeColumns, begin_at_margin, find_events, join_parts, part_of
 from treegauge.io.diagnosis import Scanner, TextPosition, first_error, is_nested_at_margin
 from treegauge.io.escapes import has_escapes, read_escapes
-from treegauge.io.repairs import Mended, mend, mend_texts
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -83,6 +82,8 @@ def treebank_of_texts(
     texts: Sequence[str], path: str, options: ReadOptions, problems: Mapping[int, Problem] = MappingProxyType({}), line: int = 1
 ) -> Treebank:
     """A tree for each text, the first being on ``line``; a blank text is an empty parse, and ``problems`` are known already."""
+    from treegauge.io.repairs import Mended, mend_texts
+
     names, place = Names(), TextPosition(line, 0)
     if options.on_error == "stop":
         whole = "".join(" ".join(text.splitlines()) + "\n" for text in texts).encode("utf-8")
@@ -207,6 +208,8 @@ class _Reader:
             return block.read(self.names)
         except InputError:
             text, _ = _without_comments(block.text, self.options.comment, block.place.begins_line)
+            from treegauge.io.repairs import mend
+
             mended = mend(text, self.path, block.place, self.options, is_last=block.is_last, nested=bool(self.nested))
             if not mended.used and len(text) > _LARGEST_TREE_BYTES:
                 raise

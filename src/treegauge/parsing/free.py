@@ -138,17 +138,23 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
     return Best(build(forest.words, split, name, _tagger(forest), DUMMY), float(value))
 
 
+_IMPOSSIBLE = -1e299
+"""Below this, a weight says that a label cannot stand over a span."""
+
+
 def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike]) -> Best:
     """The tree with the largest sum of any span weights (Goodman's General Recall).
 
     ``weights`` is an (n, n+1) array, an (n, n+1, labels) array for the labels of ``forest.span_labels.names``, or a function of the
-    forest that makes one. Labels are the likeliest ones, or those of the largest weight; single words add nothing unless they
-    have a weight.
+    forest that makes one (-1e300: the label cannot stand there). Labels are the likeliest ones, or those of the largest weight;
+    single words add nothing unless they have a weight.
     """
     given = np.array(weights(forest) if callable(weights) else weights, np.float64)
     n, found = forest.n, forest.span_labels
     if given.shape == (n, n + 1, len(found.names)):
-        label, weight = given.argmax(axis=2), given.max(axis=2)
+        # A span over which no label can stand has neither a label nor a weight.
+        possible = given.max(axis=2) > _IMPOSSIBLE
+        label, weight = np.where(possible, given.argmax(axis=2), -1), np.where(possible, given.max(axis=2), 0.0)
     elif given.shape == (n, n + 1):
         label, weight = found.best(found.any)[1], given
     else:

@@ -19,7 +19,7 @@ lines, each with the ``words`` of a sentence and its ``spans``: [start, end, wei
 ... E -> "x" "x" [1]''')
 >>> forest = Forest(grammar, ["x"] * 3)
 >>> print(forest.argmax("general", weights=read_weights("g * (label == 'E')")).tree)
-(S (E x x) (B x))
+(S (E (A x) x) (B x))
 """
 
 from __future__ import annotations

@@ -18,8 +18,7 @@ from functools import cache
 from typing import Any, NamedTuple, cast
 
 from treegauge.errors import FormatError, InputError, UnknownName
-from treegauge.presets.discodop import disco_keywords
-from treegauge.presets.prm import KEYWORDS, Parameters, parse_prm
+from treegauge.presets.prm import KEYWORDS, Parameters, disco_keywords, parse_prm
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 
 __all__ = ["FALLBACK", "EvalbFile", "Preset", "for_treebank", "load_preset", "preset_names", "preset_text"]

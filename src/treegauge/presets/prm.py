@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["KEYWORDS", "Parameters", "PrmMessage", "atoi", "cut_label", "parse_prm"]
+__all__ = ["KEYWORDS", "Parameters", "PrmMessage", "atoi", "cut_label", "disco_keywords", "parse_prm"]
 
 _RECORD = 499
 """EVALB reads a parameter file in records of at most so many bytes; what is left of a line is the next record."""
@@ -149,3 +149,42 @@ KEYWORDS: dict[bytes, Callable[[Parameters, bytes], Parameters | None]] = {
 """Keyword -> what a value does to the parameters; ``None`` if the keyword wants exactly two words and got other."""
 
 _PAIRS = frozenset({b"EQ_LABEL", b"EQ_WORD"})
+
+
+_ELSEWHERE = {
+    b"DISC_ONLY": "constituents with gaps alone are the metric discontinuous",
+    b"LA": "leaf-ancestor scores are the metric leaf-ancestor",
+    b"TED": "there is no tree-edit distance",
+    b"DEP": "dependencies are not scored",
+}
+
+
+def disco_keywords(data: bytes) -> tuple[dict[str, Any], tuple[tuple[int, str], ...], bytes]:
+    r"""The settings that disco-dop's keywords make (its manual, command ``eval``), remarks on those that are no settings here, and
+    the text without their lines.
+
+    >>> settings, remarks, rest = disco_keywords(b"DELETE_WORD um\nDISC_ONLY 1\nDELETE_LABEL TOP\n")
+    >>> settings
+    {'delete_words': frozenset({'um'})}
+    >>> remarks
+    ((2, 'DISC_ONLY: not read here; constituents with gaps alone are the metric discontinuous'),)
+    >>> rest
+    b'\n\nDELETE_LABEL TOP\n'
+    """
+    settings: dict[str, Any] = {}
+    remarks: list[tuple[int, str]] = []
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        keyword, _, rest = line.strip().partition(b" ")
+        value = rest.strip()
+        if keyword == b"DELETE_WORD" and value:
+            settings["delete_words"] = settings.get("delete_words", frozenset[str]()) | {value.decode("utf-8", "replace")}
+        elif keyword == b"DELETE_ROOT_PRETERMS":
+            settings["delete_root_preterminals"] = atoi(value) != 0
+        elif keyword in _ELSEWHERE:
+            if atoi(value):
+                remarks.append((number, f"{keyword.decode()}: not read here; {_ELSEWHERE[keyword]}"))
+        else:
+            continue
+        lines[number - 1] = b""
+    return settings, tuple(remarks), b"\n".join(lines)
