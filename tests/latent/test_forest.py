@@ -164,6 +164,24 @@ def test_no_parse_is_worth_more_than_the_best_tree(sentence: str, lam: float) ->
     assert worth(licensed.tree, lam) == pytest.approx(licensed.score, abs=1e-6)
 
 
+@pytest.mark.parametrize("sentence", SHORT[2:])
+def test_licensed_recall_pays_for_further_labels_and_phrases_over_one_word(sentence: str) -> None:
+    model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
+    forest = LatentForest(model, words, exact=True)
+    shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
+
+    def worth(tree: Tree) -> float:
+        top = tree[0] if tree.label == "TOP" else tree
+        assert isinstance(top, Tree)
+        keys = list(constituents(top, preterminals=False))
+        long = {(start, end) for start, end, _ in keys if end - start > 1}
+        return math.fsum(shown.get(key, 0.0) for key in keys) - 0.5 * (len(keys) - len(long))
+
+    best = forest.argmax("labelled-recall-licensed")
+    assert best.score == pytest.approx(max(worth(Tree.parse(text)) for text in parses(model, words)), abs=1e-6)
+    assert worth(best.tree) == pytest.approx(best.score, abs=1e-6)
+
+
 @pytest.mark.parametrize("sentence", SHORT)
 def test_every_objective_gives_a_tree_over_the_words(sentence: str) -> None:
     forest = LatentForest(model_of(seeds=(4, 5)), sentence.split())

@@ -183,6 +183,14 @@ def test_words_that_do_not_count_close_gaps(pairs: list[tuple[Tree, Tree]]) -> N
         assert {key: found[key] for key in right} == right
 
 
+def test_a_gap_that_closes_at_its_left_end_crosses_nothing() -> None:
+    """SBAR begins before NX and, once its first words do not count, behind it."""
+    tree = parse_discbracket("(VP (NX (SBAR (CC 0=a) (RB 2=c)) (NX (DT 1=b))) (PP (CC 3=d) (NN 4=e)))")
+    preset = treegauge.presets.Preset(delete_tags=frozenset({"CC"}), cut_labels_at="")
+    (row,) = rows("parseval", alignment.pair(columns([tree]), columns([tree]), preset))
+    assert (row["crossing"], row["matched"]) == (0, row["gold"])
+
+
 def _with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
     from treegauge.trees.discontinuous import place, weave
 

@@ -194,9 +194,9 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     gaps, two cross if they share words and neither holds all of the other's. A test bracket without a word of the gold sentence
     (:attr:`Brackets.unplaced`) fits nowhere, and counts as crossing.
     """
-    if gold.shared is not None:
-        gold = gold.select(~gold.unplaced)
-        gold = replace(gold, above=np.where(gold.shared, gold.above, -1))
+    if (shared := gold.shared) is not None:
+        placed = gold.select(~gold.unplaced)
+        gold = replace(placed, above=np.where(shared, placed.above, -1))
     if (gold.start >= gold.end).any():
         gold = gold.select(gold.start < gold.end)
     inner_start, inner_end = _innermost_around_edges(gold)
@@ -205,10 +205,16 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     ends_inside = inner_end.take(left) < test.end
     starts_inside = inner_start.take(right) > test.start
     crosses = ends_inside | starts_inside
-    for sentence in np.union1d(gold.with_gaps, test.with_gaps).tolist():
+    for sentence in np.union1d(np.union1d(gold.with_gaps, test.with_gaps), _out_of_order(gold)).tolist():
         rows = slice(int(test.offset[sentence]), int(test.offset[sentence + 1]))
         crosses[rows] = crossing_sets(gold.word_sets(sentence), test.word_sets(sentence))
     return crosses | test.unplaced
+
+
+def _out_of_order(brackets: Brackets) -> Int64:
+    """The sentences whose brackets do not stand from left to right: words that do not count closed the gaps of their trees."""
+    begins_earlier = (np.diff(brackets.start) < 0) & (np.diff(brackets.sentence) == 0)
+    return np.unique(brackets.sentence[1:][begins_earlier]).astype(np.int64)
 
 
 def crossing_sets(gold: Sequence[int], test: Sequence[int]) -> list[bool]:

@@ -97,14 +97,25 @@ def max_rule(forest: LatentForest) -> Best:
     return _licensed(forest, items, edges, roots)
 
 
-def licensed_labelled_recall(forest: LatentForest, *, lam: float = 0.0) -> Best:
-    """The tree of the forest with the largest sum over its nodes of g - lam (M_LR in Sima'an 2003)."""
+_FURTHER = 0.5
+"""What a label beyond the first of its span pays, and a phrase over one word, unless a price is given."""
+
+
+def licensed_labelled_recall(forest: LatentForest, *, lam: float | None = None) -> Best:
+    """The tree of the forest with the largest sum of g over its nodes (M_LR in Sima'an 2003).
+
+    Each further label of a span, and each phrase over one word, pays 0.5, or chains would grow without being right. With ``lam``
+    every node pays that.
+    """
     packed, tables = _packed(forest), forest.tables
+    further = _FURTHER if lam is None else lam
+    first = np.where(packed.end - packed.start == 1, further, 0.0) if lam is None else lam
     label = tables.labels.label[packed.symbol]
-    g = np.where(label >= 0, forest.shown.label[packed.start, packed.end, np.maximum(label, 0)] - lam, 0.0)
-    items = np.where(packed.high, 0.0, g)
+    g = np.where(label >= 0, forest.shown.label[packed.start, packed.end, np.maximum(label, 0)], 0.0)
+    items = np.where(packed.high | (label < 0), 0.0, g - first)
     owner = np.repeat(np.arange(len(packed.symbol)), np.diff(packed.first))
-    edges = np.where((packed.kind == UNARY) & packed.high[owner], g[owner] + _middle_worth(forest, owner, lam), 0.0)
+    added = np.where(label >= 0, g - further, 0.0)[owner] + _middle_worth(forest, owner, further)
+    edges = np.where((packed.kind == UNARY) & packed.high[owner], added, 0.0)
     return _licensed(forest, items, np.where(forest.edge_posterior > 0, edges, -np.inf))
 
 
