@@ -98,7 +98,7 @@ def max_rule(forest: LatentForest) -> Best:
 
 
 _FURTHER = 0.5
-"""What a label beyond the first of its span pays, and a phrase over one word, unless a price is given."""
+"""The price of a label beyond the first of its span, and of a phrase over one word, unless one is given."""
 
 
 def licensed_labelled_recall(forest: LatentForest, *, lam: float | None = None) -> Best:
