@@ -5,11 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -336,18 +334,6 @@ class Parser:
         return (self.grammar.label(best.rhs[0]) if best else None) or self.grammar.start
 
 
-@contextmanager
-def _switching_quickly() -> Generator[None]:
-    """A thread that comes back from a kernel waits for the interpreter as long as the others may keep it: a tenth of a millisecond
-    instead of five, which is as long as many a sentence takes."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
 def parse_in_threads(
     parse: Callable[[Sentence], ParsedSentence], sentences: Iterable[Sentence], jobs: int
 ) -> Iterator[ParsedSentence]:
@@ -355,7 +341,7 @@ def parse_in_threads(
     if jobs <= 1:
         yield from map(parse, sentences)
         return
-    with ThreadPoolExecutor(jobs) as pool, _switching_quickly():
+    with ThreadPoolExecutor(jobs) as pool:
         waiting: deque[Future[ParsedSentence]] = deque()
         rest = iter(sentences)
         try:
