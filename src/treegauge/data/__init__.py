@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 from treegauge.errors import UnknownName, UsageError
@@ -51,7 +52,7 @@ def own_treebank(part: str = "all", kinds: tuple[str, ...] = KINDS) -> Treebank:
     if part not in PARTS:
         raise UnknownName("part of the treebank", part, PARTS)
     split = tomllib.loads((_FOLDER / "SPLIT.toml").read_text("utf-8"))["split"]
-    banks = [read(treebank_path(kind)) for kind in kinds]
+    banks = [_named_shortly(read(treebank_path(kind)), f"{kind}.mrg") for kind in kinds]
     if part == "all":
         return Treebank.concatenate(banks)
     is_dev = [[index % split["every"] == split["remainder"] for index in range(len(bank))] for bank in banks]
@@ -60,6 +61,11 @@ def own_treebank(part: str = "all", kinds: tuple[str, ...] = KINDS) -> Treebank:
         for bank, devs in zip(banks, is_dev, strict=True)
     ]
     return Treebank.concatenate(chosen)
+
+
+def _named_shortly(bank: Treebank, name: str) -> Treebank:
+    """The treebank with places such as ``travel.mrg:20``, the same wherever the package is installed."""
+    return replace(bank, origins=tuple(replace(origin, path=name) for origin in bank.origins))
 
 
 def discontinuous_treebank(language: str) -> Treebank:

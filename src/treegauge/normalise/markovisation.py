@@ -222,7 +222,7 @@ def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
 
     A -> L2 L1 H R1 R2 becomes A -> L2 @, @ -> L1 @, @ -> @ R2, @ -> H R1. Heads and complements are those of the tree as given,
     with its function tags and unary productions; then function tags are cut, and of a unary chain the top label stays (over one
-    word, the tag). Remove traces, and a root that is no constituent, before.
+    word, the tag; a node without a label gives way). Remove traces, and a root that is no constituent, before.
 
     >>> tree = Tree.parse("(S (NP-SBJ (PRP he)) (VP (VBD gave) (NP (PRP her)) (NP (NN tea)) (NP-TMP (NN today))))")
     >>> print(mh(tree).pretty(80))
@@ -253,7 +253,7 @@ def _unary_free(node: Tree, children: list[_HeadedNode | str], rules: HeadRules)
     if len(children) == 1:
         (only,) = children
         assert isinstance(only, _HeadedNode)
-        only.label = only.label if only.is_tag else label
+        only.label = only.label if only.is_tag or not label else label
         return only
     head = rules.head_index(node)
     head_child = children[head]
