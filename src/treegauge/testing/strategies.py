@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from treegauge.errors import MissingExtra
 from treegauge.trees import Child, Tree, Treebank
+from treegauge.trees.bracketed import ESCAPED_BRACKETS
 from treegauge.trees.discontinuous import Placed, weave
 from treegauge.trees.tree import rebuild
 
@@ -36,7 +37,7 @@ _PHRASES = (
 _TAGS = ("NN", "NNS", "DT", "IN", "VBD", "VB", "TO", "CC", "PRP$", ",", ".", ":", "``", "''", "-LRB-", "-RRB-", "$", "#")
 _WORDS = ("the", "cat", "rain", "fell", "to", "and", "n't", "3.5\\/4", "*T*-1", "(", ")", "--", "Ärger", "雨")
 _NASTY = ("|", "^", "+", "~", "@", "\\", "_Cont", "-", "=", "##", "&", "(", ")", "X", "Y")
-_CHARACTERS = st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"])
+_CHARACTERS = st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp"], exclude_characters=ESCAPED_BRACKETS)
 
 
 def _without_escapes(text: str) -> bool:

@@ -8,8 +8,9 @@ Whole files are read by :mod:`treegauge.io.bracketed`; this module defines what 
 * ``-LRB-`` and ``-RRB-`` inside a word, and inside a label of more than that, stand for brackets: they are restored on
   reading and escaped on writing. A label that is exactly ``-LRB-`` or ``-RRB-`` is the Penn Treebank's tag and stays.
 
-So the one tree that is not read back as it was written is one built by hand with ``-LRB-`` inside a word, or with a bare bracket
-for a label: it comes back as the same text means it, with ``(`` in the word and the tag ``-LRB-``.
+So the one tree that is not read back as it was written is one built by hand with ``-LRB-`` inside a word (or one of
+:data:`ESCAPED_BRACKETS`), or with a bare bracket for a label: it comes back as the same text means it, with ``(`` in the word and
+the tag ``-LRB-``.
 """
 
 from __future__ import annotations
