@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import random
 import secrets
+import signal
 import subprocess
 import sys
 import threading
@@ -22,6 +25,7 @@ from treegauge.humancheck.judgements import Judgement
 from treegauge.humancheck.store import Store
 
 HERE = Path(__file__).parent
+KILLS = 100
 
 
 class Served(NamedTuple):
@@ -107,18 +111,50 @@ def assert_all_there(stored: list[Judgement], annotators: list[Annotator]) -> No
     assert set(times_said.values()) == {1}
 
 
+EACH = 300
+"""How many judgements each of the crowd posts; ``bench/humancheck.py`` has ten annotators post 1,000 each."""
+
+
 def crowd(location: str) -> None:
-    """Ten annotators post 1,000 judgements each as fast as they can."""
+    """Ten annotators post judgements as fast as they can."""
     with served(location, 10) as page:
         page.serving()
-        annotators = [Annotator(link, page.keys[:1000]) for link in page.links]
+        annotators = [Annotator(link, page.keys[:EACH]) for link in page.links]
         for annotator in annotators:
             annotator.start()
         for annotator in annotators:
             annotator.join(300)
     with Store(location) as store:
         stored = store.since(0)
-    assert len(stored) == 10_000
-    assert Counter(judgement.annotator for judgement in stored) == {f"annotator {number}": 1000 for number in range(10)}
+    assert len(stored) == 10 * EACH
+    assert Counter(judgement.annotator for judgement in stored) == {f"annotator {number}": EACH for number in range(10)}
     assert_all_there(stored, annotators)
     assert sum(annotator.retries for annotator in annotators) == 0
+
+
+def kill_again_and_again(location: str, kills: int) -> None:
+    """Four annotators answer as fast as they can while the process that serves them is killed, each time at another moment."""
+    rng = random.Random(1)
+    stop = threading.Event()
+    with served(location, 4) as page:
+        annotators = [Annotator(link, page.keys, stop) for link in page.links]
+        for annotator in annotators:
+            annotator.start()
+        for _ in range(kills):
+            process = page.serving()
+            before = sum(len(annotator.acknowledged) for annotator in annotators)
+            deadline = time.monotonic() + 30
+            # At some moment after it has begun to answer: under load, in the middle of whatever it does.
+            while sum(len(annotator.acknowledged) for annotator in annotators) == before and time.monotonic() < deadline:
+                time.sleep(0.001)
+            time.sleep(rng.random() * 0.04)
+            os.kill(process, signal.SIGKILL)
+        page.serving()
+        stop.set()
+        for annotator in annotators:
+            annotator.join(60)
+        assert not any(annotator.is_alive() for annotator in annotators)
+    with Store(location) as store:
+        assert_all_there(store.since(0), annotators)
+    assert sum(annotator.retries for annotator in annotators) > kills / 2, "most kills must have hit somebody's answer"
+    assert all(len(annotator.acknowledged) < len(page.keys) for annotator in annotators), "load must have lasted to the end"

@@ -10,7 +10,7 @@ import sqlalchemy as sql
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from humancheck_helpers import WORDS, judgement, writers_take_turns
-from humancheck_load import crowd
+from humancheck_load import KILLS, crowd, kill_again_and_again
 from humancheck_postgres import NoServer, new_database, postgresql_server
 
 from treegauge.errors import WriteError
@@ -61,3 +61,8 @@ def test_writers_take_turns(postgresql: str) -> None:
 @pytest.mark.slow
 def test_ten_annotators_at_once_on_postgresql(postgresql: str) -> None:
     crowd(new_database(postgresql, "crowd"))
+
+
+@pytest.mark.slow
+def test_killing_the_server_again_and_again_loses_and_doubles_nothing_on_postgresql(postgresql: str) -> None:
+    kill_again_and_again(new_database(postgresql, "kills"), KILLS)
