@@ -23,7 +23,7 @@ import treegauge.metrics
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.freval import Freval
+from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
 from treegauge.presets import load_preset
@@ -287,14 +287,20 @@ def is_recall_type(rate: str) -> bool:
     return any(part in rate for part in DEFINED_OVER_GOLD) and "consistent_brackets_recall" not in rate
 
 
-def may_exceed_1(name: str, rate: str) -> bool:
-    """Whether a rate is above 1 by its definition, so that a perfect parse, which has 1, lowers it.
+def exceeds_1(metric: Metric, rate: str, gold: Treebank, test: Treebank) -> bool:
+    """Whether a rate is made of precisions above 1, which a perfect parse, which has 1, lowers.
 
     Bastings & Sima'an's program (FREVAL with the published matching) looks for the edges of a fragment in the gold tree only: every
     connected set of matched nodes of gold counts as matched, also where the test tree has them apart and so counts fewer fragments.
     Precision divides by those of the test tree, and its F1 is made of that. Recall divides by gold's, and cannot.
     """
-    return name == "freval:published" and rate.startswith(("flp", "f1"))
+    made_of_precision = isinstance(metric, Freval) and rate.startswith(("flp", "f1"))
+    return made_of_precision and any(size.precision > 1 for size in sizes_of(metric, gold, test))
+
+
+def sizes_of(metric: Metric, gold: Treebank, test: Treebank) -> list[SizeScore]:
+    """FREVAL's scores of each size; none for metrics without sizes."""
+    return metric.by_size(total_of(metric.rows(pair_for(metric, gold, test)))) if isinstance(metric, Freval) else []
 
 
 def test_published_precision_exceeds_1_by_definition() -> None:
@@ -318,9 +324,10 @@ def test_losing_a_perfect_parse_improves_no_rate(name: str, banks: Banks, data: 
     place = data.draw(st.integers(0, len(gold) - 1))
     both = Treebank.concatenate([test, gold])
     test = both.take([len(test) + index if index == place else index for index in range(len(test))])
-    before, after = rates_of(metric, gold, test), rates_of(metric, gold, blanked(test, [place]))
+    lost = blanked(test, [place])
+    before, after = rates_of(metric, gold, test), rates_of(metric, gold, lost)
     for rate in before:
-        if rate in metric.undirected or math.isnan(after[rate]) or may_exceed_1(name, rate):
+        if rate in metric.undirected or math.isnan(after[rate]) or exceeds_1(metric, rate, gold, lost):
             continue
         if math.isnan(before[rate]):  # words without a phrase above them: undefined in a perfect parse, and worth 0 without one
             assert after[rate] == 0, rate
@@ -330,12 +337,12 @@ def test_losing_a_perfect_parse_improves_no_rate(name: str, banks: Banks, data: 
 
 
 def sizes_weighed(metric: Metric, gold: Treebank, test: Treebank) -> int:
-    """The sizes among which FREVAL shares out its weight; always 0 for metrics without sizes.
+    """The number of sizes among which FREVAL shares out its weight; always 0 for metrics without sizes.
 
     Bastings & Sima'an's program takes the largest tree of either side, so a large test tree that is lost raises every weight that
     is left, and recall with it. With gold's sizes only, which is the default, this number cannot change.
     """
-    return len(metric.by_size(total_of(metric.rows(pair_for(metric, gold, test))))) if isinstance(metric, Freval) else 0
+    return len(sizes_of(metric, gold, test))
 
 
 def test_published_recall_rises_where_the_largest_tree_is_lost() -> None:
@@ -357,6 +364,9 @@ def test_recall_never_rises_whatever_parse_is_lost(name: str, banks: Banks, data
     places = data.draw(st.lists(st.integers(0, len(gold) - 1), unique=True)) if len(gold) else []
     lost = blanked(test, places)
     before, after = rates_of(metric, gold, test), rates_of(metric, gold, lost)
+    # By size recall never rises, whatever the weights of the sizes.
+    for size, without in zip(sizes_of(metric, gold, test), sizes_of(metric, gold, lost), strict=False):
+        assert without.recall <= size.recall + 1e-12, size.size
     if sizes_weighed(metric, gold, test) != sizes_weighed(metric, gold, lost):
         return
     for rate in filter(is_recall_type, before):

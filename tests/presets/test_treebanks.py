@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import treegauge
+from treegauge.cli import main
 from treegauge.errors import UnknownName
+from treegauge.humancheck.store import Store
 from treegauge.presets import load_preset
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.scoring.signature import Signature
@@ -81,6 +83,40 @@ def test_the_command_takes_a_treebank_and_names_the_option(tmp_path: Path) -> No
     assert (done.returncode, "2 of 5 words have the tag PU" in done.stderr) == (0, True), done.stderr
     done = subprocess.run([*command, "--treebank", "ctb"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "PU" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "report", "freval", "diff", "check"])
+def test_every_command_that_scores_takes_a_treebank(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = "(IP (NP (NN a)) (VP (VV b)) (PU c))\n"
+    (tmp_path / "zh.mrg").write_text(gold + "(IP (NP (NN a)) (PU c) (VP (VV b)))\n", "utf-8")
+    # Punctuation in a phrase: wrong unless it is known for punctuation.
+    (tmp_path / "A.mrg").write_text("(IP (NP (NN a)) (VP (VV b) (PU c)))\n(IP (NP (NN a) (PU c)) (VP (VV b)))\n", "utf-8")
+    (tmp_path / "B.mrg").write_bytes((tmp_path / "A.mrg").read_bytes())
+
+    def output(*options: str) -> str:
+        arguments = [command, "zh.mrg", "A.mrg", *(["B.mrg"] if command != "diff" else [])]
+        arguments += {
+            "compare": ["-m", "parseval", "--rounds", "10", "--table", "rates"],
+            "report": ["--rounds", "10", "--format", "markdown"],
+            "check": ["--results"],
+        }.get(command, [])
+        with pytest.raises(SystemExit) as left:
+            main([*arguments, *options])
+        captured = capsys.readouterr()
+        assert left.value.code == 0, captured.err
+        return captured.out
+
+    monkeypatch.chdir(tmp_path)
+    if command == "check":
+        with Store(str(tmp_path / "judgements.sqlite"), create=True):
+            pass
+    by_option, by_name = output("--treebank", "ctb"), output("-p", ("freval" if command == "freval" else "default") + "+ctb")
+    assert output() != by_option
+    assert ("100.00" in by_option) == (command != "diff")
+    if command in ("freval", "diff", "check"):  # the others have a preset for each metric unless it is given
+        assert by_option == by_name
 
 
 def prm(tmp_path: Path, text: str) -> str:

@@ -20,6 +20,7 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
 from treegauge.io.writing import spare_inputs
+from treegauge.presets.treebanks import TREEBANKS
 
 if TYPE_CHECKING:
     from treegauge.alignment.alignment import Note
@@ -37,6 +38,7 @@ __all__ = [
     "report_problems",
     "spare_inputs",
     "stream_option",
+    "treebank_option",
 ]
 
 Function = Callable[..., Any]
@@ -92,6 +94,22 @@ def match_words_option(command: Function) -> Function:
         show_default=True,
         help="When two words are the same: exact (escapes and quotes apart), case (capitals apart), loose (also normal form, "
         "spacing, all quotes and escapes; <unk> is any word), length (always: compare lengths only).",
+    )(command)
+
+
+def _or_empty(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    """The value of an option; empty where it is not given."""
+    return value or ""
+
+
+def treebank_option(command: Function) -> Function:
+    """Add ``--treebank``; the command gets ``treebank: str``, empty unless given."""
+    return click.option(
+        "--treebank",
+        type=click.Choice(list(TREEBANKS)),
+        callback=_or_empty,
+        metavar="NAME",
+        help=f"Whose punctuation, traces and roots the preset knows: {', '.join(TREEBANKS)}.  [default: ptb]",
     )(command)
 
 

@@ -19,6 +19,7 @@ from treegauge.cli._options import (
     on_error_options,
     reading_options,
     spare_inputs,
+    treebank_option,
 )
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -62,6 +63,7 @@ Examples:
 @click.option("--blind", is_flag=True, help="Show two unnamed trees in random order, and the reason only after the answer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random order.")
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@treebank_option
 @match_words_option
 @click.option("--keep", default="", metavar="STEP,...",
               help="Preprocessing steps to omit: punctuation, empty, double, one-word.")  # fmt: skip
@@ -155,7 +157,7 @@ def _plan(settings: dict[str, Any]) -> CheckPlan:
         raise UsageError("--blind asks bracket by bracket: leave out --by sentence")
     return CheckPlan(
         metric,
-        load_preset(settings["preset"]),
+        load_preset(settings["preset"], settings["treebank"]),
         settings["exact"],
         settings["sample"],
         settings["seed"],

@@ -19,6 +19,7 @@ from treegauge.cli._options import (
     reading_options,
     report_problems,
     spare_inputs,
+    treebank_option,
 )
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.engines import Engine
@@ -54,6 +55,7 @@ Examples:
               help="Rates to compare: names as `f1` or `parseval.f1`, or `all`. Default: each metric's main one.")  # fmt: skip
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
+@treebank_option
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
               help="Sentences that do not fit the treebank: count as missed, leave out for all systems, stop, or align their words "
               "by edit distance.")  # fmt: skip
@@ -109,6 +111,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         metrics=chosen["metrics"],
         rates=_words(chosen["rates"]),
         preset=chosen["preset"],
+        treebank=chosen["treebank"],
         on_mismatch=chosen["on_mismatch"],
         match_words=chosen["match_words"],
         rounds=chosen["rounds"],
@@ -122,8 +125,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     )
     spare_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:
-        if chosen["store"] is not None or chosen["preset"] is not None:
-            raise UsageError("--scores are made already: --store and --preset go with trees")
+        if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
+            raise UsageError("--scores are made already: --store, --preset and --treebank go with trees")
         comparison, checked, notes = _of_scores([gold, *tests], how, engine), None, {}
     else:
         comparison, checked, notes = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
@@ -164,9 +167,8 @@ def _of_trees(
         from treegauge.humancheck.results import checked_systems, plan_for
 
         bank, banks = gold_and_tests(gold, list(systems.values()), options)
-        checked = checked_systems(
-            bank, dict(zip(systems, banks, strict=True)), store, plan_for(how.metrics, how.preset or "default", how.match_words)
-        )
+        plan = plan_for(how.metrics, how.preset or "default", how.match_words, treebank=how.treebank)
+        checked = checked_systems(bank, dict(zip(systems, banks, strict=True)), store, plan)
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         judgements = checked.judgements if checked else None
         scores = comparable_scores(gold, systems, how, reading=options, judgements=judgements, trees=False)

@@ -16,6 +16,7 @@ from treegauge.cli._options import (
     reading_options,
     report_problems,
     spare_inputs,
+    treebank_option,
 )
 from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
@@ -43,6 +44,7 @@ Examples:
 @click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
 @click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
+@treebank_option
 @match_words_option
 @click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
 @click.option(
@@ -60,6 +62,7 @@ def command(
     everything: bool,
     fold: bool,
     preset: str,
+    treebank: str,
     match_words: str,
     width: int | None,
     ascii_only: bool,
@@ -73,6 +76,7 @@ def command(
     extra [plot].
     """
     from treegauge.io.writing import write_chunks
+    from treegauge.presets import load_preset
     from treegauge.reports.tree_diff import TreeDiffs
 
     suffix = Path(output).suffix.lower()
@@ -83,7 +87,7 @@ def command(
         raise UsageError(f"a picture would garble the terminal: give a file, -o diff.{form}")
     spare_inputs(output, gold, test)
     gold_bank, (test_bank,) = gold_and_tests(gold, [test], options)
-    compared = TreeDiffs(gold_bank, test_bank, preset, match_words=match_words)
+    compared = TreeDiffs(gold_bank, test_bank, load_preset(preset, treebank), match_words=match_words)
     chosen = [number - 1 for number in sentences] or None
     found = compared.of(compared.worst(worst) if chosen is None and not everything else chosen)
     if not found:

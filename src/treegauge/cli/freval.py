@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 import click
 
 from treegauge.cli._engines import Sharded, engine_options
-from treegauge.cli._options import match_words_option, named_systems, on_error_options, reading_options, spare_inputs
+from treegauge.cli._options import (
+    match_words_option,
+    named_systems,
+    on_error_options,
+    reading_options,
+    spare_inputs,
+    treebank_option,
+)
 from treegauge.engines import Engine
 from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -43,6 +50,7 @@ Examples:
               "numbers that sum to 1, as in 0.5,0.3,0.2.")  # fmt: skip
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]")
+@treebank_option
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
               help="Sentences that do not fit the treebank: count as missed, leave out, stop, or align their words by edit "
               "distance.")  # fmt: skip
@@ -67,6 +75,7 @@ def command(
     alpha: str,
     mean: str,
     preset: str,
+    treebank: str,
     on_mismatch: str,
     match_words: str,
     by_size: bool,
@@ -90,12 +99,13 @@ def command(
     if form == "program":
         if not engine.in_process:
             raise UsageError("--format program goes through the files from their first line: leave out --engine and --shard")
-        _refuse_unused({"-p": preset, "--by-size": by_size, "--figures": figures, "--baseline": baseline})
+        _refuse_unused({"-p": preset, "--treebank": treebank, "--by-size": by_size, "--figures": figures, "--baseline": baseline})
         _print_as_program(gold, tests, matching)
         return
     how: ScoreOptions = {
         "on_mismatch": on_mismatch,
         "match_words": match_words,
+        "treebank": treebank,
         "reading": options,
         "on_error": options.on_error,
         "pair": "text",

@@ -20,6 +20,7 @@ from treegauge.cli._options import (
     reading_options,
     report_problems,
     spare_inputs,
+    treebank_option,
 )
 from treegauge.cli._progress import gold_and_tests, progress
 from treegauge.errors import UsageError
@@ -51,6 +52,7 @@ Examples:
 @click.option("--title", default="Parser report", show_default=True, help="Heading of the page.")
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
+@treebank_option
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
               help="Sentences that do not fit the treebank: count as missed, leave out for all systems, stop, or align their words "
               "by edit distance.")  # fmt: skip
@@ -82,7 +84,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
     if gold is None or (not tests and not chosen["scored"]):
         raise click.UsageError("Missing argument 'GOLD' or 'A [B...]'.")
-    names = ("preset", "on_mismatch", "match_words", "rounds", "seed", "level")
+    names = ("preset", "treebank", "on_mismatch", "match_words", "rounds", "seed", "level")
     how = CompareOptions(**{name: chosen[name] for name in names}, on_error=options.on_error, pair="text")
     if chosen["scored"]:
         spare_inputs(chosen["output"], gold, *tests)
@@ -138,8 +140,8 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, A
     from treegauge.reports.reporting import report_of_scores
     from treegauge.scoring.saved_scores import load_systems
 
-    if chosen["store"] is not None or chosen["preset"] is not None:
-        raise UsageError("--scores are made already: --store and --preset go with trees")
+    if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
+        raise UsageError("--scores are made already: --store, --preset and --treebank go with trees")
     scores = load_systems(paths)
     inputs = scores[0].inputs if scores else None
     gold_name = Path(inputs.gold[0]).name if inputs else "gold"
@@ -155,7 +157,7 @@ def _of_trees(gold: str, systems: dict[str, str], how: CompareOptions, options: 
         from treegauge.humancheck.results import checked_systems, plan_for
 
         bank, banks = gold_and_tests(gold, list(systems.values()), options)
-        plan = plan_for((), how.preset or "default", how.match_words)
+        plan = plan_for((), how.preset or "default", how.match_words, treebank=how.treebank)
         checked = checked_systems(bank, dict(zip(systems, banks, strict=True)), chosen["store"], plan)
     with progress("Resampling", how.all_rounds(len(systems)), unit="rounds") as advance:
         return reporting.report(

@@ -20,10 +20,10 @@ from treegauge.cli._options import (
     reading_options,
     spare_inputs,
     stream_option,
+    treebank_option,
 )
 from treegauge.errors import CheckFailed, MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.presets.treebanks import TREEBANKS
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
@@ -72,8 +72,7 @@ Examples:
               help="List the metrics and stop.")  # fmt: skip
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="What counts: name of a preset, a .prm or .toml file. Default: that of the metric (--list).")  # fmt: skip
-@click.option("--treebank", type=click.Choice(list(TREEBANKS)), metavar="NAME",
-              help=f"Whose punctuation, traces and roots the preset knows: {', '.join(TREEBANKS)}.  [default: ptb]")  # fmt: skip
+@treebank_option
 @click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (without a name: the one that -p gives) and stop.")  # fmt: skip
 @click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "edit", "evalb"]), default="align", show_default=True,
@@ -281,7 +280,7 @@ def _results(
             reading=options,
             on_error=options.on_error,
             pair="text",
-            treebank=chosen["treebank"] or "",
+            treebank=chosen["treebank"],
             progress=advance,
             baselines=chosen["baselines"],
             seed=chosen["seed"] or 0,

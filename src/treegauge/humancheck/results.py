@@ -367,13 +367,14 @@ def checked_systems(
     return CheckedSystems(judgements_for(check, verdict), find_results(check, verdict))
 
 
-def plan_for(metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "default", match_words: str = "exact") -> CheckPlan:
+def plan_for(
+    metrics: Sequence[str], preset: str | os.PathLike[str] | Preset = "default", match_words: str = "exact", *, treebank: str = ""
+) -> CheckPlan:
     """The plan of a check that identifies brackets as a comparison by these metrics does.
 
     >>> plan_for(["parseval", "hogenhout:keep-punctuation"]).metric.keep
     ('punctuation',)
     """
     found = [find_metric(name).options for name in metrics if name.partition(":")[0] == Hogenhout.name]
-    return CheckPlan(
-        Hogenhout(keep=found[0]["keep"] if found else ()), load_preset(preset), by_sentence=True, match_words=match_words
-    )
+    metric = Hogenhout(keep=found[0]["keep"] if found else ())
+    return CheckPlan(metric, load_preset(preset, treebank), by_sentence=True, match_words=match_words)

@@ -136,15 +136,18 @@ def preset_text(name: str) -> str:
     return _read(_path(name)).decode("utf-8", "replace")
 
 
-def load_preset(name: str | os.PathLike[str] | Preset) -> Preset:
-    """The preset of that name, or of a ``.prm`` or ``.toml`` file; ``NAME+TREEBANK`` makes it fit another treebank.
+def load_preset(name: str | os.PathLike[str] | Preset, treebank: str = "") -> Preset:
+    """The preset of that name, or of a ``.prm`` or ``.toml`` file; ``treebank`` or ``NAME+TREEBANK`` makes it fit a treebank.
 
     >>> sorted(load_preset("collins+ctb").delete_tags - load_preset("collins").delete_tags)
     ['PU']
     """
-    if isinstance(name, Preset):
-        return name
-    text = os.fspath(name)
+    preset = name if isinstance(name, Preset) else _of_name(os.fspath(name))
+    return for_treebank(preset, treebank) if treebank else preset
+
+
+def _of_name(text: str) -> Preset:
+    """The preset of a name or path, with or without the treebank behind it."""
     base, plus, treebank = text.rpartition("+")
     if plus and treebank in TREEBANKS and not os.path.exists(text):
         return for_treebank(_load(base), treebank)

@@ -24,7 +24,7 @@ from treegauge.alignment.remarks import TagUse, remarks_on, with_advice
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
-from treegauge.presets import Preset, for_treebank, load_preset
+from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Trees
@@ -115,8 +115,7 @@ class Request:
 
     def preset_of(self, metric: Metric) -> Preset:
         """The preset of a metric's score: the one that was asked for, or the metric's own, with the cutoff that was asked for."""
-        preset = load_preset(metric.preset) if self.preset is None else self.preset
-        preset = for_treebank(preset, self.treebank) if self.treebank else preset
+        preset = load_preset(metric.preset if self.preset is None else self.preset, self.treebank)
         return preset if self.cutoff is None else replace(preset, cutoff_length=self.cutoff)
 
 

@@ -96,7 +96,7 @@ class CompareOptions:
     ``metrics`` are names (none: every metric there is, or that the scores have). ``rates`` are names of rates (none: each metric's
     headline, and PARSEVAL's recall, precision, F1 and exact match; ``all``: all of them). ``preset`` is None for each metric's own.
     ``lengths`` are the upper ends of buckets of sentence lengths; ``structure`` are labels, each looked at alone. ``on_error``,
-    ``pair`` and ``match_words`` are those of :func:`treegauge.score`.
+    ``pair``, ``match_words`` and ``treebank`` are those of :func:`treegauge.score`.
     """
 
     metrics: tuple[str, ...] = ()
@@ -112,6 +112,7 @@ class CompareOptions:
     on_error: str = "parse-fails"
     pair: str = "order"
     match_words: str = "exact"
+    treebank: str = ""
 
     def all_rounds(self, systems: int) -> int:
         """About how many rounds a comparison of so many systems takes."""
@@ -192,6 +193,7 @@ def comparable_scores(
         match_words=options.match_words,
         on_error=options.on_error,
         pair=options.pair,
+        treebank=options.treebank,
         trees=trees,
     )
     if not judgements:
