@@ -7,11 +7,13 @@ import math
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options, spare_inputs
-from treegauge.errors import UsageError
+from treegauge.cli._options import on_error_options, reading_options, spare_inputs
+from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
 from treegauge.parsing.output import RecordFile
 from treegauge.parsing.treebank_consensus import consensus_of_treebanks
+from treegauge.tables import number_of
+from treegauge.trees import Treebank
 
 
 @click.command(
@@ -20,6 +22,7 @@ from treegauge.parsing.treebank_consensus import consensus_of_treebanks
 Examples:
   treegauge consensus a.mrg b.mrg c.mrg -o best.mrg
   treegauge consensus sample*.mrg --metric freval -o best.mrg
+  treegauge consensus answers*.jsonl --field parse --on-error repair -o best.mrg
   treegauge consensus good.mrg fair.mrg poor.mrg --weight 2 --weight 1 --weight 0.5""",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -29,14 +32,16 @@ Examples:
               help="Weight of each file's vote, in their order.  [default: 1 each]")  # fmt: skip
 @click.option("-o", "--output", default="-", metavar="FILE", help="File for the trees.")
 @reading_options
+@on_error_options
 def command(
     files: tuple[str, ...], metric: str, preset: str, weights: tuple[float, ...], output: str, options: ReadOptions
 ) -> None:
     """Choose for each sentence, of the trees in several FILEs (parsers' outputs, or samples of one parser or language model), the
     tree with the best mean score against all of them.
 
-    All files have the same sentences in the same order. A failed parse (an empty tree) neither votes nor wins. stderr says how
-    often each file's tree was chosen.
+    All files have the same sentences in the same order. A failed parse (an empty tree, or one that cannot be read) neither votes
+    nor wins. stderr says how often each file's tree was chosen, and how many trees could not be read or were repaired; exit code
+    4 if a sentence has no readable tree in any file.
     """
     for file in files:
         spare_inputs(output, file)
@@ -45,15 +50,27 @@ def command(
     if weights and len(weights) != len(files):
         raise UsageError(f"{len(weights)} weights for {len(files)} files")
     banks = [read(file, options) for file in files]
-    chosen = dict.fromkeys(range(len(files)), 0)
+    chosen, without = dict.fromkeys(range(len(files)), 0), 0
     scores: list[float] = []
     with RecordFile(output, "bracketed", 0, resume=False).open() as write:
         for best, first in consensus_of_treebanks(banks, metric, preset=preset, weights=weights or None, names=files):
             write(f"{best.tree}\n")
             chosen[first] += 1
+            without += not best.tree.words
             if not math.isnan(best.score):
                 scores.append(best.score)
     mean = f"; mean agreement {math.fsum(scores) / len(scores):.4f}" if scores else ""
-    click.echo(f"{sum(chosen.values()):,} sentences{mean}", err=True)
+    click.echo(f"{number_of(sum(chosen.values()), 'sentence')}{mean}", err=True)
     for number, file in enumerate(files):
-        click.echo(f"  {chosen[number]:,} from {file}", err=True)
+        click.echo(f"  {chosen[number]:,} from {file}{_remarks(banks[number])}", err=True)
+    if without and any(not problem.repairs for bank in banks for problem in bank.problems().values()):
+        raise MismatchError(f"{number_of(without, 'sentence')} without a readable tree in any file")
+
+
+def _remarks(bank: Treebank) -> str:
+    """How many trees of a file could not be read, and how many were repaired."""
+    problems = bank.problems().values()
+    repaired = sum(bool(problem.repairs) for problem in problems)
+    broken = len(problems) - repaired
+    said = [f"{broken:,} could not be read"] * bool(broken) + [f"{repaired:,} repaired"] * bool(repaired)
+    return f" ({', '.join(said)})" if said else ""

@@ -26,8 +26,12 @@ EXAMPLES = {
     "gold.mrg": "103 trees held out",
     "A.mrg": "their parses by a grammar counted from train.mrg, the most probable tree of each sentence",
     "B.mrg": "their parses by the same grammar, decoded for precision and recall",
-    "sentences.txt": "their words, a sentence a line",
+    "sentences.txt": "their words, a sentence a line, without traces",
     "llm.jsonl": "A.mrg as a language model might have written it, with prose, code fences and broken brackets",
+    "llm2.jsonl": "the same from B.mrg, other sentences broken",
+    "messy.mrg": "the first 12 trees of gold.mrg, with errors in three lines",
+    "grammar.txt": "a small grammar for teaching, with an ambiguous sentence in sentence.txt",
+    "sentence.txt": "I saw the man with the telescope",
 }
 """Files that :func:`write_examples` writes."""
 
@@ -86,14 +90,19 @@ def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
     if taken:
         raise UsageError(f"{target / taken[0]} exists: give a folder without files of these names ({', '.join(EXAMPLES)})")
     gold = own_treebank("dev")
-    parses = (_FOLDER / "examples" / "viterbi.mrg").read_text("utf-8")
+    parses, others = ((_FOLDER / "examples" / f"{name}.mrg").read_text("utf-8") for name in ("viterbi", "precision-recall"))
+    words = [[tree.words[i] for i, tag in enumerate(tree.tags) if tag != "-NONE-"] for tree in gold]
     contents = {
         "train.mrg": "".join(f"{tree}\n" for tree in own_treebank("train")),
         "gold.mrg": "".join(f"{tree}\n" for tree in gold),
         "A.mrg": parses,
-        "B.mrg": (_FOLDER / "examples" / "precision-recall.mrg").read_text("utf-8"),
-        "sentences.txt": "".join(f"{' '.join(tree.words)}\n" for tree in gold),
-        "llm.jsonl": "".join(f"{json.dumps({'parse': answer})}\n" for answer in _answers(parses.splitlines())),
+        "B.mrg": others,
+        "sentences.txt": "".join(f"{' '.join(sentence)}\n" for sentence in words),
+        "llm.jsonl": _json_lines(_answers(parses.splitlines())),
+        "llm2.jsonl": _json_lines(_answers(others.splitlines(), first=20)),
+        "messy.mrg": "".join(f"{line}\n" for line in _messy([str(tree) for tree in gold[:12]])),
+        "grammar.txt": (_FOLDER / "examples" / "grammar.txt").read_text("utf-8"),
+        "sentence.txt": f"{EXAMPLES['sentence.txt']}\n",
     }
     target.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
@@ -101,7 +110,12 @@ def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
     return [target / name for name in contents]
 
 
-def _answers(parses: list[str]) -> list[str]:
+def _json_lines(answers: list[str]) -> str:
+    """A JSON object a line, with the answer in the field ``parse``."""
+    return "".join(f"{json.dumps({'parse': answer})}\n" for answer in answers)
+
+
+def _answers(parses: list[str], first: int = 0) -> list[str]:
     """The parses as a language model writes them: most as they are, some inside other text, cut short, or not at all."""
     manners = {
         3: "Here is the parse tree:\n\n{}\n\nLet me know if you need anything else.",
@@ -110,5 +124,13 @@ def _answers(parses: list[str]) -> list[str]:
         47: "{})",
         61: "I am sorry, I cannot parse this sentence.",
     }
-    answers = [manners.get(index % 70, "{}").format(parse) for index, parse in enumerate(parses)]
-    return [answer[:-2] if index % 70 == 11 else answer for index, answer in enumerate(answers)]
+    answers = [manners.get((first + index) % 70, "{}").format(parse) for index, parse in enumerate(parses)]
+    return [answer[:-2] if (first + index) % 70 == 11 else answer for index, answer in enumerate(answers)]
+
+
+def _messy(lines: list[str]) -> list[str]:
+    """The lines with a bracket missing in the third, one too many in the seventh, and a tag missing in the ninth."""
+    lines[2] = lines[2].removesuffix(")")
+    lines[6] += ")"
+    lines[8] = lines[8].replace("(NNS trains)", "trains")
+    return lines
