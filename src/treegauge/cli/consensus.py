@@ -68,7 +68,7 @@ def command(
 
 
 def _remarks(bank: Treebank) -> str:
-    """How many trees of a file could not be read, and how many were repaired."""
+    """The number of trees of a file that could not be read, and of those repaired, in words."""
     problems = bank.problems().values()
     repaired = sum(bool(problem.repairs) for problem in problems)
     broken = len(problems) - repaired
