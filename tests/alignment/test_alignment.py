@@ -74,7 +74,7 @@ def test_words_that_are_the_same(ours: str, theirs: str) -> None:
 
 
 def test_words_that_differ_in_case_differ() -> None:
-    assert kinds(treegauge.score("(S (NP (N Rain)))", "(S (NP (N rain)))")) == ["text-differs"]
+    assert kinds(treegauge.score("(S (NP (N Rain)))", "(S (NP (N rain)))")) == ["text-differs", "all-words"]
 
 
 class TestOtherTokens:

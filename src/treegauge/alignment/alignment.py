@@ -167,8 +167,9 @@ class Note:
     ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
     ``text-differs``, ``edited`` (its words differ and were aligned by edit distance), ``no-parse``, ``missing``, ``extra``,
     ``broken`` (a test tree that cannot be read), ``repaired`` or ``evalb`` (what EVALB would say). ``cause`` is why words differ, a
-    key of :data:`treegauge.alignment.causes.CAUSES`, or ``tags`` where a tag hides a word, or empty. ``all-words`` and ``all-tags``
-    are remarks on all parses together (:mod:`treegauge.alignment.remarks`).
+    key of :data:`treegauge.alignment.causes.CAUSES`, or ``tags`` where a tag hides a word, or empty; ``unrepaired`` if a broken
+    tree is one that nobody tried to repair. ``all-words`` and ``all-tags`` are remarks on all parses together
+    (:mod:`treegauge.alignment.remarks`).
     """
 
     sentence: int
@@ -386,7 +387,7 @@ class _Aligner:
         if fit == Fit.CHARACTERS:
             return Note(sentence, "characters", place, "other tokens over the same text", "they are aligned by characters")
         if fit == Fit.NO_PARSE and (problem := self._problems.get(partner)) is not None:
-            return Note(sentence, "broken", problem.place, problem.reason, MISSED)
+            return Note(sentence, "broken", problem.place, problem.reason, MISSED, "unrepaired" if problem.may_repair else "")
         if fit == Fit.NO_PARSE:
             return Note(sentence, "no-parse", place, "no parse", MISSED)
         if fit == Fit.MISSING:
@@ -432,7 +433,8 @@ class _Aligner:
 
     def _extra(self, sentence: int) -> Note:
         if (problem := self._problems.get(sentence)) is not None and not problem.repairs:
-            return Note(-1, "broken", problem.place, f"{problem.reason}; no gold sentence stands against it", LEFT_OUT)
+            what, cause = f"{problem.reason}; no gold sentence stands against it", "unrepaired" if problem.may_repair else ""
+            return Note(-1, "broken", problem.place, what, LEFT_OUT, cause)
         what = f"no gold sentence for the test sentence {_shown(self.test, sentence)!r}"
         return Note(-1, "extra", self.test.place(sentence), what, LEFT_OUT)
 

@@ -1,4 +1,4 @@
-"""Remarks on a whole file of parses that looks wrong: most of its words differ from gold's, or its tags say nothing.
+"""Remarks on a whole file of parses that looks wrong: its words differ from gold's, or its tags say nothing.
 
 They are notes of the kinds in :data:`REMARKS`, about no single sentence.
 """
@@ -23,6 +23,7 @@ REMARKS = ("all-words", "all-tags")
 _DIFFERS = ("text-differs", "edited")
 _UNPARSED = ("no-parse", "broken", "missing")
 _FEW = 2
+_MANY = 0.05
 _EFFECT = "rates that compare tags (tagging accuracy, parent-child, frames) say nothing"
 
 
@@ -65,21 +66,26 @@ def notes_with_remarks(notes: Sequence[Note], gold: Treebank, test: Treebank) ->
 
 
 def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
-    """A remark if the words of most parsed sentences differ; its cause is the one that explains most of them, if one does."""
+    """A remark if words differ for a cause that can be left aside, or in many of the parsed sentences.
+
+    The cause is the one that explains most of the sentences, if one does.
+    """
     differing = [note for note in notes if note.kind in _DIFFERS]
     parsed = n_gold - sum(note.kind in _UNPARSED and note.sentence >= 0 for note in notes)
-    if 2 * len(differing) <= parsed or len(differing) < 2:
+    if not differing:
         return []
     said = f"the words differ in {len(differing):,} of {number_of(parsed, 'parsed sentence')}"
     causes = Counter(note.cause for note in differing if note.cause)
     hidden = causes.pop("tags", 0)
-    if 2 * hidden > len(differing):
+    is_many = len(differing) > max(1, _MANY * parsed)
+    if 2 * hidden > len(differing) and is_many:
         return [
             Note(-1, "all-words", "", f"{said}; in {hidden:,} of them a tag of the parse hides a word or shows a trace", "", "tags")
         ]
     fitting = causes.total()
     if 2 * fitting <= len(differing):
-        return [Note(-1, "all-words", "", said)]
+        aligned_all = all(note.kind == "edited" for note in differing)
+        return [Note(-1, "all-words", "", said)] if is_many and not hidden and not aligned_all else []
     cause, of_cause = causes.most_common(1)[0]
     if 2 * of_cause <= fitting:
         cause = "writing"
@@ -96,11 +102,11 @@ def _on_tags(gold: TagUse, test: TagUse) -> list[Note]:
     """
     if len(gold.tags) < _FEW or gold.tagged < gold.words or test.words < _FEW:
         return []
+    if len(test.tags) == 1 and test.tagged == test.words:
+        return [Note(-1, "all-tags", "", f"all words of the parses have the tag {next(iter(test.tags))}; {_EFFECT}")]
     if test.tags <= gold.phrases | test.phrases and test.tags.isdisjoint(gold.tags):
         lost = "; phrases over one word are taken for tags" if test.tagged else ""
         return [Note(-1, "all-tags", "", f"no word of the parses has a tag{lost}; {_EFFECT}")]
-    if len(test.tags) == 1 and test.tagged == test.words:
-        return [Note(-1, "all-tags", "", f"all words of the parses have the tag {next(iter(test.tags))}; {_EFFECT}")]
     return []
 
 

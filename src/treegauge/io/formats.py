@@ -102,6 +102,7 @@ _EXPORT_LINE = re.compile(rb"#(FORMAT|BOT|BOS)\b|%%")
 _ALPINO = re.compile(rb"<(alpino_ds|treebank|node)\b")
 _LEAF = re.compile(rb"(?<=\s)(?:(\d{1,9})=)?[^\s()]+")
 _LONGEST_LOOK = 1 << 14
+_JSON_LINE = re.compile(rb'\{\s*"')
 _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
 
 
@@ -136,6 +137,8 @@ def _looks_like(head: bytes, options: ReadOptions) -> str:
         return _kind_of_xml(head)
     if _EXPORT_LINE.match(line):
         return "export"
+    if _JSON_LINE.match(line):
+        return "jsonl"
     if _CHUNK_LINE.fullmatch(line):
         return "conll2000"
     return "discbracket" if _has_places(line) else "bracketed"

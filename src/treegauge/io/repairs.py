@@ -28,6 +28,7 @@ _NUMBERING = re.compile(rb"\s*(?:(?:\(?\d+[.):]|#\d+[.:]?|[-*>]|\xe2\x80\xa2|\*\
 _NUMBERED_TREE = re.compile(_NUMBERING.pattern + rb"(?=[(\[])")
 _TREE_INSIDE = re.compile(rb"\(\s*[^\s()\[\]]*\s*\(|\[\s*[^\s()\[\]]+\s*\[|[(\[][A-Z][^\s()\[\]]*\s*$")
 _CLOSING_ONLY = re.compile(rb"[ \t]*[)\]][)\] \t\r]*")
+_SQUARE_WORD = re.compile(rb"(?<=\[)((?:-[LR][RSC]B-|[^\s()\[\]A-Za-z]+|SYM|PUNCT?|PU|PONCT)[ \t]+)([\[\]])(?=\])")
 _PARAGRAPH = re.compile(rb"\n[ \t\r]*\n(?=[ \t]*[^\s()\[\]])")
 
 
@@ -57,7 +58,9 @@ def repair(text: bytes) -> Repaired | None:
     b'(S (NP (N rain)))'
     """
     plain = _FENCE.sub(lambda found: b"\n" * (len(found[0]) - 1) + b" ", text)
-    candidates = [*_candidates(plain, b"(", b")"), *_candidates(plain, b"[", b"]")]
+    # A square bracket that is the word below a tag of such signs, as in [-LRB- [], is no bracket of the tree.
+    hidden = _SQUARE_WORD.sub(lambda found: found[1] + (b"\x01" if found[2] == b"[" else b"\x02"), plain)
+    candidates = [*_candidates(plain, b"(", b")"), *_candidates(hidden, b"[", b"]")]
     if not candidates:
         return None
     best = max(candidates, key=lambda candidate: candidate.brackets)
@@ -71,7 +74,8 @@ def repair(text: bytes) -> Repaired | None:
     if prose and best.brackets == 1:
         return None  # a remark in brackets
     if square:
-        tree = tree.replace(b"(", b"-LRB-").replace(b")", b"-RRB-").replace(b"[", b"(").replace(b"]", b")")
+        tree = hidden[best.start : best.end].replace(b"(", b"-LRB-").replace(b")", b"-RRB-").replace(b"[", b"(").replace(b"]", b")")
+        tree = tree.replace(b"\x01", b"[").replace(b"\x02", b"]")
     tree = tree.rstrip() + b")" * best.missing
     done = (plain != text, numbering, prose, square, best.missing > 0, surplus is not None)
     events = find_events(tree)
@@ -307,4 +311,5 @@ def _mended(text: bytes, path: str, place: TextPosition, options: ReadOptions, f
         return tree, Problem(error.place, error.problem, "", repaired.repairs)
     blanks = len(text) - len(text.lstrip())
     before = text[:blanks].count(b"\n")
-    return b"\n" * before + b"()" + b"\n" * (newlines - before), Problem(error.place, error.problem, error.advice)
+    problem = Problem(error.place, error.problem, error.advice, may_repair=options.on_error != "repair")
+    return b"\n" * before + b"()" + b"\n" * (newlines - before), problem

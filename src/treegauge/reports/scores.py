@@ -88,9 +88,12 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
 
 def _unread_trees(notes: Mapping[str, Sequence[Note]]) -> list[str]:
     """A line for each system that has trees that cannot be read."""
-    counts = {system: sum(note.kind == "broken" for note in every) for system, every in notes.items()}
-    said = "could not be read (listed above)"
-    return [f"{system}: {number_of(count, 'tree')} {said}" for system, count in counts.items() if count]
+    lines: list[str] = []
+    for system, every in notes.items():
+        broken = [note for note in every if note.kind == "broken"]
+        advice = "; --on-error repair reads those that can be repaired" if any(note.cause for note in broken) else ""
+        lines += [f"{system}: {number_of(len(broken), 'tree')} could not be read (listed above){advice}"] if broken else []
+    return lines
 
 
 def misfits(results: Sequence[Result]) -> list[str]:

@@ -37,13 +37,15 @@ __all__ = ["Int32", "Int64", "Origin", "Problem", "Treebank", "parts_of", "pick_
 class Problem(NamedTuple):
     """A problem with the text of a tree: its place (``file:line:column``), the reason, advice, and the repairs.
 
-    A tree with repairs was read; one without any could not be, and is a sentence without a parse.
+    A tree with repairs was read; one without any could not be, and is a sentence without a parse. ``may_repair`` says that nobody
+    has tried to repair it.
     """
 
     place: str
     reason: str
     advice: str = ""
     repairs: tuple[str, ...] = ()
+    may_repair: bool = False
 
 
 @dataclass(frozen=True)
