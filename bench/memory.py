@@ -6,32 +6,14 @@ python bench/memory.py [--data ../shared/data/outputs] [--sentences 200000] [--r
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from generated import FilePair, generate, source_files
-from results import machine, save_section
+from results import machine, peak_memory, save_section
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "outputs"
 APART = 8
-PEAK = """
-import sys
-from treegauge.cli import main
-try:
-    main(sys.argv[1:])
-except SystemExit as end:
-    assert not end.code, end.code
-with open("/proc/self/status") as status:
-    print(next(line.split()[1] for line in status if line.startswith("VmHWM")), file=sys.stderr)
-"""
-
-
-def peak_memory(*words: object) -> int:
-    """The most memory a command ever held, in bytes."""
-    done = subprocess.run([sys.executable, "-c", PEAK, *map(str, words)], check=True, capture_output=True, text=True)
-    return 1024 * int(done.stderr.split()[-1])
 
 
 def commands(files: FilePair, folder: Path, options: argparse.Namespace) -> dict[str, list[object]]:

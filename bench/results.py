@@ -1,10 +1,12 @@
-"""Sections of RESULTS.md: each benchmark owns the one under its heading and replaces it with ``--save``."""
+"""What benchmarks share: sections of RESULTS.md (each owns the one under its heading and replaces it with ``--save``), memory."""
 
 from __future__ import annotations
 
 import os
 import platform
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -13,6 +15,27 @@ _INTRODUCTION = """# Benchmark results
 Each section is the last output of one script in this folder, written by it with `--save`. Times depend on the machine and on what
 else it does; the ratios to a peer measured in the same run are what to look at.
 """
+
+
+PEAK = """
+import sys
+from treegauge.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end.code
+with open("/proc/self/status") as status:
+    print(next(line.split()[1] for line in status if line.startswith("VmHWM")), file=sys.stderr)
+"""
+"""A program that runs a command and prints the most memory it ever held, in KiB, as the last word on stderr."""
+
+
+def peak_memory(*words: object, stdin: Path | None = None) -> int:
+    """The most memory a command ever held, in bytes."""
+    with open(stdin or os.devnull, "rb") as stream:
+        command = [sys.executable, "-c", PEAK, *map(str, words)]
+        done = subprocess.run(command, check=True, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return 1024 * int(done.stderr.split()[-1])
 
 
 def machine() -> str:

@@ -14,8 +14,6 @@ import argparse
 import hashlib
 import math
 import operator
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +21,7 @@ from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
-from results import machine, save_section
+from results import machine, peak_memory, save_section
 
 import treegauge
 from treegauge.cli._grammars import load_grammar
@@ -36,16 +34,6 @@ from treegauge.parsing.shards import ParseJob, parse_block, sentence_blocks
 METRICS = ["parseval", "goodman", "leaf-ancestor", "freval"]
 ENGINES = {"this process": "local", "2 processes": "local:2", "Dask, 1 worker": "dask:1", "Dask, 2 workers": "dask:2"}
 SHARDS = 500
-PEAK = """
-import sys
-from treegauge.cli import main
-try:
-    main(sys.argv[1:])
-except SystemExit as end:
-    assert not end.code, end.code
-with open("/proc/self/status") as status:
-    print(next(line.split()[1] for line in status if line.startswith("VmHWM")), file=sys.stderr)
-"""
 
 
 def trees(n: int) -> Iterator[tuple[str, str]]:
@@ -66,21 +54,13 @@ def write_corpus(folder: Path, n: int) -> tuple[Path, Path]:
     return paths
 
 
-def peak(*arguments: object, stdin: Path | None = None) -> tuple[float, float]:
-    """The most memory a command holds, in MB, and its seconds."""
-    began = time.perf_counter()
-    with stdin.open("rb") if stdin else open("/dev/null", "rb") as stream:
-        command = [sys.executable, "-c", PEAK, *map(str, arguments)]
-        done = subprocess.run(command, check=True, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    return int(done.stderr.split()[-1]) / 1024, time.perf_counter() - began
-
-
 def memory(folder: Path, n: int) -> list[str]:
     gold, test = write_corpus(folder, n)
     size = (gold.stat().st_size + test.stat().st_size) / 1e6
-    held, seconds = peak("score", gold, test, "--stream")
+    began = time.perf_counter()
+    held, seconds = peak_memory("score", gold, test, "--stream"), time.perf_counter() - began
     lines = [
-        f"`score --stream` of {n:,} sentences ({size:,.0f} MB in two files): at most {held:.0f} MB held; {seconds:.0f} s, "
+        f"`score --stream` of {n:,} sentences ({size:,.0f} MB in two files): at most {held / 1e6:.0f} MB held; {seconds:.0f} s, "
         f"{n / seconds:,.0f} sentences a second.",
         "",
         "| on a pipe | sentences | most held | sentences | most held |",
@@ -96,20 +76,20 @@ def memory(folder: Path, n: int) -> list[str]:
     ):
         cells: list[str] = []
         for count in (few, many):
-            cells += [f"{count:,}", f"{_on_a_pipe(name, folder, count):.0f} MB"]
+            cells += [f"{count:,}", f"{_on_a_pipe(name, folder, count) / 1e6:.0f} MB"]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return lines
 
 
-def _on_a_pipe(name: str, folder: Path, n: int) -> float:
+def _on_a_pipe(name: str, folder: Path, n: int) -> int:
     gold, test = write_corpus(folder, n)
     if name == "convert":
-        return peak("convert", "-", stdin=gold)[0]
+        return peak_memory("convert", "-", stdin=gold)
     if name == "score":
-        return peak("score", gold, "-", "--stream", stdin=test)[0]
+        return peak_memory("score", gold, "-", "--stream", stdin=test)
     if name == "chunks":
-        return peak("chunks", "score", gold, "-", stdin=gold)[0]
-    return peak("parse", "own", "-", "--input", "trees", "--prune", stdin=gold)[0]
+        return peak_memory("chunks", "score", gold, "-", stdin=gold)
+    return peak_memory("parse", "own", "-", "--input", "trees", "--prune", stdin=gold)
 
 
 def rates(job: Callable[[Engine], int], rounds: int) -> dict[str, float]:

@@ -13,10 +13,18 @@ from hypothesis import HealthCheck, settings
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+SOURCES = Path(__file__).resolve().parents[1] / "src"
 
-settings.register_profile("default", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+# Commands that tests start run these sources, as the tests do, and so share the kernels compiled from them; an installed copy would
+# compile its own. (.ci/run tries the installed wheel.)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH")]))
+
+# The same examples in every run: a change is judged by the change. To look for new ones, HYPOTHESIS_PROFILE=thorough.
+settings.register_profile(
+    "default", deadline=None, max_examples=100, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=20)
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from treegauge import io
@@ -181,6 +181,7 @@ def test_whatever_happens_to_one_line_the_others_are_read(bank: list[Tree], data
     hurt = data.draw(st.integers(0, len(lines) - 1))
     kind = data.draw(st.sampled_from(["cut", "surplus", "words", "garbage"]))
     cut = data.draw(st.integers(1, len(lines[hurt]) - 1))
+    assume("\\)" not in lines[hurt])  # with one bracket more, the backslash escapes it, and all is well
     lines[hurt] = {
         "cut": lines[hurt][:cut],
         "surplus": lines[hurt] + ")" * cut,

@@ -11,9 +11,8 @@ from tests.latent.toys import PLAIN, TREES
 from treegauge.errors import UsageError
 from treegauge.grammar.latent.grammar import join_counts, usage
 from treegauge.grammar.latent.rows import offsets
-from treegauge.learning.latent.contexts import context_counts, node_contexts
 from treegauge.learning.latent.em import expect, parameters
-from treegauge.learning.latent.split_merge import Schedule, begin, steps
+from treegauge.learning.latent.split_merge import Schedule, begin, context_counts, node_contexts, steps
 from treegauge.learning.latent.treebank import first_counts, treebank_arrays
 from treegauge.trees.tree import Tree
 

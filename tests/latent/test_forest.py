@@ -13,8 +13,7 @@ from tests.latent.toys import PLAIN, TREES, Enumerated, enumerate_parses, model_
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing import Forest
-from treegauge.parsing.latent.entropy import tree_entropy
-from treegauge.parsing.latent.forest import LatentForest
+from treegauge.parsing.latent.forest import LatentForest, tree_entropy
 from treegauge.trees.tree import Tree
 
 WITHOUT_CHAINS = [tree for tree in TREES if "(S (VP" not in str(tree) and "FRAG" not in str(tree) and "UH" not in str(tree)]

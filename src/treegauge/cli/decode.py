@@ -12,7 +12,7 @@ import click
 from treegauge.cli._group import Command
 from treegauge.cli._options import spare_inputs
 from treegauge.parsing.chart_files import read_charts
-from treegauge.parsing.jit import compiling_message, when_compiling
+from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import RecordFile
 from treegauge.parsing.span_charts import KINDS, SPAN_OBJECTIVES, SpanChart
 from treegauge.tables import plain
@@ -59,7 +59,7 @@ def command(
     options = {name: value for name, value in choices.items() if value is not None}
     given: dict[str, Any] = {"root": root, "temperature": temperature, "kind": kind}
     count = 0
-    compiling = when_compiling(lambda: click.echo(compiling_message(), err=True))
+    compiling = when_compiling(report_compiling)
     with RecordFile(output, form, kbest, resume=False).open() as write, compiling:
         for count, chart in enumerate(read_charts(charts, null=list(null) or None, **given), 1):
             for line in _records(chart, count, objective, options, kbest, form):

@@ -26,7 +26,7 @@ from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
-from treegauge.parsing.jit import compiling_message, when_compiling
+from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.presets import load_preset
 from treegauge.tables import plain
 
@@ -118,7 +118,7 @@ def command(
     click.echo(f"{len(sentences):,} sentences, {sentences.n_tokens:,} tokens, {len(sentences.start):,} brackets", err=True)
     if checkpoint is None and output != "-":
         checkpoint = f"{output}.checkpoint"
-    with when_compiling(lambda: click.echo(compiling_message(), err=True)):
+    with when_compiling(report_compiling):
         learned = learn(
             sentences,
             settings,

@@ -8,6 +8,8 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing, nullcontext
+from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +18,17 @@ import click
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import jobs_option, number_of_jobs, spare_inputs
-from treegauge.engines import Engine
+from treegauge.engines import Engine, open_engine
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, Kind, read_sentences
-from treegauge.parsing.jit import compiling_message, when_compiling
+from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.pruning import THRESHOLD, search_error
-from treegauge.parsing.shards import ParseJob, ParseRecord, parse_block, parse_record, sentence_blocks
+from treegauge.parsing.shards import ParseJob, ParseRecord, SentenceBlock, parse_block, parse_record, sentence_blocks
 from treegauge.parsing.span_weights import read_weights
 from treegauge.parsing.tuning import CRITERIA, VITERBI, from_notes
 from treegauge.tables import number_of
@@ -34,6 +36,10 @@ from treegauge.tables import number_of
 if TYPE_CHECKING:
     from treegauge.grammar.latent.model import LatentModel
 
+MANY = 256
+"""More sentences than these are worth starting processes for."""
+SMALL_BLOCK = 16
+"""The number of sentences that a process of this machine parses at a time."""
 PRUNE_EVERY = 10
 """One sentence in so many is parsed exactly as well, to see whether pruning lost anything."""
 
@@ -125,13 +131,13 @@ def command(
     parser.check()
     check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
     target = RecordFile(output, form, kbest, resume=resume)
-    threads = number_of_jobs(jobs, engine)
-    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, threads, target.done, PRUNE_EVERY, check)
+    jobs = number_of_jobs(jobs, engine)
+    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
     began, count, failed, too_long = time.monotonic(), 0, 0, 0
     checked: list[Sentence] = []
     expected: list[tuple[str, ExpectedCounts | None]] = []
-    found = _with_progress(_parse_in_process(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
-    with target.open() as write, when_compiling(_report_compiling):
+    found = _with_progress(_parse_here(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
+    with target.open() as write, when_compiling(report_compiling) if engine.in_process else nullcontext():
         write(header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {})))
         for text, fallback, sentence, is_too_long, counts in found:
             write(text)
@@ -209,6 +215,23 @@ def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | 
     click.echo(f"{said}; sentences without a parse left out", err=True)
 
 
+def _parse_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
+    """Parse on this machine: in this process or, where several are asked for and the file is long enough, in processes."""
+    if job.jobs > 1 and os.path.isfile(file):
+        blocks = sentence_blocks(file, job, SMALL_BLOCK)
+        first = list(itertools.islice(blocks, MANY // SMALL_BLOCK))
+        if len(first) == MANY // SMALL_BLOCK:
+            return _parse_in_processes(job, itertools.chain(first, blocks))
+    return _parse_in_process(file, job)
+
+
+def _parse_in_processes(job: ParseJob, blocks: Iterator[SentenceBlock]) -> Iterator[ParseRecord]:
+    """Parse block by block: two threads of one process would wait for each other while trees are built."""
+    with closing(open_engine(f"local:{job.jobs}")) as engine:
+        for records in engine.map(parse_block, replace(job, jobs=1), blocks):
+            yield from records
+
+
 def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:
     """Parse in this process, sentence by sentence."""
     sentences = itertools.islice(read_sentences(file, job.kind, job.reading), job.done, None)
@@ -219,10 +242,6 @@ def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:
 def _parse_on_engine(file: str, job: ParseJob, engine: Engine) -> Iterator[ParseRecord]:
     """Parse on an engine, block by block."""
     return itertools.chain.from_iterable(engine.map(parse_block, job, sentence_blocks(file, job), title="parsing"))
-
-
-def _report_compiling() -> None:
-    click.echo(compiling_message(), err=True)
 
 
 def _with_progress(parsed: Iterator[ParseRecord]) -> Iterator[ParseRecord]:

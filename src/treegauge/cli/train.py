@@ -80,7 +80,7 @@ def command(
         spare_inputs(written, treebank)
     from treegauge.grammar.latent.model import save_latent
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
-    from treegauge.parsing.jit import compiling_message, when_compiling
+    from treegauge.parsing.jit import report_compiling, when_compiling
 
     settings = replace(QUICK if quick else TrainingSettings(), seed=seed, rounds=rounds, jobs=number_of_jobs(jobs, IN_PROCESS))
     if grammars is not None:
@@ -90,7 +90,7 @@ def command(
     bank = read(treebank, options)
     began = time.monotonic()
     click.echo(number_of(len(bank), "tree"), err=True)
-    with when_compiling(lambda: click.echo(compiling_message(), err=True)):
+    with when_compiling(report_compiling):
         model = train_latent(
             list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
             on_iteration=_teller(quiet, began), on_try=_try_teller(quiet),

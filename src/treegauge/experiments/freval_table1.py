@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import UsageError
 from treegauge.experiments.experiment import (
     Corpus,
     Experiment,
@@ -23,11 +23,11 @@ from treegauge.experiments.experiment import (
     setting,
     split,
 )
-from treegauge.experiments.parsing import parse_with_checkpoint
+from treegauge.experiments.parsing import clean_short, parse_with_checkpoint
 from treegauge.experiments.presentation import Line, LineFigure, RateTests
 from treegauge.grammar.training import train
 from treegauge.metrics.freval import Freval
-from treegauge.normalise import expand_unaries, pipeline
+from treegauge.normalise import expand_unaries
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.scoring.evaluation import score
 from treegauge.tables import Cell, Table
@@ -100,11 +100,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
     if settings.rounds < 1 or settings.sentences < 1:
         raise UsageError("the experiment needs at least one sentence and one round")
     parts = split(corpus.bank)
-    clean = pipeline("traces,functions,root")
-    gold = [tree for tree in map(clean, parts.test) if tree is not None and 0 < tree.width <= (settings.max_length or tree.width)]
-    gold = gold[: settings.sentences]
-    if not gold:
-        raise MismatchError("no sentence to test on: allow longer ones")
+    gold = clean_short(parts.test, settings.max_length, settings.sentences)
     trees, unparsed = _parse(list(parts.train), gold, settings, work)
     if settings.latent:
         trees |= _latent(list(parts.train), gold, settings, work)

@@ -15,9 +15,9 @@ from typing import Any
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
-from treegauge.experiments.parsing import parse_with_checkpoint
+from treegauge.experiments.parsing import clean_short, parse_with_checkpoint
 from treegauge.experiments.presentation import RateTests, paper_table
 from treegauge.grammar.training import train
 from treegauge.metrics.hogenhout import (
@@ -33,7 +33,6 @@ from treegauge.metrics.hogenhout import (
     parse_base,
 )
 from treegauge.metrics.metric import total_of
-from treegauge.normalise import pipeline
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.presets import load_preset
@@ -91,11 +90,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
     if settings.rounds < 1 or settings.a == settings.b:
         raise UsageError("two systems need two objectives, and a randomisation test at least one round")
     parts = split(corpus.bank)
-    clean = pipeline("traces,functions,root")
-    gold = [tree for tree in map(clean, parts.test) if tree is not None and 0 < tree.width <= (settings.max_length or tree.width)]
-    gold = gold[: settings.sentences]
-    if not gold:
-        raise MismatchError("no sentence to test on: allow longer ones")
+    gold = clean_short(parts.test, settings.max_length, settings.sentences)
     grammar = train(parts.train, steps=settings.steps).grammar
     sentences = [Sentence(tree.words) for tree in gold]
     objectives = {"A": settings.a, "B": settings.b}

@@ -1,13 +1,13 @@
 """Parsing in experiments: block by block with checkpoints; and the matrix of objectives by criteria (Goodman 1996, Table 2).
 
-For the matrix a grammar is counted
- from training trees, epsilons removed, singletons collapsed, binarised with X_Cont, relative frequency, no
-smoothing. Held-out sentences are parsed with every objective, and the trees scored by every criterion: against the binarised
-gold trees, but consistent brackets against the n-ary ones, as in the paper.
+For the matrix a grammar is counted from training trees, epsilons removed, singletons collapsed, binarised with X_Cont, relative
+frequency, no smoothing. Held-out sentences are parsed with every objective, and the trees scored by every criterion: against the
+binarised gold trees, but consistent brackets against the n-ary ones, as in the paper.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ from treegauge.scoring.evaluation import score
 from treegauge.tables import Table, plain
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
-__all__ = ["BLOCK", "CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "objective_matrix", "parse_with_checkpoint"]
+__all__ = ["BLOCK", "CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "clean_short", "objective_matrix", "parse_with_checkpoint"]
 
 BLOCK = 50
 """Sentences in a part of the checkpoint."""
@@ -145,6 +145,16 @@ def objective_matrix(
         trees[objective] = [one.scored_tree for one in parsed]
     rates = {objective: _rates(gold, binary_gold, guessed) for objective, guessed in trees.items()}
     return Matrix(rates, trees, gold, binary_gold, len(train_trees), len(grammar.rules), unparsed)
+
+
+def clean_short(trees: Iterable[Tree], longest: int, most: int) -> list[Tree]:
+    """The first trees, at most ``most``, of at most ``longest`` words (0: of any length), without traces, functions and root."""
+    clean = pipeline("traces,functions,root")
+    short = (tree for tree in map(clean, trees) if tree is not None and 0 < tree.width <= (longest or tree.width))
+    found = list(itertools.islice(short, most))
+    if not found:
+        raise MismatchError("no sentence to test on: allow longer ones")
+    return found
 
 
 def _short(trees: Sequence[Tree], clean: Callable[[Tree], Tree | None], most: int) -> list[Tree]:

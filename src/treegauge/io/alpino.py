@@ -29,15 +29,13 @@ from treegauge.io.graphs import (
     GraphNode,
     LabelParts,
     Word,
-    broken_as_graph,
     join_label,
     node_parts,
     split_label,
-    treebanks_of,
 )
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
-from treegauge.io.xml import XmlHandler, attribute_text, found_by_sentence, found_in
+from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.discontinuous import walk
 from treegauge.trees.tree import Tree
@@ -55,12 +53,7 @@ def check_alpino(text: Text, options: ReadOptions) -> Iterator[Treebank | InputE
 
     Or a sentence without a parse for each broken one; then each is read by itself.
     """
-    handler = _Handler(text, options)
-    if options.on_error == "stop":
-        return treebanks_of(found_in(text, handler), text.name, options)
-    sentences = found_by_sentence(text, handler, "alpino_ds")
-    graphs = (graph for line, name, found in sentences for graph in broken_as_graph(found, name, line))
-    return treebanks_of(graphs, text.name, options)
+    return graph_treebanks(text, _Handler(text, options), "alpino_ds", options)
 
 
 class _Handler(XmlHandler[Graph]):

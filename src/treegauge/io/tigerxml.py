@@ -19,16 +19,14 @@ from treegauge.io.graphs import (
     LabelParts,
     Word,
     WordRow,
-    broken_as_graph,
     join_label,
     node_parts,
     rows_of_tree,
     split_label,
-    treebanks_of,
 )
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
-from treegauge.io.xml import XmlHandler, attribute_text, found_by_sentence, found_in
+from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -45,12 +43,7 @@ def check_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | Inpu
 
     Or a sentence without a parse for each broken one; then each is read by itself.
     """
-    handler = _Handler(text, options)
-    if options.on_error == "stop":
-        return treebanks_of(found_in(text, handler), text.name, options)
-    sentences = found_by_sentence(text, handler, "s")
-    graphs = (graph for line, name, found in sentences for graph in broken_as_graph(found, name, line))
-    return treebanks_of(graphs, text.name, options)
+    return graph_treebanks(text, _Handler(text, options), "s", options)
 
 
 class _TigerEdge(NamedTuple):

@@ -11,9 +11,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from xml.parsers import expat
 
 from treegauge.errors import FormatError, InputError
-from treegauge.io.sources import Text
+from treegauge.io.graphs import Graph, broken_as_graph, treebanks_of
+from treegauge.io.sources import ReadOptions, Text
+from treegauge.trees.treebank import Treebank
 
-__all__ = ["Sentence", "XmlHandler", "attribute_text", "found_by_sentence", "found_in"]
+__all__ = ["Sentence", "XmlHandler", "attribute_text", "found_by_sentence", "found_in", "graph_treebanks"]
 
 Item = TypeVar("Item")
 
@@ -94,6 +96,15 @@ class XmlHandler(ABC, Generic[Item]):
             line=self.line,
             advice="Write the characters themselves in place of the entity.",
         )
+
+
+def graph_treebanks(text: Text, handler: XmlHandler[Graph], element: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """The trees of a file's sentences, in blocks, and its errors; or for each broken ``element`` a sentence without a parse."""
+    if options.on_error == "stop":
+        return treebanks_of(found_in(text, handler), text.name, options)
+    sentences = found_by_sentence(text, handler, element)
+    graphs = (graph for line, name, found in sentences for graph in broken_as_graph(found, name, line))
+    return treebanks_of(graphs, text.name, options)
 
 
 def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputError]:

@@ -27,7 +27,16 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["Labels", "best_spans", "bracketed_recall", "build", "general", "labelled_precision_recall", "labelled_recall"]
+__all__ = [
+    "Labels",
+    "best_spans",
+    "bracketed_recall",
+    "build",
+    "general",
+    "labelled_precision_recall",
+    "labelled_recall",
+    "split_tree",
+]
 
 Labels = Literal["one", "set"]
 """The labels of one span: one, or a set of them where the grammar has unary rules."""
@@ -281,26 +290,33 @@ def _word_cell(forest: Forest, orders: Orders, s: int, tag: str | None, *, pre: 
 
 
 def _build_sets(forest: Forest, split: Ints, cells: Mapping[tuple[int, int], _Cell]) -> Tree:
-    names = forest.span_labels.names
+    names, none = forest.span_labels.names, _Cell((), None, 0.0)
+
+    def leaf(i: int) -> Child:
+        tag = cells.get((i, i + 1), none).tag
+        return forest.words[i] if tag is None else Tree(tag, [forest.words[i]])
+
+    top = split_tree(forest.n, split, leaf, lambda s, t: [names[label] for label in cells.get((s, t), none).labels])
+    return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(forest.grammar.start, top)
+
+
+def split_tree(n: int, split: Ints, leaf: Callable[[int], Child], labels: Callable[[int, int], Sequence[str]]) -> list[Child]:
+    """The nodes over n words: a span of two or more falls apart at ``split[s, t]``, a word is ``leaf(i)``, and the ``labels`` of
+    each span stand over it, the highest first; a span without labels shows its parts."""
     done: list[list[Child]] = [[]]
-    stack: list[tuple[int, int, bool]] = [(0, forest.n, False)]
+    stack: list[tuple[int, int, bool]] = [(0, n, False)]
     while stack:
         s, t, finished = stack.pop()
-        cell = cells.get((s, t), _Cell((), None, 0.0))
         if not finished and t > s + 1:
             r = int(split[s, t])
             stack += [(s, t, True), (r, t, False), (s, r, False)]
             done.append([])
             continue
-        if finished:
-            children = done.pop()
-        else:
-            children: list[Child] = [forest.words[s] if cell.tag is None else Tree(cell.tag, [forest.words[s]])]
-        for label in reversed(cell.labels):
-            children = [Tree(names[label], children)]
+        children = done.pop() if finished else [leaf(s)]
+        for label in reversed(labels(s, t)):
+            children = [Tree(label, children)]
         done[-1].extend(children)
-    top = done[0]
-    return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(forest.grammar.start, top)
+    return done[0]
 
 
 def _without_words(weight: NDArray[np.float64]) -> NDArray[np.float64]:

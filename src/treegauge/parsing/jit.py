@@ -7,6 +7,7 @@ import importlib
 import os
 import pickle
 import shutil
+import sys
 import tempfile
 import time
 import warnings
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 
 import treegauge
 
-__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "compiling_message", "inline", "kernel", "when_compiling"]
+__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "inline", "kernel", "report_compiling", "when_compiling"]
 
 Floats = Any
 """An array of float64 inside a kernel. There an index gives a number, which NumPy's types cannot promise."""
@@ -148,11 +149,12 @@ def _folder() -> str | None:
     return None
 
 
-def compiling_message() -> str:
-    """The line that a command prints when kernels have to be compiled: once, or in each run where they cannot be stored."""
-    if _folder() is None:
-        return "treegauge: compiling the kernels; they cannot be stored: set NUMBA_CACHE_DIR to a folder that can be written"
-    return "treegauge: compiling the kernels; this happens once"
+def report_compiling() -> None:
+    """Say on stderr that kernels have to be compiled: once, or in each run where they cannot be stored."""
+    how_often = (
+        "they cannot be stored: set NUMBA_CACHE_DIR to a folder that can be written" if _folder() is None else "this happens once"
+    )
+    print(f"treegauge: compiling the kernels; {how_often}", file=sys.stderr, flush=True)
 
 
 def _remove_others(folder: Path) -> None:

@@ -19,7 +19,7 @@ from treegauge.parsing.expected import AnyForest, ExpectedCounts, expected_count
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
-__all__ = ["Calibration", "LabelCalibration", "Reliability", "calibrate", "draw_calibration"]
+__all__ = ["BINS", "Calibration", "LabelCalibration", "Reliability", "calibrate", "draw_calibration", "reliability_bins"]
 
 LEAST = 0.01
 """Constituents less probable than this are left out."""
@@ -145,18 +145,23 @@ def calibrate(
     return Calibration(tuple(rows), sentences, unparsed, totals, matched, n_gold)
 
 
-def _of_label(label: str, p: np.ndarray, hit: np.ndarray) -> LabelCalibration:
-    which = np.minimum((p * BINS).astype(np.int64), BINS - 1)
+def reliability_bins(p: np.ndarray, hit: np.ndarray, size: int = BINS) -> tuple[tuple[Reliability, ...], float]:
+    """The bins, of ``size``, that have constituents of these posteriors; and the mean distance of posterior and share right."""
+    which = np.minimum((p * size).astype(np.int64), size - 1)
     bins: list[Reliability] = []
-    for k in range(BINS):
+    for k in range(size):
         own = which == k
         if own.any():
-            bins.append(Reliability(k / BINS, (k + 1) / BINS, int(own.sum()), float(p[own].mean()), float(hit[own].mean())))
-    size = len(p)
-    if not size:
+            bins.append(Reliability(k / size, (k + 1) / size, int(own.sum()), float(p[own].mean()), float(hit[own].mean())))
+    error = math.fsum(b.size * abs(b.posterior - b.right) for b in bins) / len(p) if len(p) else math.nan
+    return tuple(bins), error
+
+
+def _of_label(label: str, p: np.ndarray, hit: np.ndarray) -> LabelCalibration:
+    if not len(p):
         return LabelCalibration(label, 0, math.nan, math.nan, math.nan, ())
-    error = math.fsum(b.size * abs(b.posterior - b.right) for b in bins) / size
-    return LabelCalibration(label, size, float(p.mean()), float(hit.mean()), error, tuple(bins))
+    bins, error = reliability_bins(p, hit)
+    return LabelCalibration(label, len(p), float(p.mean()), float(hit.mean()), error, bins)
 
 
 _SIDE, _LEFT, _TOP, _NAMES = 360, 56, 44, 120

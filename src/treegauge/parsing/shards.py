@@ -16,6 +16,7 @@ from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import Kind, read_sentences, sentence_lines
+from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import record
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 
@@ -101,10 +102,11 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
-    """The parses of a block of sentences."""
+    """The parses of a block of sentences; whoever has the first one says so where kernels have to be compiled."""
     numbered = list(block.read(job))
-    parses = job.parser.parse_all((sentence for _, sentence in numbered), job.jobs)
-    return [parse_record(job, number, parsed) for (number, _), parsed in zip(numbered, parses, strict=True)]
+    with when_compiling(report_compiling if block.first == job.done else lambda: None):
+        parses = job.parser.parse_all((sentence for _, sentence in numbered), job.jobs)
+        return [parse_record(job, number, parsed) for (number, _), parsed in zip(numbered, parses, strict=True)]
 
 
 def sentence_blocks(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[SentenceBlock]:

@@ -24,6 +24,7 @@ from treegauge.grammar.training import train_counted
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_trees
 from treegauge.normalise import pipeline
 from treegauge.parsing.parser import Parser, Sentence
+from treegauge.parsing.reliability import BINS, Reliability, reliability_bins
 from treegauge.parsing.span_charts import SpanChart
 from treegauge.parsing.span_trees import labelled_spans
 from treegauge.presets import Preset
@@ -32,7 +33,6 @@ from treegauge.trees.tree import Tree
 
 __all__ = [
     "CRITERIA",
-    "Bin",
     "Chosen",
     "DecodingSetting",
     "Setting",
@@ -203,16 +203,6 @@ class Setting(NamedTuple):
     f1: float
 
 
-class Bin(NamedTuple):
-    """Constituents of like posterior: from, to, how many, their mean posterior, and the share that is in the gold trees."""
-
-    low: float
-    high: float
-    size: int
-    posterior: float
-    right: float
-
-
 @dataclass(frozen=True)
 class Tuned:
     """The best setting, all that were tried (best first), and the calibration of the posteriors at the best temperature.
@@ -223,7 +213,7 @@ class Tuned:
 
     best: Setting
     settings: tuple[Setting, ...]
-    bins: tuple[Bin, ...]
+    bins: tuple[Reliability, ...]
     calibration_error: float
     log_loss: float
 
@@ -288,7 +278,7 @@ def _ways(objectives: Sequence[str], lams: Sequence[float | None]) -> Iterable[t
         yield from itertools.product([objective], lams if objective == "labelled-precision-recall" else [None])
 
 
-def calibration(charts: Sequence[SpanChart], gold: Sequence[Tree], size: int = 10) -> tuple[tuple[Bin, ...], float]:
+def calibration(charts: Sequence[SpanChart], gold: Sequence[Tree], size: int = BINS) -> tuple[tuple[Reliability, ...], float]:
     """The share of constituents of like posterior, those above 0.01, that are in the gold trees, and the mean distance."""
     posterior: list[float] = []
     right: list[bool] = []
@@ -298,12 +288,4 @@ def calibration(charts: Sequence[SpanChart], gold: Sequence[Tree], size: int = 1
             posterior.append(c.posterior)
             right.append(((c.start, c.end), c.label) in own)
     p, hit = np.array(posterior), np.array(right, np.float64)
-    which = np.minimum((p * size).astype(np.int64), size - 1)
-    bins: list[Bin] = []
-    for k in range(size):
-        inside = which == k
-        if inside.any():
-            bins.append(Bin(k / size, (k + 1) / size, int(inside.sum()), float(p[inside].mean()), float(hit[inside].mean())))
-    total = sum(b.size for b in bins)
-    error = math.fsum(b.size * abs(b.posterior - b.right) for b in bins) / total if total else math.nan
-    return tuple(bins), error
+    return reliability_bins(p, hit, size)

@@ -1,7 +1,7 @@
 """Train a latent-variable model: settings chosen on a slice of the trees, then several grammars on all of them.
 
 Grammars differ by the seed of their splits, and by the subcategories that they begin with
-(:mod:`treegauge.learning.latent.contexts`); their posteriors are averaged (Petrov 2010). Grammars are trained side by side by
+(:mod:`treegauge.learning.latent.split_merge`); their posteriors are averaged (Petrov 2010). Grammars are trained side by side by
 threads, or several threads share one: neither changes the result. After every iteration a checkpoint is written.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets, depths
 from treegauge.alignment.pairing import Pair
@@ -102,18 +103,22 @@ _CONFUSIONS = TableLayout(
 
 def by_fan_out(pair: Pair) -> Breakdown:
     """Recall of the gold brackets and precision of the test brackets of one block, of two, of three ..."""
+    return _by_number(pair, pair.gold.fan_out, pair.test.fan_out, _BY_FAN_OUT)
+
+
+def _by_number(pair: Pair, gold: NDArray[np.signedinteger], test: NDArray[np.signedinteger], layout: TableLayout) -> Breakdown:
+    """Gold and test brackets, and those matched, by a number from 1 on that each of them has."""
     partner = partners(pair.gold, pair.test, pair.matching_classes)
     found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
     found[partner[partner >= 0]] = True
-    gold, test = pair.gold.fan_out, pair.test.fan_out
     largest = int(max(gold.max(initial=0), test.max(initial=0)))
     columns = [np.bincount(column, minlength=largest + 1).tolist() for column in (gold, gold[partner >= 0], test, test[found])]
-    keys: list[Key] = [(fan_out,) for fan_out in range(largest + 1)]
+    keys: list[Key] = [(number,) for number in range(largest + 1)]
     counts = {key: tuple(column[number] for column in columns) for number, key in enumerate(keys) if number}
     missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
     which = np.concatenate([gold[missed], test[spurious]])
     places = grouped(pair, keys, which, places_of(pair, missed, spurious))
-    return Breakdown(counts, places, len(pair.alignment.test), _BY_FAN_OUT)
+    return Breakdown(counts, places, len(pair.alignment.test), layout)
 
 
 def _fan_out_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:
@@ -211,18 +216,7 @@ _BY_LENGTH = TableLayout(
 
 def by_depth(pair: Pair) -> Breakdown:
     """Recall of the gold brackets and precision of the test brackets at each depth; the outermost are at depth 1."""
-    partner = partners(pair.gold, pair.test, pair.matching_classes)
-    found = np.zeros(pair.test.n_brackets, dtype=np.bool_)
-    found[partner[partner >= 0]] = True
-    gold, test = depths(pair.gold) + 1, depths(pair.test) + 1
-    deepest = int(max(gold.max(initial=0), test.max(initial=0)))
-    columns = [np.bincount(depth, minlength=deepest + 1).tolist() for depth in (gold, gold[partner >= 0], test, test[found])]
-    keys: list[Key] = [(depth,) for depth in range(deepest + 1)]
-    counts = {key: tuple(column[depth] for column in columns) for depth, key in enumerate(keys) if depth}
-    missed, spurious = np.flatnonzero(partner < 0), np.flatnonzero(~found)
-    which = np.concatenate([gold[missed], test[spurious]])
-    places = grouped(pair, keys, which, places_of(pair, missed, spurious))
-    return Breakdown(counts, places, len(pair.alignment.test), _BY_DEPTH)
+    return _by_number(pair, depths(pair.gold) + 1, depths(pair.test) + 1, _BY_DEPTH)
 
 
 def _depth_cells(key: Key, counts: Counts) -> tuple[Cell, ...]:

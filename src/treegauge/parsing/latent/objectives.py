@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
-from treegauge.parsing.free import best_spans
+from treegauge.parsing.free import best_spans, split_tree
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY
 from treegauge.parsing.latent.derivations import derivation_of
 from treegauge.parsing.latent.forest import LatentForest
@@ -214,24 +214,12 @@ def _free_tree(forest: LatentForest, split: Any, labels: Callable[[int, int], Se
     """The tree with these splits, the labels of each span over each other, and over each word its likeliest tag."""
     base = forest.model.base
     tags: list[int] = forest.shown.tag.argmax(axis=1).tolist()
-    done: list[list[Child]] = [[]]
-    stack: list[tuple[int, int, bool]] = [(0, forest.n, False)]
-    while stack:
-        s, t, finished = stack.pop()
-        if not finished and t > s + 1:
-            r = int(split[s, t])
-            stack += [(s, t, True), (r, t, False), (s, r, False)]
-            done.append([])
-            continue
-        if finished:
-            children = done.pop()
-        else:
-            tag = base.tags[tags[s]]
-            children: list[Child] = [Tree(tag, [forest.words[s]]) if tag else forest.words[s]]
-        for label in reversed(labels(s, t)):
-            children = [Tree(label, children)]
-        done[-1].extend(children)
-    top = done[0]
+
+    def leaf(i: int) -> Child:
+        tag = base.tags[tags[i]]
+        return Tree(tag, [forest.words[i]]) if tag else forest.words[i]
+
+    top = split_tree(forest.n, split, leaf, labels)
     whole = top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(base.root or DUMMY, top)
     return whole if base.root in (None, whole.label) else Tree(base.root or "", [whole])
 
