@@ -221,3 +221,36 @@ def test_the_layout_of_a_tree_in_the_picture() -> None:
         "w1": "132",
         "w2": "132",
     }
+
+
+def test_two_systems_differ_in_the_brackets_that_one_of_them_has_wrong(tmp_path: Path) -> None:
+    gold, one, two = (tmp_path / f"{name}.mrg" for name in ("gold", "one", "two"))
+    gold.write_text(f"{GOLD}\n{GOLD}\n(S (NP (N a)) (VP (V b)))\n")
+    one.write_text(f"{GOLD}\n{CROSSED}\n(S (N a) (XP (V b)))\n")
+    two.write_text(f"{GOLD}\n{GOLD}\n(S (NP (N a)) (XP (V b)))\n")
+    done = run(str(gold), str(one), f"ours={two}", "--all", "--ascii")
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode()
+    assert "one and ours differ in 2 of 3 sentences: one has fewer wrong brackets in 0, ours in 2" in done.stderr.decode()
+    first, second = text.split(f"{gold}:3: ")
+    assert f"{gold}:2: one: 4 wrong brackets, ours: 0 wrong brackets" in first
+    assert "wrong in one alone:\n  missed NP: a man\n" in first
+    assert "wrong in ours" not in text
+    assert "wrong in one alone:\n  missed NP: a\nwrong in both:\n  wrong-label VP: b\n  wrong-label XP: b\n" in second
+    assert [line for line in second.splitlines() if line in ("gold", "one", "ours")] == ["gold", "one", "ours"]
+
+
+def test_the_sentence_in_which_two_systems_differ_most_is_drawn_unless_one_is_chosen(tmp_path: Path) -> None:
+    gold, one, two = (tmp_path / f"{name}.mrg" for name in ("gold", "one", "two"))
+    gold.write_text(f"(S (NP (N a)) (V b))\n{GOLD}\n")
+    one.write_text(f"(S (N a) (V b))\n{CROSSED}\n")
+    two.write_text(f"(S (NP (N a)) (V b))\n{GOLD}\n")
+    assert run(str(gold), str(one), str(two)).stdout.decode().startswith(f"{gold}:2: ")
+    assert run(str(gold), str(one), str(two), "-s", "1").stdout.decode().startswith(f"{gold}:1: ")
+    same = run(str(gold), str(one), f"other={one}")
+    assert (same.returncode, same.stdout) == (0, b"")
+    assert b"no difference" in same.stderr
+    assert run(str(gold), str(one), str(two), str(gold)).returncode == 2
+    svg = tmp_path / "diff.svg"
+    assert run(str(gold), str(one), str(two), "--all", "-o", str(svg)).returncode == 0
+    assert "gold: 1 matched, 1 missed; one: 1 matched" in svg.read_text("utf-8")

@@ -23,7 +23,7 @@ COMMANDS: dict[str, str] = {
     "freval": "Score connected fragments of every size.",
     "compare": "Test whether a difference between parsers is significant.",
     "report": "Write a report on parsers as one HTML page.",
-    "diff": "Draw the differences between a parse and the treebank's tree.",
+    "diff": "Draw where one parser's trees, or two parsers', differ from the treebank's.",
     "check": "Annotate brackets in the browser.",
     "explain": "Explain what a metric measures.",
     "explain-difference": "Find the options that make two scores differ, and the effect of each.",

@@ -1,16 +1,19 @@
-"""``treegauge diff``: draw what is right and wrong in a parse."""
+"""``treegauge diff``: draw what is right and wrong in a parse, or in those of two systems."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from treegauge.cli._group import Command
 from treegauge.cli._options import (
     match_words_option,
+    named_systems,
     on_error_options,
     prints_unicode,
     reading_options,
@@ -21,6 +24,10 @@ from treegauge.cli._options import (
 from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.io.writing import write_chunks
+
+if TYPE_CHECKING:
+    from treegauge.reports.tree_diff import Charset, TreeDiff, TreeDiffs
 
 FORMATS = ("text", "svg", "png", "pdf")
 _BY_SUFFIX = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
@@ -33,14 +40,16 @@ _OTHER_PICTURES = frozenset({".eps", ".ps", ".jpg", ".jpeg", ".gif", ".tif", ".t
 Examples:
   treegauge diff gold.mrg parser.mrg
   treegauge diff gold.mrg parser.mrg --sentence 12 -o diff.svg
-  treegauge diff gold.mrg parser.mrg --worst 20 | less""",
+  treegauge diff gold.mrg parser.mrg --worst 20 | less
+  treegauge diff gold.mrg A.mrg B.mrg --worst 5""",
 )
 @click.argument("gold")
-@click.argument("test")
+@click.argument("tests", nargs=-1, required=True, metavar="TEST [TEST]")
 @click.option("-s", "--sentence", "sentences", multiple=True, type=click.IntRange(1), metavar="N",
               help="Draw this sentence, counted from 1; may be given several times.")  # fmt: skip
 @click.option("--worst", type=click.IntRange(1), default=1, show_default=True, metavar="N",
-              help="Without --sentence: draw the N sentences with the most wrong brackets.")  # fmt: skip
+              help="Without --sentence: draw the N sentences with the most wrong brackets; of two systems, those in which their "
+              "numbers of wrong brackets differ most.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Without --sentence: draw all sentences that differ, in their order.")
 @click.option("--fold/--no-fold", default=True, show_default=True, help="Close subtrees in which everything is right.")
 @click.option("-p", "--preset", default="default", show_default=True, metavar="NAME|FILE", help="Which brackets and words count.")
@@ -56,7 +65,7 @@ Examples:
 @on_error_options
 def command(
     gold: str,
-    test: str,
+    tests: tuple[str, ...],
     sentences: tuple[int, ...],
     worst: int,
     everything: bool,
@@ -72,41 +81,85 @@ def command(
 ) -> None:
     """Draw a gold tree and a test tree with every bracket marked: matched, missed, spurious, crossing or wrongly labelled.
 
-    GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. PNG and PDF need the
-    extra [plot].
+    GOLD and TEST are treebank files, directories or globs. Without --sentence the worst sentence is drawn. With a second TEST,
+    sentences are drawn in which the two systems differ, with the brackets that are wrong in one alone or in both; NAME=FILE gives
+    a system a name. PNG and PDF need the extra [plot].
     """
-    from treegauge.io.writing import write_chunks
     from treegauge.presets import load_preset
     from treegauge.reports.tree_diff import TreeDiffs
 
+    form = _form(form, output)
+    if len(tests) > 2:
+        raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
+    systems = named_systems(tests) if len(tests) == 2 else dict(zip(("test",), tests, strict=True))
+    spare_inputs(output, gold, *systems.values())
+    gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
+    rules = load_preset(preset, treebank)
+    compared = [
+        TreeDiffs(gold_bank, bank, rules, names=("gold", name), match_words=match_words)
+        for name, bank in zip(systems, banks, strict=True)
+    ]
+    chosen = [number - 1 for number in sentences] or None
+    columns = width or shutil.get_terminal_size((100, 24)).columns
+    charset: Charset = "ascii" if ascii_only or (output == "-" and not prints_unicode(sys.stdout)) else "unicode"
+    draw = _draw_one if len(tests) == 1 else _draw_two
+    drawn = draw(compared, chosen, 0 if everything else worst, form, width=columns, fold=fold, charset=charset)
+    if drawn:
+        write_chunks([drawn], output)
+    report_problems(dict(zip(systems if len(tests) == 2 else tests, (each.notes for each in compared), strict=True)))
+
+
+def _form(form: str | None, output: str) -> str:
+    """The format that was asked for, or that the suffix of the output names."""
     suffix = Path(output).suffix.lower()
     if form is None and suffix in _OTHER_PICTURES:
         raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; name the file .svg, .pdf, .png or .txt")
     form = form or _BY_SUFFIX.get(suffix, "text")
     if form in ("png", "pdf") and output == "-" and sys.stdout.isatty():
         raise UsageError(f"a picture would garble the terminal: give a file, -o diff.{form}")
-    spare_inputs(output, gold, test)
-    gold_bank, (test_bank,) = gold_and_tests(gold, [test], options)
-    compared = TreeDiffs(gold_bank, test_bank, load_preset(preset, treebank), match_words=match_words)
-    chosen = [number - 1 for number in sentences] or None
-    found = compared.of(compared.worst(worst) if chosen is None and not everything else chosen)
+    return form
+
+
+def _draw_one(
+    compared: Sequence[TreeDiffs], chosen: list[int] | None, worst: int, form: str, *, width: int, fold: bool, charset: Charset
+) -> bytes:
+    """The drawing of one system's sentences: those chosen, the worst ones, or all that differ from gold."""
+    from treegauge.reports.tree_diff import diff_text
+
+    (system,) = compared
+    found = system.of(system.worst(worst) if chosen is None and worst else chosen)
     if not found:
         click.echo("treegauge: no difference: every bracket that counts is matched", err=True)
-        report_problems({test: compared.notes})
-        return
-    if form == "text":
-        from treegauge.reports.tree_diff import diff_text
+        return b""
+    if form != "text":
+        return _picture(found, form, fold)
+    texts = [diff_text(one, width=width, fold=fold, charset=charset) for one in found]
+    return ("\n\n".join(texts) + "\n").encode("utf-8", "replace")
 
-        columns = width or shutil.get_terminal_size((100, 24)).columns
-        charset = "ascii" if ascii_only or (output == "-" and not prints_unicode(sys.stdout)) else "unicode"
-        texts = [diff_text(one, width=columns, fold=fold, charset=charset) for one in found]
-        write_chunks([("\n\n".join(texts) + "\n").encode("utf-8", "replace")], output)
-    elif form == "svg":
-        from treegauge.reports.diff_pictures import diff_svg
 
-        write_chunks([diff_svg(found, fold=fold).encode("utf-8", "replace")], output)
-    else:
-        from treegauge.reports.diff_pictures import diff_pdf, diff_png
+def _draw_two(
+    compared: Sequence[TreeDiffs], chosen: list[int] | None, worst: int, form: str, *, width: int, fold: bool, charset: Charset
+) -> bytes:
+    """The drawing of two systems' sentences: those chosen, those that differ most, or all that differ."""
+    from treegauge.reports.system_diff import SystemDiffs, system_diff_text
 
-        write_chunks([diff_png(found, fold=fold) if form == "png" else diff_pdf(found, fold=fold)], output)
-    report_problems({test: compared.notes})
+    both = SystemDiffs(*compared)
+    if chosen is None:
+        chosen = both.most_different(worst) if worst else both.differing()
+    if not chosen:
+        click.echo("treegauge: no difference: the same brackets are right and wrong in both systems", err=True)
+        return b""
+    found = both.of(chosen)
+    click.echo(both.summary(), err=True)
+    if form != "text":
+        return _picture([one for pair in found for one in (pair.first, pair.second)], form, fold)
+    texts = [system_diff_text(one, width=width, fold=fold, charset=charset) for one in found]
+    return ("\n\n".join(texts) + "\n").encode("utf-8", "replace")
+
+
+def _picture(found: Sequence[TreeDiff], form: str, fold: bool) -> bytes:
+    from treegauge.reports.diff_pictures import diff_pdf, diff_png, diff_svg
+
+    if form == "svg":
+        return diff_svg(found, fold=fold).encode("utf-8", "replace")
+    return diff_png(found, fold=fold) if form == "png" else diff_pdf(found, fold=fold)
