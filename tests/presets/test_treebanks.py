@@ -119,6 +119,18 @@ def test_every_command_that_scores_takes_a_treebank(
         assert by_option == by_name
 
 
+def test_traces_that_a_preset_counts_are_named_where_only_gold_has_them() -> None:
+    gold = ["(S (NP-SBJ (-NONE- *)) (VP (VB Go) (NP (NN home))))", "(S (NP (NNP Ann)) (VP (VBZ sleeps)))"]
+    test = ["(S (VP (VB Go) (NP (NN home))))", gold[1]]
+    result = treegauge.score(gold, test, preset="spmrl")
+    assert result.notes[0].what == "gold has the trace '*' (-NONE-), which counts as a word here, and the parse has not"
+    assert ("in 1 of them traces count as words" in result.warnings[0], "step traces" in result.warnings[0]) == (True, True)
+    assert not treegauge.score(gold, test).notes
+    assert not treegauge.score(gold, gold, preset="spmrl").notes
+    # Words that really differ are no matter of traces.
+    assert "the words differ" in treegauge.score(gold, ["(S (VP (VB Run) (NP (NN home))))", gold[1]], preset="spmrl").notes[0].what
+
+
 def prm(tmp_path: Path, text: str) -> str:
     (tmp_path / "x.prm").write_text(text)
     return str(tmp_path / "x.prm")

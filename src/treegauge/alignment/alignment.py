@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.words import WordNumbers, is_deleted, letters, matched_word, sentence_text, without_traces
 from treegauge.presets import Preset
+from treegauge.presets.treebanks import TRACES
 from treegauge.trees.treebank import Int32, Int64, Treebank
 
 __all__ = [
@@ -167,9 +168,9 @@ class Note:
     ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
     ``text-differs``, ``edited`` (its words differ and were aligned by edit distance), ``no-parse``, ``missing``, ``extra``,
     ``broken`` (a test tree that cannot be read), ``repaired`` or ``evalb`` (what EVALB would say). ``cause`` is why words differ, a
-    key of :data:`treegauge.alignment.causes.CAUSES`, or ``tags`` where a tag hides a word, or empty; ``unrepaired`` if a broken
-    tree is one that nobody tried to repair. ``all-words`` and ``all-tags`` are remarks on all parses together
-    (:mod:`treegauge.alignment.remarks`).
+    key of :data:`treegauge.alignment.causes.CAUSES`, or ``tags`` where a tag hides a word, ``traces`` where traces count as words,
+    or empty; ``unrepaired`` if a broken tree is one that nobody tried to repair. ``all-words`` and ``all-tags`` are remarks on all
+    parses together (:mod:`treegauge.alignment.remarks`).
     """
 
     sentence: int
@@ -401,6 +402,8 @@ class _Aligner:
 
         what, cause = self._hidden_word(sentence, partner), "tags"
         if not what:
+            what, cause = self._kept_trace(sentence, partner), "traces"
+        if not what:
             ours, theirs = _first_difference(gold, test, self.match_words)
             what = f"the words differ ({ours} in gold, {theirs} at {self.test.place(partner)})"
             cause = cause_of_difference(gold, test) if self.match_words == "exact" else ""
@@ -421,6 +424,18 @@ class _Aligner:
         return hidden_word(
             TaggedWords(gold.words(sentence), gold.tags(sentence), traces),
             TaggedWords(test.words(partner), test.tags(partner), traces),
+        )
+
+    def _kept_trace(self, sentence: int, partner: int) -> str:
+        """The trace that only one side has and that the preset takes for a word, in words; empty if traces are not the reason."""
+        traces = TRACES - self._traces
+        if traces.isdisjoint(self.gold.labels) and traces.isdisjoint(self.test.labels):
+            return ""
+        from treegauge.alignment.causes import TaggedWords, kept_trace
+
+        return kept_trace(
+            TaggedWords(self.gold.words(sentence), self.gold.tags(sentence), traces),
+            TaggedWords(self.test.words(partner), self.test.tags(partner), traces),
         )
 
     def _repaired(self, pairs: Int64) -> Iterator[Note]:

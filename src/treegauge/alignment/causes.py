@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from treegauge.alignment.words import is_unknown_word, loose_word, matched_word, plain_word
 
-__all__ = ["CAUSES", "TaggedWords", "cause_of_difference", "hidden_word"]
+__all__ = ["CAUSES", "TaggedWords", "cause_of_difference", "hidden_word", "kept_trace"]
 
 _BACKSLASH = re.compile(r"\\(?=[^\w\s])")
 _BLANK = re.compile(r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -74,6 +74,22 @@ class TaggedWords:
     def shown(self) -> list[int]:
         """The places of the words that are no traces."""
         return [place for place, is_trace in enumerate(self.is_trace) if not is_trace]
+
+
+def kept_trace(gold: TaggedWords, test: TaggedWords) -> str:
+    """The trace that one side has and the other has not, in words; empty if the reason is another.
+
+    >>> gold = TaggedWords(["*", "go"], ["-NONE-", "VB"], frozenset({"-NONE-"}))
+    >>> kept_trace(gold, TaggedWords(["go"], ["VB"], frozenset({"-NONE-"})))
+    "gold has the trace '*' (-NONE-), which counts as a word here, and the parse has not"
+    """
+    ours, theirs = ([plain_word(side.words[place]) for place in side.shown] for side in (gold, test))
+    if ours != theirs:
+        return ""
+    for side, has, other in ((gold, "gold has", "the parse has not"), (test, "the parse has", "gold has not")):
+        if (first := next((place for place, is_trace in enumerate(side.is_trace) if is_trace), -1)) >= 0:
+            return f"{has} the trace {side.words[first]!r} ({side.tags[first]}), which counts as a word here, and {other}"
+    return ""
 
 
 def hidden_word(gold: TaggedWords, test: TaggedWords) -> str:

@@ -76,7 +76,9 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
         return []
     said = f"the words differ in {len(differing):,} of {number_of(parsed, 'parsed sentence')}"
     causes = Counter(note.cause for note in differing if note.cause)
-    hidden = causes.pop("tags", 0)
+    hidden, traces = causes.pop("tags", 0), causes.pop("traces", 0)
+    if 2 * traces > len(differing):
+        return [Note(-1, "all-words", "", f"{said}; in {traces:,} of them traces count as words", "", "traces")]
     is_many = len(differing) > max(1, _MANY * parsed)
     if 2 * hidden > len(differing) and is_many:
         return [
@@ -85,7 +87,7 @@ def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:
     fitting = causes.total()
     if 2 * fitting <= len(differing):
         aligned_all = all(note.kind == "edited" for note in differing)
-        return [Note(-1, "all-words", "", said)] if is_many and not hidden and not aligned_all else []
+        return [Note(-1, "all-words", "", said)] if is_many and not hidden and not traces and not aligned_all else []
     cause, of_cause = causes.most_common(1)[0]
     if 2 * of_cause <= fitting:
         cause = "writing"
@@ -118,6 +120,8 @@ def advice_on(remark: Note, option: str, otherwise: str) -> str:
     """
     if remark.kind != "all-words" or remark.cause == "tags":
         return ""
+    if remark.cause == "traces":
+        return "take them out by the normalisation step traces, or choose a preset that leaves them out"
     from treegauge.alignment.causes import CAUSES
 
     if remark.cause in CAUSES:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["PUNCTUATION", "TREEBANKS", "TreebankTags", "UnusedPunctuation", "unused_punctuation"]
+__all__ = ["PUNCTUATION", "TRACES", "TREEBANKS", "TreebankTags", "UnusedPunctuation", "unused_punctuation"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ TREEBANKS: dict[str, TreebankTags] = {
     "polish": TreebankTags("Polish", frozenset({"interp"})),
 }
 """Name -> its tags. ``ptb`` has those that EVALB's ``COLLINS.prm`` deletes: brackets are words there."""
+
+TRACES: frozenset[str] = frozenset(tag for known in TREEBANKS.values() for tag in known.traces)
+"""The tags of every treebank that stand for no word."""
 
 PUNCTUATION: frozenset[str] = frozenset(
     {*(tag for known in TREEBANKS.values() for tag in known.punctuation), "?", "!", "-LRB-", "-RRB-", "HYPH", "NFP", "#", "$", '"'}
