@@ -1,13 +1,13 @@
 """Machine code that scoring uses where an input is large enough, stored on disk so that Numba is imported only to make it.
 
 Importing Numba takes longer than scoring thousands of sentences. So the functions of a module of kernels are compiled once, by a
-process of its own at low priority, while whoever asked goes on without them; their object code is stored behind its SHA-256, and
+process of its own at low priority, while the caller goes on without them; their object code is stored behind its SHA-256, and
 from then on LLVM's loader alone (llvmlite) maps it into the process. A file that is damaged, or was made by other versions, on
 another processor or from other sources, is as if it were not there. There is nothing that only a kernel can do: where there is
 none, the NumPy code does the same.
 
-The environment variable ``TREEGAUGE_KERNELS`` says otherwise: ``never`` uses none, ``now`` waits for the compiler. Whoever installs
-treegauge for others can compile all kernels at once: ``python -m treegauge.compiled``.
+The environment variable ``TREEGAUGE_KERNELS`` says otherwise: ``never`` uses none, ``now`` waits for the compiler. An administrator
+can compile all kernels at once: ``python -m treegauge.compiled``.
 
 A module of kernels has functions of arrays and integers, and a table ``KERNELS`` of their Numba signatures.
 """

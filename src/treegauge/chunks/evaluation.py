@@ -57,7 +57,7 @@ def evaluate(
 ) -> Evaluation:
     """Every model on every test sentence; ``advance`` is called after each sentence.
 
-    Categories that only the test corpus has are candidates too; if they are given, the sentences are looked at but once.
+    Categories that only the test corpus has are candidates too; if they are given, the sentences are read only once.
     """
     if categories is None:
         test = list(test)

@@ -71,7 +71,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         _say(str(error))
         _leave(error.exit_code)
     except BrokenPipeError:
-        # Whoever read our output has seen enough: point stdout at nothing so that the interpreter's last flush is quiet.
+        # The reader of our output has closed the pipe: point stdout at nothing so that the interpreter's last flush is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _leave(0)
     except OSError as error:

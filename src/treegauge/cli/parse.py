@@ -41,7 +41,7 @@ MANY = 256
 SMALL_BLOCK = 16
 """The number of sentences that a process of this machine parses at a time."""
 PRUNE_EVERY = 10
-"""One sentence in so many is parsed exactly as well, to see whether pruning lost anything."""
+"""One sentence in this many is also parsed exactly, to see whether pruning lost anything."""
 
 
 @click.command(

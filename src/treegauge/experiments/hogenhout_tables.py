@@ -1,8 +1,8 @@
 """Hogenhout & Matsumoto 1996, Tables 1, 2 and 4, and the real test: two parsers of our own, judged as if by a person.
 
-The paper's two systems and its annotator are not to be had. Here two parsers are trained on a treebank, and a *simulated* judge
-accepts crossing and spurious brackets at random, as often as the paper's annotator did; whoever has a store of real judgements of
-the two outputs gives it instead.
+The paper's two systems and its annotator are not available. Here two parsers are trained on a treebank, and a *simulated* judge
+accepts crossing and spurious brackets at random, as often as the paper's annotator did; a store of real judgements of the
+two outputs can be given instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plain sentences of two files, counted from the scanner's columns by a kernel; which others there are, for whoever counts those.
+"""Plain sentences of two files, counted from the scanner's columns by a kernel; other sentences are listed for slower code.
 
 A :class:`PlainCounter` keeps for each label and each word what the kernel must know of it, and adds to that only what is new.
 """

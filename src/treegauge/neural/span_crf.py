@@ -133,7 +133,7 @@ class SpanCRF:
 
     @cached_property
     def _fused(self) -> FusedSums | None:
-        """The sums straight from the scores, where kernels for that are to be had: on a GPU, without constraints."""
+        """The sums straight from the scores, where there are kernels for that: on a GPU, without constraints."""
         size = self.scores.shape[-1]
         if self.allowed is not None or self.required is not None or size == 1 or not use_triton(self.scores):
             return None

@@ -289,7 +289,7 @@ _ALL = (
     ),
     Step(
         "length",
-        "keep only sentences of at most so many words, traces not counted",
+        "keep only sentences of at most N words, traces not counted",
         lambda values: partial(keep_short, longest=values["longest"]),
         parameters=(Parameter("longest", "40", "a number of words (from 0)", _at_least(0)),),
         filters=True,

@@ -95,7 +95,7 @@ def project(grammar: PCFG, label: Callable[[str], str]) -> PCFG:
 
 
 _GROWTH = 1.5
-"""A grammar must have so many times the symbols of a coarser one for that to be of use."""
+"""The least ratio of a grammar's symbols to a coarser grammar's for which pruning pays."""
 THRESHOLD = 1e-5
 """Labels less probable than this under the coarse grammar are not tried."""
 

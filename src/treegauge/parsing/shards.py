@@ -102,7 +102,7 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
-    """The parses of a block of sentences; whoever has the first one says so where kernels have to be compiled."""
+    """The parses of a block of sentences; the worker that has the first block reports if kernels must be compiled."""
     numbered = list(block.read(job))
     with when_compiling(report_compiling if block.first == job.done else lambda: None):
         parses = job.parser.parse_all((sentence for _, sentence in numbered), job.jobs)

@@ -87,7 +87,7 @@ class SpanChart:
     * ``allowed``: an array (n, n), or (n, n, labels), of what may be a constituent; ``required``: spans (start, end) or
       (start, end, label), half-open, that must be.
     * ``tags``: stand over the words in trees; without them a node over one word is a constituent.
-    * ``kind="posteriors"``: the scores are posteriors already; what needs whole trees is not to be had then.
+    * ``kind="posteriors"``: the scores are posteriors already; methods that need whole trees are then errors.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 __all__ = ["KEYWORDS", "Parameters", "PrmMessage", "atoi", "cut_label", "disco_keywords", "parse_prm"]
 
 _RECORD = 499
-"""EVALB reads a parameter file in records of at most so many bytes; what is left of a line is the next record."""
+"""EVALB reads a parameter file in records of at most this many bytes; what is left of a line is the next record."""
 
 _WHITESPACE = b" \t\n\v\f\r"
 

@@ -144,7 +144,7 @@ def find_sentences(
     most: int,
     most_bytes: int = _MOST_BYTES,
 ) -> DifferingSentences:
-    """The sentences in which some system has a wrong bracket, at most so many and in so many bytes of JSON."""
+    """The sentences in which some system has a wrong bracket, at most ``most`` of them, in at most ``most_bytes`` of JSON."""
     wrong = np.stack([found.wrong for found in marks.values()])
     order = rank_sentences(wrong)
     encoder = _SentenceEncoder(gold, banks, marks, errors)
@@ -275,7 +275,7 @@ def _codes(brackets: Brackets, rows: slice, marks: NDArray[np.int8]) -> str:
 
 
 MOST_SENTENCES = 2000
-"""So many sentences go into a report unless one says otherwise."""
+"""The number of sentences in a report by default."""
 
 _MAIN, _FRAGMENTS, _OF_GAPS = "parseval", "freval", "discontinuous"
 """The metrics whose brackets, and whose fragments, are shown; that which stands for fragments where trees have gaps."""

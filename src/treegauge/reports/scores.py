@@ -43,7 +43,7 @@ def one_of_each_system(results: Sequence[Result]) -> list[Result]:
 
 
 MOST_NOTES = 10
-"""So many sentences of a kind are listed; the others are counted."""
+"""The number of sentences of a kind that are listed; the others are counted."""
 _EXAMPLES = 3
 """So many where one thing is wrong with most sentences."""
 

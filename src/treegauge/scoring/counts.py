@@ -275,7 +275,7 @@ class SystemCounts:
             self.texts += texts
             if is_displaced(self.texts):
                 raise NotParallel
-        # "error" wants all that does not fit, not the first: whoever asked looks at the notes in the end.
+        # "error" wants all that does not fit, not the first: the caller looks at the notes at the end.
         on_mismatch = "skip" if request.on_mismatch == "skip" else "align"
         pair = pair_of(gold_words, test_words, alignment, preset, words, on_mismatch=on_mismatch)
         return AlignedBlock(gold, test, gold_words, test_words, pair, words)

@@ -104,7 +104,7 @@ Trees = MemoryTrees | FileTrees
 
 
 class Prefetch:
-    """Items made in a thread, a few ahead of whoever takes them."""
+    """Items made in a thread, a few ahead of the consumer."""
 
     def __init__(self, make: Callable[[], Iterator[Treebank]]) -> None:
         self._queue: queue.Queue[Treebank | BaseException | None] = queue.Queue(_PREFETCH_BLOCKS)
@@ -135,7 +135,7 @@ class Prefetch:
         """The next item, or None after the last; an error that stopped the making is raised here."""
         item = self._queue.get()
         if item is None or isinstance(item, BaseException):
-            self._queue.put(item)  # whoever asks again gets the same answer
+            self._queue.put(item)  # a further request gets the same answer
         if isinstance(item, BaseException):
             raise item
         return item

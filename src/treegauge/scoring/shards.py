@@ -104,7 +104,7 @@ def plan_shards(systems: Sequence[Sequence[FilePair]], reading: ReadOptions, siz
 
 
 class _Cuts:
-    """Files that were cut, so that each is cut but once."""
+    """Files that were cut, so that each is cut only once."""
 
     def __init__(self, size: int) -> None:
         self._size = size

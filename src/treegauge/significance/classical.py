@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _MOST_EXACT = 10_000
-"""Up to so many tosses the binomial coefficients are summed as integers."""
+"""For at most this many tosses, binomial coefficients are summed as integers."""
 _MOST_TERMS = 100_000
 
 

@@ -57,7 +57,7 @@ COMPLEMENTING = 0.05
 
 
 def sample_warnings(sentences: int) -> list[str]:
-    """Warnings about a test of so many sentences."""
+    """Warnings about a test of so few ``sentences``."""
     if sentences >= FEW_SENTENCES:
         return []
     return [f"small test: {number_of(sentences, 'sentence')}; intervals are unreliable and only large differences can be seen"]
@@ -115,7 +115,7 @@ class CompareOptions:
     treebank: str = ""
 
     def all_rounds(self, systems: int) -> int:
-        """About how many rounds a comparison of so many systems takes."""
+        """The approximate number of rounds of a comparison of that many ``systems``."""
         groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
         return self.rounds * groups * (1 + math.comb(systems, 2))
 

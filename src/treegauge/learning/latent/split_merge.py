@@ -1,4 +1,4 @@
-"""Split every subcategory in two, let EM find out what they are for, put those together again that are for nothing.
+"""Split every subcategory in two, let EM tell the halves apart, and merge those that gain nothing.
 
 Petrov et al. 2006, section 2: after a split EM runs until the halves differ; the half of the splits that costs least likelihood is
 undone; EM runs again, and then with smoothing. A *round* is all of this once. Where subcategories are to begin by context,
@@ -44,7 +44,7 @@ CONTEXTS = {"phrases": PHRASE, "tags": TAG, "inner": INNER}
 """The symbols that can begin with subcategories by context: phrases and tags by the phrase above them, inner symbols by the
 sibling to their left."""
 MOST = {"phrases": 3, "tags": 8, "inner": 3}
-"""So many contexts have a subcategory of their own; one more is for all others."""
+"""The number of contexts with a subcategory of their own; one more is for all others."""
 
 
 class Schedule(NamedTuple):

@@ -22,7 +22,7 @@ __all__ = ["DELETED", "MATCHED", "NOT_REACHED", "UNMATCHED", "SentenceComparison
 Span = tuple[int, int]
 
 _FEW = 2000
-"""Up to so many pairs, looking at each pair is quicker than sweeping."""
+"""For at most this many pairs, comparing each pair is quicker than sweeping."""
 
 
 def count_crossing(gold: Collection[Span], test: Collection[Span]) -> int:

@@ -52,14 +52,14 @@ _LEAST_SHARE = 1e-3
 """Tags that a word has less often than this are not tried, as long as there is a parse with the others."""
 _FIRST_SCALE = 30.0
 _SCALES = 16
-"""So many times words are scaled anew before a sentence is held to have no parse."""
+"""The number of times that words are rescaled before a sentence counts as one without a parse."""
 _WEAKER = (1.0, 1e-2, 1e-4, 1e-8, 0.0)
 """Factors of the thresholds, one after the other until there is a parse."""
 _FLOAT64 = np.zeros(0, np.float64)
 FEW = 200
-"""Up to so many trees are added up one by one."""
+"""The most trees that are added up one by one."""
 SAMPLES = 400
-"""So many trees are drawn where there are more."""
+"""The number of trees drawn where there are more."""
 _SEED = 1
 
 

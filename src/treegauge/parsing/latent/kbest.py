@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["DERIVATIONS", "best_derivations", "best_trees"]
 
 DERIVATIONS = 10
-"""So many derivations are looked at for each tree that is wanted."""
+"""The number of derivations looked at for each tree asked for."""
 
 Key = tuple[int, int]
 """An item and a subcategory of it; (-1, 0) is above all roots."""

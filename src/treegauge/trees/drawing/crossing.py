@@ -66,7 +66,7 @@ def roof_text(words: Sequence[str]) -> str:
 
 
 _PATIENCE = 4
-"""So many rows higher a phrase goes to find room for its label."""
+"""The most rows that a phrase moves up to find room for its label."""
 
 
 def crossing_items(tree: Tree, folded: Collection[int]) -> list[Item]:
