@@ -56,7 +56,7 @@ class Sweep:
             for rate in CRITERIA.values():
                 low, high = self.intervals[setting][rate]
                 cells.append(f"{100 * rates[rate]:.1f} [{100 * low:.1f}, {100 * high:.1f}]")
-                cells.append(None if setting == VITERBI else f"{self.tests.p(str(VITERBI), str(setting), rate):.3f}")
+                cells.append(None if setting == VITERBI else _p_cell(self.tests.p(str(VITERBI), str(setting), rate)))
             purposes = ", ".join(name for name, best in self.chosen.best.items() if best == setting)
             rows.append((str(setting), purposes, *cells))
         columns = tuple(column for name in CRITERIA for column in (_TITLES[name], "p"))
@@ -95,7 +95,7 @@ class Sweep:
             sure = "significant" if p < SIGNIFICANT else f"{len(self.gold)} sentences cannot tell"
             found.append(
                 f"For {_TITLES[criterion]} `{setting}` was chosen: {100 * own:.1f} against Viterbi's {100 * viterbi:.1f} "
-                f"(p = {p:.3f}: {sure})."
+                f"({_p_text(p)}: {sure})."
             )
         return found
 
@@ -112,7 +112,7 @@ class Sweep:
             rates = self.tests.rates[str(setting)]
             gain, price = 100 * (rates[rate] - viterbi[rate]), 100 * (rates[other] - viterbi[other])
             p = self.tests.p(str(VITERBI), str(setting), rate)
-            found.append(f"`{setting}` has {gain:+.1f} points of {rate} (p = {p:.3f}) at {price:+.1f} of {other}.")
+            found.append(f"`{setting}` has {gain:+.1f} points of {rate} ({_p_text(p)}) at {price:+.1f} of {other}.")
         if all(setting == VITERBI for setting in self.chosen.best.values()):
             found.append(
                 f"On the {self.chosen.sentences} tuning sentences no setting kept up with Viterbi's F1, so `--for` stays with "
@@ -182,3 +182,21 @@ def _intervals(
             interval = drawn.of_rate(number, ("parseval", rate))
             found[setting][rate] = (interval.low, interval.high)
     return found
+
+
+def _p_cell(p: float) -> str:
+    """A probability of chance in a table.
+
+    >>> _p_cell(0.0001), _p_cell(0.0632)
+    ('< 0.001', '0.063')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _p_text(p: float) -> str:
+    """A probability of chance in a sentence.
+
+    >>> _p_text(0.0001), _p_text(0.0632)
+    ('p < 0.001', 'p = 0.063')
+    """
+    return f"p {_p_cell(p)}" if p < 0.001 else f"p = {_p_cell(p)}"
