@@ -119,6 +119,7 @@ def test_teaching(tmp_path: Path) -> None:
     forest = treegauge.Forest(grammar, (tmp_path / "sentence.txt").read_text("utf-8").split())
     trees = [line for line in printed(found, "--kbest 2").splitlines() if line.startswith("(")]
     assert trees == [str(parse.tree) for parse in forest.kbest(2)]
+    assert "word 'dog' is not in the grammar" in found['echo "I saw the dog" | treegauge parse grammar.txt -'].errors
     better = treegauge.PCFG.parse((tmp_path / "better.txt").read_text("utf-8"))
     assert treegauge.Forest(better, forest.words).log_partition > forest.log_partition
 

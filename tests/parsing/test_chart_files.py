@@ -121,7 +121,8 @@ def test_decode(charts: str, tmp_path: Path) -> None:
     assert "2 sentences decoded" in done.stderr
     assert (tmp_path / "out.mrg").read_text().splitlines() == exact()
     best = run("decode", charts, "--kbest", "3").stdout.splitlines()
-    assert [len(best), best[3], best[0]] == [8, "", exact("viterbi")[0]]
+    assert [len(best), best[6], best[1]] == [14, "", exact("viterbi")[0]]
+    assert best[0].startswith("# sentence 1, parse 1, posterior 0.")
     assert run("decode", charts, "--objective", "mbr:parseval", "--size", "20").stdout.count("\n") == 2
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import treegauge
 from treegauge.data import treebank_path
 from treegauge.trees import Tree, Treebank
 
@@ -141,3 +142,41 @@ def test_the_own_grammar_parses_its_own_treebank(model: str) -> None:
     done = run("parse", model, "-", text=text)
     assert "20 sentences" in done.stderr
     assert "; 0 without a parse" in done.stderr
+
+
+def test_a_kbest_list_in_brackets_has_probabilities_and_reads_back(tmp_path: Path) -> None:
+    grammar = tmp_path / "grammar.txt"
+    grammar.write_text('S -> A A [.75] | B B [.25]\nA -> "x" [1]\nB -> "x" [1]\n')
+    out = tmp_path / "out.mrg"
+    assert run("parse", str(grammar), "-", "--kbest", "5", "-o", str(out), text="x x\nx\n").returncode == 0
+    assert out.read_text().splitlines() == [
+        "# sentence 1, parse 1, posterior 0.75, log probability -0.2877",
+        "(S (A x) (A x))",
+        "# sentence 1, parse 2, posterior 0.25, log probability -1.3863",
+        "(S (B x) (B x))",
+        "",
+        "# sentence 2, no parse",
+        "(A-FALLBACK x)",
+        "",
+    ]
+    read = treegauge.read(out, treegauge.ReadOptions(comment="#"))
+    assert [str(tree) for tree in read] == ["(S (A x) (A x))", "(S (B x) (B x))", "(A-FALLBACK x)"]
+
+
+def test_words_that_are_not_in_the_grammar_are_named_and_counted(tmp_path: Path) -> None:
+    grammar = tmp_path / "grammar.txt"
+    grammar.write_text('S -> S S [.5] | "x" [.5]\n')
+    sentences = "x x\ndog x dog\nx dog\nx a b c d e f\n"
+    done = run("parse", str(grammar), "-", text=sentences)
+    assert "3 without a parse" in done.stderr
+    said = [line for line in done.stderr.splitlines() if "not in the grammar" in line]
+    assert said[:2] == ["word 'dog' is not in the grammar (2 sentences)", "word 'a' is not in the grammar (1 sentence)"]
+    assert said[5:] == ["and 2 more words that are not in the grammar"]
+    elsewhere = run("parse", str(grammar), "-", "--engine", "local:2", text=sentences)
+    assert [line for line in elsewhere.stderr.splitlines() if "not in the grammar" in line] == said
+    chart = run("posteriors", str(grammar), "-", text="x dog\n")
+    assert chart.returncode == 4
+    assert "the grammar has no parse for: x dog; word 'dog' is not in the grammar" in chart.stderr
+    with pytest.raises(treegauge.TreegaugeError, match="words 'a', 'b' are not in the grammar"):
+        treegauge.Forest(treegauge.PCFG.parse(grammar.read_text()), ["x", "a", "b", "a"]).argmax("labelled-recall")
+    assert "not in the grammar" not in run("parse", str(grammar), "-", text="\n").stderr

@@ -51,8 +51,9 @@ def _load_parses(data: Iterable[Any], store: ArrayStore) -> list[ParseRecord]:
             None if given is None else sentence(*given),
             too_long,
             None if expected is None else ExpectedCounts(*expected),
+            tuple(unknown_words[0]) if unknown_words else (),
         )
-        for text, fallback, given, too_long, expected in data
+        for text, fallback, given, too_long, expected, *unknown_words in data
     ]
 
 

@@ -13,7 +13,7 @@ from treegauge.cli._group import Command
 from treegauge.cli._options import spare_inputs
 from treegauge.parsing.chart_files import read_charts
 from treegauge.parsing.jit import report_compiling, when_compiling
-from treegauge.parsing.output import RecordFile
+from treegauge.parsing.output import RecordFile, kbest_line
 from treegauge.parsing.span_charts import KINDS, SPAN_OBJECTIVES, SpanChart
 from treegauge.tables import plain
 
@@ -43,7 +43,9 @@ Examples:
 @click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: which trees vote.  [default: samples]")
 @click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: number of trees that vote.  [default: 100]")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
-@click.option("--kbest", type=click.IntRange(0), default=0, metavar="K", help="Print the K most probable trees of each sentence.")
+@click.option("--kbest", type=click.IntRange(0), default=0, metavar="K",
+              help="Print the K most probable trees of each sentence; bracketed, a line that begins with # gives the posterior of "
+              "each.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True,
               help="Trees, or a JSON record a sentence with scores and confidences.")  # fmt: skip
 @click.option("-o", "--output", default="-", metavar="FILE", help="File for the trees.")
@@ -70,7 +72,9 @@ def command(
 def _records(chart: SpanChart, number: int, objective: str | None, options: dict[str, Any], kbest: int, form: str) -> Iterator[str]:
     """The lines of one sentence."""
     if form == "bracketed" and kbest:
-        yield from (str(parse.tree) for parse in chart.kbest(kbest))
+        for rank, parse in enumerate(chart.kbest(kbest)):
+            yield kbest_line(number - 1, rank, parse.log_probability)
+            yield str(parse.tree)
         yield ""
         return
     best = chart.argmax(objective, **options)

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -40,6 +41,8 @@ MANY = 256
 """More sentences than these are worth starting processes for."""
 SMALL_BLOCK = 16
 """The number of sentences that a process of this machine parses at a time."""
+MOST_UNKNOWN = 5
+"""So many words that are not in the grammar are named; the others are counted."""
 PRUNE_EVERY = 10
 """One sentence in this many is also parsed exactly, to see whether pruning lost anything."""
 
@@ -84,7 +87,14 @@ Examples:
 @click.option("--prune-check", type=click.IntRange(0), metavar="N",
               help="Parse N of the sentences exactly as well, and report how often pruning lost the best tree.  [default: 25 with "
               "--prune, else 0]")  # fmt: skip
-@click.option("--kbest", type=click.IntRange(0), default=0, metavar="K", help="Print the K likeliest parses of each sentence.")
+@click.option(
+    "--kbest",
+    type=click.IntRange(0),
+    default=0,
+    metavar="K",
+    help="Print the K likeliest parses of each sentence; bracketed, a line with the probabilities stands above each: "
+    "# sentence 1, parse 2, posterior 0.4286, log probability -6.0968. Option --comment '#' reads such files.",
+)
 @click.option("--posteriors", is_flag=True, help="Annotate each node with its posterior: NP=0.93.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True, help="Output format.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Output file.")
@@ -126,7 +136,7 @@ def command(
             objective, options = _setting(purpose, given.notes, options)
         parser = Parser(
             given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
-            probabilities=form != "bracketed",
+            probabilities=form != "bracketed" or kbest > 0,
         )  # fmt: skip
     parser.check()
     check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
@@ -136,15 +146,17 @@ def command(
     began, count, failed, too_long = time.monotonic(), 0, 0, 0
     checked: list[Sentence] = []
     expected: list[tuple[str, ExpectedCounts | None]] = []
+    unknown_words: Counter[str] = Counter()
     found = _with_progress(_parse_here(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
     with target.open() as write, when_compiling(report_compiling) if engine.in_process else nullcontext():
         write(header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {})))
-        for text, fallback, sentence, is_too_long, counts in found:
+        for text, fallback, sentence, is_too_long, counts, unknown in found:
             write(text)
             expected += [(text, counts)] if posteriors else []
             count += 1
             failed += fallback
             too_long += is_too_long
+            unknown_words.update(unknown)
             checked += [] if sentence is None else [sentence]
         write(footer(form))
     seconds = time.monotonic() - began
@@ -153,11 +165,20 @@ def command(
     click.echo(f"{parsed}; {failed:,} without a parse (fallback)", err=True)
     if too_long:
         click.echo(f"{number_of(too_long, 'sentence')} of these: too long to be parsed in the memory at hand", err=True)
+    _print_unknown_words(unknown_words)
     if checked:
         click.echo(str(search_error(parser, checked)), err=True)
     if posteriors:
         gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
         _print_expected(expected, gold, form, job.reading)
+
+
+def _print_unknown_words(found: Counter[str]) -> None:
+    """The words that are not in the grammar and therefore cost a sentence its parse: the most frequent, then how many more."""
+    for word, count in found.most_common(MOST_UNKNOWN):
+        click.echo(f"word {word!r} is not in the grammar ({number_of(count, 'sentence')})", err=True)
+    if len(found) > MOST_UNKNOWN:
+        click.echo(f"and {number_of(len(found) - MOST_UNKNOWN, 'more word')} that are not in the grammar", err=True)
 
 
 def _latent_parser(

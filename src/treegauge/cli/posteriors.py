@@ -21,7 +21,7 @@ from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
 from treegauge.parsing.display import draw_posteriors
-from treegauge.parsing.forest import Forest
+from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.input import KINDS, Kind, read_sentences
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree
@@ -100,7 +100,7 @@ def command(
     words = sentence.tags if given is not None and given.tag_words and sentence.tags else sentence.words
     forest = _forest(given, latent, words)
     if not forest.has_parse:
-        raise NoParse(f"the grammar has no parse for: {' '.join(words)}")
+        raise no_parse(words, forest.unknown_words if isinstance(forest, Forest) else ())
     found = forest.constituents() if symbols else forest.shown_constituents()
     if svg is not None:
         write_bytes(draw_posteriors(words, found).encode(), svg)

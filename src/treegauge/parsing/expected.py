@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from treegauge.errors import MismatchError, NoParse
+from treegauge.errors import MismatchError
 from treegauge.parsing.derivations import Best
-from treegauge.parsing.forest import Forest
+from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.objectives import MetricRate
 from treegauge.parsing.posteriors import Constituent
 from treegauge.trees.tree import Tree
@@ -125,7 +125,7 @@ def expected_rates(
     (0.75, 0.75, True)
     """
     if not forest.has_parse:
-        raise NoParse(f"the grammar has no parse for: {' '.join(forest.words)}")
+        raise no_parse(forest.words, forest.unknown_words if isinstance(forest, Forest) else ())
     if tuple(tree.words) != tuple(forest.words):
         raise MismatchError("the tree has other words than the sentence")
     counts = expected_counts(forest, tree)

@@ -38,12 +38,28 @@ from treegauge.trees.tree import Tree
 if TYPE_CHECKING:
     from treegauge.parsing.derivations import Best
 
-__all__ = ["MOST_WORDS", "Forest", "Parse"]
+__all__ = ["MOST_WORDS", "Forest", "Parse", "no_parse"]
 
 MOST_WORDS = 10_000
 """A longer sentence is refused before its chart, which grows with the square of its length, fills all memory."""
 
 Float64 = NDArray[np.float64]
+
+
+_MOST_NAMED = 5
+
+
+def no_parse(words: Sequence[str], unknown_words: Sequence[str] = ()) -> NoParse:
+    """The error for a sentence without a parse, with the words that are not in the grammar, if that is why.
+
+    >>> print(no_parse(["I", "saw", "dogs"], ["dogs"]))
+    the grammar has no parse for: I saw dogs; word 'dogs' is not in the grammar
+    """
+    named = ", ".join(map(repr, unknown_words[:_MOST_NAMED]))
+    more = f" and {len(unknown_words) - _MOST_NAMED:,} more" if len(unknown_words) > _MOST_NAMED else ""
+    reason = f"word {named} is not in the grammar" if len(unknown_words) == 1 else f"words {named}{more} are not in the grammar"
+    sentence = textwrap.shorten(" ".join(words), 200) or "(no words)"
+    return NoParse(f"the grammar has no parse for: {sentence}" + (f"; {reason}" if unknown_words else ""))
 
 
 class Parse(NamedTuple):
@@ -97,6 +113,7 @@ class Forest:
         self.words = tuple(words)
         if self.n > MOST_WORDS:
             raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
+        self._has_tags = tags is not None
         self.leaves = leaves_of(self.binary, self.words, tags)
         self.limit = limit_of(self.n, self.binary, brackets, allowed) if limit is None else limit
 
@@ -109,6 +126,17 @@ class Forest:
     def binary(self) -> BinaryGrammar:
         """The grammar's columns."""
         return self.grammar.binary
+
+    @cached_property
+    def unknown_words(self) -> tuple[str, ...]:
+        """The words that are not in the grammar, each once. A sentence with such a word has no parse.
+
+        >>> Forest(PCFG.parse('S -> S S [.5] | "x" [.5]'), ["x", "y", "y"]).unknown_words
+        ('y',)
+        """
+        if self._has_tags:
+            return ()
+        return tuple(dict.fromkeys(word for position, word in enumerate(self.words) if not self._leaf_range(position)))
 
     @cached_property
     def inside_chart(self) -> InsideChart:
@@ -316,7 +344,7 @@ class Forest:
 
     def _require_parse(self) -> None:
         if not self.has_parse:
-            raise NoParse(f"the grammar has no parse for: {textwrap.shorten(' '.join(self.words), 200) or '(no words)'}")
+            raise no_parse(self.words, self.unknown_words)
 
     def __repr__(self) -> str:
         return f"<Forest over {self.n} words, log probability {self.log_partition:.6g}>"

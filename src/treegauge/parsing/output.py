@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import json
 import lzma
+import math
 import os
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from treegauge.parsing.posteriors import Constituent
 from treegauge.tables import plain
 from treegauge.trees.tree import Tree
 
-__all__ = ["FORMATS", "RecordFile", "footer", "header", "record", "with_posteriors"]
+__all__ = ["FORMATS", "RecordFile", "footer", "header", "kbest_line", "record", "with_posteriors"]
 
 FORMATS = ("bracketed", "json", "jsonl")
 SCHEMA = "treegauge-parse-1"
@@ -39,15 +40,33 @@ def footer(form: str) -> str:
 
 
 def record(form: str, number: int, parsed: ParsedSentence, kbest: int, posteriors: bool, *, first: bool) -> str:
-    """One sentence. With k-best, bracketed text has one tree a line and a blank line after each sentence."""
+    """One sentence. With k-best, bracketed text has one tree a line, above each a comment with its probabilities, and a blank line
+    after each sentence."""
     if form == "bracketed":
         trees = [parse.tree for parse in parsed.kbest] if kbest and not parsed.fallback else [parsed.tree]
         shown = [with_posteriors(tree, parsed.constituents) if posteriors and not parsed.fallback else tree for tree in trees]
-        return "".join(f"{tree}\n" for tree in shown) + ("\n" if kbest else "")
+        if not kbest:
+            return "".join(f"{tree}\n" for tree in shown)
+        if parsed.fallback:
+            return f"# sentence {number + 1}, no parse\n{parsed.tree}\n\n"
+        log_probabilities = [parse.log_probability for parse in parsed.kbest]
+        heads = [kbest_line(number, i, p - parsed.log_probability, p) for i, p in enumerate(log_probabilities)]
+        return "".join(f"{head}\n{tree}\n" for head, tree in zip(heads, shown, strict=True)) + "\n"
     text = json.dumps(_values(number, parsed, kbest, posteriors), ensure_ascii=False, allow_nan=False)
     if form == "jsonl":
         return text + "\n"
     return ("\n" if first else ",\n") + text
+
+
+def kbest_line(number: int, rank: int, log_posterior: float, log_probability: float | None = None) -> str:
+    """The comment above a tree of a k-best list; numbers are counted from 0.
+
+    >>> kbest_line(0, 1, -0.847298, -6.096825)
+    '# sentence 1, parse 2, posterior 0.4286, log probability -6.0968'
+    """
+    # Rounding may take a sum of two logarithms a little beyond that of 1.
+    line = f"# sentence {number + 1}, parse {rank + 1}, posterior {min(math.exp(log_posterior), 1.0):.4g}"
+    return line if log_probability is None else f"{line}, log probability {log_probability:.4f}"
 
 
 def _values(number: int, parsed: ParsedSentence, kbest: int, posteriors: bool) -> dict[str, Any]:

@@ -142,7 +142,7 @@ class Sentence(NamedTuple):
 class ParsedSentence:
     """The tree of a sentence; ``fallback`` if it is no parse but the right-branching substitute, ``too_long`` if no parse was even
     looked for, since the chart would not fit into memory. ``expected``: how many constituents of the tree are expected to be right,
-    where posteriors are asked for."""
+    where posteriors are asked for. ``unknown_words``: those not in the grammar, where that is why there is no parse."""
 
     sentence: Sentence
     tree: Tree
@@ -153,6 +153,7 @@ class ParsedSentence:
     constituents: tuple[Constituent, ...] = ()
     too_long: bool = False
     expected: ExpectedCounts | None = None
+    unknown_words: tuple[str, ...] = ()
 
     @property
     def scored_tree(self) -> Tree:
@@ -240,7 +241,8 @@ class Parser:
 
     def _parsed(self, forest: Forest, sentence: Sentence) -> ParsedSentence:
         if not self._has_parse(forest):
-            return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
+            tree, unknown = self._fallback(sentence), forest.unknown_words
+            return ParsedSentence(sentence, tree, math.nan, -math.inf, True, unknown_words=unknown)
         best = self._best(forest)
         kbest = tuple(Parse(self._output_tree(p.tree, sentence), p.log_probability) for p in forest.kbest(self.kbest))
         constituents = tuple(forest.shown_constituents()) if self.posteriors else ()

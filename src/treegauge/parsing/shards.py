@@ -28,13 +28,15 @@ BLOCK = 200
 
 class ParseRecord(NamedTuple):
     """The output text of a sentence, whether it is a fallback, the sentence itself if its pruning is to be checked, whether it was
-    too long to be parsed, and the expected number of right constituents, where posteriors are asked for."""
+    too long to be parsed, the expected number of right constituents, where posteriors are asked for, and the words that
+    are not in the grammar, where that is why there is no parse."""
 
     text: str
     fallback: bool
     sentence: Sentence | None = None
     too_long: bool = False
     expected: ExpectedCounts | None = None
+    unknown_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
     times, rest = divmod(number - job.done, job.check_every)
     sentence = parsed.sentence if not rest and times < job.check_most else None
-    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long, parsed.expected)
+    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words)
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
