@@ -1,8 +1,10 @@
 """Pictures of both pages for the documentation, made with our own treebank and two parses of our own grammar.
 
+Those of text from right to left are made with two sentences of our own in Hebrew.
+
     python bench/screenshots.py docs/images
 
-Needs Chromium; the printed report also pdftoppm (poppler). Look at what it made before it is committed.
+Needs Chromium; the printed pages also pdftoppm (poppler). Look at what it made before it is committed.
 """
 
 from __future__ import annotations
@@ -17,16 +19,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from treegauge import io
+from treegauge import io, report
 from treegauge.data import own_treebank
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web.server import serve_in_thread
+from treegauge.significance import CompareOptions
+from treegauge.trees import Treebank
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 OBJECTIVES: tuple[str, ...] = ("viterbi", "labelled-recall")
-WIDE = {"width": 1200, "height": 820}
+WIDE = {"width": 1200, "height": 840}
+NARROW = {"width": 375, "height": 740}
+HEBREW = [
+    "(S (NP (N אתמול)) (VP (V ראה) (NP (N איש) (ADJ זקן)) (PP (P עם) (NP (N כלב) (ADJ קטן)))))",
+    "(S (NP (N שלום) (N רב)) (VP (V לכם) (NP (N ילדים) (ADJ טובים)) (. .)))",
+]
+MISREAD = [
+    "(S (NP (N אתמול)) (VP (V ראה) (NP (N איש) (PP (ADJ זקן) (P עם))) (NP (N כלב) (ADJ קטן))))",
+    "(S (X (N שלום) (N רב) (V לכם)) (NP (N ילדים) (ADJ טובים) (. .)))",
+]
 GUIDELINES = (
     "# Our house rules\n\n- A bracket around *not* and a verb is no constituent.\n- When in doubt, press `U` and write a note."
 )
@@ -44,6 +57,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         draw_check(browser, files, Path(folder), target)
         draw_report(browser, files, Path(folder), target)
+        draw_right_to_left(browser, Path(folder), target)
         browser.close()
 
 
@@ -80,6 +94,7 @@ def draw_check(browser: Any, files: list[Path], folder: Path, target: Path) -> N
         page.emulate_media(color_scheme="dark")
         page.screenshot(path=target / "check-dark.png")
         page.emulate_media(color_scheme="light")
+        print_pages(browser, page, folder / "check", target / "check-print.png")
         press(page, "e")
         press(page, "l")
         page.keyboard.type("NP")
@@ -93,9 +108,11 @@ def draw_check(browser: Any, files: list[Path], folder: Path, target: Path) -> N
         page.wait_for_selector("#panel[open] h1")
         page.screenshot(path=target / "check-guidelines.png")
         page.keyboard.press("Escape")
-        page.set_viewport_size({"width": 375, "height": 740})
+        page.set_viewport_size(NARROW)
         page.wait_for_timeout(300)
         page.screenshot(path=target / "check-narrow.png")
+        page.evaluate("document.querySelector('main').scrollTop = document.querySelector('.trees').offsetTop - 200")
+        page.screenshot(path=target / "check-trees-narrow.png")
         page.set_viewport_size({"width": 1000, "height": 760})
         for name in ("results", "judged"):
             page.goto(links["anna"] + name)
@@ -126,13 +143,13 @@ def press(page: Any, key: str) -> None:
 
 
 def draw_report(browser: Any, files: list[Path], folder: Path, target: Path) -> None:
-    report = folder / "report.html"
+    written = folder / "report.html"
     gold, *tests = files
     named = [f"{name}={path.name}" for name, path in zip(OBJECTIVES, tests, strict=True)]
-    command = [sys.executable, "-m", "treegauge", "report", gold.name, *named, "-o", report.name]
+    command = [sys.executable, "-m", "treegauge", "report", gold.name, *named, "-o", written.name]
     subprocess.run(command, check=True, capture_output=True, cwd=folder)
     page = browser.new_page(viewport=WIDE, reduced_motion="reduce")
-    page.goto(report.as_uri())
+    page.goto(written.as_uri())
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.evaluate("window.scrollTo(0, 0)")
@@ -141,15 +158,37 @@ def draw_report(browser: Any, files: list[Path], folder: Path, target: Path) -> 
         page.wait_for_timeout(300)
         page.screenshot(path=target / f"report-trees-{scheme}.png")
     page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 375, "height": 740})
+    print_pages(browser, page, folder / "report", target / "report-print.png")
+    page.set_viewport_size(NARROW)
+    page.reload()
     page.evaluate("document.querySelector('#summary').scrollIntoView()")
     page.wait_for_timeout(300)
     page.screenshot(path=target / "report-narrow.png")
-    page.pdf(path=folder / "report.pdf", format="A4")
-    if shutil.which("pdftoppm"):
-        first = ["pdftoppm", "-png", "-r", "55", "-l", "3", str(folder / "report.pdf"), str(folder / "paper")]
-        subprocess.run(first, check=True)
-        side_by_side(browser, sorted(folder.glob("paper*.png")), target / "report-print.png")
+    page.evaluate("document.querySelector('.item.open').scrollIntoView()")
+    page.wait_for_timeout(300)
+    page.screenshot(path=target / "report-trees-narrow.png")
+
+
+def draw_right_to_left(browser: Any, folder: Path, target: Path) -> None:
+    gold, test = (Treebank.parse("\n".join(trees)) for trees in (HEBREW, MISREAD))
+    page = browser.new_page(viewport=WIDE)
+    with served(build_check(gold, {"A": test}, CheckPlan(by_sentence=True)), folder / "c.sqlite") as links:
+        page.goto(links["anna"])
+        page.wait_for_selector("article[data-ready]")
+        page.screenshot(path=target / "check-rtl.png")
+    report(gold, {"A": test}, CompareOptions(rounds=100)).write(str(folder / "rtl.html"))
+    page.goto((folder / "rtl.html").as_uri())
+    page.evaluate("document.querySelector('#sentences').scrollIntoView({behavior: 'instant'})")
+    page.screenshot(path=target / "report-trees-rtl.png")
+
+
+def print_pages(browser: Any, page: Any, name: Path, target: Path) -> None:
+    """The first pages of paper, if there is a program that makes pictures of them."""
+    if not shutil.which("pdftoppm"):
+        return
+    page.pdf(path=name.with_suffix(".pdf"), format="A4")
+    subprocess.run(["pdftoppm", "-png", "-r", "55", "-l", "3", str(name.with_suffix(".pdf")), f"{name}-paper"], check=True)
+    side_by_side(browser, sorted(name.parent.glob(f"{name.name}-paper*.png")), target)
 
 
 def side_by_side(browser: Any, pages: list[Path], target: Path) -> None:

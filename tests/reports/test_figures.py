@@ -19,6 +19,7 @@ from treegauge.reports.figures import COLOURS, Figure, Series, fragment_figures
 from treegauge.reports.plots import LINE_STYLES, write_figure
 from treegauge.reports.report_contents import report_figures
 from treegauge.significance import CompareOptions
+from treegauge.trees.drawing.marks import ems
 
 FIGURES = [
     figure for found in report_figures(treegauge.report(GOLD, SYSTEMS, CompareOptions(rounds=20))).values() for figure in found
@@ -31,6 +32,9 @@ def test_both_renderers_draw_every_figure_of_a_report(figure: Figure, tmp_path: 
         picture = ElementTree.fromstring(figure_svg(figure, width))
         assert float(picture.get("width", "")) == width
         titles = [element.text or "" for element in picture.iter("{http://www.w3.org/2000/svg}title")]
+        for text in picture.iter("{http://www.w3.org/2000/svg}text"):
+            half = ems(text.text or "") * 12 / 200
+            assert text.get("text-anchor") != "middle" or float(text.get("x", "")) + half <= width, f"{text.text} is cut off"
         defined = sum(math.isfinite(value) for one in figure.series for value in one.values)
         zeros = sum(value == 0 for one in figure.series for value in one.values) if figure.kind == "columns" else 0
         if figure.kind != "columns" or width > 500:

@@ -334,6 +334,33 @@ def test_headings_and_trees_stay_whole_on_paper(chromium: Browser, tmp_path: Pat
     page.close()
 
 
+def test_a_telephone_shows_whole_sentences_and_readable_trees(chromium: Browser, own: Watched) -> None:
+    """Words have the width of the page; trees shrink, but not below 70%; a node beyond the edge scrolls into sight."""
+    page = chromium.new_page(viewport={"width": 375, "height": 740}, reduced_motion="reduce")
+    page.goto(own.page.url)
+    item = page.locator(".item.open").first
+    assert (item.locator(".words").bounding_box() or {})["width"] > 280
+    sizes = item.locator("svg.treegauge").evaluate_all(
+        "all => all.map((svg) => [svg.getBoundingClientRect().width, svg.parentNode.clientWidth, svg.viewBox.baseVal.width])"
+    )
+    for shown, room, width in sizes:
+        assert shown / width == pytest.approx(min(1, max(0.7, room / width)), abs=0.01)
+    assert any(shown < width for shown, _, width in sizes)
+    page.locator("#fold").uncheck()
+    nodes = item.locator(".node.phrase")
+    for number in (0, nodes.count() - 1):
+        nodes.nth(number).focus()
+        page.keyboard.press("Enter")  # folded: the tree is drawn anew
+        page.keyboard.press("Enter")
+        assert page.evaluate(
+            """() => {
+              const { left, right } = document.activeElement.getBoundingClientRect();
+              return left >= 0 && right <= window.innerWidth;
+            }"""
+        )
+    page.close()
+
+
 def test_ten_systems_stay_readable(chromium: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     systems = {f"system {number}": SYSTEMS[sorted(SYSTEMS)[number % len(SYSTEMS)]] for number in range(10)}

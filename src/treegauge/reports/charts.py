@@ -177,7 +177,8 @@ def _line_chart(figure: Figure, width: float) -> str:
     names, series, percent = figure.names, figure.series, figure.percent
     body, top = _legend(series, _LEFT, 4, width - _RIGHT, lines=True)
     scale = Scale.around((value for one in series for value in one.values), _HEIGHT - _BOTTOM, top + 10, zero=figure.zero)
-    x = _places(len(names), _LEFT + 16, width - _RIGHT - 16)
+    last_label = _text_width(clean(names[-1], _LONGEST_LABEL)) if names else 0.0
+    x = _places(len(names), _LEFT + 16, width - max(_RIGHT + 16, last_label / 2 + 4))
     body += _grid(scale, width, percent)
     if scale.low < 0 < scale.high:
         body.append(f'<path class="zero" stroke="currentColor" d="M{_px(_LEFT)} {_px(scale.at(0))}H{_px(width - _RIGHT)}"/>')

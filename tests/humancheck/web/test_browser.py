@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sql
 from humancheck_browser import BrowserPerson
 from humancheck_helpers import small_check
 
-from treegauge.humancheck.judgements import Person
+from treegauge.humancheck.judgements import LONGEST_NOTE, Person
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
@@ -195,4 +199,164 @@ def test_long_sentences_scroll(chromium: Any, store: Store) -> None:
         anna.page.click("#whole")
         anna.page.wait_for_selector("article[data-whole='']")
         assert anna.errors == []
+        anna.close()
+
+
+@contextmanager
+def locked(store: Store) -> Iterator[None]:
+    """Another program writes to the store, and does not end."""
+    with closing(sqlite3.connect(store.name, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@contextmanager
+def full(store: Store) -> Iterator[None]:
+    """SQLite gets no more pages than it has, which it reports as it does a full disk."""
+
+    def pages(number: int) -> Callable[..., None]:
+        return lambda connection, *_: connection.execute(f"PRAGMA max_page_count={number}")
+
+    limit, no_limit = pages(1), pages(1_000_000)
+    sql.event.listen(store._engine, "checkout", limit)
+    yield
+    sql.event.remove(store._engine, "checkout", limit)
+    sql.event.listen(store._engine, "checkout", no_limit)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "cause"), [(locked, "the store is locked by another program"), (full, "the disk is full")], ids=["locked", "full"]
+)
+def test_the_page_and_the_terminal_say_why_an_answer_is_not_stored(
+    chromium: Any, check: Check, store: Store, trouble: Any, cause: str
+) -> None:
+    reported: list[str] = []
+    with serve_in_thread(Session(check, store, people_named(["anna"])), report=reported.append) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
+        anna.page.wait_for_selector("article[data-ready]")
+        anna.page.fill("#note", "語" * LONGEST_NOTE)  # more bytes than a page of the store has
+        anna.press("Escape")
+        with trouble(store):
+            anna.page.keyboard.press("a")
+            anna.page.wait_for_selector("#trouble:not([hidden])")
+            assert anna.page.inner_text("#trouble") == f"Not stored yet: {cause}. Trying again …"
+            assert any(text.endswith(cause) for text in reported), "and the terminal"
+            assert store.since(0) == []
+        anna.page.wait_for_selector("body:not(.busy)")
+        assert anna.page.is_hidden("#trouble")
+        assert [judgement.verdict for judgement in store.since(0)] == ["accepted"]
+        anna.close()
+
+
+NARROW = {"viewport": {"width": 375, "height": 740}, "has_touch": True}
+SHOWN = """(node) => {
+  const box = node.closest(".tree").getBoundingClientRect(), { left, right } = node.querySelector("text").getBoundingClientRect();
+  return box.left <= left && right <= box.right;
+}"""
+
+
+def test_every_node_is_reached_on_a_telephone(chromium: Any, store: Store) -> None:
+    """By keyboard, as the box scrolls with the cursor; by touch, as the trees shrink until they are seen whole."""
+    check = small_check(sentences=103)
+    number = min(check.order, key=lambda number: abs(len(check.questions[number].span.words) - 16))
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())), **NARROW)
+        anna.page.goto(anna.link + f"?question={check.questions[number].key}&whole=yes")
+        anna.press("f")
+        nodes = anna.page.query_selector_all(".tree:focus g.node")
+        assert not all(node.evaluate(SHOWN) for node in nodes), "a tree that fits would show nothing"
+        while move(anna, "ArrowUp"):
+            pass
+        assert walk(anna) == len(nodes) - 1, "all but the one at the top"
+        whole = "() => [...document.querySelectorAll('.tree')].every((tree) => tree.scrollWidth <= tree.clientWidth)"
+        assert not anna.page.evaluate(whole)
+        for _ in range(8):
+            anna.page.tap("button[data-zoom='0.8']")
+        assert anna.page.evaluate(whole)
+        anna.page.tap("button[data-zoom='0']")
+        assert not anna.page.evaluate(whole)
+        assert all(min(box["width"], box["height"]) >= 24 for box in boxes(anna, ".zoom button, .buttons button"))
+        clipped = "[...document.querySelectorAll('.buttons button')].filter((one) => one.scrollWidth > one.clientWidth).length"
+        assert anna.page.evaluate(clipped) == 0, "the words of the buttons fit"
+        assert anna.errors == []
+        anna.close()
+
+
+def move(person: BrowserPerson, key: str) -> bool:
+    """Whether an arrow key moves the cursor, which must then be in sight."""
+    cursor = "() => document.querySelector('g.node:has(> .cursor)').id"
+    before = person.page.evaluate(cursor)
+    person.page.keyboard.press(key)
+    assert person.page.query_selector("g.node:has(> .cursor)").evaluate(SHOWN)
+    return person.page.evaluate(cursor) != before
+
+
+def walk(person: BrowserPerson) -> int:
+    """How many nodes below the cursor arrow keys reach; the cursor comes back."""
+    if not move(person, "ArrowDown"):
+        return 0
+    reached = 1 + walk(person)
+    while move(person, "ArrowRight"):
+        reached += 1 + walk(person)
+    assert move(person, "ArrowUp")
+    return reached
+
+
+def boxes(person: BrowserPerson, selector: str) -> list[dict[str, float]]:
+    return [element.bounding_box() for element in person.page.query_selector_all(selector)]
+
+
+def test_without_javascript_the_page_works_by_its_buttons(chromium: Any, check: Check, store: Store) -> None:
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())), java_script_enabled=False)
+        assert "Without JavaScript there are no keys and no tree editor" in anna.page.inner_text("#answers noscript")
+        for button in ("#editor-button", "#help-button", ".zoom"):
+            assert not anna.page.is_visible(button), button
+        before = anna.key
+        anna.page.fill("#note", "by hand")
+        anna.page.check("#correction")
+        anna.page.fill("#correct-label", "QP")
+        anna.page.click("button.accept")
+        assert anna.key != before
+        assert "1 of" in anna.count
+        anna.page.click("#last button")
+        assert anna.key == before
+        anna.page.click("button.reject")
+        anna.close()
+    first = store.since(0)[0]
+    assert (first.verdict, first.note, first.correction, first.correct_label) == ("accepted", "by hand", True, "QP")
+    assert [judgement.verdict for judgement in store.since(0)] == ["accepted", "withdrawn", "rejected"]
+
+
+def test_a_correction_without_a_label_says_what_is_missing(chromium: Any, check: Check, store: Store) -> None:
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())))
+        anna.press("e", "a")
+        missing = "() => document.querySelector('#correct-label').validationMessage"
+        assert anna.page.evaluate(missing) == "Choose the label of the corrected bracket first."
+        assert anna.page.evaluate("document.activeElement.id") == "correct-label"
+        anna.press("Escape")
+        anna.answer("r")  # what needs no label is not held up
+        anna.press("e", "a")
+        anna.type("NP")
+        assert anna.page.evaluate(missing) == ""
+        anna.press("Escape")
+        anna.answer("a")
+        anna.close()
+    assert [(one.verdict, one.correct_label) for one in store.since(0)] == [("rejected", ""), ("accepted", "NP")]
+
+
+def test_pages_on_paper(chromium: Any, check: Check, store: Store) -> None:
+    """Nothing is cut off at the right of the paper, and what cannot be pressed is not printed."""
+    with serve_in_thread(Session(check, store, people_named(["anna", "ben"]))) as links:
+        anna = BrowserPerson(chromium, next(iter(links.values())), viewport={"width": 700, "height": 1000})
+        anna.answer("a")
+        anna.page.emulate_media(media="print")
+        for address in ("", "judged", "results"):
+            anna.page.goto(anna.link + address)
+            edges = "[...document.querySelectorAll('svg, table, .sentence')].map((one) => one.getBoundingClientRect().right)"
+            assert max(anna.page.evaluate(edges)) <= 700, address
+            useless = anna.page.query_selector_all(".bar button, .zoom button, nav[aria-label=Pages], select, input, textarea")
+            assert not any(element.is_visible() for element in useless), address
         anna.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import socket
 import ssl
 import subprocess
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from humancheck_helpers import said, small_check, words_of
-from humancheck_page import PageClient, open_page
+from humancheck_page import PageClient, Tags, open_page
 from processes import running_process
 
 from treegauge.errors import UsageError
@@ -199,6 +200,22 @@ def test_plain_text_is_warned_about(tmp_path: Path) -> None:
 
 def test_unsure_is_not_judged() -> None:
     assert str(Progress(40, 20, 11, 9, 2, 42, 0.0)) == "31 of 42 judged, 9 unsure, 2 skipped, 2 left"
+
+
+def test_what_is_skipped_has_one_name_on_every_page(people: dict[str, PageClient]) -> None:
+    anna = people["anna"]
+    assert "1 skipped" in anna.judge("skipped")["progress"]["text"]
+    page = Tags(anna.get()).text
+    assert "1 skipped" in page
+    assert re.search(r"Last: \s*\S+ \[.*\]\s*skipped", page), "the last answer"
+    assert re.search(r"→\s+Skip S", page), "the button"
+    assert "skipped" in Tags(anna.get("judged")).text
+    assert "skipped" in Tags(people["adjudicator"].get("results")).text
+    assert "skipped" in anna.get("export.csv")
+    for address in ("", "judged", "results", "guidelines"):
+        for person in (anna, people["adjudicator"]):
+            text = person.get(address).lower()
+            assert not re.search(r"put off|postpone|set aside|deferred", text), address
 
 
 def test_reason_tags_are_kept_and_counted(people: dict[str, PageClient]) -> None:

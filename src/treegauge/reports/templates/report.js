@@ -7,6 +7,7 @@
   const PAGE = 20;
   // The largest tree drawn open: what lies deeper, or beyond so many nodes, is folded until it is asked for.
   const DEEPEST = 60, MOST_NODES = 4000, LONGEST_TEXT = 60, LONGEST_ROOF = 30, WORDS_OF_LONG_ROOF = 3;
+  const SMALLEST = 0.7; // the least size of a tree at which its text is readable
   const { font: FONT, margin: MARGIN, gap: GAP, level: LEVEL, half: HALF, word: WORD, snap: SNAP, corner: CORNER } = DATA.metrics;
   // So many rows higher a phrase goes to find room for its label, where branches cross.
   const PATIENCE = 4;
@@ -419,11 +420,25 @@
       drawTree(panel.tree, panel.words, folded, panel.marks, `${panel.name}: ${cut(sentence.text)}`, (node) => {
         folded.has(node) ? folded.delete(node) : folded.add(node);
         draw();
-        holder.querySelector(`[data-node="${node}"]`)?.focus({ preventScroll: true });
+        fit();
+        const again = holder.querySelector(`[data-node="${node}"]`);
+        again?.focus({ preventScroll: true });
+        again?.scrollIntoView({ block: "nearest", inline: "nearest" });
       }));
+    // A tree shrinks to its box as long as it stays readable; what is larger scrolls.
+    const fit = () => {
+      const svg = holder.firstChild, width = svg.viewBox.baseVal.width;
+      const scale = Math.min(1, Math.max(SMALLEST, holder.clientWidth / width));
+      svg.style.width = scale < 1 ? `${width * scale}px` : "";
+      svg.style.height = scale < 1 ? "auto" : "";
+      return scale;
+    };
     draw();
     // Of a tree wider than the page the part around the root is seen first.
-    figure.addEventListener("placed", () => { holder.scrollLeft = Number(holder.firstChild.dataset.root) - holder.clientWidth / 2; });
+    figure.addEventListener("placed", () => {
+      const scale = fit();
+      holder.scrollLeft = scale * Number(holder.firstChild.dataset.root) - holder.clientWidth / 2;
+    });
     return figure;
   }
 

@@ -68,14 +68,23 @@ function judge(verdict) {
     const question = form.elements.question.value;
     const answer = { id: newId(), question, verdict, seconds: secondsLooked(), ...draft() };
     if (answer.correction && verdict === "accepted" && !answer.correct_label && !answer.correct_tree && article().dataset.kind !== "EM") {
-      say("Choose the label of the corrected bracket first.");
-      form.elements.correct_label.focus();
+      askForLabel();
       return;
     }
     const stored = await send("judge", answer);
     if (stored) dropDraft(question);
     await goOn(stored, `Stored: ${verdict}.`, question, verdict);
   });
+}
+
+// What is put into the treebank needs a label: say so beside its field, until something is typed there.
+function askForLabel() {
+  const label = form.elements.correct_label;
+  const text = "Choose the label of the corrected bracket first.";
+  label.setCustomValidity(text);
+  label.reportValidity();
+  label.addEventListener("input", () => label.setCustomValidity(""), { once: true });
+  say(text);
 }
 
 // The same verdict and reasons for all open brackets of the sentence, the one on the page first; each is an answer of its own.
@@ -284,6 +293,8 @@ document.addEventListener("keydown", (event) => {
 function followLink(event) {
   const group = event.target.closest(".tree g.node.phrase, .tree g.node.folded");
   if (group) foldNode(group, say);
+  const button = event.target.closest("button[data-zoom]");
+  if (button) zoom(Number(button.dataset.zoom));
   const link = event.target.closest("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const action = link.matches("#whole") ? toggleWhole : link.matches(".other") ? () => otherTree(link)
@@ -294,6 +305,7 @@ function followLink(event) {
 }
 
 if (form) {
+  form.noValidate = true; // an answer that needs no label is not held up by the field
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (event.submitter) judge(event.submitter.value);
