@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import re
@@ -63,6 +64,22 @@ def test_every_page_can_be_reached() -> None:
 def test_every_metric_is_in_the_docs() -> None:
     page = (ROOT / "docs" / "howto" / "score.md").read_text("utf-8")
     assert [name for name in treegauge.metric_names() if f"`{name}`" not in page] == []
+
+
+IMPORT = re.compile(r"^(?:>>> |\.\.\. )?from (treegauge[\w.]*) import ([\w, ]+)", re.MULTILINE)
+REFERENCE = (ROOT / "docs" / "reference" / "api.md").read_text("utf-8")
+FOLDERS = re.findall(r"^### treegauge\.(\w+)$", REFERENCE, re.MULTILINE)
+FOR_USERS = [page for page in PAGES if page.name not in ("architecture.md", "CONTRIBUTING.md")]
+"""Pages that use the package; the recipes of the architecture page change it."""
+
+
+@pytest.mark.parametrize("page", FOR_USERS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_import_public_names_only(page: Path) -> None:
+    for module, names in IMPORT.findall(page.read_text("utf-8")):
+        if module != "treegauge.neural":
+            public = {*importlib.import_module(module).__all__, *(FOLDERS if module == "treegauge" else ())}
+            assert f"### {module}\n" in REFERENCE or module == "treegauge", module
+            assert [name for name in names.split(",") if name.strip() not in public] == [], module
 
 
 def command_lines(page: Path) -> list[str]:

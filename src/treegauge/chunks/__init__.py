@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treegauge.chunks.corpus import NULL, Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks
+from treegauge.chunks.corpus import NULL, Chunk, ChunkedSentence, categories_of, chunks_of_iob, iob_of_chunks, truth
 from treegauge.chunks.entropy import EntropyCounts, from_candidates, from_iob_marginals
 from treegauge.chunks.evaluation import ChunkScores, Evaluation, conlleval_printout, entropy_of, evaluate
 from treegauge.chunks.models import Models, SequenceModel, load_models, save_models, train_models, with_gold_tags
@@ -33,5 +33,6 @@ __all__ = [
     "read_chunks",
     "save_models",
     "train_models",
+    "truth",
     "with_gold_tags",
 ]

@@ -9,10 +9,18 @@ extra ``[web]``.
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
+from treegauge._lazy import lazy_names
 from treegauge.errors import MissingExtra
 
-__all__ = ["require_web"]
+if TYPE_CHECKING:
+    from treegauge.humancheck.questions import build_check
+    from treegauge.humancheck.results import checked_systems, find_results
+
+__all__ = ["build_check", "checked_systems", "find_results", "require_web"]
+
+__getattr__ = lazy_names(__name__, {"questions": ("build_check",), "results": ("checked_systems", "find_results")})
 
 
 def require_web(purpose: str = "the human check") -> None:
