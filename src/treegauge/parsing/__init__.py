@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from treegauge.errors import NoParse, TooLong
 from treegauge.parsing.chart_files import read_charts, write_charts
+from treegauge.parsing.chart_table import ChartEntry, ChartTable
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.expected import ExpectedRates, expected_rates
 from treegauge.parsing.forest import Forest, Parse
@@ -21,6 +22,8 @@ __all__ = [
     "AnchoredRule",
     "Best",
     "Calibration",
+    "ChartEntry",
+    "ChartTable",
     "Confidence",
     "Constituent",
     "ExpectedRates",

@@ -79,12 +79,14 @@ def forest_html(forest: Forest) -> str:
     >>> from treegauge.parsing.forest import Forest
     >>> grammar = PCFG.parse('S -> S S [.5] | "x" [.5]')
     >>> html = forest_html(Forest(grammar, ["x", "x", "x"]))
-    >>> "<td style=\\"text-align: left\\">2</td>" in html, html.count("<svg")
-    (True, 2)
+    >>> "<td style=\\"text-align: left\\">2</td>" in html, html.count("<svg"), html.count("<details")
+    (True, 1, 6)
     """
     title = escape(" ".join(forest.words))
+    chart = forest.chart_table().html() if forest.n <= _MOST_WORDS else ""
     if not forest.has_parse:
-        return f"<p>{title}</p><p>The grammar has no parse for this sentence.</p>"
+        missing = f" Not in the grammar: {escape(', '.join(forest.unknown_words))}." if forest.unknown_words else ""
+        return f"<p>{title}</p><p>The grammar has no parse for this sentence.{missing}</p>{chart}"
     parses = forest.n_parses
     shown = "infinitely many" if parses == math.inf else f"{parses:,}" if parses < 10**15 else f"{parses:.3e}"
     facts = Table(
@@ -98,7 +100,4 @@ def forest_html(forest: Forest) -> str:
         ),
     )
     tree = forest.best().tree
-    parts = [f"<p>{title}</p>", facts.as_html(), draw_svg(tree, folded=fold_to(tree), id_prefix="best-")]
-    if forest.n <= _MOST_WORDS:
-        parts.append(draw_posteriors(forest.words, forest.shown_constituents()))
-    return "".join(parts)
+    return "".join([f"<p>{title}</p>", facts.as_html(), draw_svg(tree, folded=fold_to(tree), id_prefix="best-"), chart])

@@ -36,6 +36,7 @@ from treegauge.parsing.semirings import LOG_SUM, MAX, SUM
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from treegauge.parsing.chart_table import ChartTable
     from treegauge.parsing.derivations import Best
 
 __all__ = ["MOST_WORDS", "Forest", "Parse", "no_parse"]
@@ -348,6 +349,20 @@ class Forest:
 
     def __repr__(self) -> str:
         return f"<Forest over {self.n} words, log probability {self.log_partition:.6g}>"
+
+    def chart_table(self, longest: int | None = None) -> ChartTable:
+        """The chart as a table, up to spans of ``longest`` words: each symbol with its inside probability and its posterior.
+
+        In a notebook its cells open at a click. With 1, 2, 3 ... it shows how CKY fills the chart.
+
+        >>> Forest(PCFG.parse('S -> S S [.5] | "a" [.5]'), ["a", "a"]).chart_table()
+        0-1 a: S 0.5 (1.0000)
+        1-2 a: S 0.5 (1.0000)
+        0-2 a a: S 0.125 (1.0000)
+        """
+        from treegauge.parsing.chart_table import ChartTable
+
+        return ChartTable(self, self.n if longest is None else longest)
 
     def _repr_html_(self) -> str:
         from treegauge.parsing.display import forest_html
