@@ -151,12 +151,20 @@ class MetricCounts:
 
     def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: Rows | None) -> None:
         """Keep rows; ``length`` and ``status`` are of all gold sentences of the block."""
-        self.rows.append(rows)
+        self.rows.append(_compact(rows))
         self.index.append(index)
         self.length.append(length)
         self.status.append(status)
         if reproduced is not None:
             self.reproduced.append(reproduced)
+        if len(self.rows) == _MOST_BLOCKS:
+            self.join()
+
+    def join(self) -> None:
+        """Make one block of all, so that what is taken of it later is no copy."""
+        for blocks in (self.rows, self.index, self.length, self.status, self.reproduced):
+            if len(blocks) > 1:
+                blocks[:] = [np.concatenate(blocks)]
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that travels between processes, without the metric, which the receiver knows."""
@@ -172,6 +180,19 @@ class MetricCounts:
         self.length += other.length
         self.status += other.status
         self.reproduced += other.reproduced
+
+
+def _compact(rows: Rows) -> Rows:
+    """Counts in 32 bits each if they fit, as those of sentences do."""
+    if rows.dtype != np.int64 or (len(rows) and max(int(rows.max()), -int(rows.min())) > _LARGEST):
+        return rows
+    return rows.astype(np.int32)
+
+
+_LARGEST = int(np.iinfo(np.int32).max)
+_MOST_BLOCKS = 16
+"""The most blocks of rows before they become one: many small ones would lie scattered among the blocks of trees, and hold their
+memory."""
 
 
 class SystemCounts:

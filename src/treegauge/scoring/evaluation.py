@@ -29,7 +29,18 @@ from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import unused_punctuation
 from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, Request, SystemCounts, check_fit, count_files, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
-from treegauge.scoring.inputs import FileTrees, MemoryTrees, SentencePlaces, TreebankLike, Trees, paired_files, path_of, trees_of
+from treegauge.scoring.inputs import (
+    FileTrees,
+    MemoryTrees,
+    SentencePlaces,
+    TreebankLike,
+    Trees,
+    paired_files,
+    path_of,
+    return_free_memory,
+    share_one_heap,
+    trees_of,
+)
 from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, Sentences
 from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Int64, Treebank
@@ -230,6 +241,9 @@ def count_systems(
     results: list[tuple[HashedCounts, Inputs | None]] = []
     for test in systems.values():
         files = _files(gold, test, reading, request, kept)
+        is_large = sum(_bytes_of(side) for sides in files for side in sides) > LARGE_BYTES
+        if is_large:
+            share_one_heap()
         if (counted := _counted_by_kernels(files, request, reading)) is not None:
             results.append((counted, _inputs(files, reading)))
             continue
@@ -242,6 +256,8 @@ def count_systems(
                 for side in sides:
                     side.close()
         results.append((HashedCounts(counts, digests), _inputs(files, reading)))
+        if is_large:
+            return_free_memory()
     return results
 
 
@@ -249,9 +265,13 @@ SMALLEST_BYTES = 2 << 20
 """Files of fewer bytes together are counted before the kernels are loaded."""
 
 
+LARGE_BYTES = 32 << 20
+"""For files of more bytes together, care is taken to hold little memory."""
+
+
 def _bytes_of(trees: Trees) -> int:
     try:
-        return os.path.getsize(trees.paths[0])
+        return sum(map(os.path.getsize, trees.paths))
     except OSError:
         return 0
 
@@ -381,18 +401,21 @@ def _gap_notes(metric: Metric, counted: SystemCounts) -> list[Note]:
 
 
 def _sentences(counts: MetricCounts, counted: SystemCounts, verdicts: Sequence[Int64]) -> Sentences:
+    counts.join()
     return Sentences(
-        rows=np.concatenate(counts.rows) if counts.rows else np.zeros((0, len(counts.metric.columns))),
+        rows=counts.rows[0] if counts.rows else np.zeros((0, len(counts.metric.columns))),
         index=_joined(counts.index),
         length=_joined(counts.length),
         status=_joined(counts.status),
         places=SentencePlaces(counted.gold),
         evalb=_joined(verdicts) if verdicts else None,
-        reproduced=np.concatenate(counts.reproduced) if counts.reproduced else None,
+        reproduced=counts.reproduced[0] if counts.reproduced else None,
     )
 
 
 def _joined(blocks: Sequence[Int64]) -> Int64:
+    if len(blocks) == 1:
+        return blocks[0]
     return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64)
 
 

@@ -23,9 +23,20 @@ from treegauge.io.sources import ReadOptions, find_sources
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["FileTrees", "MemoryTrees", "SentencePlaces", "TreebankLike", "Trees", "paired_files", "path_of", "trees_of"]
+__all__ = [
+    "FileTrees",
+    "MemoryTrees",
+    "SentencePlaces",
+    "TreebankLike",
+    "Trees",
+    "paired_files",
+    "path_of",
+    "return_free_memory",
+    "share_one_heap",
+    "trees_of",
+]
 
-_PREFETCH_BLOCKS = 3
+_PREFETCH_BLOCKS = 2
 
 
 class MemoryTrees:
@@ -144,6 +155,28 @@ class Prefetch:
         """Stop the thread, and wait for it."""
         self._stopped.set()
         self._thread.join()
+
+
+def share_one_heap() -> None:
+    """Let all threads allocate from one heap: glibc gives each its own, and what one has freed is of no use to another.
+
+    Worth it where files are large. Other C libraries are left alone.
+    """
+    _call_glibc("mallopt", -8, 1)  # M_ARENA_MAX
+
+
+def return_free_memory() -> None:
+    """Return memory that was freed to the system, which glibc does not do by itself."""
+    _call_glibc("malloc_trim", 0)
+
+
+def _call_glibc(name: str, *arguments: int) -> None:
+    import ctypes
+
+    try:
+        getattr(ctypes.CDLL(None), name)(*arguments)
+    except (AttributeError, OSError, TypeError):
+        return
 
 
 TreebankLike = str | os.PathLike[str] | Tree | Sequence[Any] | Iterator[Any]

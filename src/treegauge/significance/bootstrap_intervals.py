@@ -7,6 +7,7 @@ differences between parsers the percentile interval came closer to its nominal c
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -140,8 +141,8 @@ def _distinct_columns(paired: Paired) -> tuple[Floats, list[list[int]]]:
     places: list[list[int]] = []
     for columns in paired.columns:
         place: list[int] = []
-        for column in np.ascontiguousarray(columns.T):
-            number = numbers.setdefault(column.tobytes(), len(numbers))
+        for column in map(np.ascontiguousarray, columns.T):
+            number = numbers.setdefault(hashlib.sha256(column.data).digest(), len(numbers))
             if number == len(distinct):
                 distinct.append(column)
             place.append(number)

@@ -359,7 +359,7 @@ class _Tests:
         options, systems = self.options, self.table.systems
         how = _How(rounds=options.rounds, seed=options.seed, progress=self.progress, engine=self.engine)
         drawn = bootstrap(paired, **how)
-        values = [paired.rates_of(columns) for columns in paired.columns]
+        values = [paired.sentence_rates(system, names) for system in range(len(systems))]
         exact = self._exact_rates(names, sentences, scored_as or {})
         numbers = list(itertools.combinations(range(len(systems)), 2))
         tested = [randomisation(paired, a, b, **how) for a, b in numbers]
@@ -400,7 +400,7 @@ class _Tests:
         exact: Mapping[str, Sequence[Rates]],
         drawn: Bootstrap,
         test: Randomised,
-        values: Sequence[Floats],
+        values: Sequence[Mapping[Name, Floats]],
         p_holm: float,
     ) -> Difference:
         column = drawn.paired.names.index(name)
@@ -413,7 +413,7 @@ class _Tests:
             float(test.p[column]),
             p_holm,
             drawn.effect_size(a, b, name),
-            sign_test(values[a][:, column], values[b][:, column]),
+            sign_test(values[a][name], values[b][name]),
         )
 
     def _bracket_tests(self, a: int, b: int, metric: str, sentences: Int64) -> BracketTests | None:

@@ -41,7 +41,7 @@ DEFAULT_ROUNDS = 10_000
 DEFAULT_SEED = 1
 
 _BLOCK, _GROUP = 512, 4
-_MOST_NUMBERS = 1 << 21
+_MOST_NUMBERS = 1 << 20
 """The most random numbers that are in memory at once; a block of more comes in pieces of some of its rounds."""
 _SWAPS, _BOOTSTRAP = 1, 2
 
@@ -186,6 +186,13 @@ class Paired:
     def observed(self, system: int) -> Floats:
         """The rates of one system on all sentences."""
         return self.rates_of(self.total(system))[0]
+
+    def sentence_rates(self, system: int, names: Sequence[Name]) -> dict[Name, Floats]:
+        """Some of the rates of one system, of each sentence by itself."""
+        columns, places = self.columns[system], [self.names.index(name) for name in names]
+        firsts = range(0, max(len(columns), 1), _SENTENCES)
+        rates = np.concatenate([self.rates_of(columns[first : first + _SENTENCES])[:, places] for first in firsts])
+        return {name: rates[:, number] for number, name in enumerate(names)}
 
     def take(self, sentences: NDArray[np.int64]) -> Paired:
         """Some of the sentences."""
