@@ -190,6 +190,15 @@ class Brackets:
                 found[row] |= (1 << end) - (1 << start)
         return found
 
+    def blocks_by_row(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """The blocks of each bracket that has a gap, as spans from left to right."""
+        found: dict[int, tuple[tuple[int, int], ...]] = {}
+        if self.blocks is not None:
+            columns = (self.blocks.row.tolist(), self.blocks.start.tolist(), self.blocks.end.tolist())
+            for row, start, end in zip(*columns, strict=True):
+                found[row] = (*found.get(row, ()), (start, end))
+        return found
+
     def select(self, keep: Mask) -> Brackets:
         """Only some of the brackets; parents become the nearest kept ancestors."""
         nearest = nearest_kept(self.parent, keep)

@@ -348,6 +348,8 @@ def _chosen_label(opinions: Sequence[Judgement]) -> str:
 
 
 def _change(check: Check, question: Question, sentence: int, decision: Verdict, label: str) -> Change | str:
+    if question.span.blocks or check.gold.has_gaps(sentence):
+        return "belongs to a tree with crossing branches, which is not corrected automatically"
     if not question.span.by_gold:
         return "begins or ends inside a word of the treebank, so it cannot be inserted"
     if (question.kind == "EM") == (decision is Verdict.ACCEPTED):

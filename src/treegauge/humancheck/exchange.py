@@ -28,7 +28,7 @@ from treegauge.humancheck.judgements import (
     VERDICTS,
     Judgement,
 )
-from treegauge.humancheck.questions import KINDS, BracketId, sentence_hash, storable
+from treegauge.humancheck.questions import KINDS, BracketId, read_blocks, sentence_hash, storable
 from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, STORED, Store
 from treegauge.io.sources import Source
 from treegauge.tables import Cell, Table
@@ -36,10 +36,10 @@ from treegauge.tables import Cell, Table
 __all__ = ["ImportCounts", "audit_table", "export_lines", "import_file", "judgement_lines"]
 
 COLUMNS = (
-    *("id", "at", "annotator", "role", "verdict", "kind", "label", "start", "end", "bracket", "note", "correction", "undoes"),
-    *("blind", "seconds", "correct_label", "correct_tree", "tags", "gold", "words"),
+    *("id", "at", "annotator", "role", "verdict", "kind", "label", "start", "end", "bracket", "blocks"),
+    *("note", "correction", "undoes", "blind", "seconds", "correct_label", "correct_tree", "tags", "gold", "words"),
 )
-"""The fields of a record; ``bracket`` is for human readers: it repeats the words ``start:end``."""
+"""The fields of a record; ``blocks`` are those of a bracket with gaps; ``bracket`` is for human readers: it repeats the words."""
 
 _T = TypeVar("_T")
 _TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -104,7 +104,8 @@ def _to_record(judgement: Judgement, words: Sequence[str]) -> dict[str, Any]:
         "label": bracket.label,
         "start": bracket.start,
         "end": bracket.end,
-        "bracket": " ".join(words[bracket.start : bracket.end]),
+        "bracket": " ".join(bracket.words(words)),
+        "blocks": bracket.blocks,
     }
     return {**own, **span, **rest, "tags": list(judgement.tags), "gold": bracket.gold, "words": list(words)}
 
@@ -193,7 +194,12 @@ def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
     start, end = _of(int, record, "start"), _of(int, record, "end")
     if not 0 <= start <= end <= len(sentence):
         raise ValueError(f"the span {start}:{end} is outside the sentence")
-    bracket = BracketId(sentence_hash(sentence), start, end, storable(_text(record, "label", 10_000)), _text(record, "gold", 64))
+    written = _text({"blocks": "", **record}, "blocks", 100_000)
+    blocks = read_blocks(written)
+    if blocks and (blocks[0][0], blocks[-1][1]) != (start, end):
+        raise ValueError(f"the blocks {written!r} do not begin and end as the span {start}:{end}")
+    label, gold = storable(_text(record, "label", 10_000)), _text(record, "gold", 64)
+    bracket = BracketId(sentence_hash(sentence), start, end, label, gold, written)
     judgement = Judgement(
         _text(record, "id", 64, least=1),
         bracket,
@@ -282,7 +288,7 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
             if holds
         )
         # For a terminal, to which control characters in a word would be orders.
-        inside = storable(" ".join(words[bracket.sentence][bracket.start : bracket.end]))
+        inside = storable(" ".join(bracket.words(words[bracket.sentence])))
         rows.append(
             (
                 judgement.seq,

@@ -130,7 +130,7 @@ class JudgementLog:
 
     def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
         self._entries: dict[BracketId, dict[Person, list[Judgement]]] = {}
-        self._versions: dict[tuple[str, int, int, str], set[BracketId]] = {}
+        self._versions: dict[BracketId, set[BracketId]] = {}
         self.withdrawn_ids: set[str] = set()
         self.by_id: dict[str, Judgement] = {}
         self.last_seq = 0
@@ -148,7 +148,7 @@ class JudgementLog:
                 continue
             of_bracket = self._entries.setdefault(judgement.bracket, {})
             insort(of_bracket.setdefault(judgement.person, []), judgement, key=_order)
-            self._versions.setdefault(judgement.bracket[:4], set()).add(judgement.bracket)
+            self._versions.setdefault(judgement.bracket._replace(gold=""), set()).add(judgement.bracket)
 
     @property
     def brackets(self) -> Collection[BracketId]:
@@ -189,7 +189,7 @@ class JudgementLog:
 
     def under_other_gold(self, bracket: BracketId) -> list[Judgement]:
         """Current verdicts on the same bracket of the same words under another gold tree."""
-        others = sorted(self._versions.get(bracket[:4], set()) - {bracket})
+        others = sorted(self._versions.get(bracket._replace(gold=""), set()) - {bracket})
         opinions = [judgement for other in others for judgement in self.opinions(other).values()]
         return [judgement for judgement in opinions if judgement.verdict in _VERDICT]
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,7 @@ __all__ = [
     "WordSpan",
     "WordSpans",
     "build_check",
+    "read_blocks",
     "sentence_hash",
     "storable",
     "tree_hash",
@@ -55,7 +57,8 @@ class BracketId(NamedTuple):
     """A bracket by its content: the hash of its sentence, a span, a label, and the hash of the gold tree it was compared with.
 
     Words are those of the gold tree without traces, punctuation included, so a span does not depend on what a preset leaves out.
-    The same text can occur in a treebank twice with two analyses; the gold tree distinguishes them.
+    The same text can occur in a treebank twice with two analyses; the gold tree distinguishes them. A bracket with gaps has its
+    ``blocks``, as in ``0-1 3-5``.
     """
 
     sentence: str
@@ -63,11 +66,21 @@ class BracketId(NamedTuple):
     end: int
     label: str
     gold: str
+    blocks: str = ""
 
     @property
     def key(self) -> str:
         """A short name for URLs."""
-        return hashlib.sha256(repr(tuple(self)).encode()).hexdigest()[:24]
+        return hashlib.sha256(repr(self._content).encode()).hexdigest()[:24]
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        """All fields, but no blocks where there is only one, so that names and ranks are those of older versions."""
+        return tuple(self) if self.blocks else tuple(self[:5])
+
+    def words(self, sentence: Sequence[str]) -> list[str]:
+        """The words inside the bracket, with a mark where it has a gap."""
+        return words_inside(sentence, self.start, self.end, read_blocks(self.blocks))
 
     def rank(self, seed: int) -> bytes:
         """The rank in the random order of a seed.
@@ -75,7 +88,49 @@ class BracketId(NamedTuple):
         It depends on the bracket alone: what came first for one parser comes first for the next one, too, so the brackets judged
         so far stay a random sample of all, however often parsers are run again.
         """
-        return hashlib.sha256(f"{seed} {tuple(self)!r}".encode()).digest()
+        return hashlib.sha256(f"{seed} {self._content!r}".encode()).digest()
+
+
+Blocks = tuple[tuple[int, int], ...]
+
+_BLOCKS = re.compile(r"\d{1,9}-\d{1,9}(?: \d{1,9}-\d{1,9})+")
+
+
+def write_blocks(blocks: Blocks) -> str:
+    """Spans as text.
+
+    >>> write_blocks(((0, 1), (3, 5)))
+    '0-1 3-5'
+    """
+    return " ".join(f"{start}-{end}" for start, end in blocks)
+
+
+def read_blocks(text: str) -> Blocks:
+    """The spans of such a text; a :class:`ValueError` if they are none, or do not stand apart from left to right.
+
+    >>> read_blocks("0-1 3-5"), read_blocks("")
+    (((0, 1), (3, 5)), ())
+    """
+    if not text:
+        return ()
+    if not _BLOCKS.fullmatch(text):
+        raise ValueError(f"the blocks {text!r} are not written as 0-1 3-5")
+    edges = [int(number) for block in text.split(" ") for number in block.split("-")]
+    if any(first >= second for first, second in pairwise(edges)):
+        raise ValueError(f"the blocks {text!r} do not stand apart from left to right")
+    return tuple(zip(edges[::2], edges[1::2], strict=True))
+
+
+def words_inside(words: Sequence[str], start: int, end: int, blocks: Blocks) -> list[str]:
+    """The words of a bracket, with a mark where it has a gap.
+
+    >>> words_inside("Wen hat sie gesehen".split(), 0, 4, ((0, 1), (3, 4)))
+    ['Wen', '…', 'gesehen']
+    """
+    inside = list(words[start : blocks[0][1] if blocks else end])
+    for first, last in blocks[1:]:
+        inside += ["…", *words[first:last]]
+    return inside
 
 
 def sentence_hash(words: Sequence[str]) -> str:
@@ -105,12 +160,25 @@ Mask = NDArray[np.bool_]
 
 
 class WordSpan(NamedTuple):
-    """Words ``start:end`` of a sentence: gold words (``by_gold``), or test words where an edge cuts a gold word."""
+    """Words ``start:end`` of a sentence: gold words (``by_gold``), or test words where an edge cuts a gold word.
+
+    If there are gaps among them, ``blocks`` are their spans.
+    """
 
     words: tuple[str, ...]
     start: int
     end: int
     by_gold: bool
+    blocks: Blocks = ()
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """The words, with a mark for each gap."""
+        return tuple(words_inside(self.words, self.start, self.end, self.blocks))
+
+    def holds(self, word: int) -> bool:
+        """Whether a word is among them."""
+        return any(start <= word < end for start, end in self.blocks or ((self.start, self.end),))
 
 
 class _Tokens(NamedTuple):
@@ -132,8 +200,10 @@ class WordSpans:
         self.tokens = lru_cache(maxsize=4096)(self._tokens)
         self.words = lru_cache(maxsize=4096)(self._words)
 
-    def of(self, sentence: int, start: int, end: int) -> WordSpan:
+    def of(self, sentence: int, start: int, end: int, blocks: Blocks = ()) -> WordSpan:
         """The span, over all words of a gold sentence, from the first to the last of the counted tokens ``start:end``.
+
+        Where these have gaps, ``blocks`` are the spans of their tokens.
 
         >>> from treegauge import alignment
         >>> from treegauge.presets import load_preset
@@ -147,10 +217,12 @@ class WordSpans:
         if start == end:
             at = int(tokens.gold[start]) if start < len(tokens.gold) else len(words)
             return WordSpan(words, at, at, True)
-        if tokens.begins[start] and tokens.ends[end - 1]:
-            return WordSpan(words, int(tokens.gold[start]), int(tokens.gold[end - 1]) + 1, True)
-        partner = int(self.alignment.test[sentence])
-        return WordSpan(tuple(self.test.words(partner)), int(tokens.test[start]), int(tokens.test[end - 1]) + 1, False)
+        by_gold = all(tokens.begins[first] and tokens.ends[last - 1] for first, last in blocks or ((start, end),))
+        column = tokens.gold if by_gold else tokens.test
+        if not by_gold:
+            words = tuple(self.test.words(int(self.alignment.test[sentence])))
+        spans = tuple((int(column[first]), int(column[last - 1]) + 1) for first, last in blocks)
+        return WordSpan(words, int(column[start]), int(column[end - 1]) + 1, by_gold, spans)
 
     def _words(self, sentence: int) -> tuple[str, ...]:
         return tuple(self.gold.words(sentence))
@@ -232,7 +304,7 @@ class Question:
     @property
     def words(self) -> tuple[str, ...]:
         """The words inside the bracket."""
-        return self.span.words[self.span.start : self.span.end]
+        return self.span.inside
 
 
 @dataclass(frozen=True)
@@ -396,19 +468,19 @@ class _Finder:
         wanted: list[bool] = items.test.labelled(metric.structure).tolist()
         kinds: list[int] = np.where(items.exact, 2, np.where(items.crosses, 0, 1)).tolist()
         brackets = zip(pair.index[test.sentence].tolist(), test.start.tolist(), test.end.tolist(), strict=True)
+        blocks = test.blocks_by_row()
         question = np.full(test.n_brackets, -1, dtype=np.int64)
         names: list[BracketKey] = []
         for row, (sentence, start, end) in enumerate(brackets):
-            names.append(BracketKey(sentence, start, end, chains[row]))
+            names.append(BracketKey(sentence, start, end, chains[row], blocks.get(row, ())))
             if wanted[row]:
-                span = spans.of(sentence, start, end)
+                span = spans.of(sentence, start, end, blocks.get(row, ()))
                 question[row] = self._number(span, chains[row], Occurrence(index, sentence, row), kinds[row])
         return System(name, bank, pair, items, spans, counts, question, names)
 
     def _number(self, span: WordSpan, label: str, occurrence: Occurrence, kind: int) -> int:
-        bracket = BracketId(
-            self._sentence_hash(span.words), span.start, span.end, storable(label), self._gold_hash(occurrence.sentence)
-        )
+        sentence, gold = self._sentence_hash(span.words), self._gold_hash(occurrence.sentence)
+        bracket = BracketId(sentence, span.start, span.end, storable(label), gold, write_blocks(span.blocks))
         number = self._numbers.setdefault(bracket, len(self._numbers))
         if number == len(self._spans):
             self._spans.append(span)

@@ -80,6 +80,7 @@ JUDGEMENT = Table(
     Column("correct_label", Text, nullable=False, server_default=""),
     Column("tags", Text, nullable=False, server_default=""),
     Column("correct_tree", Text, nullable=False, server_default=""),
+    Column("blocks", Text, nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
 
@@ -338,9 +339,9 @@ def _set_setting(connection: Connection, name: str, value: str) -> None:
 
 def _held(connection: Connection) -> set[tuple[BracketId, str, str]]:
     """The brackets and persons of all judgements in the store."""
-    columns = [JUDGEMENT.c[name] for name in ("sentence", "start_word", "end_word", "label", "gold", "role", "annotator")]
+    columns = [JUDGEMENT.c[name] for name in _BRACKET_COLUMNS] + [JUDGEMENT.c.role, JUDGEMENT.c.annotator]
     rows = cast("Iterable[tuple[Any, ...]]", connection.execute(sql.select(*columns).distinct()))
-    return {(BracketId(*row[:5]), row[5], row[6]) for row in rows}
+    return {(BracketId(*row[:6]), row[6], row[7]) for row in rows}
 
 
 def _sqlite_path(location: str) -> str | None:
@@ -459,11 +460,13 @@ def _to_row(judgement: Judgement) -> dict[str, Any]:
         "end_word": bracket.end,
         "label": bracket.label,
         "gold": bracket.gold,
+        "blocks": bracket.blocks,
         "tags": ",".join(judgement.tags),
         **{name: getattr(judgement, name) for name in _SHARED_NAMES},
     }
 
 
+_BRACKET_COLUMNS = ("sentence", "start_word", "end_word", "label", "gold", "blocks")
 _SHARED_NAMES = (
     *("kind", "verdict", "annotator", "role", "note", "correction", "undoes", "blind", "seconds", "at"),
     *("correct_label", "correct_tree"),
@@ -472,6 +475,6 @@ _SHARED_NAMES = (
 
 def _from_row(row: Row[Any]) -> Judgement:
     columns = cast("Mapping[str, Any]", row._mapping)  # pyright: ignore[reportPrivateUsage]
-    bracket = BracketId(columns["sentence"], columns["start_word"], columns["end_word"], columns["label"], columns["gold"])
+    bracket = BracketId(*(columns[name] for name in _BRACKET_COLUMNS))
     tags = tuple(columns["tags"].split(",")) if columns["tags"] else ()
     return Judgement(columns["id"], bracket, **{name: columns[name] for name in _SHARED_NAMES}, tags=tags, seq=columns["seq"])

@@ -172,16 +172,14 @@ def confusion_tables(report: Report) -> list[Table]:
 
 
 def hogenhout_tables(report: Report) -> list[Table]:
-    """Hogenhout & Matsumoto's items and measures of each system; nothing on discontinuous trees, which have no such items."""
-    if _has_gaps(report):
-        return []
+    """Hogenhout & Matsumoto's items and measures of each system."""
     found = [table for name in ("items", "measures") for table in report.comparison.tables(name)]
     return [*found, *([report.parse_base] if report.parse_base is not None else [])]
 
 
 def hogenhout_pair_tables(report: Report) -> list[Table]:
-    """The brackets that every two systems share, and the tests on them; nothing for a single system, or on discontinuous trees."""
-    names = () if len(report.systems) < 2 or _has_gaps(report) else ("comparative", "brackets")
+    """The brackets that every two systems share, and the tests on them; nothing for a single system."""
+    names = () if len(report.systems) < 2 else ("comparative", "brackets")
     return [table for name in names for table in report.comparison.tables(name)]
 
 

@@ -119,9 +119,9 @@ class CompareOptions:
         groups = 1 + len(self.structure) + (len(set(self.lengths)) + 1 if self.lengths else 0)
         return self.rounds * groups * (1 + math.comb(systems, 2))
 
-    def scored_metrics(self) -> list[str]:
-        """The names of all metrics that the comparison needs scores by."""
-        compared = list(self.metrics or compared_metrics())
+    def scored_metrics(self, *, discontinuous: bool = False) -> list[str]:
+        """The names of all metrics that the comparison needs scores by; on discontinuous trees, of those that take them."""
+        compared = list(self.metrics or compared_metrics(discontinuous=discontinuous))
         brackets = brackets_metric(compared) or BRACKETS_METRIC
         return list(dict.fromkeys([*compared, brackets, *(of_structure(brackets, label) for label in self.structure)]))
 
@@ -181,9 +181,8 @@ def comparable_scores(
     trees: bool = True,
 ) -> Scores:
     """The scores that a comparison with these options needs: of each system by each metric, with rows, and ``trees`` or not."""
-    names = options.scored_metrics()
-    if any(holds_gaps(side, reading) for side in (gold, *systems.values())):
-        names = list(options.metrics or compared_metrics(discontinuous=True))
+    gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
+    names = options.scored_metrics(discontinuous=gaps)
     metrics = [find_metric(name) for name in names]
     preset = None if options.preset is None else load_preset(options.preset)
     request = Request(

@@ -72,12 +72,13 @@ class Segment(NamedTuple):
 
 
 class GoldBracket(NamedTuple):
-    """A treebank bracket: its label, and its words ``start:end``."""
+    """A treebank bracket: its label, and its words ``start:end``; ``blocks`` are their spans where there are gaps among them."""
 
     label: str
     words: str
     start: int
     end: int
+    blocks: tuple[tuple[int, int], ...] = ()
 
 
 class Reason(NamedTuple):
@@ -208,8 +209,9 @@ def reason_of(check: Check, question: Question, occurrence: Occurrence | None = 
 
 def _gold_bracket(system: System, sentence: int, row: int) -> GoldBracket:
     brackets = system.items.gold.brackets
-    span = system.spans.of(sentence, int(brackets.start[row]), int(brackets.end[row]))
-    return GoldBracket(gold_label(system, row), excerpt(span.words[span.start : span.end]), span.start, span.end)
+    blocks = brackets.blocks_by_row().get(row, ())
+    span = system.spans.of(sentence, int(brackets.start[row]), int(brackets.end[row]), blocks)
+    return GoldBracket(gold_label(system, row), excerpt(span.inside), span.start, span.end, span.blocks)
 
 
 def excerpt(words: tuple[str, ...], most: int = _MOST_WORDS) -> str:
@@ -225,17 +227,18 @@ def excerpt(words: tuple[str, ...], most: int = _MOST_WORDS) -> str:
 
 def _segments(question: Question, gold: GoldBracket | None) -> tuple[Segment, ...]:
     """The sentence, cut where the bracket, and the treebank bracket that it crosses, begin and end."""
-    words, start, end = question.span[:3]
-    if gold is None or not question.span.by_gold:
-        gold = GoldBracket("", "", -1, -1)
-    edges = sorted({0, start, end, len(words)} | ({gold.start, gold.end} - {-1}))
+    words = question.span.words
+    asked = question.span.blocks or ((question.span.start, question.span.end),)
+    crossed = () if gold is None or not question.span.by_gold else gold.blocks or ((gold.start, gold.end),)
+    (begins, ends), (gold_begins, gold_ends) = ([{edge[side] for edge in spans} for side in (0, 1)] for spans in (asked, crossed))
+    edges = sorted({0, len(words)} | begins | ends | gold_begins | gold_ends)
     return tuple(
         Segment(
-            ("⟨" if first == gold.start else "") + ("[" if first == start else ""),
+            ("⟨" if first in gold_begins else "") + ("[" if first in begins else ""),
             " ".join(words[first:last]),
-            ("]" if last == end else "") + ("⟩" if last == gold.end else ""),
-            start <= first < end,
-            gold.start <= first < gold.end,
+            ("]" if last in ends else "") + ("⟩" if last in gold_ends else ""),
+            any(start <= first < end for start, end in asked),
+            any(start <= first < end for start, end in crossed),
         )
         for first, last in pairwise(edges)
     )

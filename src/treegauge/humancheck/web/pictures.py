@@ -60,6 +60,9 @@ def crossed_brackets(system: System, row: int) -> Int64:
     gold, test = system.items.gold.brackets, system.items.test.brackets
     start, end = int(test.start[row]), int(test.end[row])
     rows = _rows_of(system, row)
+    if _has_gaps(system):
+        own, sets = _word_sets(system, row)
+        return rows[[bool(ours & own and ours & ~own and own & ~ours) for ours in sets]]
     first, last = gold.start[rows], gold.end[rows]
     return rows[((first < start) & (start < last) & (last < end)) | ((start < first) & (first < end) & (end < last))]
 
@@ -68,8 +71,23 @@ def enclosing_bracket(system: System, row: int) -> int:
     """The smallest treebank bracket around a parser's bracket, itself included; -1 if there is none."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
     rows = _rows_of(system, row)
+    if _has_gaps(system):
+        own, sets = _word_sets(system, row)
+        around = [(ours.bit_count(), number) for number, ours in zip(rows.tolist(), sets, strict=True) if not own & ~ours]
+        return min(around, default=(0, -1))[1]
     holds = rows[(gold.start[rows] <= test.start[row]) & (gold.end[rows] >= test.end[row])]
     return int(holds[np.argmin(gold.end[holds] - gold.start[holds])]) if len(holds) else -1
+
+
+def _has_gaps(system: System) -> bool:
+    return system.items.gold.brackets.blocks is not None or system.items.test.brackets.blocks is not None
+
+
+def _word_sets(system: System, row: int) -> tuple[int, list[int]]:
+    """The words of a parser's bracket, and those of each treebank bracket of its sentence, as the bits of integers."""
+    gold, test = system.items.gold.brackets, system.items.test.brackets
+    sentence = int(test.sentence[row])
+    return test.word_sets(sentence)[row - int(test.offset[sentence])], gold.word_sets(sentence)
 
 
 def _rows_of(system: System, row: int) -> Int64:
@@ -182,8 +200,11 @@ def draw_all(
 
     ``toggled`` are the nodes of each picture that are folded if they would be open, and the other way round.
     """
-    short = [_shorten(marked) for marked in trees]
-    shown = short if whole else _crop_together(short)
+    # Words that interleave cannot be cut out: a tree with crossing branches is drawn as a whole.
+    crossing = not all(marked.tree.is_continuous for marked in trees)
+    short = list(trees) if crossing else [_shorten(marked) for marked in trees]
+    shown = short if whole or crossing else _crop_together(short)
+    whole = whole or crossing
     prefixes = ("one-", "two-")
     return [
         _draw(part, name, prefix, marked.tree.size, changes, whole=whole, right_to_left=right_to_left)

@@ -2,7 +2,8 @@
 
 TTB and TPB count the brackets of treebank and parser; a parser's bracket is an exact match (EM), a crossing error (CE) or
 spurious (SP: neither). PINH are crossing errors whose direct parent crosses too; TINH are reproduced treebank brackets whose
-direct parent was reproduced too. Brackets are compared without labels.
+direct parent was reproduced too. Brackets are compared without labels. Brackets with gaps are sets of words: they match if
+these are the same, and cross if they share words and neither holds all of the other's.
 
 The paper's preprocessing, each step of which can be left out: punctuation, empty, double and one-word brackets.
 
@@ -127,6 +128,8 @@ def _double(brackets: Brackets) -> Mask:
     if brackets.own_width is not None:
         return (brackets.own_width == brackets.own_width[parent]) & (parent >= 0)
     same = (brackets.start == brackets.start[parent]) & (brackets.end == brackets.end[parent])
+    if brackets.gap is not None:
+        same &= brackets.gap == brackets.gap[parent]
     return same & (parent >= 0)
 
 
@@ -138,7 +141,7 @@ def _one_word(brackets: Brackets) -> Mask:
     if brackets.own_width is not None:
         is_edited = (brackets.n_shared < np.diff(brackets.token_offset))[brackets.sentence]
         words = np.where(is_edited, brackets.own_width, words)
-    return (words <= 1) & (brackets.start < brackets.end)
+    return (words <= 1) & (brackets.start < brackets.end) & (brackets.gap_numbers == 0)
 
 
 READINGS = ("nontop", "literal", "parse", "both")
@@ -186,7 +189,7 @@ def inherited(items: Items, reading: str) -> Mask:
     if reading == "literal":
         return by_treebank
     if reading == "nontop":
-        whole = (gold.start == 0) & (gold.end == gold.n_shared[gold.sentence])
+        whole = (gold.start == 0) & (gold.end == gold.n_shared[gold.sentence]) & (gold.gap_numbers == 0)
         return by_treebank & ~_of_parent(whole, gold.parent)
     by_parse = items.reproduced & np.append(_of_parent(items.exact, test.parent), False)[items.partner]
     return by_parse if reading == "parse" else by_treebank & by_parse
@@ -213,12 +216,13 @@ class Verdict(Enum):
 
 
 class BracketKey(NamedTuple):
-    """The name of a test bracket."""
+    """The name of a test bracket; ``blocks`` are the spans of one that has gaps."""
 
     sentence: int
     start: int
     end: int
     label: str | None = None
+    blocks: tuple[tuple[int, int], ...] = ()
 
 
 class BracketToJudge(NamedTuple):
@@ -243,10 +247,10 @@ class Judgements(Mapping[BracketKey, Verdict]):
     verdicts: Mapping[BracketKey, Verdict] = field(default_factory=dict[BracketKey, Verdict])
     otherwise: Verdict | None = None
 
-    def of(self, sentence: int, start: int, end: int, label: str) -> Verdict | None:
+    def of(self, sentence: int, start: int, end: int, label: str, blocks: tuple[tuple[int, int], ...] = ()) -> Verdict | None:
         """The verdict on a bracket; None if it was not judged."""
-        found = self.verdicts.get(BracketKey(sentence, start, end, label))
-        return found or self.verdicts.get(BracketKey(sentence, start, end, None))
+        found = self.verdicts.get(BracketKey(sentence, start, end, label, blocks))
+        return found or self.verdicts.get(BracketKey(sentence, start, end, None, blocks))
 
     def __getitem__(self, key: BracketKey) -> Verdict:
         return self.verdicts[key]
@@ -259,6 +263,9 @@ class Judgements(Mapping[BracketKey, Verdict]):
 
     def sha256(self) -> str:
         """A hash of what was said, for signatures; the order does not matter."""
-        lines = sorted(f"{key.sentence} {key.start} {key.end} {key.label!r} {verdict.value}" for key, verdict in self.items())
+        lines = sorted(
+            f"{key.sentence} {key.start} {key.end} {key.label!r} {verdict.value}{f' {key.blocks}' if key.blocks else ''}"
+            for key, verdict in self.items()
+        )
         lines.append(f"otherwise {self.otherwise.value if self.otherwise else '-'}")
         return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()

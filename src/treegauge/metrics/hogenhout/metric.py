@@ -190,6 +190,7 @@ class Hogenhout(Metric):
     columns = ("TTB", "TPB", "EM", "CE", "SP", "PINH", "PNINH", "TINH", "TNINH")
     symmetries: ClassVar[Mapping[str, str]] = {"recall_hard": "precision_hard", "precision_hard": "recall_hard"}
     counts_are_results = True
+    discontinuous = True
 
     def __post_init__(self) -> None:
         check_steps(self.keep)
@@ -213,7 +214,6 @@ class Hogenhout(Metric):
         return np.stack(self._columns(pair, self._items(pair)), axis=1)
 
     def _items(self, pair: Pair) -> Items:
-        pair.require_continuous("Hogenhout's items are brackets without gaps")
         if self.preset_for(pair.preset) != pair.preset:
             kept = ", ".join(step for step in self.keep if step in ("punctuation", "empty"))
             raise UsageError(f"to keep {kept}, prepare the trees with the preset that Hogenhout.preset_for gives")
@@ -301,7 +301,7 @@ def verdicts_on(items: Items, pair: Pair, judgements: Judgements) -> tuple[Mask,
     rejected = np.zeros(len(items.exact), dtype=np.bool_)
     exact: list[bool] = items.exact.tolist()
     for row, key in enumerate(_keys(items, pair)):
-        verdict = judgements.of(key.sentence, key.start, key.end, key.label or "")
+        verdict = judgements.of(key.sentence, key.start, key.end, key.label or "", key.blocks)
         if verdict is None:
             verdict = Verdict.ACCEPTED if exact[row] else judgements.otherwise
         accepted[row] = verdict is Verdict.ACCEPTED
@@ -314,7 +314,8 @@ def _keys(items: Items, pair: Pair) -> list[BracketKey]:
     test = items.test.brackets
     chains = items.test.chains(range(test.n_brackets))
     places = zip(pair.index[test.sentence].tolist(), test.start.tolist(), test.end.tolist(), strict=True)
-    return [BracketKey(sentence, start, end, chains[row]) for row, (sentence, start, end) in enumerate(places)]
+    blocks = test.blocks_by_row()
+    return [BracketKey(*place, chains[row], blocks.get(row, ())) for row, place in enumerate(places)]
 
 
 def brackets_to_judge(pair: Pair, metric: Hogenhout, *, exact: bool = False) -> list[BracketToJudge]:
