@@ -183,10 +183,6 @@ def hogenhout_pair_tables(report: Report) -> list[Table]:
     return [table for name in names for table in report.comparison.tables(name)]
 
 
-def _has_gaps(report: Report) -> bool:
-    return not all(bank.is_continuous for bank in (report.gold, *report.banks.values()))
-
-
 def _side_by_side(report: Report, breakdown: str, title: str, key: str, shared: Sequence[str], of_system: Sequence[str]) -> Table:
     """A breakdown of all systems in one table: columns of the treebank once, the others once for each system."""
     if breakdown not in report.breakdowns:
