@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UsageError
@@ -41,6 +42,7 @@ __all__ = [
     "choose_on",
     "choose_settings",
     "from_notes",
+    "is_surely_better",
     "settings_of_counts",
     "ship",
     "to_notes",
@@ -115,6 +117,9 @@ def choose_settings(
 ) -> Chosen:
     """Parse sentences with every setting, and choose by the rates of their trees under a preset.
 
+    For exact match the most probable tree is the best guess (Goodman 1996, section 2.2), and few sentences are exact: another
+    setting must be significantly better to be chosen.
+
     ``settings`` must have Viterbi among them. ``advance`` is called after each sentence.
     """
     if not gold:
@@ -126,16 +131,32 @@ def choose_settings(
         for own, parsed in zip(trees, Parser.parse_with_each(parsers, sentence), strict=True):
             own.append(parsed.scored_tree)
         advance()
-    rates = {
-        setting: dict(score(gold, parsed, metric="parseval", preset=preset).rates)
-        for setting, parsed in zip(settings, trees, strict=True)
+    scored = {
+        setting: score(gold, parsed, metric="parseval", preset=preset) for setting, parsed in zip(settings, trees, strict=True)
     }
+    rates = {setting: dict(result.rates) for setting, result in scored.items()}
+    exact = {setting: result.rows[:, result.columns.index("exact")] > 0 for setting, result in scored.items()}
     best: dict[str, DecodingSetting] = {}
     for criterion, rate in CRITERIA.items():
         least = rates[VITERBI]["f1"] if criterion in ("recall", "precision") else 0.0
         allowed = [setting for setting in settings if rates[setting]["f1"] >= least]
+        if criterion == "exact":
+            allowed = [setting for setting in settings if setting == VITERBI or is_surely_better(exact[setting], exact[VITERBI])]
         best[criterion] = max(allowed, key=lambda setting: rates[setting][rate])
     return Chosen(best, rates, len(gold))
+
+
+def is_surely_better(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> bool:
+    """Whether more sentences are right than under another setting, and by a sign test (p < .05) not by chance.
+
+    >>> is_surely_better(np.repeat([True, False], [6, 94]), np.zeros(100, bool))
+    True
+    >>> is_surely_better(np.repeat([True, False], [5, 95]), np.zeros(100, bool))
+    False
+    """
+    wins, losses = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+    tosses = wins + losses
+    return wins > losses and 2 * sum(math.comb(tosses, k) for k in range(wins, tosses + 1)) < 0.05 * 2**tosses
 
 
 def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable[[], None] = lambda: None) -> Chosen | None:
