@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from axe_checks import axe_faults
 from humancheck_browser import BrowserPerson
-from humancheck_helpers import careless, small_check
+from humancheck_helpers import careless, said, small_check, words_of
 
 from treegauge import io
 from treegauge.data import own_treebank
@@ -234,26 +234,35 @@ def test_two_presses_in_haste_judge_one_bracket(chromium: Any, by_sentence: Chec
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"viewport": {"width": 375, "height": 740}}, {"color_scheme": "dark"}], ids=["wide", "375", "dark"]
+    "options", [{}, {"viewport": {"width": 375, "height": 740}, "color_scheme": "dark"}], ids=["wide", "375 dark"]
 )
 def test_axe_finds_no_fault(chromium: Any, by_sentence: Check, tmp_path: Path, axe: str, options: dict[str, Any]) -> None:
+    people = people_named(["anna", "ben", "cleo"])
     with (
         Store(tmp_path / "j.sqlite") as store,
-        serve_in_thread(Session(by_sentence, store, people_named(["anna", "ben"]), guidelines="# Ours")) as links,
+        serve_in_thread(Session(by_sentence, store, people, guidelines="# Ours")) as links,
     ):
+        # anna has answered everything; ben, and then nobody but the adjudicator, part of it; cleo nothing.
+        said_by_anna = [said(by_sentence, number, "accepted", note="why", tags=("attachment",)) for number in by_sentence.order]
+        first, second = by_sentence.order[:2]
+        said_by_ben = [said(by_sentence, first, "rejected", "ben", correction=True), said(by_sentence, second, "rejected", "ben")]
+        settled = said(by_sentence, first, "accepted", "adjudicator", role="adjudicator", correct_label="NP", correction=True)
+        store.append([*said_by_anna, *said_by_ben, settled], words_of(by_sentence))
         context = chromium.new_context(bypass_csp=True, **options)
         page = context.new_page()
         for person, link in links.items():
             for name in (*PAGES, *(["agreement"] if person.role == "adjudicator" else [])):
                 page.goto(link + name)
-                assert axe_faults(page, axe) == [], name
+                assert axe_faults(page, axe) == [], (person.name, name)
                 assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
         for key, dialog in (("?", "#help"), ("g", "#panel"), ("p", "#editor")):
-            page.goto(next(iter(links.values())))
+            page.goto(links[people[2]])
             page.wait_for_selector("article[data-ready]")
             page.keyboard.press(key)
             page.wait_for_selector(f"{dialog}[open] h1, {dialog}[open] h2")
             assert axe_faults(page, axe) == [], dialog
+        page.goto(links[people[1]] + f"?question={by_sentence.questions[first].key}")
+        assert axe_faults(page, axe) == [], "an answer changed later"
         page.goto(next(iter(links.values())) + "nothing")
         assert axe_faults(page, axe) == [], "message"
         context.close()
