@@ -98,7 +98,8 @@ class UnknownName(UsageError):
         close = difflib.get_close_matches(name, self.valid, n=1)
         hint = f"; did you mean {close[0]!r}? Valid: " if close else "; valid: "
         listed = ", ".join(self.valid) + (f", or {otherwise}" if otherwise else "")
-        super().__init__(f"unknown {kind} {name!r}{hint}{listed}")
+        shown = name if len(name) <= 80 else f"{name[:60]}..."
+        super().__init__(f"unknown {kind} {shown!r}{hint}{listed}")
 
 
 class MissingExtra(UsageError):

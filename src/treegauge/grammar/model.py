@@ -87,9 +87,20 @@ def _labels(found: Mapping[str, Any]) -> dict[str, str | None]:
     return {symbol: None if label is None else str(label) for symbol, label in found.items()}
 
 
+_COLUMNS = {"lhs": "i", "arity": "i", "rhs": "i", "is_word": "b", "probability": "f"}
+_KINDS = {"i": "whole numbers", "b": "truth values", "f": "numbers"}
+
+
+def _column(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    found, kind = arrays[name], _COLUMNS[name]
+    if found.ndim != 1 or found.dtype.kind != kind:
+        raise ValueError(f"{name} is {found.dtype} of shape {found.shape}, not a column of {_KINDS[kind]}")
+    return found
+
+
 def _rules(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[Rule]:
     symbols, words = [str(x) for x in document["symbols"]], [str(x) for x in document["words"]]
-    lhs, arity, rhs, is_word, probability = (arrays[name].tolist() for name in ("lhs", "arity", "rhs", "is_word", "probability"))
+    lhs, arity, rhs, is_word, probability = (_column(arrays, name).tolist() for name in _COLUMNS)
     if sum(arity) != len(rhs) or len(is_word) != len(rhs) or min([*lhs, *rhs, *arity], default=0) < 0:
         raise ValueError("columns of different lengths")
     ends = np.cumsum(arrays["arity"]).tolist()
