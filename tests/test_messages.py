@@ -15,7 +15,7 @@ PACKAGE = Path(treegauge.__file__).parent
 COMMANDS = ("cli", "__main__.py")
 FLAG = re.compile(r"(?<!var\()(?<![\w{-])--[a-z][a-z-]+")
 FOR_COMMANDS = {
-    "reports/scores.py": {"--match-words {}", "--on-mismatch edit", "--fail-over", "--fail-under"},
+    "reports/scores.py": {"--match-words {}", "--on-mismatch edit", "; --on-error repair reads", "--fail-over", "--fail-under"},
     "parsing/tuning.py": {" --lam "},
     "parsing/input.py": {"To parse the words of trees, give --input trees."},
 }

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,9 +25,8 @@ from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
-from treegauge.scoring.inputs import Trees
+from treegauge.scoring.inputs import Hasher, Trees
 from treegauge.tables import number_of
-from treegauge.trees.columns import HashState, TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
 
 if TYPE_CHECKING:
@@ -39,7 +36,6 @@ __all__ = [
     "ON_MISMATCH",
     "PAIR",
     "HashedCounts",
-    "Hasher",
     "MetricCounts",
     "NotParallel",
     "Request",
@@ -406,45 +402,6 @@ class HashedCounts(NamedTuple):
 
     counts: SystemCounts
     digests: tuple[str, str]
-
-
-class Hasher:
-    """The hashes of gold and test, made in a thread of its own while sentences are scored."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1)
-        self._hashes = TreebankHash(), TreebankHash()
-        self._jobs: list[Future[None]] = []
-
-    def __enter__(self) -> Hasher:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-    def add(self, gold: Treebank, test: Treebank) -> None:
-        """Add a block of both sides."""
-        self._jobs += [self._pool.submit(digest.update, block) for digest, block in zip(self._hashes, (gold, test), strict=True)]
-
-    def _wait(self) -> None:
-        for job in self._jobs:
-            job.result()
-        self._jobs.clear()
-
-    def mark(self) -> tuple[HashState, HashState]:
-        """The current state of both hashes, to return to."""
-        self._wait()
-        return self._hashes[0].mark(), self._hashes[1].mark()
-
-    def go_back(self, marks: tuple[HashState, HashState]) -> None:
-        self._wait()
-        for digest, mark in zip(self._hashes, marks, strict=True):
-            digest.go_back(mark)
-
-    def digests(self) -> tuple[str, str]:
-        """The hashes of gold and test."""
-        self._wait()
-        return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
 
 
 def count_files(files: Sequence[tuple[Trees, Trees]], request: Request, hasher: Hasher) -> SystemCounts:

@@ -27,10 +27,11 @@ from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import unused_punctuation
-from treegauge.scoring.counts import HashedCounts, Hasher, MetricCounts, Request, SystemCounts, check_fit, count_files, no_progress
+from treegauge.scoring.counts import HashedCounts, MetricCounts, Request, SystemCounts, check_fit, count_files, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import (
     FileTrees,
+    Hasher,
     MemoryTrees,
     SentencePlaces,
     TreebankLike,

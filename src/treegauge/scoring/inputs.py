@@ -1,4 +1,4 @@
-"""The trees to be scored, gold and test: in blocks, prefetched in a thread, re-readable.
+"""The trees to be scored, gold and test: in blocks, prefetched in a thread, re-readable; and their hashes.
 
 Files are read in a thread of their own, a few blocks ahead. Blocks of a file are kept for a second look unless the comparison
 streams; then the file itself is read again.
@@ -12,19 +12,23 @@ import queue
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
+from types import TracebackType
 from typing import Any, overload
 
 from treegauge import io
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions, find_sources
+from treegauge.trees.columns import HashState, TreebankHash
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
 __all__ = [
     "FileTrees",
+    "Hasher",
     "MemoryTrees",
     "SentencePlaces",
     "TreebankLike",
@@ -155,6 +159,45 @@ class Prefetch:
         """Stop the thread, and wait for it."""
         self._stopped.set()
         self._thread.join()
+
+
+class Hasher:
+    """The hashes of gold and test, made in a thread of its own while sentences are scored."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._hashes = TreebankHash(), TreebankHash()
+        self._jobs: list[Future[None]] = []
+
+    def __enter__(self) -> Hasher:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def add(self, gold: Treebank, test: Treebank) -> None:
+        """Add a block of both sides."""
+        self._jobs += [self._pool.submit(digest.update, block) for digest, block in zip(self._hashes, (gold, test), strict=True)]
+
+    def _wait(self) -> None:
+        for job in self._jobs:
+            job.result()
+        self._jobs.clear()
+
+    def mark(self) -> tuple[HashState, HashState]:
+        """The current state of both hashes, to return to."""
+        self._wait()
+        return self._hashes[0].mark(), self._hashes[1].mark()
+
+    def go_back(self, marks: tuple[HashState, HashState]) -> None:
+        self._wait()
+        for digest, mark in zip(self._hashes, marks, strict=True):
+            digest.go_back(mark)
+
+    def digests(self) -> tuple[str, str]:
+        """The hashes of gold and test."""
+        self._wait()
+        return self._hashes[0].hexdigest(), self._hashes[1].hexdigest()
 
 
 def share_one_heap() -> None:

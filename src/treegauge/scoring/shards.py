@@ -17,8 +17,8 @@ from treegauge.engines import Engine
 from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.splitting import Piece, SplitFiles, cut_files
-from treegauge.scoring.counts import HashedCounts, Hasher, NotParallel, Request, SystemCounts, check_fit, count_files, count_in_step
-from treegauge.scoring.inputs import FileTrees
+from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts, check_fit, count_files, count_in_step
+from treegauge.scoring.inputs import FileTrees, Hasher
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Treebank
 
