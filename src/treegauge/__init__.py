@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from treegauge.significance import CompareOptions, Comparison, compare, with_confidence
     from treegauge.trees import Tree, Treebank
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "treegauge.errors": (

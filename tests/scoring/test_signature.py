@@ -46,7 +46,7 @@ PRESETS = st.builds(
         gold=st.text("0123456789abcdef", min_size=12, max_size=12),
         test=st.text("0123456789abcdef", min_size=12, max_size=12),
         seed=st.none() | st.integers(0),
-        version=st.just("0.1.0"),
+        version=st.just("0.2.0"),
     )
 )
 def test_the_line_and_the_data_parse_back(signature: Signature) -> None:

@@ -29,9 +29,9 @@ class Signature:
     ``gold`` and ``test`` are the first twelve digits of the trees' SHA-256; ``skipped`` counts sentences left out, and ``repairs``,
     by kind, what was mended in test trees where that was asked for.
 
-    >>> signature = Signature("parseval", {}, load_preset("default"), sentences=3, gold="12e4", test="0abc", version="0.1.0")
+    >>> signature = Signature("parseval", {}, load_preset("default"), sentences=3, gold="12e4", test="0abc", version="0.2.0")
     >>> str(signature)
-    'parseval|preset:default@71bebc|on_mismatch:align|sentences:3|skipped:0|gold:12e4|test:0abc|version:0.1.0'
+    'parseval|preset:default@71bebc|on_mismatch:align|sentences:3|skipped:0|gold:12e4|test:0abc|version:0.2.0'
     >>> Signature.parse(str(signature)) == signature
     True
     """
