@@ -13,6 +13,8 @@ import pytest
 
 from treegauge.data import own_treebank
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "howto" / "cluster.md").read_text("utf-8")
 BLOCKS = [
     block for block in re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if "gold.mrg" in block or "own" in block

@@ -22,6 +22,8 @@ from treegauge.io import read
 from treegauge.normalise import pipeline
 from treegauge.trees import Tree, Treebank
 
+pytestmark = pytest.mark.slow
+
 
 def small_corpus() -> Corpus:
     return Corpus("travel", own_treebank("all", ("travel",)))

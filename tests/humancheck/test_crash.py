@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from humancheck_load import KILLS, crowd, kill_again_and_again
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.slow
 def test_killing_the_server_again_and_again_loses_and_doubles_nothing(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from treegauge.io.formats import FORMATS, READABLE
 from treegauge.trees import Treebank
 from treegauge.trees.bracketed import parse_all
 
+pytestmark = pytest.mark.slow
+
 INPUTS = int(os.environ.get("TREEGAUGE_FUZZ", "3000"))
 ROUND = 1000
 

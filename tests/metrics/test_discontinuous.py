@@ -141,6 +141,7 @@ def rows(name: str, pair: Pair) -> list[dict[str, float]]:
 PAIRS = st.lists(discontinuous_pairs(8), min_size=25, max_size=25)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(PAIRS)
 def test_two_thousand_random_pairs_against_brute_force(pairs: list[tuple[Tree, Tree]]) -> None:

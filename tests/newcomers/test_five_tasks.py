@@ -15,6 +15,8 @@ from pages import NEWCOMERS, ROOT, Done, commands, differs, run
 
 import treegauge
 
+pytestmark = pytest.mark.slow
+
 FIRST = "pip install . && treegauge examples"
 SERVES = "treegauge check"
 """A command that ends when its user ends it."""

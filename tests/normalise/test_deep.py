@@ -9,6 +9,8 @@ import pytest
 from treegauge.normalise import STEPS, collapse_unaries, head_positions, head_word, mh, pipeline, unmh
 from treegauge.trees import Tree
 
+pytestmark = pytest.mark.slow
+
 DEEPER_THAN_THE_INTERPRETER = 3_000
 VERY_DEEP = 100_000
 

@@ -14,6 +14,8 @@ from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
 from treegauge.testing import enumeration as brute
 
+pytestmark = pytest.mark.slow
+
 LOOP = PCFG.parse('S -> A [.5] | "a" [.25] | S S [.25]\nA -> S [.5] | "b" [.25] | "a" [.25]')
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.parsing.grammars import pcfgs, sentences
@@ -21,6 +22,8 @@ from treegauge.grammar import PCFG
 from treegauge.parsing import OBJECTIVES, Forest
 from treegauge.testing import enumeration as brute
 from treegauge.trees import Tree, Treebank
+
+pytestmark = pytest.mark.slow
 
 ANY = st.one_of(pcfgs(), pcfgs(unary=True), pcfgs(mixed=True, longest=3), pcfgs(unary=True, mixed=True, longest=4))
 

@@ -19,6 +19,8 @@ from processes import running_process
 
 from treegauge.parsing.output import RecordFile
 
+pytestmark = pytest.mark.slow
+
 GRAMMAR = 'S -> S S [.5] | "a" [.5]\n'
 OPEN = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 

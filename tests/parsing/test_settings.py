@@ -17,6 +17,8 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.tuning import CRITERIA, SETTINGS, VITERBI, choose_settings, from_notes, to_notes, tuning_sentences
 from treegauge.trees import Tree
 
+pytestmark = pytest.mark.slow
+
 
 def run(*words: str, text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "treegauge", *words], input=text, capture_output=True, text=True, check=False)

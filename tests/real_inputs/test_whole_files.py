@@ -12,6 +12,8 @@ import pytest
 
 from treegauge.cli import main
 
+pytestmark = pytest.mark.slow
+
 LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
 Rewrite = Callable[[list[str]], str]
 

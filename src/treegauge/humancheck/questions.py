@@ -210,7 +210,7 @@ class WordSpans:
         >>> bank, preset = Treebank.parse("(S (NP (NN rain)) (, ,) (VP (V fell)))"), load_preset("default")
         >>> spans = WordSpans(bank, bank, alignment.pair(bank, bank, preset).alignment, preset)
         >>> spans.of(0, 0, 2)
-        WordSpan(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True)
+        WordSpan(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True, blocks=())
         """
         tokens = self.tokens(sentence)
         words = self.words(sentence)

@@ -7,6 +7,8 @@ from evalb_helpers import run
 from evalb_literal import Literal, Undefined
 from evalb_random import random_case
 
+pytestmark = pytest.mark.slow
+
 CHUNK = 250
 
 
