@@ -28,7 +28,7 @@ from treegauge.learning import TERMINALS, BracketedSentences, Iteration, Learnin
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.presets import load_preset
-from treegauge.tables import plain
+from treegauge.tables import number_of, plain
 
 FORMATS = ("model", "text", "nltk")
 
@@ -115,7 +115,8 @@ def command(
     for written in (output, checkpoint):
         spare_inputs(written, brackets, start, tune)
     sentences = _sentences(brackets, **reading)
-    click.echo(f"{len(sentences):,} sentences, {sentences.n_tokens:,} tokens, {len(sentences.start):,} brackets", err=True)
+    sizes = (len(sentences), "sentence"), (sentences.n_tokens, "token"), (len(sentences.start), "bracket")
+    click.echo(", ".join(number_of(size, noun) for size, noun in sizes), err=True)
     if checkpoint is None and output != "-":
         checkpoint = f"{output}.checkpoint"
     with when_compiling(report_compiling):
@@ -145,7 +146,7 @@ def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, op
             grammar, gold, settings=UNLABELLED, preset=preset, tag_words=tag_words, advance=advance
         )  # fmt: skip
     for name, setting in chosen.best.items():
-        click.echo(f"best for unlabelled {name} on {chosen.sentences:,} sentences: --objective {setting}", err=True)
+        click.echo(f"best for unlabelled {name} on {number_of(chosen.sentences, 'sentence')}: --objective {setting}", err=True)
     return {"settings": {**to_notes(chosen), "unlabelled": True}}
 
 
@@ -189,7 +190,7 @@ def _progress_printer(quiet: bool, restarts: int) -> Callable[[Iteration], None]
 
     def tell(at: Iteration) -> None:
         which = f"start {at.start + 1} of {restarts}, " if restarts > 1 else ""
-        without = f", {at.skipped:,} sentences without a parse" if at.skipped else ""
+        without = f", {number_of(at.skipped, 'sentence')} without a parse" if at.skipped else ""
         line = f"{which}step {at.step}: {at.cross_entropy:.6f} bits a word{without}"
         click.echo(f"\r{line}\033[K" if live else line, err=True, nl=not live)
 
