@@ -160,16 +160,20 @@ def test_no_licensed_tree_is_better(case: tuple[Forest, Truth], lam: float, pre:
 @settings(max_examples=150)
 @given(truths(), LAMS)
 def test_no_free_tree_is_better(case: tuple[Forest, Truth], lam: float) -> None:
-    """Over all bracketings and all sets of labels on each span that chains can have."""
+    """Over all bracketings, all tags that words can have, and all sets of labels on each span that chains can have."""
     forest, truth = case
     orders = truth.orders()
-    tags = [forest.argmax("labelled-recall", labels="one").tree.tags[i] for i in range(truth.n)]
+    tags: list[set[str]] = [set() for _ in truth.words]
+    for tree, p in truth.shown:
+        for node, s, _ in tree.nodes_with_spans():
+            if node.is_preterminal and p > 0 and truth.counts((node.label,)):
+                tags[s].add(node.label)
 
     def cell(span: Span, *, free: bool) -> float:
         s, t = span
         if t == s + 1:
             g = truth.labels(span, truth.phrase)
-            return best_set(g, orders, lam, 0, (tags[s],) if tags[s] else ())
+            return max((best_set(g, orders, lam, 0, (tag,)) for tag in tags[s]), default=best_set(g, orders, lam, 0, ()))
         g, is_root = truth.labels(span, truth.any), span == (0, truth.n)
         top = max(g.values(), default=0.0)
         if free:
@@ -184,6 +188,20 @@ def test_no_free_tree_is_better(case: tuple[Forest, Truth], lam: float) -> None:
             assert best.score == pytest.approx(ideal, abs=1e-9), name
             assert best.score == pytest.approx(truth.worth(best.tree, lam, pre=False, free=free), abs=1e-9), name
         assert best.tree.words == tuple(truth.words)
+
+
+def test_a_one_word_sentence_has_no_label_twice() -> None:
+    grammar = PCFG.parse('S -> "x" [.6] | A [.2] | B [.2]\nA -> "x" [1.]\nB -> "x" [1.]')
+    best = Forest(grammar, ["x"]).argmax("labelled-precision-recall", labels="set", lam=0.5)
+    assert (str(best.tree), best.score) == ("(S x)", 0.0)
+
+
+def test_a_tag_is_chosen_with_the_phrases_above_it() -> None:
+    """The likeliest tag of the first word is A; but A over B or C is worth more."""
+    rules = 'S -> A D [1.]\nA -> B [.3] | C [.3] | "x" [.4]\nB -> "x" [1.]\nC -> "x" [1.]\nD -> "x" [1.]'
+    best = Forest(PCFG.parse(rules), ["x", "x"]).argmax("labelled-recall", labels="set", lam=0.5)
+    assert best.score == pytest.approx(1.1)
+    assert str(best.tree) in ("(S (A (B x)) (D x))", "(S (A (C x)) (D x))")
 
 
 def best_set(g: Mapping[str, float], orders: set[tuple[str, ...]], lam: float, free: int, last: tuple[str, ...]) -> float:

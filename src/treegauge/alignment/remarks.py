@@ -5,6 +5,7 @@ They are notes of the kinds in :data:`REMARKS`, about no single sentence.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -106,10 +107,20 @@ def _on_tags(gold: TagUse, test: TagUse) -> list[Note]:
         return []
     if len(test.tags) == 1 and test.tagged == test.words:
         return [Note(-1, "all-tags", "", f"all words of the parses have the tag {next(iter(test.tags))}; {_EFFECT}")]
-    if test.tags <= gold.phrases | test.phrases and test.tags.isdisjoint(gold.tags):
+    phrases = {_category(label) for label in gold.phrases | test.phrases}
+    if {_category(tag) for tag in test.tags} <= phrases and test.tags.isdisjoint(gold.tags):
         lost = "; phrases over one word are taken for tags" if test.tagged else ""
         return [Note(-1, "all-tags", "", f"no word of the parses has a tag{lost}; {_EFFECT}")]
     return []
+
+
+def _category(label: str) -> str:
+    """A label without function tags and indices.
+
+    >>> _category("NP-SBJ=2"), _category("-LRB-")
+    ('NP', '-LRB-')
+    """
+    return re.split(r"(?<=.)[-=|]", label, maxsplit=1)[0] if not label.startswith("-") else label
 
 
 def advice_on(remark: Note, option: str, otherwise: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Sharded", "engine_options"]
 
-_WHERE = ("engine", "shard", "part", "jobs", "threads")
+_WHERE = ("engine", "shard", "part", "jobs", "quiet")
 """Options that do not change the result."""
 
 _INPUTS = ("file", "gold", "treebank", "brackets")

@@ -142,7 +142,8 @@ def command(
     check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
     target = RecordFile(output, form, kbest, resume=resume)
     jobs = number_of_jobs(jobs, engine)
-    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, PRUNE_EVERY, check)
+    every = PRUNE_EVERY if prune_check is None else 1
+    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, every, check)
     began, count, failed, too_long = time.monotonic(), 0, 0, 0
     checked: list[Sentence] = []
     expected: list[tuple[str, ExpectedCounts | None]] = []
@@ -209,8 +210,10 @@ def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, A
             )
         return "viterbi", options
     setting = known.get(purpose or "f1", VITERBI)
+    if "lam" in options and setting.lam is not None:
+        setting = setting._replace(lam=options["lam"])
     click.echo(f"decoding for {purpose or 'f1'}: --objective {setting}", err=True)
-    return setting.objective, {**setting.options, **options}
+    return setting.objective, {**options, **setting.options}
 
 
 def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | None, form: str, reading: ReadOptions) -> None:

@@ -152,7 +152,10 @@ def _look(
     model = load_latent(path)
     if grammar > len(model.grammars):
         raise UsageError(f"the model has {len(model.grammars)} grammars: --grammar {grammar} is none of them")
-    wanted = model.grammars[grammar - 1].rounds if level is None else level
+    rounds = model.grammars[grammar - 1].rounds
+    if level is not None and level > rounds:
+        raise UsageError(f"the grammar has {number_of(rounds, 'round')}: --level {level} is none of them")
+    wanted = rounds if level is None else level
     if show:
         table = describe(model, grammar - 1, wanted, labels)
         if svg is not None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from treegauge.errors import MismatchError
 from treegauge.experiments.presentation import SIGNIFICANT, RateTests
-from treegauge.grammar.model import STEPS
 from treegauge.grammar.training import train_counted
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, count_trees
 from treegauge.metrics.registry import find_metric
@@ -130,7 +129,7 @@ def decoding_sweep(train: Sequence[Tree], held_out: Sequence[Tree], *, advance: 
 
     ``advance`` is called after each sentence.
     """
-    recipe = Recipe(STEPS, keep_every=KEEP_EVERY)
+    recipe = Recipe(keep_every=KEEP_EVERY)
     counted = count_trees(train, recipe)
     chosen = settings_of_counts(counted, recipe, advance=advance)
     if chosen is None:

@@ -233,9 +233,12 @@ def _label_sets(forest: Forest, *, pre: bool, lam: float, free: bool) -> Best:
     above = found.any > lam
     number = np.add.reduceat(np.append(above, False).astype(np.int64), found.first[:-1]) * (np.diff(found.first) > 0)
     number = number.reshape(n, n + 1)
-    tag = _tagger(forest)
     for s in range(n):
-        cells[s, s + 1] = _word_cell(forest, orders, s, tag(s), pre=pre, lam=lam, free=free)
+        # Of tags with equally good phrases above them, the likeliest.
+        tags = _word_tags(forest, s) or [None]
+        every = [_word_cell(forest, orders, s, tag, pre=pre, lam=lam, free=free) for tag in tags]
+        best = max(cell.worth for cell in every)
+        cells[s, s + 1] = next(cell for cell in every if cell.worth >= best - TIE)
         worth[s, s + 1] = cells[s, s + 1].worth
         for t in range(s + 2, n + 1):
             is_root = (s, t) == root
@@ -281,11 +284,13 @@ def _word_cell(forest: Forest, orders: Orders, s: int, tag: str | None, *, pre: 
     chosen = orders.best(worth, last) if worth else ()
     value += sum(worth[x] for x in chosen)
     if n == 1 and not free and not chosen and not (pre and tag is not None) and len(g):
-        # The root of a one-word sentence is kept in any case.
+        # The root of a one-word sentence is kept in any case; its tag can be the root.
         best = int(np.argmax(g))
-        if pre and int(found.label[own][best]) == last:
+        label = int(found.label[own][best])
+        if pre and label == last:
             return _Cell((), found.names[last], float(g[best]) - lam)
-        chosen, value = (int(found.label[own][best]),), value + float(g[best]) - lam
+        if tag is None or (label != last and orders.order((label,), last) is not None):
+            chosen, value = (label,), value + float(g[best]) - lam
     return _Cell(chosen, tag, value)
 
 
@@ -336,17 +341,17 @@ def _root(n: int) -> NDArray[np.bool_]:
 def _tagger(forest: Forest) -> Callable[[int], str | None]:
     """For each word the label that most probably stands right above it in the tree shown; ``None`` where only rules with
     words in them do."""
+    return lambda position: next(iter(_word_tags(forest, position)), None)
 
-    def tag(position: int) -> str | None:
-        total: dict[str, float] = {}
-        for X, p in sorted(_right_above(forest, position)):
-            name = forest.output_labels[X]
-            if name is not None and p > 0:
-                total[name] = total.get(name, 0.0) + p
-        best = max(total.values(), default=0.0)
-        return next((name for name, p in total.items() if p >= best - TIE), None)
 
-    return tag
+def _word_tags(forest: Forest, position: int) -> list[str]:
+    """The labels that can stand right above a word in the tree shown, the most probable first."""
+    total: dict[str, float] = {}
+    for X, p in sorted(_right_above(forest, position)):
+        name = forest.output_labels[X]
+        if name is not None and p > 0:
+            total[name] = total.get(name, 0.0) + p
+    return sorted(total, key=lambda name: -round(total[name] / TIE) * TIE)
 
 
 def _right_above(forest: Forest, position: int) -> Iterator[tuple[int, float]]:

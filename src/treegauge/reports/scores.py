@@ -247,10 +247,14 @@ def _as_evalb(results: Sequence[Result], per_sentence: bool, examples: int) -> I
 
 
 def evalb_layout(result: Result) -> str:
-    """EVALB's table and summary, printed from these counts; a sentence that was left out is an error, or a skip without parse."""
+    """EVALB's table and summary, printed from these counts; a sentence that was left out is an error, or a skip without parse.
+
+    A sentence without a parse that counts as missed does so as in the other formats: see :meth:`Totals.add_unparsed`.
+    """
     sentences = result.scored_sentences
     columns = [result.columns.index(name) for name in ("matched", "gold", "test", "crossing", "words", "tags")]
     counted = dict(zip(sentences.index.tolist(), sentences.rows[:, columns].astype(int).tolist(), strict=True))
+    parsed = dict(zip(sentences.index.tolist(), (sentences.rows[:, result.columns.index("parsed")] > 0).tolist(), strict=True))
     everything, short = Totals(), Totals()
     cutoff = result.short.length or 0
     rows: list[bytes] = []
@@ -258,9 +262,11 @@ def evalb_layout(result: Result) -> str:
         if status == UNPAIRED:
             break
         line = SentenceResult(number + 1, length, status, *(counted[number] if status == VALID else ()))
-        everything.add(line)
-        if length <= cutoff:
-            short.add(line)
+        for totals in (everything, short) if length <= cutoff else (everything,):
+            if status == VALID and not parsed[number]:
+                totals.add_unparsed(line)
+            else:
+                totals.add(line)
         rows.append(row(line))
     return (HEADER + b"".join(rows) + summary(everything, short, cutoff)).decode()
 

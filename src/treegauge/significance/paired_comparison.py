@@ -151,6 +151,10 @@ def compare(
     >>> round(recall.value, 2), recall.p
     (0.25, 0.0625)
     """
+    if not isinstance(options, CompareOptions | None):
+        raise UsageError(
+            "compare takes all systems together: compare(gold, [a, b]), or by name, compare(gold, {'mine': a, 'theirs': b})"
+        )
     options = options or CompareOptions()
     if not isinstance(systems, Mapping):
         systems = _named(systems)

@@ -47,6 +47,7 @@ class Totals:
         self.sentences = self.errors = self.skipped = 0
         self.matched = self.gold = self.test = self.crossing = self.words = self.tags = 0
         self.complete = self.no_crossing = self.few_crossing = 0
+        self.unparsed = 0
 
     def add(self, result: SentenceResult) -> None:
         """Count a sentence in. One without countable brackets on either side is a complete match."""
@@ -67,6 +68,14 @@ class Totals:
             self.no_crossing += crossing == 0
             self.few_crossing += crossing <= 2
 
+    def add_unparsed(self, result: SentenceResult) -> None:
+        """Count in a sentence without a parse, which EVALB does not know: its brackets are missed, it is neither complete nor free
+        of crossings, and the average crossing is over the others."""
+        before = self.complete, self.no_crossing, self.few_crossing
+        self.add(result)
+        self.complete, self.no_crossing, self.few_crossing = before
+        self.unparsed += 1
+
     @property
     def valid(self) -> int:
         return self.sentences - self.errors - self.skipped
@@ -82,6 +91,10 @@ class Totals:
     @property
     def tagging_accuracy(self) -> float:
         return _percent(self.tags, self.words)
+
+
+def _mean(total: int, number: int) -> float:
+    return total / number if number else 0.0
 
 
 def _percent(part: int, whole: int) -> float:
@@ -117,7 +130,7 @@ def _block(title: bytes, totals: Totals) -> bytes:
         (b"Bracketing Precision", b"%6.2f" % totals.precision),
         (b"Bracketing FMeasure", _f_measure(totals)),
         (b"Complete match", b"%6.2f" % _percent(totals.complete, totals.valid)),
-        (b"Average crossing", b"%6.2f" % (totals.crossing / totals.valid if totals.valid else 0.0)),
+        (b"Average crossing", b"%6.2f" % _mean(totals.crossing, totals.valid - totals.unparsed)),
         (b"No crossing", b"%6.2f" % _percent(totals.no_crossing, totals.valid)),
         (b"2 or less crossing", b"%6.2f" % _percent(totals.few_crossing, totals.valid)),
         (b"Tagging accuracy", b"%6.2f" % totals.tagging_accuracy),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import NoParse, TooLong
+from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.latent.base_chart import PackedForest, base_forest, base_inside
@@ -89,6 +89,8 @@ class LatentForest:
     def __init__(
         self, model: LatentModel, words: Sequence[str], *, tags: Sequence[Collection[str] | None] | None = None, exact: bool = False
     ) -> None:
+        if isinstance(words, str):
+            raise UsageError(f"a sentence is a sequence of words, not a string: {words[:40]!r}.split()")
         self.model, self.words, self.exact = model, tuple(words), exact
         if self.n > MOST_WORDS:
             raise TooLong(f"a sentence of {self.n:,} words is too long for a chart; the most is {MOST_WORDS:,}")
