@@ -151,17 +151,22 @@ def compare(
     >>> round(recall.value, 2), recall.p
     (0.25, 0.0625)
     """
-    if not isinstance(options, CompareOptions | None):
-        raise UsageError(
-            "compare takes all systems together: compare(gold, [a, b]), or by name, compare(gold, {'mine': a, 'theirs': b})"
-        )
-    options = options or CompareOptions()
+    options = _checked(options)
     if not isinstance(systems, Mapping):
         systems = _named(systems)
     if len(systems) < 2:
         raise UsageError("a comparison needs at least two systems")
     scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
     return compare_scores(scores, options, progress=progress, engine=engine)
+
+
+def _checked(options: object) -> CompareOptions:
+    """The options of a comparison; a second system in their place is refused."""
+    if options is not None and not isinstance(options, CompareOptions):
+        raise UsageError(
+            "compare takes all systems together, as in compare(gold, [a, b]) or compare(gold, {'mine': a, 'other': b})"
+        )
+    return options or CompareOptions()
 
 
 def _named(systems: Sequence[TreebankLike]) -> dict[str, TreebankLike]:

@@ -46,8 +46,10 @@ class Totals:
     def __init__(self) -> None:
         self.sentences = self.errors = self.skipped = 0
         self.matched = self.gold = self.test = self.crossing = self.words = self.tags = 0
-        self.complete = self.no_crossing = self.few_crossing = 0
         self.unparsed = 0
+        self.complete: int = 0
+        self.no_crossing: int = 0
+        self.few_crossing: int = 0
 
     def add(self, result: SentenceResult) -> None:
         """Count a sentence in. One without countable brackets on either side is a complete match."""
