@@ -17,10 +17,8 @@ FLAG = re.compile(r"(?<!var\()(?<![\w{-])--[a-z][a-z-]+")
 FOR_COMMANDS = {
     "reports/scores.py": {"--match-words {}", "--on-mismatch edit", "; --on-error repair reads", "--fail-over", "--fail-under"},
     "parsing/tuning.py": {" --lam "},
-    "parsing/input.py": {"To parse the words of trees, give --input trees."},
 }
-"""Texts that are no messages of the API: lines for a command's stderr, what to type after `parse --for`, sentences that the
-command `parse` reads."""
+"""Texts that are no messages of the API: lines for a command's stderr, and what to type after `parse --for`."""
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:

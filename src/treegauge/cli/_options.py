@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from treegauge.alignment.words import MATCH_WORDS
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import FormatError, MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
 from treegauge.io.writing import spare_inputs
@@ -31,6 +32,7 @@ __all__ = [
     "list_notes",
     "match_words_option",
     "named_systems",
+    "naming_input_option",
     "number_of_jobs",
     "on_error_options",
     "prints_unicode",
@@ -159,6 +161,20 @@ def number_of_jobs(jobs: int, engine: Engine) -> int:
     from treegauge.engines import usable_processors
 
     return usable_processors() if engine.in_process else 1
+
+
+@contextmanager
+def naming_input_option() -> Generator[None]:
+    """Name the option ``--input`` where trees were read as sentences."""
+    from treegauge.parsing.input import NOT_A_SENTENCE
+
+    try:
+        yield
+    except FormatError as error:
+        if error.problem != NOT_A_SENTENCE:
+            raise
+        advice = "To parse the words of trees, give --input trees."
+        raise FormatError(error.problem, path=error.path, line=error.line, advice=advice) from None
 
 
 def stream_option(command: Function) -> Function:

@@ -18,7 +18,7 @@ import click
 
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
-from treegauge.cli._options import jobs_option, number_of_jobs, spare_inputs
+from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, spare_inputs
 from treegauge.engines import Engine, open_engine
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
@@ -148,8 +148,9 @@ def command(
     checked: list[Sentence] = []
     expected: list[tuple[str, ExpectedCounts | None]] = []
     unknown_words: Counter[str] = Counter()
-    found = _with_progress(_parse_here(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
-    with target.open() as write, when_compiling(report_compiling) if engine.in_process else nullcontext():
+    compiling = when_compiling(report_compiling) if engine.in_process else nullcontext()
+    with naming_input_option(), target.open() as write, compiling:
+        found = _with_progress(_parse_here(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
         write(header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {})))
         for text, fallback, sentence, is_too_long, counts, unknown in found:
             write(text)

@@ -14,7 +14,7 @@ from treegauge.io import ReadOptions, stream
 from treegauge.io.sources import ByteRange, Source, find_sources
 from treegauge.parsing.parser import Sentence
 
-__all__ = ["KINDS", "Kind", "read_sentences", "sentence_lines", "tokenise"]
+__all__ = ["KINDS", "NOT_A_SENTENCE", "Kind", "read_sentences", "sentence_lines", "tokenise"]
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
@@ -74,15 +74,14 @@ def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _DEFAU
             yield _sentence(_decode(line, source.name, part.line, options.encoding), kind, source.name, part.line)
 
 
+NOT_A_SENTENCE = "this is a tree, not a sentence"
 _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\s*\)|\s*\(|\s*$)|\([^\s()]+[ \t]+[^\s()]+\)\s*$")
 
 
 def _refuse_tree(line: bytes, path: str) -> None:
     """Refuse a file whose first line begins as a tree does, ``(S (NP ...``: its brackets would be taken for words."""
     if _TREE.match(line.strip()):
-        raise FormatError(
-            "this is a tree, not a sentence", path=path, line=1, advice="To parse the words of trees, give --input trees."
-        )
+        raise FormatError(NOT_A_SENTENCE, path=path, line=1, advice="To parse the words of trees, read them as such (kind trees).")
 
 
 def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
