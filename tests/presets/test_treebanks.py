@@ -12,7 +12,6 @@ import pytest
 import treegauge
 from treegauge.cli import main
 from treegauge.errors import UnknownName
-from treegauge.humancheck.store import Store
 from treegauge.presets import load_preset
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.scoring.signature import Signature
@@ -89,6 +88,8 @@ def test_the_command_takes_a_treebank_and_names_the_option(tmp_path: Path) -> No
 def test_every_command_that_scores_takes_a_treebank(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if command == "check":
+        pytest.importorskip("sqlalchemy", reason="check needs the extra [web]")
     gold = "(IP (NP (NN a)) (VP (VV b)) (PU c))\n"
     (tmp_path / "zh.mrg").write_text(gold + "(IP (NP (NN a)) (PU c) (VP (VV b)))\n", "utf-8")
     # Punctuation in a phrase: wrong unless it is known for punctuation.
@@ -110,6 +111,8 @@ def test_every_command_that_scores_takes_a_treebank(
 
     monkeypatch.chdir(tmp_path)
     if command == "check":
+        from treegauge.humancheck.store import Store
+
         with Store(str(tmp_path / "judgements.sqlite"), create=True):
             pass
     by_option, by_name = output("--treebank", "ctb"), output("-p", ("freval" if command == "freval" else "default") + "+ctb")
