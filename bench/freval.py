@@ -19,7 +19,8 @@ from results import machine, save_section
 
 from treegauge import alignment
 from treegauge.io import read
-from treegauge.metrics.freval import Freval, count_fragments
+from treegauge.metrics.fragments import count_fragments
+from treegauge.metrics.freval import Freval
 from treegauge.metrics.metric import total_of
 from treegauge.presets import load_preset
 

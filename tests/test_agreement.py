@@ -19,7 +19,7 @@ from treegauge.cli import main
 from treegauge.errors import FormatError, InputError, MismatchError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.evalb import UNPAIRED, VALID, score_lines
-from treegauge.metrics.freval import BySize
+from treegauge.metrics.fragments import BySize
 from treegauge.metrics.registry import compared_metrics
 from treegauge.reports.reporting import report_of_scores
 from treegauge.significance import compare_scores

@@ -21,7 +21,7 @@ from treegauge.grammar.tree_counts import Recipe, count_trees
 from treegauge.io.archive import ArrayStore
 from treegauge.learning.em import DenseGrammar
 from treegauge.learning.loop import StartResult
-from treegauge.metrics.freval import BySize
+from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import ExactSum
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.parsing.parser import Sentence

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.metrics import freval as fragments
-from treegauge.metrics.freval import BySize, count_fragments, times
+from treegauge.metrics import fragments
+from treegauge.metrics.fragments import BySize, count_fragments, times
 
 
 @st.composite

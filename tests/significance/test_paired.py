@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
-from treegauge.metrics.freval import BySize, Freval
+from treegauge.metrics.fragments import BySize
+from treegauge.metrics.freval import Freval
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, on_a_grid, total_of
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset

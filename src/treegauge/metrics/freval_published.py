@@ -21,7 +21,7 @@ from typing import NamedTuple
 from treegauge.io.sources import find_sources
 from treegauge.metrics.evalb.counting import count_crossing
 from treegauge.metrics.evalb.reading import Log, Rules, read_sentence
-from treegauge.metrics.freval import BySize, count_fragments
+from treegauge.metrics.fragments import BySize, count_fragments
 from treegauge.presets.prm import Parameters, cut_label
 
 __all__ = ["PUBLISHED", "PublishedSentence", "lines_of", "published_printout", "published_sentences"]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from treegauge.alignment.alignment import Note
 from treegauge.errors import FormatError, InputError
 from treegauge.io.writing import write_chunks
-from treegauge.metrics.freval import BySize
+from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
 from treegauge.scoring.evalb_view import EvalbOutcome

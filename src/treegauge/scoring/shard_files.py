@@ -18,7 +18,7 @@ from treegauge.io.archive import ArrayStore
 from treegauge.io.sources import ReadOptions
 from treegauge.io.splitting import Piece
 from treegauge.metrics.breakdowns import Places
-from treegauge.metrics.freval import BySize
+from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import ExactSum, Rows
 from treegauge.scoring.counts import MetricCounts, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
