@@ -26,6 +26,7 @@ class BrowserPerson:
 
     def press(self, *keys: str) -> None:
         for key in keys:
+            self.page.wait_for_selector("body[data-ready]")
             if self.page.query_selector("article"):
                 self.page.wait_for_selector("article[data-ready]")
             self.page.keyboard.press(key)

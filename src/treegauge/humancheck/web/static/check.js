@@ -347,3 +347,4 @@ async function start() {
 }
 
 start();
+document.body.dataset.ready = "yes"; // from here on keys are heard
