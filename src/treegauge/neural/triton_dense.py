@@ -15,12 +15,14 @@ __all__ = ["LARGEST_N", "inside_widths", "outside_widths"]
 LARGEST_N = 64
 """Beyond that a span's matrix no longer fits the registers of a program, and matrix products fill the device anyway."""
 
+SPLITS_AT_ONCE = 16
 
-@triton.jit
+
+@triton.jit(do_not_specialize=["d", "offset"])
 def inside_kernel(
     CHART: "Any", ENDS: "Any", SCALE: "Any", ENDS_SCALE: "Any", FACTOR: "Any", TOP: "Any", PRODUCTS: "Any", RULES: "Any",
-    LARGEST: "Any", FIRST: "Any", LAST: "Any", WORD_SCALE: "Any", ALLOWED: "Any", d: "Any", n: "Any", N: "Any", rule_step: "Any",
-    largest_step: "Any", offset: "Any", spans: "Any",
+    LARGEST: "Any", FIRST: "Any", LAST: "Any", WORD_SCALE: "Any", ALLOWED: "Any", n: "Any", N: "Any", rule_step: "Any",
+    largest_step: "Any", spans: "Any", d: "Any", offset: "Any",
     SIZE: tl.constexpr, SPLITS: tl.constexpr, SHARED: tl.constexpr, MASKED: tl.constexpr,
 ) -> "Any":  # fmt: skip
     """Fill in one span of width d."""
@@ -82,11 +84,11 @@ def inside_kernel(
     tl.store(TOP + row + t, top)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["d", "offset"])
 def outside_kernel(
     CHART: "Any", ENDS: "Any", SCALE: "Any", ENDS_SCALE: "Any", FACTOR: "Any", TOP: "Any", RULES: "Any", FIRST: "Any", LAST: "Any",
-    WORD_SCALE: "Any", BACK: "Any", BACK_ENDS: "Any", H: "Any", H_SPANS: "Any", d: "Any", n: "Any", N: "Any", rule_step: "Any",
-    offset: "Any", spans: "Any", SIZE: tl.constexpr, SPLITS: tl.constexpr, SHARED: tl.constexpr,
+    WORD_SCALE: "Any", BACK: "Any", BACK_ENDS: "Any", H: "Any", H_SPANS: "Any", n: "Any", N: "Any", rule_step: "Any",
+    spans: "Any", d: "Any", offset: "Any", SIZE: tl.constexpr, SPLITS: tl.constexpr, SHARED: tl.constexpr,
 ) -> "Any":  # fmt: skip
     """Give the outside of one span of width d to its parts."""
     s = tl.program_id(0)
@@ -135,8 +137,24 @@ def outside_kernel(
         tl.store(place, tl.load(place, mask=own, other=0.0) + w * tl.sum(g * h[:, None], 0), mask=own)
 
 
-def _sizes(N: int) -> dict[str, Any]:
-    return {"SIZE": max(16, triton.next_power_of_2(N)), "SPLITS": 16, "num_warps": 4}
+def _each_width(kernel: Any, widths: range, n: int, B: int, arguments: tuple[Any, ...], constants: tuple[Any, ...]) -> None:
+    """Launch a kernel once a width: with ``arguments``, then the width and the place of its first span, then ``constants``.
+
+    Only the first launch goes through Triton's dispatcher, which looks at each argument anew and takes longer than the work of a
+    small batch. The compiled kernel fits all widths, as neither number that changes is compiled into it.
+    """
+    compiled: Any = None
+    for d in widths:
+        spans_before = (d - 2) * (2 * n - d + 1) // 2
+        grid = (n - d + 1, B, 1)
+        if compiled is None:
+            compiled = kernel[grid](*arguments, d, spans_before, *constants, num_warps=4)
+        else:
+            compiled[grid](*arguments, d, spans_before, *constants)
+
+
+def _size(N: int) -> int:
+    return max(16, triton.next_power_of_2(N))
 
 
 def inside_widths(c: Any, rules: Any, allowed: Any, first: int) -> Any:
@@ -148,13 +166,10 @@ def inside_widths(c: Any, rules: Any, allowed: Any, first: int) -> Any:
     by_first, by_last = (c.chart if x is None else x for x in (c.by_first, c.by_last))
     mask = c.chart if allowed is None else allowed.to(c.chart.dtype).contiguous()
     steps = (N * N * N, N) if rules.batched else (0, 0)
-    both, largest = rules.both.contiguous(), rules.largest.contiguous()
-    for d in range(first, n + 1):
-        offset = sum(n - w + 1 for w in range(2, d))
-        inside_kernel[(n - d + 1, B)](
-            c.chart, c.ends, c.scale, c.ends_scale, c.factor, c.top, products, both, largest, by_first, by_last, c.word_scale, mask,
-            d, n, N, *steps, offset, spans, SHARED=c.shared, MASKED=allowed is not None, **_sizes(N),
-        )  # fmt: skip
+    charts = (c.chart, c.ends, c.scale, c.ends_scale, c.factor, c.top, products)
+    grammar = (rules.both.contiguous(), rules.largest.contiguous(), by_first, by_last, c.word_scale, mask)
+    constants = (_size(N), SPLITS_AT_ONCE, c.shared, allowed is not None)
+    _each_width(inside_kernel, range(first, n + 1), n, B, (*charts, *grammar, n, N, *steps, spans), constants)
     return products
 
 
@@ -166,11 +181,9 @@ def outside_widths(c: Any, rules: Any, back: Any, last: int) -> tuple[Any, Any]:
     spans = n * (n - 1) // 2
     h, in_row = back.chart.new_zeros(back.chart.shape), back.chart.new_zeros((B, spans, N))
     by_first, by_last = (c.chart if x is None else x for x in (c.by_first, c.by_last))
-    both = rules.both.contiguous()
-    for d in range(n, last - 1, -1):
-        offset = sum(n - w + 1 for w in range(2, d))
-        outside_kernel[(n - d + 1, B)](
-            c.chart, c.ends, c.scale, c.ends_scale, c.factor, c.top, both, by_first, by_last, c.word_scale, back.chart, back.ends,
-            h, in_row, d, n, N, N * N * N if rules.batched else 0, offset, spans, SHARED=c.shared, **_sizes(N),
-        )  # fmt: skip
+    charts = (c.chart, c.ends, c.scale, c.ends_scale, c.factor, c.top)
+    grammar = (rules.both.contiguous(), by_first, by_last, c.word_scale)
+    sizes = (n, N, N * N * N if rules.batched else 0, spans)
+    arguments = (*charts, *grammar, back.chart, back.ends, h, in_row, *sizes)
+    _each_width(outside_kernel, range(n, last - 1, -1), n, B, arguments, (_size(N), SPLITS_AT_ONCE, c.shared))
     return h, in_row
