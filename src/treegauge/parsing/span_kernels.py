@@ -94,7 +94,8 @@ def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
                 continue
             weight, of_weight = scaled_exp(left[s, t - 1])
             A[s, t], a[s, t] = normal(x * weight, scale + of_weight)
-            weight, of_weight = scaled_exp(right[s, t - 1])
+            if right[s, t - 1] != left[s, t - 1]:
+                weight, of_weight = scaled_exp(right[s, t - 1])
             R[t, s], b[t, s] = normal(x * weight, scale + of_weight)
     return SpanInside(A, a, R, b, inner, c)
 
@@ -107,7 +108,7 @@ def log_sum(chart: SpanInside, n: int) -> float:
 
 
 @kernel
-def parts_of_spans(left: Floats, right: Floats, n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None:
+def parts_of_spans(n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None:
     """Fill in how probable it is that a span is a left part and a right part."""
     A, a, R, b, inner, c = chart
     of_left, of_right = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
@@ -119,13 +120,8 @@ def parts_of_spans(left: Floats, right: Floats, n: int, chart: SpanInside, as_le
             as_left[s, t - 1], as_right[s, t - 1] = of_left[s, t] * A[s, t], of_right[t, s] * R[t, s]
             if d == 1 or inner[s, t] == 0:
                 continue
-            outer, scale = 0.0, c[s, t]
-            if of_left[s, t] > 0:
-                weight, of_weight = scaled_exp(left[s, t - 1])
-                outer += of_left[s, t] * weight * power(scale + of_weight - a[s, t])
-            if of_right[t, s] > 0:
-                weight, of_weight = scaled_exp(right[s, t - 1])
-                outer += of_right[t, s] * weight * power(scale + of_weight - b[t, s])
+            # A / I is e^left, and R / I is e^right.
+            outer, scale = (as_left[s, t - 1] + as_right[s, t - 1]) / inner[s, t], c[s, t]
             if outer == 0:
                 continue
             same = True
@@ -153,7 +149,7 @@ def marginals_of_batch(
         chart = inside_of_spans(left[i], right[i], n)
         log_z[i] = log_sum(chart, n)
         if len(as_left) > 0:
-            parts_of_spans(left[i], right[i], n, chart, as_left[i], as_right[i])
+            parts_of_spans(n, chart, as_left[i], as_right[i])
 
 
 @kernel

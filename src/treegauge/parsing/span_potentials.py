@@ -74,7 +74,7 @@ class Potentials:
     def span(self) -> Float64:
         """The probability that a span is a constituent."""
         as_left, as_right = np.zeros((self.n, self.n)), np.zeros((self.n, self.n))
-        parts_of_spans(self.left, self.right, self.n, self.inside, as_left, as_right)
+        parts_of_spans(self.n, self.inside, as_left, as_right)
         return as_left * self.share[0] + as_right * self.share[1]
 
 
