@@ -39,6 +39,7 @@ __all__ = [
     "number_of",
     "plain",
     "render",
+    "render_all",
     "terminal_width",
 ]
 
@@ -75,6 +76,10 @@ class Table:
     def to_records(self) -> list[dict[str, Any]]:
         """A dict per row; nan becomes None, as JSON wants it."""
         return [dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON has it, at full precision."""
+        return {"title": self.title, "columns": self.columns, "rows": self.to_records(), "notes": self.notes}
 
     def column(self, name: str) -> Sequence[Cell]:
         """The cells of one column."""
@@ -211,6 +216,22 @@ def render(table: Table, form: str, *, digits: int = 2) -> str:
     return TABLE_FORMATS[form](table, digits)
 
 
+def render_all(tables: Sequence[Table], form: str, *, digits: int = 2) -> str:
+    """Several tables below one another; in JSON they are one document.
+
+    >>> print(render_all([Table("A", ("n",), ((1,),)), Table("B", ("n",), ((2,),))], "csv"))
+    n
+    1
+    <BLANKLINE>
+    n
+    2
+    """
+    if form == "json" and len(tables) > 1:
+        document = {"schema": "treegauge.tables/2", "tables": [table.to_dict() for table in tables]}
+        return json.dumps(document, ensure_ascii=False, indent=1)
+    return "\n\n".join(render(table, form, digits=digits) for table in tables)
+
+
 def _as_text(table: Table, digits: int) -> str:
     return table.as_text(digits, shutil.get_terminal_size().columns)
 
@@ -273,8 +294,7 @@ def _as_latex(table: Table, digits: int) -> str:
 
 
 def _as_json(table: Table, digits: int) -> str:
-    document = {"title": table.title, "columns": table.columns, "rows": table.to_records(), "notes": table.notes}
-    return json.dumps(document, ensure_ascii=False, indent=1)
+    return json.dumps({"schema": "treegauge.table/2", **table.to_dict()}, ensure_ascii=False, indent=1)
 
 
 TABLE_FORMATS: dict[str, Callable[[Table, int], str]] = {

@@ -51,7 +51,9 @@ def test_any_chunkers_candidates_are_measured(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("NP 0 1 1\nVP 1 2 1\nNull 2 3 1\n\nNP 0 1 0.5\nVP 1 2 1\n")
     done = run("entropy", "-", "gold.txt", "--candidates", "p.txt", "--format", "json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    [row] = json.loads(done.stdout[: done.stdout.index("\n}") + 2])["rows"]
+    document = json.loads(done.stdout)
+    assert document["schema"] == "treegauge.tables/2"
+    [row] = document["tables"][0]["rows"]
     assert row["b/s"] == pytest.approx(0.5, abs=1e-4)
     assert row["ER"] == pytest.approx(4.5 / 5)
 
@@ -61,7 +63,9 @@ def test_an_iob_taggers_marginals_are_measured(tmp_path: Path) -> None:
     (tmp_path / "m.txt").write_text("He B-NP=1\nsat B-VP=1\n. O=1\n\nRain B-NP=0.5 O=0.5\nfell B-VP=1\n")
     done = run("entropy", "-", "gold.txt", "--marginals", "m.txt", "--format", "json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    [row] = json.loads(done.stdout[: done.stdout.index("\n}") + 2])["rows"]
+    document = json.loads(done.stdout)
+    assert document["schema"] == "treegauge.tables/2"
+    [row] = document["tables"][0]["rows"]
     assert row["b/s"] == pytest.approx(1.0, abs=1e-3)
     (tmp_path / "m.txt").write_text("He B-NP=1.5\n")
     assert run("entropy", "-", "gold.txt", "--marginals", "m.txt", folder=tmp_path).returncode == 3

@@ -49,7 +49,7 @@ def test_a_report_is_written_whole(tmp_path: Path) -> None:
         "squares.md",
     ]
     found = json.loads((tmp_path / "squares.json").read_text("utf-8"))
-    assert found["schema"] == "treegauge.reproduce/1"
+    assert found["schema"] == "treegauge.reproduce/2"
     assert found["settings"] == {"upto": 3}
     assert found["data"] == {"values": [1, 4, 9], "undefined": None}
     assert found["tables"][0]["rows"][0] == {"n": "2", "square paper": 4, "square ours": 4}

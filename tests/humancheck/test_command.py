@@ -67,7 +67,7 @@ def test_results_in_every_form(folder: Path) -> None:
     assert "estimated" not in table
     document = json.loads(run(*FILES, "--results", "--annotator", "anna", "--format", "json", cwd=folder).stdout)
     found = document["systems"]["A"]
-    assert (document["schema"], found["counts"]["unjudged"]) == ("treegauge.check/1", 0)
+    assert (document["schema"], found["counts"]["unjudged"]) == ("treegauge.check/2", 0)
     assert f"{100 * found['measures']['recall_soft']['value']:.2f}" in table
     latex = run(*FILES, "--results", "--format", "latex", cwd=folder).stdout
     assert latex.count(r"\begin{tabular}") == 2

@@ -102,7 +102,7 @@ def test_notes_are_no_errors() -> None:
 def test_validate_as_json() -> None:
     out, _ = run("validate", "--format", "json", "-", text=b"(A a)\n(B b\n()", code=3)
     found = json.loads(out)
-    assert found["schema"] == "treegauge.validate/1"
+    assert found["schema"] == "treegauge.validate/2"
     (report,) = found["files"]
     assert (report["trees"], report["words"], report["n_errors"], report["n_notes"]) == (2, 1, 1, 1)
     assert report["errors"][0]["line"] == 2

@@ -60,7 +60,7 @@ def test_what_holds_no_trees_is_a_usage_error(value: object) -> None:
 
 
 def test_strings_name_the_string_that_is_wrong() -> None:
-    with pytest.raises(BracketError, match="<strings>:2:1: the tree does not end on its line"):
+    with pytest.raises(BracketError, match="<strings>:2:1: opening bracket that is never closed"):
         as_treebank(["(A a)", "(B b"])
     with pytest.raises(InputError, match="no such file"):
         as_treebank("no-such-file.mrg")

@@ -60,7 +60,7 @@ def test_order_marks_and_counts(model: str) -> None:
 def test_json_kbest_and_posteriors(catalan: str) -> None:
     done = run("parse", catalan, "-", "--kbest", "9", "--posteriors", "--format", "json", text="a a a\nb\n")
     document = json.loads(done.stdout)
-    assert document["schema"] == "treegauge-parse-1"
+    assert document["schema"] == "treegauge.parse/2"
     first, second = document["sentences"]
     assert [parse["tree"] for parse in first["kbest"]] == ["(S (S a) (S (S a) (S a)))", "(S (S (S a) (S a)) (S a))"]
     assert first["log_probability"] == pytest.approx(math.log(1 / 16), rel=1e-15)

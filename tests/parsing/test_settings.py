@@ -80,7 +80,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert from_notes(load_model(plain).notes) == {}
     unset = run("parse", plain, "--for", "recall", text=sentence)
     assert unset.returncode == 0
-    assert "no settings for recall: --objective viterbi" in unset.stderr
+    assert "no stored setting for recall: --objective viterbi" in unset.stderr
 
 
 def test_counts_without_some_trees_are_counts_of_the_others() -> None:
@@ -118,3 +118,22 @@ def test_expected_beside_actual(tmp_path: Path) -> None:
     assert "expected recall" in done.stderr
     assert "actual recall" in done.stderr
     assert '"expected": {"recall": ' in done.stdout
+
+
+def test_parse_says_that_it_uses_viterbi_without_settings(tmp_path: Path) -> None:
+    grammar = tmp_path / "grammar.txt"
+    grammar.write_text('S -> S S [.5] | "a" [.5]\n')
+    done = run("parse", str(grammar), text="a a\n")
+    assert done.stderr.startswith("this grammar has no stored setting: --objective viterbi")
+    assert "stored setting" not in run("parse", str(grammar), "--objective", "viterbi", text="a a\n").stderr
+
+
+def test_an_option_that_the_chosen_objective_does_not_take_is_explained(tmp_path: Path) -> None:
+    grammar = tmp_path / "grammar.txt"
+    grammar.write_text('S -> S S [.5] | "a" [.5]\n')
+    refused = run("parse", str(grammar), "--for", "recall", "--lam", "0.3", text="a a\n")
+    assert refused.returncode == 2
+    assert "takes no option 'lam'" in refused.stderr
+    assert "No objective was named" in refused.stderr
+    named = run("parse", str(grammar), "--objective", "viterbi", "--lam", "0.3", text="a a\n")
+    assert (named.returncode, "No objective was named" in named.stderr) == (2, False)

@@ -159,3 +159,45 @@ def test_the_training_loop_of_the_readme_survives_garbage() -> None:
     parses = [str(tree) for tree in gold]
     assert validate(parses) == 1
     assert validate([parses[0], "(S (NP", "<pad> <pad>", "))))"]) == pytest.approx(2 * 1 / 5)
+
+
+BROKEN_STRINGS = ["(S (NP (N a)", "no idea", "(S (NP (N a))) )", "(S\n(NP (N a)", "\ud800"]
+
+
+@pytest.mark.parametrize("first", range(len(BROKEN_STRINGS)))
+def test_stop_names_the_first_string_that_is_no_tree(first: int) -> None:
+    """Whatever is wrong with it, and whatever is wrong with later ones."""
+    gold = ["(S (NP (N a)))"] * 7
+    parses = [gold[0], "", BROKEN_STRINGS[first], gold[0], *BROKEN_STRINGS[:3]]
+    with pytest.raises(treegauge.TreegaugeError, match=r"^(<strings>:3:|string 3 )") as refusal:
+        treegauge.score(gold, parses, on_error="stop")
+    assert "option lines" not in str(refusal.value)
+    with pytest.raises(treegauge.TreegaugeError, match=r"^(<strings>:3:|string 3 )"):
+        treegauge.compare(gold, [gold, parses], treegauge.CompareOptions(on_error="stop"))
+
+
+def test_wrong_kinds_of_arguments_are_refused_in_words() -> None:
+    trees: Any = ["(S (NP (N a)))", "(S (NP (N a)) (VP (V b)))"]
+    nested: Any = [trees]
+    with pytest.raises(treegauge.UsageError, match="item 1 of the list: expected a Tree"):
+        treegauge.induce(nested)
+    with pytest.raises(treegauge.UsageError, match="single trees, so it is one system"):
+        treegauge.compare(trees, trees)
+    with pytest.raises(treegauge.UsageError, match="single trees, so it is one system"):
+        treegauge.report(trees, trees)
+    for systems in (treegauge.as_treebank(trees), "x.mrg", 3):
+        wrong: Any = systems
+        with pytest.raises(treegauge.UsageError, match=r"in a list, \[a, b\], not (Treebank|str|int)"):
+            treegauge.compare(trees, wrong)
+    with pytest.raises(treegauge.UsageError, match="learned from BracketedSentences, not from list"):
+        treegauge.learn(trees)
+    assert str(treegauge.induce(trees)) == str(treegauge.induce([treegauge.Tree.parse(text) for text in trees]))
+    assert treegauge.report(trees, [trees], treegauge.CompareOptions(rounds=10)).systems == ("system 1",)
+
+
+def test_the_difference_to_a_broken_parse_is_that_to_none() -> None:
+    found = treegauge.diff("(S (NP (N a)))", "(S (NP (N a))")
+    assert found.test is None
+    assert "never closed" in found.note
+    with pytest.raises(treegauge.BracketError):
+        treegauge.diff("(S (NP (N a))", "(S (NP (N a)))")

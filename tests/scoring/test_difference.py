@@ -143,7 +143,7 @@ class TestCommand:
         code, out, _ = self.call(results[0], results[1], "--system", "test.mrg,x", "--format", "json")
         assert code == 0
         data = json.loads(out)
-        assert data["schema"] == "treegauge.difference/1"
+        assert data["schema"] == "treegauge.difference/2"
         assert data["steps"][0]["option"] == "delete_labels"
 
     def test_which_result(self, results: tuple[Path, Path]) -> None:

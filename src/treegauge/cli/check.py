@@ -245,7 +245,7 @@ def _results(check: Check, store: Store, settings: dict[str, Any]) -> None:
     results = find_results(check, verdict)
     tags = tags_table(check, log, annotators)
     if settings["form"] == "json":
-        document = {"schema": "treegauge.check/1", "store": store.name, "rule": settings["rule"], **results.to_dict()}
+        document = {"schema": "treegauge.check/2", "store": store.name, "rule": settings["rule"], **results.to_dict()}
         document["reasons"] = tags.to_records()
         click.echo(json.dumps(document, ensure_ascii=False, indent=1))
         return
@@ -320,9 +320,9 @@ def _revoke(store: Store, settings: dict[str, Any]) -> None:
 
 
 def _print(tables: Sequence[Table], form: str) -> None:
-    from treegauge.tables import render
+    from treegauge.tables import render_all
 
-    click.echo("\n\n".join(render(table, form) for table in tables))
+    click.echo(render_all(tables, form))
 
 
 _OF_CHECK: dict[str, Callable[[Check, Store, dict[str, Any]], None]] = {

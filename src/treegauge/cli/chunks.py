@@ -15,7 +15,7 @@ from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.tables import TABLE_FORMATS, plain, render
+from treegauge.tables import TABLE_FORMATS, plain, render, render_all
 
 if TYPE_CHECKING:
     from treegauge.chunks.corpus import ChunkedSentence
@@ -131,8 +131,8 @@ def entropy(
     if candidates is not None or marginals is not None:
         with chunk_file(test, options) as sentences:
             result = _other_chunker(candidates, marginals, sentences, eps)
+        measures = chunk_evaluation.chunker_table(result.counts["chunker"])
         tables = [chunk_evaluation.blame_table(result, "chunker", expected)]
-        click.echo(render(chunk_evaluation.chunker_table(result.counts["chunker"]), form))
     else:
         models, tagger = load_models(model)
         with chunk_file(test, options) as sentences, progress("measuring", None) as advance:
@@ -141,11 +141,14 @@ def entropy(
                 (sentence, tagger.lattice(sentence.words) if tagger else CertainTags(sentence.tags)) for sentence in sentences
             )
             result = chunk_evaluation.evaluate(models, tagged, categories=categories, eps=eps, advance=advance)
-        click.echo(render(chunk_evaluation.measure_table(result), form, digits=5 if form == "table" else 2))
+        measures = chunk_evaluation.measure_table(result)
         blame = chunk_evaluation.blame_table(result, "G", expected)
         tables = [blame, chunk_evaluation.coverage_table(result), chunk_evaluation.sensitivity_table(result)]
-    for table in tables:
-        click.echo("\n" + render(table, form))
+    digits = 5 if form == "table" and candidates is None and marginals is None else 2
+    if form == "json":
+        click.echo(render_all([measures, *tables], form))
+    else:
+        click.echo(render(measures, form, digits=digits) + "\n\n" + render_all(tables, form))
     if blame_file is not None:
         from treegauge.reports.figures import blame_figure
         from treegauge.reports.plots import write_figure
@@ -199,7 +202,7 @@ def score_chunks(gold: str, test: str | None, scheme: str, form: str, options: R
         return
     categories = sorted(scores.true | scores.found)
     document: dict[str, Any] = {
-        "schema": "treegauge.chunks/1",
+        "schema": "treegauge.chunks/2",
         "schemes": {"gold": schemes[0], "test": schemes[-1]},
         "words": scores.words,
         "accuracy": plain(scores.accuracy),

@@ -194,7 +194,7 @@ def _summary(scores: Sequence[FragmentScore], *, sparklines: bool) -> Table:
 
 def _document(scores: Sequence[FragmentScore]) -> dict[str, Any]:
     return {
-        "schema": "treegauge.freval/1",
+        "schema": "treegauge.freval/2",
         "options": dict(scores[0].metric.options),
         "systems": [each.to_dict() for each in scores],
     }

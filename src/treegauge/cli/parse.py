@@ -20,7 +20,7 @@ from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, spare_inputs
 from treegauge.engines import Engine, open_engine
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, Kind, read_sentences
@@ -121,12 +121,12 @@ def command(
     weights = options.get("weights")
     if weights is not None:
         options["weights"] = read_weights(weights)
-    latent = load_if_latent(grammar)
+    latent, is_named = load_if_latent(grammar), objective is not None
     if purpose is not None and objective is not None:
         raise UsageError("--for chooses the objective: leave out --objective")
     if latent is not None:
-        if purpose is not None:
-            objective = f"mbr:{purpose if purpose not in CRITERIA else f'parseval.{CRITERIA[purpose]}'}"
+        if objective is None:
+            objective = _latent_setting(purpose)
         parser = _latent_parser(latent, objective, options, kbest, posteriors, gold_tags, exact, prune, start)
     else:
         if exact and prune:
@@ -138,7 +138,7 @@ def command(
             given.grammar, objective, options, kbest, posteriors, gold_tags, given.tag_words, given.joined, prune,
             probabilities=form != "bracketed" or kbest > 0,
         )  # fmt: skip
-    parser.check()
+    _check(parser, is_named)
     check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
     target = RecordFile(output, form, kbest, resume=resume)
     jobs = number_of_jobs(jobs, engine)
@@ -184,17 +184,16 @@ def _print_unknown_words(found: Counter[str]) -> None:
 
 
 def _latent_parser(
-    model: LatentModel, objective: str | None, options: dict[str, Any], kbest: int, posteriors: bool, gold_tags: bool, exact: bool,
+    model: LatentModel, objective: str, options: dict[str, Any], kbest: int, posteriors: bool, gold_tags: bool, exact: bool,
     prune: float, start: str | None,
 ) -> SentenceParser:  # fmt: skip
-    from treegauge.parsing.latent.objectives import DEFAULT
     from treegauge.parsing.latent.parser import LatentParser
 
     if prune:
         raise UsageError("a model of treegauge train always prunes, by thresholds of its own: leave out --prune, or say --exact")
     if start is not None:
         raise UsageError("a model has its start symbol: leave out --start")
-    return LatentParser(model, objective or DEFAULT, options, kbest, posteriors, gold_tags, exact)
+    return LatentParser(model, objective, options, kbest, posteriors, gold_tags, exact)
 
 
 def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -204,17 +203,40 @@ def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, A
         click.echo(f"decoding for {purpose}: --objective mbr:{purpose}", err=True)
         return f"mbr:{purpose}", options
     if not known:
-        if purpose not in (None, "exact"):
-            click.echo(
-                f"this grammar has no settings for {purpose}: --objective viterbi (induce stores some, of 50 trees or more)",
-                err=True,
-            )
+        lacking = "" if purpose is None else f" for {purpose}"
+        click.echo(
+            f"this grammar has no stored setting{lacking}: --objective viterbi (induce stores settings, given 50 trees or more)",
+            err=True,
+        )
         return "viterbi", options
     setting = known.get(purpose or "f1", VITERBI)
     if "lam" in options and setting.lam is not None:
         setting = setting._replace(lam=options["lam"])
     click.echo(f"decoding for {purpose or 'f1'}: --objective {setting}", err=True)
     return setting.objective, {**options, **setting.options}
+
+
+def _latent_setting(purpose: str | None) -> str:
+    """The objective for a criterion with a model of ``treegauge train``; stderr says which."""
+    from treegauge.parsing.latent.objectives import DEFAULT
+
+    metric = "" if purpose is None else f"parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else purpose
+    objective = f"mbr:{metric}" if metric else DEFAULT
+    click.echo(f"decoding for {purpose or 'f1'}: --objective {objective}", err=True)
+    return objective
+
+
+def _check(parser: SentenceParser, is_named: bool) -> None:
+    """Refuse what cannot be used; where the objective was not named, the error says how to name one."""
+    try:
+        parser.check()
+    except UnknownName:
+        raise
+    except UsageError as error:
+        if is_named:
+            raise
+        advice = "No objective was named, so this one was chosen. Name the one that the option is for, as in"
+        raise UsageError(f"{error}\n  {advice} --objective labelled-precision-recall --lam 0.4.") from None
 
 
 def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | None, form: str, reading: ReadOptions) -> None:

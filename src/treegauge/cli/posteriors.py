@@ -108,7 +108,7 @@ def command(
     rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
     if form == "json":
         document = {
-            "schema": "treegauge-posteriors-1",
+            "schema": "treegauge.posteriors/2",
             "words": list(words),
             "log_probability": forest.log_partition,
             "parses": None if forest.n_parses == math.inf else forest.n_parses,
@@ -219,7 +219,7 @@ def _calibration(
         ]  # fmt: skip
         actual = {"matched": found.matched, "gold": found.gold, "test": found.expected.test}
         expected = {"matched": found.expected.matched, "gold": found.expected.gold}
-        document = {"schema": "treegauge-calibration-1", "sentences": found.sentences, "unparsed": found.unparsed,
+        document = {"schema": "treegauge.calibration/2", "sentences": found.sentences, "unparsed": found.unparsed,
                     "objective": str(setting), "expected": expected, "actual": actual, "labels": labels}  # fmt: skip
         click.echo(json.dumps(plain(document), ensure_ascii=False))
         return

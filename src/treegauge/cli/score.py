@@ -167,7 +167,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     sys.stdout.flush()
     for line in () if chosen["quiet"] else note_lines(results):
         click.echo(line, err=True)
-    lines = misfits(results)
+    lines = misfits(results, listed=not chosen["quiet"])
     if failed:
         raise CheckFailed("\n".join([*lines, *failed]))
     if lines:

@@ -100,4 +100,4 @@ def _as_json(reports: list[FileReport]) -> str:
         }
         for report in reports
     ]
-    return json.dumps({"schema": "treegauge.validate/1", "files": files}, indent=2, ensure_ascii=False)
+    return json.dumps({"schema": "treegauge.validate/2", "files": files}, indent=2, ensure_ascii=False)

@@ -247,12 +247,12 @@ def run_experiment(
 def document(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any]) -> dict[str, Any]:
     """The report as one JSON document, at full precision."""
     return {
-        "schema": "treegauge.reproduce/1",
+        "schema": "treegauge.reproduce/2",
         "title": experiment.title,
         "reference": experiment.reference,
         "version": version("treegauge"),
         **fingerprint,
-        "tables": [json.loads(render(table, "json")) for table in report.tables],
+        "tables": [table.to_dict() for table in report.tables],
         "notes": list(report.notes),
         "data": plain(report.data),
     }

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.grammar.pcfg import PCFG, Rule
+from treegauge.io.reading import as_treebank
 from treegauge.trees.tree import Production, Tree, fold
 
 __all__ = ["Statistics", "count_rules", "induce", "relative_frequency", "statistics", "tag_sequence_tree"]
@@ -19,14 +20,14 @@ TOP = "TOP"
 output."""
 
 
-def induce(trees: Iterable[Tree], *, tags: bool = False, top: str = TOP) -> PCFG:
+def induce(trees: object, *, tags: bool = False, top: str = TOP) -> PCFG:
     """The relative-frequency PCFG of trees, its rules in order of first appearance.
 
+    The trees come in any form that :func:`treegauge.as_treebank` takes: a path, a Treebank, bracketed text, trees, strings.
     With ``tags`` the sentences are the tags: a preterminal is read as a word. Where the roots differ, each becomes
     the only child of an invisible start symbol ``top``.
 
-    >>> bank = [Tree.parse("(S (NP a) (VP b))"), Tree.parse("(S (NP c) (VP b))")]
-    >>> print(induce(bank))
+    >>> print(induce("(S (NP a) (VP b)) (S (NP c) (VP b))"))
     S -> NP VP [1]
     NP -> "a" [0.5]
     VP -> "b" [1]
@@ -34,7 +35,7 @@ def induce(trees: Iterable[Tree], *, tags: bool = False, top: str = TOP) -> PCFG
     """
     counts: Counter[Production] = Counter()
     roots: Counter[str] = Counter()
-    for number, tree in enumerate(trees, 1):
+    for number, tree in enumerate(as_treebank(trees), 1):
         count_rules(tree, number, counts, roots, tags=tags)
     return relative_frequency(counts, roots, top=top)
 

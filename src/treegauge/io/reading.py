@@ -12,6 +12,8 @@ import numpy as np
 from treegauge.errors import FormatError, InputError, TreegaugeError, UsageError
 from treegauge.io.bracketed import AnyNames, bracketed_parts, names_for, small_files_part, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
+from treegauge.io.diagnosis import TextPosition, first_error
+from treegauge.io.escapes import read_escapes
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, Text, find_sources
 from treegauge.trees.discbracket import carries_places, with_places
@@ -113,7 +115,7 @@ def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
     if items and all(isinstance(item, str) for item in items):
         return _from_texts(items, options)
     if options.on_error == "stop":
-        return Treebank.from_trees(_as_tree(item) for item in items)
+        return Treebank.from_trees(_as_tree(item, f"item {number} of the list: ") for number, item in enumerate(items, start=1))
     read = [_tree_and_problem(item, f"tree {number}", options) for number, item in enumerate(items, start=1)]
     problems = {number: problem for number, (_, problem) in enumerate(read) if problem is not None}
     bank = Treebank.from_trees(tree for tree, _ in read)
@@ -121,15 +123,35 @@ def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
 
 
 def _from_texts(texts: list[str], options: ReadOptions) -> Treebank:
-    bad = [number for number, text in enumerate(texts) if text.strip() and not text.lstrip().startswith("(")]
-    if bad and (options.on_error == "stop" or all(os.path.exists(text) for text in texts if text.strip())):
-        shown = texts[bad[0]][:60]
-        raise UsageError(
-            f"string {bad[0] + 1} is not bracketed text: {shown!r}\n  A list of files is given as pathlib.Path objects."
-        )
-    for text in texts if options.on_error == "stop" else ():
-        _utf8(text)
-    return _in_places(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
+    named = [text for text in texts if text.strip()]
+    if any(not _is_bracketed(text) for text in named) and all(os.path.exists(text) for text in named):
+        raise _not_bracketed(texts)
+    if options.on_error != "stop":
+        return _in_places(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
+    try:
+        return _in_places(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
+    except (InputError, UnicodeEncodeError):
+        _raise_first_problem(texts, options)
+        raise
+
+
+def _is_bracketed(text: str) -> bool:
+    return text.lstrip().startswith("(")
+
+
+def _not_bracketed(texts: list[str]) -> UsageError:
+    number, text = next((number, text) for number, text in enumerate(texts, 1) if text.strip() and not _is_bracketed(text))
+    return UsageError(f"string {number} is not bracketed text: {text[:60]!r}\n  A list of files is given as pathlib.Path objects.")
+
+
+def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
+    """Raise the problem of the first string that is no tree: that of a whole list is the first kind of problem looked for."""
+    for number, text in enumerate(texts, start=1):
+        if text.strip() and not _is_bracketed(text):
+            raise _not_bracketed(texts)
+        line = _utf8(" ".join(text.splitlines()), f"string {number}")
+        if error := first_error(read_escapes(line, lines=True), "<strings>", TextPosition(number, 0), _string_options(options)):
+            raise error from None
 
 
 def _in_places(bank: Treebank, options: ReadOptions) -> Treebank:
@@ -170,21 +192,21 @@ def _string_options(options: ReadOptions) -> ReadOptions:
     return replace(options, format="bracketed", encoding="utf-8")
 
 
-def _utf8(text: str) -> bytes:
+def _utf8(text: str, name: str = "the string") -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise UsageError("the string is not text: it holds half of a surrogate pair") from None
+        raise UsageError(f"{name} is not text: it holds half of a surrogate pair") from None
 
 
-def _as_tree(value: Any) -> Tree:
+def _as_tree(value: Any, place: str = "") -> Tree:
     if isinstance(value, Tree):
         return value
     if is_nltk_tree(value):
         return from_nltk(value)
     if isinstance(value, str):
         return Tree.parse(value)
-    raise UsageError(f"expected a Tree, an nltk.Tree or bracketed text, not {type(value).__name__}")
+    raise UsageError(f"{place}expected a Tree, an nltk.Tree or bracketed text, not {type(value).__name__}")
 
 
 def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:

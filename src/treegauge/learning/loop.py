@@ -178,6 +178,12 @@ class LearningResult:
         return PCFG.from_rules(rules, start=self.learned.start, renormalise=threshold > 0, labels=self.learned.labels)
 
 
+def _require_sentences(sentences: object) -> None:
+    if not isinstance(sentences, BracketedSentences):
+        how = "BracketedSentences.from_treebank(treebank) makes them of trees, read_brackets(text) of bracketed text"
+        raise UsageError(f"a grammar is learned from BracketedSentences, not from {type(sentences).__name__}\n  {how}.")
+
+
 def learn(
     sentences: BracketedSentences,
     settings: LearningSettings | None = None,
@@ -201,6 +207,7 @@ def learn(
     True
     """
     settings = settings or LearningSettings()
+    _require_sentences(sentences)
     if start is not None and settings.starts > 1:
         raise UsageError("a given grammar is one start; several starts are random ones")
     if not len(sentences):

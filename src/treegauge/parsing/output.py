@@ -23,7 +23,7 @@ from treegauge.trees.tree import Tree
 __all__ = ["FORMATS", "RecordFile", "footer", "header", "kbest_line", "record", "with_posteriors"]
 
 FORMATS = ("bracketed", "json", "jsonl")
-SCHEMA = "treegauge-parse-1"
+SCHEMA = "treegauge.parse/2"
 
 
 def header(form: str, grammar: str, objective: str, options: Mapping[str, Any]) -> str:

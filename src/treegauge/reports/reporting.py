@@ -39,7 +39,7 @@ from treegauge.scoring.evaluation import score
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
-from treegauge.significance.paired_comparison import CompareOptions, comparable_scores, compare_scores
+from treegauge.significance.paired_comparison import CompareOptions, comparable_scores, compare_scores, systems_by_name
 from treegauge.significance.resampling import Progress
 from treegauge.significance.score_table import common_sentences
 from treegauge.tables import Table
@@ -349,7 +349,7 @@ class Report:
 
 def report(
     gold: TreebankLike,
-    systems: Mapping[str, TreebankLike],
+    systems: Mapping[str, TreebankLike] | Sequence[TreebankLike],
     options: CompareOptions | None = None,
     *,
     reading: ReadOptions = ReadOptions(),
@@ -370,6 +370,7 @@ def report(
     (('flat',), 1)
     """
     options = options or CompareOptions()
+    systems = systems_by_name(gold, systems)
     if not systems:
         raise UsageError("a report needs at least one system")
     gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))

@@ -86,30 +86,27 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
             yield f"{who}warning: {remark.text}" + (f"; {advice}" if advice else "")
 
 
-def _unread_trees(notes: Mapping[str, Sequence[Note]]) -> list[str]:
-    """A line for each system that has trees that cannot be read."""
-    lines: list[str] = []
-    for system, every in notes.items():
-        broken = [note for note in every if note.kind == "broken"]
-        advice = "; --on-error repair reads those that can be repaired" if any(note.cause for note in broken) else ""
-        lines += [f"{system}: {number_of(len(broken), 'tree')} could not be read (listed above){advice}"] if broken else []
-    return lines
+def misfits(results: Sequence[Result], *, listed: bool = True) -> list[str]:
+    """A line for each system that lacks sentences, has too many, or has trees that cannot be read.
+
+    It refers to the list of these sentences, :func:`note_lines`, unless that was not ``listed``.
+    """
+    return misfits_in({result.system: result.notes for result in one_of_each_system(results)}, listed=listed)
 
 
-def misfits(results: Sequence[Result]) -> list[str]:
-    """A line for each system that lacks sentences, has too many, or has trees that cannot be read."""
-    return misfits_in({result.system: result.notes for result in one_of_each_system(results)})
-
-
-def misfits_in(notes: Mapping[str, Sequence[Note]]) -> list[str]:
+def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> list[str]:
     """The same of the notes on each system."""
     lines: list[str] = []
+    above = " (listed above)" if listed else ""
     for system, every in notes.items():
+        broken = [note for note in every if note.kind == "broken"]
         missing = sum(note.kind == "missing" for note in every)
         extra = sum(note.kind == "extra" for note in every)
-        lines += _unread_trees({system: every})
+        advice = "; --on-error repair reads those that can be repaired" if any(note.cause for note in broken) else ""
+        if broken:
+            lines.append(f"{system}: {number_of(len(broken), 'tree')} could not be read{above}{advice}")
         if missing or extra:
-            lines.append(f"{system}: gold and test do not fit: {missing} missing, {extra} extra (listed above)")
+            lines.append(f"{system}: gold and test do not fit: {missing} missing, {extra} extra{above}")
     return lines
 
 

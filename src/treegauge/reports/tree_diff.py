@@ -160,6 +160,10 @@ def _count_marks(name: str, marks: Mapping[int, str]) -> str:
     return f"{name}: " + ", ".join(f"{count} {mark}" for mark, count in counts.most_common()) if counts else ""
 
 
+_FAILING = ReadOptions(on_error="parse-fails")
+"""A test tree that cannot be read is a sentence without a parse, unless told otherwise."""
+
+
 def diff(
     gold: TreebankLike, test: TreebankLike, sentence: int = 0, preset: str | Preset = "default", *, match_words: str = "exact"
 ) -> TreeDiff:
@@ -181,7 +185,7 @@ def diffs(
     preset: str | Preset = "default",
     *,
     names: tuple[str, str] = ("gold", "test"),
-    options: ReadOptions = ReadOptions(),
+    options: ReadOptions = _FAILING,
     match_words: str = "exact",
 ) -> list[TreeDiff]:
     """The differences of some sentences, counted from 0; without a choice, of all that differ."""
@@ -195,7 +199,7 @@ def worst_diffs(
     preset: str | Preset = "default",
     *,
     names: tuple[str, str] = ("gold", "test"),
-    options: ReadOptions = ReadOptions(),
+    options: ReadOptions = _FAILING,
     match_words: str = "exact",
 ) -> list[TreeDiff]:
     """The differences of the sentences with the most wrong brackets, at most so many, the worst first."""
@@ -213,10 +217,10 @@ class TreeDiffs:
         preset: str | Preset = "default",
         *,
         names: tuple[str, str] = ("gold", "test"),
-        options: ReadOptions = ReadOptions(),
+        options: ReadOptions = _FAILING,
         match_words: str = "exact",
     ) -> None:
-        self.gold, self.test = io.as_treebank(gold, options), io.as_treebank(test, options)
+        self.gold, self.test = io.as_treebank(gold, options.of_gold), io.as_treebank(test, options)
         self.names = names
         self.pair = alignment.pair(self.gold, self.test, load_preset(preset), match_words=match_words)
         self.marks = mark_brackets(self.pair)

@@ -94,7 +94,7 @@ class ScoreDifference:
         """Plain data."""
         steps = [{item.name: getattr(step, item.name) for item in fields(step)} for step in self.steps]
         numbers = plain({"before": self.before, "after": self.after})
-        return {"schema": "treegauge.difference/1", "rate": self.rate, **numbers, "steps": steps, "remarks": list(self.remarks)}
+        return {"schema": "treegauge.difference/2", "rate": self.rate, **numbers, "steps": steps, "remarks": list(self.remarks)}
 
 
 @dataclass(frozen=True)

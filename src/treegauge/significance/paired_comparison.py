@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from treegauge.significance.randomisation_test import Randomised, randomisation
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress
 from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brackets_metric, of_structure
 from treegauge.tables import number_of
+from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "compare",
     "compare_scores",
     "sample_warnings",
+    "systems_by_name",
 ]
 
 FEW_SENTENCES = 30
@@ -152,10 +155,9 @@ def compare(
     (0.25, 0.0625)
     """
     options = _checked(options)
-    if not isinstance(systems, Mapping):
-        systems = _named(systems)
+    systems = systems_by_name(gold, systems)
     if len(systems) < 2:
-        raise UsageError("a comparison needs at least two systems")
+        raise UsageError("a comparison needs at least two systems, by name or in a list")
     scores = comparable_scores(gold, systems, options, reading=reading, judgements=judgements, trees=False)
     return compare_scores(scores, options, progress=progress, engine=engine)
 
@@ -169,15 +171,31 @@ def _checked(options: object) -> CompareOptions:
     return options or CompareOptions()
 
 
-def _named(systems: Sequence[TreebankLike]) -> dict[str, TreebankLike]:
-    """A list of systems by name: that of the file, where each has another one, else a number."""
-    if isinstance(systems, (str, Treebank)):
-        raise UsageError("a comparison needs at least two systems, by name or in a list")
+def systems_by_name(gold: TreebankLike, systems: Mapping[str, TreebankLike] | Sequence[TreebankLike]) -> Mapping[str, TreebankLike]:
+    """The systems by name: in a list, each is called by its file, where each has another one, else by a number."""
+    if isinstance(systems, Mapping):
+        return systems
+    given = cast("object", systems)
+    if isinstance(given, (str, os.PathLike, Tree, Treebank)) or not isinstance(given, Sequence):
+        raise UsageError(f"{_HOW_TO_NAME}, not {type(given).__name__}")
+    if _is_one_system(gold, systems):
+        raise UsageError(f"{_HOW_TO_NAME}; the list that was given holds single trees, so it is one system")
     paths = [path_of(trees) for trees in systems]
     names = [Path(path).stem if path is not None else f"system {number}" for number, path in enumerate(paths, start=1)]
     if len(set(names)) < len(names):
         names = [f"system {number}" for number in range(1, len(names) + 1)]
     return dict(zip(names, systems, strict=True))
+
+
+_HOW_TO_NAME = "systems are given by name, {'mine': a, 'other': b}, or in a list, [a, b]"
+
+
+def _is_one_system(gold: TreebankLike, systems: Sequence[TreebankLike]) -> bool:
+    """Whether what should be systems is one tree for each of several gold sentences."""
+    if not systems or not isinstance(gold, Sequence) or isinstance(gold, str) or len(gold) < 2:
+        return False
+    trees = [isinstance(item, Tree) or (isinstance(item, str) and path_of(item) is None) for item in systems]
+    return all(trees) and (len(systems) == len(gold) or any(isinstance(item, Tree) for item in systems))
 
 
 def comparable_scores(
