@@ -175,9 +175,9 @@ def systems_by_name(gold: TreebankLike, systems: Mapping[str, TreebankLike] | Se
     """The systems by name: in a list, each is called by its file, where each has another one, else by a number."""
     if isinstance(systems, Mapping):
         return systems
-    given = cast("object", systems)
+    given, kind = cast("object", systems), type(systems).__name__
     if isinstance(given, (str, os.PathLike, Tree, Treebank)) or not isinstance(given, Sequence):
-        raise UsageError(f"{_HOW_TO_NAME}, not {type(given).__name__}")
+        raise UsageError(f"{_HOW_TO_NAME}, not {kind}")
     if _is_one_system(gold, systems):
         raise UsageError(f"{_HOW_TO_NAME}; the list that was given holds single trees, so it is one system")
     paths = [path_of(trees) for trees in systems]
