@@ -21,7 +21,7 @@ from results import machine, save_section
 
 from treegauge.data import own_treebank
 from treegauge.io import read
-from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
+from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
 from treegauge.learning.em import cut_blocks, expect_dense
 
 SENTENCES, LONGEST, YARDSTICK = 1_000, 40, 40
@@ -144,7 +144,7 @@ def _yardstick(sentences: BracketedSentences) -> list[str]:
 def _late(sentences: BracketedSentences) -> list[str]:
     """Whether the tiny numbers of a grammar that has nearly been learned slow the kernels down."""
     start = random_grammar(15, sentences.terminals, 1)
-    late = next(itertools.islice(steps(start, sentences), 60, None)).grammar
+    late = next(itertools.islice(reestimation_steps(start, sentences), 60, None)).grammar
     assert isinstance(late, DenseGrammar)
     seconds = iteration(late, sentences)
     return [f"After 60 iterations (15 nonterminals, {late.n_rules:,} rules left) one takes {seconds:.3f} s of CPU time."]

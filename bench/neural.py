@@ -27,7 +27,7 @@ from typing import Any
 
 import torch
 
-from treegauge.neural import PCFG, SpanCRF
+from treegauge.neural import DensePCFG, SpanCRF
 from treegauge.neural.recursion import span_sums, sums_by_width
 
 if os.environ.get("TREEGAUGE_PEERS"):
@@ -104,7 +104,7 @@ def grammar(B: int, n: int, device: str) -> tuple[Any, Any, Any]:
 
 def our_pcfg(given: tuple[Any, Any, Any]) -> Callable[[], Any]:
     def work() -> Any:
-        pcfg = PCFG(*given)
+        pcfg = DensePCFG(*given)
         return pcfg.marginals
 
     return work

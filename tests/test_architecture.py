@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,30 @@ def test_modules_have_about_500_lines_at_most() -> None:
     """A tenth more is about as many."""
     long = {name: n for name, path in NAMES.items() if (n := len(path.read_text("utf-8").splitlines())) > LONGEST * 1.1}
     assert not long
+
+
+def definitions(path: Path, kind: type[ast.ClassDef | ast.FunctionDef]) -> set[str]:
+    """The names of the classes, or of the functions, of a module."""
+    return {node.name for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, kind)}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """The settings of the experiments aside, which all experiments name alike because one command runs them."""
+    places: dict[str, list[str]] = {}
+    for module, path in NAMES.items():
+        for name in definitions(path, ast.ClassDef):
+            if not name.startswith("_") and (not module.startswith("treegauge.experiments.") or name != "Settings"):
+                places.setdefault(name, []).append(module)
+    assert len(places) > 100
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
+def test_no_name_is_a_module_and_a_function_of_one_package() -> None:
+    """Else ``import treegauge.package.name as module`` gives the function."""
+    found: list[str] = []
+    for package in (name for name, path in NAMES.items() if path.name == "__init__.py"):
+        folder = NAMES[package].parent
+        modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+        exported = getattr(import_module(package), "__all__", ())
+        found += [f"{package}.{name}" for name in exported if name in modules and callable(getattr(import_module(package), name))]
+    assert not found

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from treegauge.errors import Refused
 from treegauge.humancheck.editing import (
     EDITS,
-    add,
+    add_bracket,
     changed_brackets,
     delete,
     edited_tree,
     move_next,
     move_out,
     move_previous,
-    relabel,
+    relabel_node,
 )
 from treegauge.humancheck.judgements import LONGEST_TREE
 from treegauge.testing.strategies import trees
@@ -40,7 +40,7 @@ def test_no_edit_changes_a_word_or_leaves_an_empty_bracket(tree: Tree, name: str
 @given(trees(), st.data())
 def test_add_and_delete_undo_each_other(tree: Tree, data: st.DataObject) -> None:
     node = data.draw(st.integers(0, tree.size - 1))
-    found = add(tree, node, node, "NEW")
+    found = add_bracket(tree, node, node, "NEW")
     assert list(found.tree.nodes())[found.node].label == "NEW"
     if found.node:
         assert delete(found.tree, found.node).tree == tree
@@ -61,7 +61,7 @@ def test_every_tree_can_be_taken_down_and_built_again(tree: Tree) -> None:
     spans = [(start, end) for node, start, end in tree.nodes_with_spans() if not node.is_preterminal]
     for start, end in sorted(spans[1:], key=lambda span: span[0] - span[1]):
         inside = [number for number, (_, first, last) in enumerate(built.nodes_with_spans()) if start <= first and last <= end]
-        built = add(built, inside[0], _sibling(built, inside[0], inside), "X").tree
+        built = add_bracket(built, inside[0], _sibling(built, inside[0], inside), "X").tree
     assert sorted((start, end) for node, start, end in built.nodes_with_spans() if not node.is_preterminal) == sorted(spans)
 
 
@@ -69,7 +69,7 @@ def _sibling(tree: Tree, first: int, candidates: list[int]) -> int:
     """The last of some nodes that stands below the same node as another one."""
     for number in reversed(candidates):
         try:
-            add(tree, first, number, "TRY")
+            add_bracket(tree, first, number, "TRY")
         except Refused:
             continue
         return number
@@ -93,11 +93,11 @@ def test_moves() -> None:
     [
         (lambda: delete(TREE, 0), "whole sentence"),
         (lambda: delete(TREE, 2), "tag"),
-        (lambda: relabel(TREE, 1, "a b"), "without blanks"),
-        (lambda: relabel(TREE, 1, "N)"), "without blanks"),
-        (lambda: relabel(TREE, 1, "x" * 101), "characters"),
-        (lambda: relabel(TREE, 99, "NP"), "no such node"),
-        (lambda: add(TREE, 1, 5, "X"), "neighbours"),
+        (lambda: relabel_node(TREE, 1, "a b"), "without blanks"),
+        (lambda: relabel_node(TREE, 1, "N)"), "without blanks"),
+        (lambda: relabel_node(TREE, 1, "x" * 101), "characters"),
+        (lambda: relabel_node(TREE, 99, "NP"), "no such node"),
+        (lambda: add_bracket(TREE, 1, 5, "X"), "neighbours"),
         (lambda: move_out(TREE, 1), "directly below"),
         (lambda: move_out(TREE, 6), "first or the last"),
         (lambda: move_out(TREE, 12), "empty"),
@@ -123,6 +123,6 @@ def test_only_trees_over_the_same_words_are_taken(text: str) -> None:
 
 
 def test_changed_brackets() -> None:
-    removed, new = changed_brackets(TREE, relabel(TREE, 1, "QP").tree)
+    removed, new = changed_brackets(TREE, relabel_node(TREE, 1, "QP").tree)
     assert (removed, new) == ([("NP", 0, 2)], [("QP", 0, 2)])
     assert changed_brackets(TREE, TREE) == ([], [])

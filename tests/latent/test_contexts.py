@@ -12,7 +12,7 @@ from treegauge.errors import UsageError
 from treegauge.grammar.latent.grammar import join_counts, usage
 from treegauge.grammar.latent.rows import offsets
 from treegauge.learning.latent.em import expect, parameters
-from treegauge.learning.latent.split_merge import Schedule, begin, context_counts, node_contexts, steps
+from treegauge.learning.latent.split_merge import Schedule, begin, context_counts, node_contexts, training_steps
 from treegauge.learning.latent.treebank import first_counts, treebank_arrays
 from treegauge.trees.tree import Tree
 
@@ -78,7 +78,7 @@ def test_contexts_make_the_trees_likelier_and_take_the_first_round() -> None:
         expect(arrays, parameters(arrays, each, PLAIN, 0.0)).log_likelihood for each in (counts, first_counts(arrays, np.float64))
     )
     assert better > plain
-    made = [step.state for step in steps(arrays, begin(arrays), 2, (1,), Schedule(4, 2, 2), contexts=("tags",))]
+    made = [step.state for step in training_steps(arrays, begin(arrays), 2, (1,), Schedule(4, 2, 2), contexts=("tags",))]
     assert [(state.round, state.iteration) for state in made] == [(1, i) for i in range(5, 9)] + [(2, i) for i in range(1, 9)]
     assert [len(state.up) for state in made][:7] == [1] * 7
     assert not made[0].up[0].any()
@@ -87,7 +87,7 @@ def test_contexts_make_the_trees_likelier_and_take_the_first_round() -> None:
 def test_rare_contexts_split_nothing_and_unknown_ones_are_refused() -> None:
     arrays = treebank_arrays(TREES)
     assert context_counts(arrays, ("phrases",)) is None
-    first = next(steps(arrays, begin(arrays), 1, (1,), Schedule(4, 2, 2), contexts=("phrases",)))
+    first = next(training_steps(arrays, begin(arrays), 1, (1,), Schedule(4, 2, 2), contexts=("phrases",)))
     assert (first.state.round, first.state.iteration) == (1, 1)
     with pytest.raises(UsageError, match="phrases, tags, inner"):
         context_counts(arrays, ("words",))

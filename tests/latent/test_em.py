@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.latent.toys import PLAIN, TREES, assignments, toy
 
-from treegauge.grammar.latent.grammar import Smoothing, coarser_sizes, join_counts, level_of, usage
+from treegauge.grammar.latent.grammar import LatentSmoothing, coarser_sizes, join_counts, level_of, usage
 from treegauge.grammar.latent.rows import drop_small, offsets
 from treegauge.learning.latent.em import expect, parameters
-from treegauge.learning.latent.split_merge import Schedule, begin, merge_map, split_counts, steps
+from treegauge.learning.latent.split_merge import Schedule, begin, merge_map, split_counts, training_steps
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, first_counts, treebank_arrays
 from treegauge.trees.tree import Tree
 
@@ -109,7 +109,7 @@ def test_what_a_merge_costs_is_the_loss_of_likelihood() -> None:
 
 def test_threads_do_not_change_the_result() -> None:
     arrays, counts = toy(TREES * 5)
-    given_probabilities = parameters(arrays, counts, Smoothing())
+    given_probabilities = parameters(arrays, counts, LatentSmoothing())
     one, two = (expect(arrays, given_probabilities, threads) for threads in (1, 2))
     assert one.log_likelihood == two.log_likelihood
     assert np.array_equal(one.counts.binary.value, two.counts.binary.value)
@@ -130,7 +130,7 @@ def test_rows_are_dropped_relative_to_their_rule() -> None:
 
 def test_smoothing_keeps_probabilities() -> None:
     arrays, counts = toy()
-    level = level_of(arrays.base, arrays.table, counts, Smoothing(0.2))
+    level = level_of(arrays.base, arrays.table, counts, LatentSmoothing(0.2))
     total = np.zeros(int(level.sizes.sum()))
     for rows, rules in ((level.binary, arrays.base.binary), (level.unary, arrays.base.unary)):
         for rule in range(len(rules)):
@@ -144,10 +144,10 @@ def test_smoothing_keeps_probabilities() -> None:
 def test_training_goes_through_its_stages_and_can_go_on_from_any_state() -> None:
     arrays = treebank_arrays(TREES * 3)
     schedule = Schedule(after_split=4, after_merge=2, smoothed=2)
-    whole = list(steps(arrays, begin(arrays), 2, (7,), schedule))
+    whole = list(training_steps(arrays, begin(arrays), 2, (7,), schedule))
     assert [(s.state.round, s.state.iteration, s.complete) for s in whole] == [(r, i, i == 8) for r in (1, 2) for i in range(1, 9)]
     for cut in (2, 4, 8, 11):
-        rest = list(steps(arrays, whole[cut - 1].state, 2, (7,), schedule))
+        rest = list(training_steps(arrays, whole[cut - 1].state, 2, (7,), schedule))
         assert len(rest) == len(whole) - cut
         for old, new in zip(whole[-1].state.counts.binary, rest[-1].state.counts.binary, strict=True):
             assert np.array_equal(old, new)

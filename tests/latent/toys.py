@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.grammar.latent.grammar import Counts, Smoothing
+from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing
 from treegauge.grammar.latent.lexicon import LexiconSmoothing, pair_probabilities
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings
 from treegauge.grammar.latent.rows import Rows
 from treegauge.grammar.latent.symbols import BaseGrammar
-from treegauge.learning.latent.em import Parameters
+from treegauge.learning.latent.em import EMParameters
 from treegauge.learning.latent.split_merge import split_counts
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, TreebankArrays, first_counts, treebank_arrays
 from treegauge.trees.tree import Tree
 
-PLAIN = Smoothing(0.0, LexiconSmoothing(0.0, 0.0, 0.0))
+PLAIN = LatentSmoothing(0.0, LexiconSmoothing(0.0, 0.0, 0.0))
 """No smoothing at all."""
 
 TREES = [
@@ -35,7 +35,7 @@ TREES = [
 ]
 
 
-def toy(trees: list[Tree] = TREES, splits: int = 1, seed: int = 0, noise: float = 0.5) -> tuple[TreebankArrays, Counts]:
+def toy(trees: list[Tree] = TREES, splits: int = 1, seed: int = 0, noise: float = 0.5) -> tuple[TreebankArrays, LatentCounts]:
     """A treebank and uneven counts in which every symbol has ``2 ** splits`` subcategories."""
     arrays = treebank_arrays(trees)
     counts = first_counts(arrays, np.float64)
@@ -53,7 +53,7 @@ def weight_of(rows: Rows, rule: int, i: int, j: int, k: int = 0) -> float:
     return 0.0
 
 
-def assignments(arrays: TreebankArrays, given: Parameters, tree: int) -> Iterator[tuple[tuple[int, ...], float]]:
+def assignments(arrays: TreebankArrays, given: EMParameters, tree: int) -> Iterator[tuple[tuple[int, ...], float]]:
     """All ways to give subcategories to the nodes of a tree, with their joint probabilities."""
     nodes = arrays.nodes
     low, high = int(nodes.start[tree]), int(nodes.start[tree + 1])
@@ -81,7 +81,7 @@ class Enumerated(NamedTuple):
 
 
 def model_of(
-    trees: list[Tree] = TREES, splits: int = 1, seeds: tuple[int, ...] = (0,), smoothing: Smoothing = PLAIN
+    trees: list[Tree] = TREES, splits: int = 1, seeds: tuple[int, ...] = (0,), smoothing: LatentSmoothing = PLAIN
 ) -> LatentModel:
     """A model of uneven grammars, one for each seed."""
     arrays = treebank_arrays(trees)

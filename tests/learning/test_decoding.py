@@ -9,7 +9,7 @@ import pytest
 
 from treegauge.grammar import PCFG
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar
-from treegauge.learning.decoding import decode
+from treegauge.learning.decoding import decode_brackets
 from treegauge.parsing import Forest
 
 
@@ -19,7 +19,7 @@ def test_both_parses_are_those_of_the_forest(seed: int) -> None:
     grammar = random_grammar(4, list("abc"), seed)
     words = [rng.choice(list("abcz") if i == 0 else list("abc"), int(rng.integers(1, 8))).tolist() for i in range(6)]
     rules = grammar.to_pcfg()
-    for found, sentence in zip(decode(grammar, BracketedSentences.of([(w, []) for w in words])), words, strict=True):
+    for found, sentence in zip(decode_brackets(grammar, BracketedSentences.of([(w, []) for w in words])), words, strict=True):
         forest = Forest(rules, sentence)
         assert (found is None) == (not forest.has_parse)
         if found is not None:
@@ -34,11 +34,11 @@ def test_both_parses_are_those_of_the_forest(seed: int) -> None:
 
 def test_what_is_out_of_range_is_decoded_too() -> None:
     grammar = PCFG.parse('S -> B S [.5] | B B [.5]\nB -> B B [.1] | "a" [.1] | "z" [.8]\nA -> A A [.45] | "a" [.55]')
-    (found,) = decode(DenseGrammar.from_pcfg(grammar), BracketedSentences.of([(["a"] * 260, [])]))
+    (found,) = decode_brackets(DenseGrammar.from_pcfg(grammar), BracketedSentences.of([(["a"] * 260, [])]))
     assert found is not None
     assert len(found.viterbi) == len(found.bracketed_recall) == 259
     assert math.isfinite(found.expected_brackets)
 
 
 def test_no_words_have_no_parse() -> None:
-    assert decode(random_grammar(2, ["a"], 1), BracketedSentences.of([([], [])])) == [None]
+    assert decode_brackets(random_grammar(2, ["a"], 1), BracketedSentences.of([([], [])])) == [None]

@@ -16,9 +16,9 @@ from known_answers import exact_cases
 
 from treegauge.errors import MismatchError
 from treegauge.grammar import PCFG
-from treegauge.learning import BracketedSentences, DenseGrammar, learnable, random_grammar, reestimate, steps
+from treegauge.learning import BracketedSentences, DenseGrammar, learnable, random_grammar, reestimate, reestimation_steps
 from treegauge.learning.em import cut_blocks, expect_dense, expect_rules
-from treegauge.learning.kernels import OUT_OF_RANGE, BlockCounts, DenseRules, count_block, new_chart
+from treegauge.learning.kernels import OUT_OF_RANGE, BlockCounts, BlockRules, count_block, new_chart
 from treegauge.testing.enumeration import all_parses
 from treegauge.trees.tree import Production, Tree
 
@@ -136,7 +136,7 @@ def test_the_likelihood_never_falls(grammar: PCFG, corpus: Corpus) -> None:
     sentences = BracketedSentences.of(corpus)
     made = []
     try:
-        for number, taken in enumerate(steps(learnable(grammar), sentences)):
+        for number, taken in enumerate(reestimation_steps(learnable(grammar), sentences)):
             made.append(taken)
             if number == 6:
                 break
@@ -152,7 +152,7 @@ def test_what_is_impossible_stays_impossible() -> None:
     grammar = random_grammar(4, ["a", "b"], 5)
     grammar.binary[0, 1, 2] = grammar.lexical[1, 3] = 0.0
     sentences = BracketedSentences.of([(["a", "b", "a", "b"], [(0, 2)]), (["b", "b"], [])])
-    for number, taken in enumerate(steps(grammar, sentences)):
+    for number, taken in enumerate(reestimation_steps(grammar, sentences)):
         now = taken.better
         assert isinstance(now, DenseGrammar)
         assert now.binary[0, 1, 2] == now.lexical[1, 3] == 0.0
@@ -171,7 +171,7 @@ def test_sentences_without_a_compatible_parse_are_counted_and_teach_nothing() ->
     grammar = PCFG.parse('S -> S S [.5] | "a" [.5]')
     good: Corpus = [(["a", "a", "a"], [(0, 2)])]
     bad: Corpus = [(["a", "x"], []), (["a"] * 3, [(0, 2), (1, 3)])]
-    alone, together = (next(steps(learnable(grammar), BracketedSentences.of(c))) for c in (good, good + bad))
+    alone, together = (next(reestimation_steps(learnable(grammar), BracketedSentences.of(c))) for c in (good, good + bad))
     assert together.skipped == 2
     assert together.cross_entropy == alone.cross_entropy
     assert table_of(together.better) == table_of(alone.better)
@@ -232,7 +232,7 @@ def test_a_sentence_that_leaves_the_range_of_the_kernels_is_counted_exactly() ->
     block = cut_blocks(sentences).blocks[0]
     counts = BlockCounts(np.zeros((3, 9)), np.zeros((1, 3)), np.empty(2))
     lexical = dense.lexical[:1] / 0.55
-    count_block(block.tokens, DenseRules(dense.binary.reshape(3, 9), lexical, np.log([0.55])), new_chart(n, 3, 2 * n), counts)
+    count_block(block.tokens, BlockRules(dense.binary.reshape(3, 9), lexical, np.log([0.55])), new_chart(n, 3, 2 * n), counts)
     assert counts.log_probability[0] == OUT_OF_RANGE, "else this tests nothing"
     counted, wanted = expect_dense(dense, cut_blocks(sentences)), expect_rules(grammar, sentences)
     assert counted.log_probability.tolist() == pytest.approx(wanted.log_probability.tolist(), rel=1e-12)

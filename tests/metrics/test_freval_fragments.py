@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.metrics import fragments
-from treegauge.metrics.fragments import BySize, count_fragments, times
+from treegauge.metrics.fragments import BySize, count_fragments, polynomial_product
 
 
 @st.composite
@@ -65,7 +65,7 @@ def test_products_of_polynomials(one: list[int], other: list[int]) -> None:
     for i, a in enumerate(one):
         for j, b in enumerate(other):
             expected[i + j] += a * b
-    assert times(one, other) == expected
+    assert polynomial_product(one, other) == expected
 
 
 def test_a_star_of_two_thousand_and_a_chain_of_a_hundred_thousand() -> None:

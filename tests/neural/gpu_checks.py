@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from treegauge.neural import PCFG, SpanCRF
+from treegauge.neural import DensePCFG, SpanCRF
 from treegauge.neural.recursion import log_partition, span_sums, sums_by_width
 
 if os.environ.get("TREEGAUGE_PEERS"):
@@ -143,15 +143,15 @@ def check_pcfg() -> None:
     for batched in (True, False):
         given = grammar(5, 11, 4, 6, batched=batched)
         lengths = [11, 7, 2, 5, 11]
-        on_cpu, on_gpu = PCFG(*given, lengths), PCFG(*(x.to(DEVICE) for x in given), lengths)
+        on_cpu, on_gpu = DensePCFG(*given, lengths), DensePCFG(*(x.to(DEVICE) for x in given), lengths)
         assert (on_cpu.log_partition - on_gpu.log_partition.cpu()).abs().max() < 1e-10
         for a, b in zip(on_cpu.marginals, on_gpu.marginals, strict=True):
             assert (a - b.cpu()).abs().max() < 1e-10
-        floats = PCFG(*(x.to(DEVICE, torch.float32) for x in given), lengths)
+        floats = DensePCFG(*(x.to(DEVICE, torch.float32) for x in given), lengths)
         assert (floats.log_partition.cpu() - on_cpu.log_partition).abs().max() < 1e-4
         assert (floats.marginals.spans.cpu() - on_cpu.marginals.spans).abs().max() < 1e-4
     small = [x.to(DEVICE).requires_grad_() for x in grammar(2, 4, 2, 2, batched=True)]
-    assert torch.autograd.gradcheck(lambda *x: PCFG(*x, [4, 3]).log_partition, small)
+    assert torch.autograd.gradcheck(lambda *x: DensePCFG(*x, [4, 3]).log_partition, small)
 
 
 def check_torch_struct() -> None:
@@ -169,7 +169,7 @@ def check_torch_struct() -> None:
     root, rules, emissions = (x.to(DEVICE) for x in grammar(4, 8, 3, 5, batched=True))
     lengths = torch.tensor([8, 5, 2, 7], device=DEVICE)
     assert (
-        SentCFG((emissions, rules, root), lengths=lengths).partition - PCFG(root, rules, emissions, lengths).log_partition
+        SentCFG((emissions, rules, root), lengths=lengths).partition - DensePCFG(root, rules, emissions, lengths).log_partition
     ).abs().max() < 1e-11
 
 

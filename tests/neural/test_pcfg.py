@@ -11,7 +11,7 @@ import pytest
 from treegauge.errors import UsageError
 from treegauge.learning import BracketedSentences, random_grammar, read_brackets
 from treegauge.learning.em import expect_dense, expect_on_device
-from treegauge.neural import PCFG
+from treegauge.neural import DensePCFG
 from treegauge.parsing import Forest
 
 SENTENCES = "a b a c\n(a b) c b\nc\n((b a) (c c)) a"
@@ -25,7 +25,7 @@ def shared(sentences: BracketedSentences, seed: int, i: int) -> tuple[Any, Any]:
     with np.errstate(divide="ignore"):
         root = np.log(np.eye(3)[0])
     emissions = np.log(grammar.lexical[[number[word] for word in words]])[None]
-    return PCFG(root, np.log(grammar.binary), emissions), Forest(grammar.to_pcfg(), words)
+    return DensePCFG(root, np.log(grammar.binary), emissions), Forest(grammar.to_pcfg(), words)
 
 
 @pytest.mark.parametrize("i", range(4))
@@ -65,15 +65,15 @@ def test_tensors_as_arrays(batched: bool) -> None:
     rules = rng.normal(size=(3, 2, 5, 5) if batched else (2, 5, 5))
     allowed = rng.random((3, 5, 5)) < 0.9
     allowed[:, 0] = True
-    array = PCFG(root, rules, emissions, [5, 3, 2], allowed=allowed)
+    array = DensePCFG(root, rules, emissions, [5, 3, 2], allowed=allowed)
     given = [torch.as_tensor(x) for x in (root, rules, emissions)]
-    tensor = PCFG(*given, [5, 3, 2], allowed=allowed)
+    tensor = DensePCFG(*given, [5, 3, 2], allowed=allowed)
     assert np.allclose(array.log_partition, tensor.log_partition)
     for a, b in zip(array.marginals, tensor.marginals, strict=True):
         assert np.allclose(a, b, atol=1e-12)
     assert [best.tree for best in array.decode()] == [best.tree for best in tensor.decode()]
     inputs = [x.clone().requires_grad_() for x in given]
-    assert torch.autograd.gradcheck(lambda *x: PCFG(*x, [5, 3, 2], allowed=allowed).log_partition, inputs)
+    assert torch.autograd.gradcheck(lambda *x: DensePCFG(*x, [5, 3, 2], allowed=allowed).log_partition, inputs)
 
 
 @pytest.mark.torch
@@ -85,13 +85,13 @@ def test_the_gradient_of_expected_counts(shared: bool) -> None:
     given = [torch.randn(*size, dtype=torch.float64, generator=generator).requires_grad_() for size in sizes]
     allowed = torch.ones(2, 3, 3, dtype=torch.bool)
     allowed[0, 0, 1] = False
-    assert torch.autograd.gradcheck(lambda *x: tuple(PCFG(*x, [3, 2], allowed=allowed).marginals), given)
+    assert torch.autograd.gradcheck(lambda *x: tuple(DensePCFG(*x, [3, 2], allowed=allowed).marginals), given)
 
 
 def test_errors() -> None:
     with pytest.raises(UsageError, match="rules of 2 nonterminals and 3 preterminals"):
-        PCFG(np.zeros(2), np.zeros((2, 4, 4)), np.zeros((1, 3, 3)))
+        DensePCFG(np.zeros(2), np.zeros((2, 4, 4)), np.zeros((1, 3, 3)))
     with pytest.raises(UsageError, match="emissions"):
-        PCFG(np.zeros(2), np.zeros((2, 5, 5)), np.zeros((3, 3)))
+        DensePCFG(np.zeros(2), np.zeros((2, 5, 5)), np.zeros((3, 3)))
     with pytest.raises(UsageError, match="allowed"):
-        PCFG(np.zeros(2), np.zeros((2, 5, 5)), np.zeros((1, 3, 3)), allowed=np.ones((1, 2, 2)))
+        DensePCFG(np.zeros(2), np.zeros((2, 5, 5)), np.zeros((1, 3, 3)), allowed=np.ones((1, 2, 2)))

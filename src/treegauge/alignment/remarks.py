@@ -16,7 +16,7 @@ from treegauge.alignment.alignment import Note
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["REMARKS", "TagUse", "advice_on", "notes_with_remarks", "remarks_on", "with_advice"]
+__all__ = ["REMARKS", "TagUse", "advice_on", "notes_with_remarks", "remarks_on_parses", "with_advice"]
 
 REMARKS = ("all-words", "all-tags")
 """The kinds of note about all parses together."""
@@ -53,7 +53,7 @@ class TagUse:
         self.tagged += other.tagged
 
 
-def remarks_on(notes: Sequence[Note], n_gold: int, gold: TagUse, test: TagUse) -> list[Note]:
+def remarks_on_parses(notes: Sequence[Note], n_gold: int, gold: TagUse, test: TagUse) -> list[Note]:
     """The remarks on a system's parses, given the notes on them, the number of gold sentences, and the tags of both sides."""
     return [*_on_words(notes, n_gold), *_on_tags(gold, test)]
 
@@ -63,7 +63,7 @@ def notes_with_remarks(notes: Sequence[Note], gold: Treebank, test: Treebank) ->
     uses = TagUse(), TagUse()
     for use, bank in zip(uses, (gold, test), strict=True):
         use.add(bank)
-    return (*notes, *remarks_on(notes, len(gold), *uses))
+    return (*notes, *remarks_on_parses(notes, len(gold), *uses))
 
 
 def _on_words(notes: Sequence[Note], n_gold: int) -> list[Note]:

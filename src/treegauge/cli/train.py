@@ -22,7 +22,7 @@ from treegauge.tables import number_of
 
 if TYPE_CHECKING:
     from treegauge.learning.latent.training import Iterated
-    from treegauge.learning.latent.tuning import Tried
+    from treegauge.learning.latent.tuning import Trial
 
 
 @click.command(
@@ -121,10 +121,10 @@ def _teller(quiet: bool, began: float) -> Callable[[Iterated], None]:
     return tell
 
 
-def _try_teller(quiet: bool) -> Callable[[Tried], None]:
+def _try_teller(quiet: bool) -> Callable[[Trial], None]:
     live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
 
-    def tell(tried: Tried) -> None:
+    def tell(tried: Trial) -> None:
         if not quiet:
             click.echo(
                 f"{chr(13) + chr(27) + '[K' if live else ''}held-out F1 {100 * tried.f1:.2f} at lam {tried.lam:g}: {tried.what}",

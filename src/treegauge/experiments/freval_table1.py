@@ -53,7 +53,7 @@ ANNOTATED = "traces,root,redundant,annotate"
 
 
 @dataclass(frozen=True)
-class System:
+class OwnParser:
     """A parser of our own: its name, how its grammar is made of trees, and the objectives it is decoded with."""
 
     name: str
@@ -62,14 +62,14 @@ class System:
 
 
 SYSTEMS = (
-    System("PCFG", {"steps": "traces,functions,root,redundant,binarise:h=1"}, {"viterbi": {}}),
-    System("MH", {"steps": "traces,root,mh", "lexicon": "collins"}, {"viterbi": {}}),
-    System(
+    OwnParser("PCFG", {"steps": "traces,functions,root,redundant,binarise:h=1"}, {"viterbi": {}}),
+    OwnParser("MH", {"steps": "traces,root,mh", "lexicon": "collins"}, {"viterbi": {}}),
+    OwnParser(
         "DOP",
         {"steps": "traces,functions,root,redundant,binarise:h=1", "estimator": "corrected", "lexicon": "collins"},
         {"labelled-recall": {}},
     ),
-    System(
+    OwnParser(
         "annotated",
         {"steps": ANNOTATED},
         {

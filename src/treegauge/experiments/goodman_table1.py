@@ -18,9 +18,9 @@ from treegauge import alignment
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
-from treegauge.experiments.presentation import Line, LineFigure, Summary, paper_table, summary
-from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, steps
-from treegauge.learning.decoding import decode
+from treegauge.experiments.presentation import Line, LineFigure, Summary, paper_table, summarise
+from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
+from treegauge.learning.decoding import decode_brackets
 from treegauge.metrics.goodman import Goodman
 from treegauge.metrics.metric import total_of
 from treegauge.parsing.parser import fallback
@@ -114,9 +114,9 @@ def one_run(sentences: BracketedSentences, settings: Settings, number: int, thre
     rates: dict[str, Rates] = {parser: {name: [] for name in CRITERIA} for parser in (VITERBI, RECALL)}
     entropy: list[float] = []
     unparsed: list[int] = []
-    for taken in itertools.islice(steps(start, train, threads=threads), settings.iterations + 1):
+    for taken in itertools.islice(reestimation_steps(start, train, threads=threads), settings.iterations + 1):
         assert isinstance(taken.grammar, DenseGrammar)
-        decoded = decode(taken.grammar, test)
+        decoded = decode_brackets(taken.grammar, test)
         guesses = {
             VITERBI: [_guess(test.words(i), found and found.viterbi) for i, found in enumerate(decoded)],
             RECALL: [_guess(test.words(i), found and found.bracketed_recall) for i, found in enumerate(decoded)],
@@ -171,7 +171,7 @@ def _report(sentences: BracketedSentences, settings: Settings, results: Sequence
     for name in CRITERIA:
         pairs = zip(last[VITERBI, name], last[RECALL, name], strict=True)
         last[DIFFERENCE, name] = [b - a for a, b in pairs]
-    ours = {key: summary(values) for key, values in last.items()}
+    ours = {key: summarise(values) for key, values in last.items()}
     tests = {name: paired_t(last[VITERBI, name], last[RECALL, name]) for name in CRITERIA}
     unparsed = sum(result["unparsed"][-1] for result in results) / sum(result["test"] for result in results)
     table = paper_table(
@@ -247,7 +247,7 @@ def typical_run(results: Sequence[Mapping[str, Any]], name: str) -> int:
 def _figure(name: str, results: Sequence[Mapping[str, Any]]) -> LineFigure:
     lines: list[Line] = []
     for parser in (VITERBI, RECALL):
-        columns = [summary(values) for values in zip(*(result["rates"][parser][name] for result in results), strict=True)]
+        columns = [summarise(values) for values in zip(*(result["rates"][parser][name] for result in results), strict=True)]
         lines.append(
             Line(
                 parser,

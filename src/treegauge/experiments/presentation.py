@@ -33,7 +33,7 @@ __all__ = [
     "criterion_test",
     "in_words",
     "paper_table",
-    "summary",
+    "summarise",
 ]
 
 
@@ -139,10 +139,10 @@ class Summary(NamedTuple):
     deviation: float
 
 
-def summary(values: Sequence[float]) -> Summary:
+def summarise(values: Sequence[float]) -> Summary:
     """Summarise repeated runs; nan where there are none, and for the deviation of one.
 
-    >>> summary([1.0, 2.0, 3.0])
+    >>> summarise([1.0, 2.0, 3.0])
     Summary(least=1.0, most=3.0, mean=2.0, deviation=1.0)
     """
     if not len(values):

@@ -9,7 +9,17 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import parse_with_checkpoint
 from treegauge.experiments.presentation import RateTests
-from treegauge.experiments.simaan_tables import ALGORITHMS, CRITERIA, Outcome, Parses, Variant, cleaner, curve, report, variants
+from treegauge.experiments.simaan_tables import (
+    ALGORITHMS,
+    CRITERIA,
+    Outcome,
+    Parses,
+    Variant,
+    cleaner,
+    curve,
+    experiment_report,
+    variants,
+)
 from treegauge.grammar.counting import statistics
 from treegauge.normalise import collapse_unaries
 from treegauge.parsing.parser import Parser, Sentence
@@ -59,7 +69,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
         },
         settings,
     )
-    return report(corpus.name, Outcome(parses, same, points, about, settings.unaries, settings.unknown_below))
+    return experiment_report(corpus.name, Outcome(parses, same, points, about, settings.unaries, settings.unknown_below))
 
 
 def _parses(variant: Variant, train: Sequence[Tree], test: Sequence[Tree], settings: Settings, work: Work) -> Parses:

@@ -50,7 +50,7 @@ __all__ = [
     "curve_figure",
     "curve_note",
     "curve_table",
-    "report",
+    "experiment_report",
     "unknown_share",
     "variants",
 ]
@@ -281,7 +281,7 @@ class Outcome:
     unknown_below: int
 
 
-def report(corpus: str, outcome: Outcome) -> ExperimentReport:
+def experiment_report(corpus: str, outcome: Outcome) -> ExperimentReport:
     """Tables, figures, notes and data of the experiment."""
     own = {
         (each.variant.name, name): [each.own.rates[name][rate] for rate in COLUMNS]

@@ -18,7 +18,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.normalise import pipeline
 from treegauge.parsing.expected import ExpectedCounts, expected_counts
 from treegauge.parsing.forest import Forest
-from treegauge.parsing.tuning import CRITERIA, SETTINGS, VITERBI, Chosen, DecodingSetting, settings_of_counts
+from treegauge.parsing.tuning import CRITERIA, SETTINGS, VITERBI, DecodingSetting, TunedDecoding, settings_of_counts
 from treegauge.scoring.evaluation import score
 from treegauge.significance.bootstrap_intervals import bootstrap
 from treegauge.significance.resampling import Paired
@@ -37,7 +37,7 @@ SHOWN = (
 class Sweep:
     """The trees of each setting, the settings chosen for each rate, and how good they are."""
 
-    chosen: Chosen
+    chosen: TunedDecoding
     gold: Sequence[Tree]
     trees: Mapping[DecodingSetting, Sequence[Tree]]
     expected: Mapping[DecodingSetting, ExpectedCounts]

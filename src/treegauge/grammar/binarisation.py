@@ -21,7 +21,7 @@ from treegauge.grammar.lexicon import UNKNOWN, signatures
 if TYPE_CHECKING:
     from treegauge.grammar.pcfg import PCFG
 
-__all__ = ["BinaryGrammar", "BinaryRules", "Closure", "UnaryRules", "binarise", "close", "components"]
+__all__ = ["BinaryGrammar", "BinaryRules", "Closure", "UnaryRules", "binarise_grammar", "close", "components"]
 
 Edge = tuple[int, int, float]
 Row = dict[int, float]
@@ -285,11 +285,11 @@ class _Symbols:
         return self.ids[key]
 
 
-def binarise(grammar: PCFG) -> BinaryGrammar:
+def binarise_grammar(grammar: PCFG) -> BinaryGrammar:
     """The columns of a grammar.
 
     >>> from treegauge.grammar.pcfg import PCFG
-    >>> binary = binarise(PCFG.parse('S -> "a" S "b" [0.5] | "a" "b" [0.5]'))
+    >>> binary = binarise_grammar(PCFG.parse('S -> "a" S "b" [0.5] | "a" "b" [0.5]'))
     >>> binary.symbols
     ('S', '"a"', '"b"', '[S "b"]')
     """

@@ -146,9 +146,9 @@ class PCFG:
     @cached_property
     def binary(self) -> BinaryGrammar:
         """The same grammar in the form that charts need; made once."""
-        from treegauge.grammar.binarisation import binarise
+        from treegauge.grammar.binarisation import binarise_grammar
 
-        return binarise(self)
+        return binarise_grammar(self)
 
     def label(self, symbol: str) -> str | None:
         """The label of a symbol in output trees; ``None`` if it does not show."""

@@ -14,7 +14,18 @@ from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_TREE
 from treegauge.humancheck.questions import storable
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["EDITS", "Edit", "add", "changed_brackets", "delete", "edited_tree", "move_next", "move_out", "move_previous", "relabel"]
+__all__ = [
+    "EDITS",
+    "Edit",
+    "add_bracket",
+    "changed_brackets",
+    "delete",
+    "edited_tree",
+    "move_next",
+    "move_out",
+    "move_previous",
+    "relabel_node",
+]
 
 
 class Edit(NamedTuple):
@@ -24,10 +35,10 @@ class Edit(NamedTuple):
     node: int
 
 
-def relabel(tree: Tree, node: int, label: str) -> Edit:
+def relabel_node(tree: Tree, node: int, label: str) -> Edit:
     """Give a node another label.
 
-    >>> print(relabel(Tree.parse("(S (NP (D a) (N b)))"), 1, "QP").tree)
+    >>> print(relabel_node(Tree.parse("(S (NP (D a) (N b)))"), 1, "QP").tree)
     (S (QP (D a) (N b)))
     """
     return Edit(_replace(tree, _path(tree, node), lambda found: [found.replace(label=_valid(label))]), node)
@@ -48,10 +59,10 @@ def delete(tree: Tree, node: int) -> Edit:
     return Edit(_replace(tree, path, lambda found: found.children), above)
 
 
-def add(tree: Tree, first: int, last: int, label: str) -> Edit:
+def add_bracket(tree: Tree, first: int, last: int, label: str) -> Edit:
     """Put a new bracket around the nodes from ``first`` to ``last``, which stand below the same node.
 
-    >>> print(add(Tree.parse("(S (D a) (N b) (V c))"), 1, 2, "NP").tree)
+    >>> print(add_bracket(Tree.parse("(S (D a) (N b) (V c))"), 1, 2, "NP").tree)
     (S (NP (D a) (N b)) (V c))
     """
     one, other = sorted((_path(tree, first), _path(tree, last)))
@@ -126,9 +137,9 @@ def _move_into(tree: Tree, node: int, step: int) -> Edit:
 
 
 EDITS: Mapping[str, Callable[[Tree, int, int, str], Edit]] = {
-    "relabel": lambda tree, node, last, label: relabel(tree, node, label),
+    "relabel": lambda tree, node, last, label: relabel_node(tree, node, label),
     "delete": lambda tree, node, last, label: delete(tree, node),
-    "add": add,
+    "add": add_bracket,
     "out": lambda tree, node, last, label: move_out(tree, node),
     "previous": lambda tree, node, last, label: move_previous(tree, node),
     "next": lambda tree, node, last, label: move_next(tree, node),

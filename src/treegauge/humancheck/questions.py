@@ -96,10 +96,10 @@ Blocks = tuple[tuple[int, int], ...]
 _BLOCKS = re.compile(r"\d{1,9}-\d{1,9}(?: \d{1,9}-\d{1,9})+")
 
 
-def write_blocks(blocks: Blocks) -> str:
+def blocks_as_text(blocks: Blocks) -> str:
     """Spans as text.
 
-    >>> write_blocks(((0, 1), (3, 5)))
+    >>> blocks_as_text(((0, 1), (3, 5)))
     '0-1 3-5'
     """
     return " ".join(f"{start}-{end}" for start, end in blocks)
@@ -480,7 +480,7 @@ class _Finder:
 
     def _number(self, span: WordSpan, label: str, occurrence: Occurrence, kind: int) -> int:
         sentence, gold = self._sentence_hash(span.words), self._gold_hash(occurrence.sentence)
-        bracket = BracketId(sentence, span.start, span.end, storable(label), gold, write_blocks(span.blocks))
+        bracket = BracketId(sentence, span.start, span.end, storable(label), gold, blocks_as_text(span.blocks))
         number = self._numbers.setdefault(bracket, len(self._numbers))
         if number == len(self._spans):
             self._spans.append(span)

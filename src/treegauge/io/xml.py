@@ -15,7 +15,7 @@ from treegauge.io.graphs import Graph, broken_as_graph, treebanks_of
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["Sentence", "XmlHandler", "attribute_text", "found_by_sentence", "found_in", "graph_treebanks"]
+__all__ = ["XmlHandler", "XmlSentence", "attribute_text", "found_by_sentence", "found_in", "graph_treebanks"]
 
 Item = TypeVar("Item")
 
@@ -118,7 +118,7 @@ def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputErro
             return
 
 
-class Sentence(NamedTuple):
+class XmlSentence(NamedTuple):
     """A sentence as its text was read: its line, its id, and the items and errors found there."""
 
     line: int
@@ -126,7 +126,7 @@ class Sentence(NamedTuple):
     found: list[Any]
 
 
-def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> Iterator[Sentence]:
+def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> Iterator[XmlSentence]:
     """The items of each element of that name, read by itself, so that what is broken in one of them costs no other.
 
     An element ends at its end tag or, where that is missing, before the next one begins.
@@ -144,7 +144,7 @@ def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> It
         found: list[Item | InputError] = [*handler.found, *([error] if error is not None else [])]
         handler.found.clear()
         name = _ID.search(piece[: piece.find(b">") + 1])
-        yield Sentence(line, name[1].decode("utf-8", "replace") if name else str(line), found)
+        yield XmlSentence(line, name[1].decode("utf-8", "replace") if name else str(line), found)
     if is_empty:
         raise FormatError(handler.missing() or f"no <{element}> in this XML file", path=text.name)
 

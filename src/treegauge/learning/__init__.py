@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from treegauge.learning.em import DenseGrammar, ReestimationStep, learnable, random_grammar, reestimate, steps
+from treegauge.learning.em import DenseGrammar, ReestimationStep, learnable, random_grammar, reestimate, reestimation_steps
 from treegauge.learning.loop import Iteration, LearningResult, LearningSettings, learn
 from treegauge.learning.sentences import TERMINALS, BracketedSentences, read_brackets
 
@@ -26,5 +26,5 @@ __all__ = [
     "random_grammar",
     "read_brackets",
     "reestimate",
-    "steps",
+    "reestimation_steps",
 ]

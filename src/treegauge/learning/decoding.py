@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.learning.em import DenseGrammar
-from treegauge.learning.kernels import BlockTokens, DenseChart, DenseRules, inside, new_chart, number_cells, outside
+from treegauge.learning.kernels import BlockRules, BlockTokens, DenseChart, inside, new_chart, number_cells, outside
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.free import best_spans
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.trees.tree import Tree
 
-__all__ = ["Brackets", "DecodedBrackets", "decode"]
+__all__ = ["Brackets", "DecodedBrackets", "decode_brackets"]
 
 Brackets = list[tuple[int, int]]
 """The spans of two words or more of a binary tree, each before those inside it."""
@@ -36,13 +36,13 @@ class DecodedBrackets(NamedTuple):
     expected_brackets: float
 
 
-def decode(grammar: DenseGrammar, sentences: BracketedSentences) -> list[DecodedBrackets | None]:
+def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> list[DecodedBrackets | None]:
     """Both parses of each sentence, whose own brackets are ignored; ``None`` where there is no parse.
 
     >>> from treegauge.grammar import PCFG
     >>> from treegauge.learning import read_brackets
     >>> dense = DenseGrammar.from_pcfg(PCFG.parse('S -> S S [.4] | "a" [.6]'))
-    >>> [found] = decode(dense, read_brackets("a a a"))
+    >>> [found] = decode_brackets(dense, read_brackets("a a a"))
     >>> found.viterbi, round(found.expected_brackets, 9)
     ([(0, 3), (1, 3)], 1.5)
     """
@@ -78,7 +78,7 @@ def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64
     """For each span of two words or more how probable it is that a constituent has it; None if out of range."""
     n, N = lexical.shape
     largest = lexical.max(axis=1)
-    grammar = DenseRules(binary, lexical / largest[:, None], np.log(largest))
+    grammar = BlockRules(binary, lexical / largest[:, None], np.log(largest))
     none = np.zeros(0, np.int64)
     tokens = BlockTokens(np.arange(n), np.array([0, n]), none, none, np.array([0, 0]))
     chart: DenseChart = new_chart(n, N, n * (n + 1) // 2)
@@ -87,7 +87,7 @@ def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64
 
 
 @kernel
-def bracket_posteriors(tokens: BlockTokens, grammar: DenseRules, chart: DenseChart, weight: Floats) -> bool:
+def bracket_posteriors(tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, weight: Floats) -> bool:
     """Sum e f over the symbols of each cell; False if the numbers do not fit."""
     n = len(weight)
     cells = number_cells(n, tokens, 0, 0, chart.cell)

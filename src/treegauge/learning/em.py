@@ -30,9 +30,9 @@ from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.learning.kernels import (
     OUT_OF_RANGE,
     BlockCounts,
+    BlockRules,
     BlockTokens,
     DenseChart,
-    DenseRules,
     count_block,
     most_cells,
     new_chart,
@@ -55,7 +55,7 @@ __all__ = [
     "learnable",
     "random_grammar",
     "reestimate",
-    "steps",
+    "reestimation_steps",
     "symbol_names",
 ]
 
@@ -266,7 +266,7 @@ def _count(binary: Float64, words: Float64, block: _Block) -> BlockCounts:
     largest = lexical.max(axis=1)
     divisor = np.where(largest > 0, largest, 1.0)
     with np.errstate(divide="ignore"):
-        grammar = DenseRules(binary, lexical / divisor[:, None], np.log(largest))
+        grammar = BlockRules(binary, lexical / divisor[:, None], np.log(largest))
     chart: DenseChart = new_chart(max(block.longest, 1), N, max(block.cells, 1))
     counts = BlockCounts(np.zeros_like(binary), np.zeros_like(lexical), np.empty(block.last - block.first))
     count_block(block.tokens, grammar, chart, counts)
@@ -373,7 +373,9 @@ def reestimate(grammar: PCFG, sentences: BracketedSentences, *, threads: int | N
     return PCFG(tuple(sorted(made.rules, key=lambda rule: order[rule.production])), made.start, made.labels)
 
 
-def steps(grammar: Learnable, sentences: BracketedSentences, *, threads: int | None = None) -> Iterator[ReestimationStep]:
+def reestimation_steps(
+    grammar: Learnable, sentences: BracketedSentences, *, threads: int | None = None
+) -> Iterator[ReestimationStep]:
     """One step after the other, without end: step ``k`` tells of the grammar after ``k`` re-estimations."""
     prepared = cut_blocks(sentences)
     while True:

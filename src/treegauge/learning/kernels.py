@@ -17,7 +17,7 @@ import numpy as np
 
 from treegauge.parsing.jit import Floats, Ints, kernel
 
-__all__ = ["OUT_OF_RANGE", "BlockCounts", "BlockTokens", "DenseChart", "DenseRules", "count_block", "most_cells", "new_chart"]
+__all__ = ["OUT_OF_RANGE", "BlockCounts", "BlockRules", "BlockTokens", "DenseChart", "count_block", "most_cells", "new_chart"]
 
 OUT_OF_RANGE = np.inf
 """Instead of a sentence's log probability: its numbers do not fit into cells of one scale; count it elsewhere."""
@@ -30,7 +30,7 @@ _FURTHEST = 2.0**400
 _POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
 
 
-class DenseRules(NamedTuple):
+class BlockRules(NamedTuple):
     """P(A -> B C) as (N, N * N); P(A -> w) of a block's words as (words, N), each divided by ``exp(log_largest)``."""
 
     binary: Floats
@@ -189,7 +189,7 @@ def pass_down(P: Floats, f: Floats, y: Floats) -> None:
 
 
 @kernel
-def count_rules(chart: DenseChart, waiting: int) -> None:
+def add_rule_counts(chart: DenseChart, waiting: int) -> None:
     """Count the rules over the cells that wait: add f[A] x[BC] of each."""
     x, f = chart.x, chart.f_of_x
     for k in range(waiting, 4):
@@ -201,7 +201,7 @@ def count_rules(chart: DenseChart, waiting: int) -> None:
 
 
 @kernel
-def inside_cell(c: int, m: int, top: int, grammar: DenseRules, chart: DenseChart) -> bool:
+def inside_cell(c: int, m: int, top: int, grammar: BlockRules, chart: DenseChart) -> bool:
     """e(s, t, A) = sum of P(A -> B C) x[BC]; False if the cell's numbers do not fit one scale."""
     e = chart.inside[c]
     multiply_splits(m, top, chart, chart.x[0])
@@ -216,7 +216,7 @@ def inside_cell(c: int, m: int, top: int, grammar: DenseRules, chart: DenseChart
 
 
 @kernel
-def inside(n: int, first: int, tokens: BlockTokens, grammar: DenseRules, chart: DenseChart) -> bool:
+def inside(n: int, first: int, tokens: BlockTokens, grammar: BlockRules, chart: DenseChart) -> bool:
     """Fill the chart of a sentence whose cells are numbered; False if some cell's numbers do not fit one scale."""
     for s in range(n):
         c = chart.cell[s, s + 1]
@@ -235,7 +235,7 @@ def inside(n: int, first: int, tokens: BlockTokens, grammar: DenseRules, chart: 
 
 
 @kernel
-def outside_cell(m: int, grammar: DenseRules, f: Floats, chart: DenseChart) -> None:
+def outside_cell(m: int, grammar: BlockRules, f: Floats, chart: DenseChart) -> None:
     """Give a cell's outside to the cells of its splits."""
     y, e, N = chart.y, chart.inside, len(f)
     pass_down(grammar.binary, f, y)
@@ -250,7 +250,7 @@ def outside_cell(m: int, grammar: DenseRules, f: Floats, chart: DenseChart) -> N
 
 
 @kernel
-def outside(n: int, cells: int, grammar: DenseRules, chart: DenseChart) -> bool:
+def outside(n: int, cells: int, grammar: BlockRules, chart: DenseChart) -> bool:
     """f of every cell, and the sentence's own counts of binary rules; False if some number is so large that what it
     meets may have been lost."""
     f, waiting = chart.outside, 0
@@ -277,14 +277,14 @@ def outside(n: int, cells: int, grammar: DenseRules, chart: DenseChart) -> bool:
             outside_cell(m, grammar, f[c], chart)
             waiting += 1
             if waiting == 4:
-                count_rules(chart, waiting)
+                add_rule_counts(chart, waiting)
                 waiting = 0
-    count_rules(chart, waiting)
+    add_rule_counts(chart, waiting)
     return True
 
 
 @kernel
-def count_sentence(i: int, tokens: BlockTokens, grammar: DenseRules, chart: DenseChart, counts: BlockCounts) -> float:
+def count_sentence(i: int, tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, counts: BlockCounts) -> float:
     """Add the expected counts of sentence ``i``; its log probability. -inf if a word has no rule; OUT_OF_RANGE if the
     numbers do not fit, or are all 0, which may be for want of a parse or of range."""
     first, n = tokens.word_first[i], tokens.word_first[i + 1] - tokens.word_first[i]
@@ -310,7 +310,7 @@ def count_sentence(i: int, tokens: BlockTokens, grammar: DenseRules, chart: Dens
 
 
 @kernel
-def count_block(tokens: BlockTokens, grammar: DenseRules, chart: DenseChart, counts: BlockCounts) -> None:
+def count_block(tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, counts: BlockCounts) -> None:
     """Add the expected counts of a block of sentences, and note each one's log probability."""
     for i in range(len(counts.log_probability)):
         counts.log_probability[i] = count_sentence(i, tokens, grammar, chart, counts)

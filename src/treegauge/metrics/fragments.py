@@ -21,7 +21,7 @@ from itertools import count
 from operator import add
 from typing import Any, cast
 
-__all__ = ["BySize", "count_fragments", "product", "times"]
+__all__ = ["BySize", "count_fragments", "polynomial_product", "product"]
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SHORT = 24
@@ -43,15 +43,15 @@ def product(polynomials: Iterable[Sequence[int]]) -> Sequence[int]:
     heapq.heapify(heap)
     while len(heap) > 1:
         (_, _, one), (_, _, other) = heapq.heappop(heap), heapq.heappop(heap)
-        longer = times(one, other)
+        longer = polynomial_product(one, other)
         heapq.heappush(heap, (len(longer), next(order), longer))
     return heap[0][2]
 
 
-def times(one: Sequence[int], other: Sequence[int]) -> list[int]:
+def polynomial_product(one: Sequence[int], other: Sequence[int]) -> list[int]:
     """The product of two polynomials without negative coefficients.
 
-    >>> times([1, 2], [3, 0, 1])
+    >>> polynomial_product([1, 2], [3, 0, 1])
     [3, 6, 1, 2]
     """
     short, long = sorted((one, other), key=len)

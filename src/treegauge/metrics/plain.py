@@ -30,7 +30,7 @@ __all__ = [
     "CountingRules",
     "PlainCounter",
     "PresetRules",
-    "Stretch",
+    "TreeSlice",
     "counter",
     "joined",
 ]
@@ -49,7 +49,7 @@ def counter() -> Kernels | None:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class TreeSlice:
     """Some trees of a block that was scanned: ``first:last`` of those in ``part``, whose rows begin at the offsets."""
 
     part: TreeColumns
@@ -59,7 +59,7 @@ class Stretch:
     last: int
 
     @classmethod
-    def of(cls, part: TreeColumns) -> Stretch:
+    def of(cls, part: TreeColumns) -> TreeSlice:
         zero = np.zeros(1, np.int64)
         nodes, tokens = (np.concatenate([zero, np.cumsum(sizes)]) for sizes in (part.n_nodes, part.n_tokens))
         return cls(part, nodes, tokens, 0, len(part.n_nodes))
@@ -67,7 +67,7 @@ class Stretch:
     def __len__(self) -> int:
         return self.last - self.first
 
-    def split(self, count: int) -> tuple[Stretch, Stretch]:
+    def split(self, count: int) -> tuple[TreeSlice, TreeSlice]:
         """The first ``count`` trees, and the rest."""
         middle = self.first + count
         return replace(self, last=middle), replace(self, first=middle)
@@ -205,7 +205,7 @@ class PlainCounter:
                 if plain is not None:
                     numbers[number] = self._special.setdefault(plain, _SPECIAL_WORD + len(self._special))
 
-    def count(self, gold: Stretch, test: Stretch) -> Counted:
+    def count(self, gold: TreeSlice, test: TreeSlice) -> Counted:
         """Count as many sentences as both stretches have."""
         out = np.empty((_COLUMNS, len(gold)), dtype=np.int64)
         room = np.empty((_ROOMS, max(gold.most, test.most) + 2), dtype=np.int32)

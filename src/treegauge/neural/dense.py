@@ -18,7 +18,7 @@ import numpy as np
 
 from treegauge.neural.backend import Array, is_tensor, torch_module, use_triton
 
-__all__ = ["NEVER", "Counts", "DenseRules", "Inside", "inside", "outside"]
+__all__ = ["NEVER", "DensePosteriors", "DenseRules", "Inside", "inside", "outside"]
 
 NEVER = -1e30
 """The logarithm of 0, as in :mod:`treegauge.neural.recursion`."""
@@ -82,7 +82,7 @@ class Inside:
         return self.by_first is None
 
 
-class Counts(NamedTuple):
+class DensePosteriors(NamedTuple):
     """Posteriors: of spans (B, n, n, N) by first and last word, of words (B, n, T), of rules as expected counts shaped like the
     rules, of roots (B, N)."""
 
@@ -230,7 +230,7 @@ class _Gradient:
     by_last: Array
 
 
-def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> Counts:
+def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> DensePosteriors:
     """The posteriors of everything, those of a sentence times its ``weight``; 0 where log Z is -inf."""
     xp = _module(c.words)
     B, n, _ = c.words.shape
@@ -315,14 +315,14 @@ def _back_to_splits(c: Inside, rules: DenseRules, back: _Gradient, d: int, h: Ar
         of_word[:, word] += h[..., :, None] * (weight * numbers)[..., None, :]
 
 
-def _counts(c: Inside, rules: DenseRules, back: _Gradient, share: Array) -> Counts:
+def _counts(c: Inside, rules: DenseRules, back: _Gradient, share: Array) -> DensePosteriors:
     xp = _module(c.words)
     flow = back.chart + xp.swapaxes(back.ends, 1, 2)
     spans = (_at_most(flow, _limits(flow)[1]) * c.chart)[:, :-1, 1:]
     both = (back.both * rules.both).reshape(*rules.both.shape[:-1], share.shape[-1], share.shape[-1])
     if c.shared:
         words = spans[:, _range(c.words, c.words.shape[1]), _range(c.words, c.words.shape[1])]
-        return Counts(spans, words, both, share)
+        return DensePosteriors(spans, words, both, share)
     b = "b" if rules.batched else ""
     first = xp.einsum(f"biac,bix->{b}axc", back.by_first, c.words) * rules.first
     last = xp.einsum(f"biac,bix->{b}acx", back.by_last, c.words) * rules.last
@@ -330,7 +330,7 @@ def _counts(c: Inside, rules: DenseRules, back: _Gradient, share: Array) -> Coun
     flow = flow + xp.einsum(f"biac,{b}acx->bix", back.by_last, rules.last)
     top = xp.concatenate([both, last], -1)
     bottom = xp.concatenate([first, back.pairs * rules.words], -1)
-    return Counts(spans, flow * c.words, xp.concatenate([top, bottom], -2), share)
+    return DensePosteriors(spans, flow * c.words, xp.concatenate([top, bottom], -2), share)
 
 
 def _outer(h: Array, product: Array, like: Array, rules: DenseRules) -> Array:

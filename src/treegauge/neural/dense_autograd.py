@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from treegauge.neural.backend import Tensor
-from treegauge.neural.dense import NEVER, Counts, DenseRules, inside, outside
+from treegauge.neural.dense import NEVER, DensePosteriors, DenseRules, inside, outside
 
 __all__ = ["expected_counts", "log_partition", "log_partition_by_width"]
 
@@ -64,9 +64,9 @@ class _Counts(torch.autograd.Function):
 
 def expected_counts(
     emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool
-) -> Counts:
+) -> DensePosteriors:
     """Posteriors and expected counts, differentiable once."""
-    return Counts(*_Counts.apply(emissions, rules, root, lengths, allowed, shared))
+    return DensePosteriors(*_Counts.apply(emissions, rules, root, lengths, allowed, shared))
 
 
 def log_partition_by_width(

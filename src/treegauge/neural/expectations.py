@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
 from treegauge.neural.backend import torch_module
-from treegauge.neural.pcfg import PCFG
+from treegauge.neural.pcfg import DensePCFG
 
 __all__ = ["Expectation", "allowed_spans", "expected_counts", "on_device"]
 
@@ -81,7 +81,7 @@ def expected_counts(
             words[row, : len(own)] = own
             allowed[row, : len(own), : len(own)] = allowed_spans(len(own), brackets)
         lengths = [len(sentences[i][0]) for i in batch]
-        pcfg = PCFG(root, log_binary, log_lexical[torch.as_tensor(words, device=where)], lengths, allowed=allowed)
+        pcfg = DensePCFG(root, log_binary, log_lexical[torch.as_tensor(words, device=where)], lengths, allowed=allowed)
         found.log_probability[batch] = pcfg.log_partition.cpu().numpy()
         counts = pcfg.marginals
         found.binary[...] += counts.rules.cpu().numpy()

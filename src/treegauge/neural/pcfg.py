@@ -5,7 +5,7 @@ children, so (N, N+T, N+T), as neural PCFGs have it; words stand under pretermin
 nonterminals the two are the same symbols, as in learning from brackets.
 
 >>> import numpy as np
->>> pcfg = PCFG(root=np.zeros(1), rules=np.log(np.full((1, 1, 1), .5)), emissions=np.log(np.full((1, 3, 1), .5)))
+>>> pcfg = DensePCFG(root=np.zeros(1), rules=np.log(np.full((1, 1, 1), .5)), emissions=np.log(np.full((1, 3, 1), .5)))
 >>> np.exp(pcfg.log_partition).tolist(), np.exp(pcfg.log_partition) == [2 * .5**5]
 ([0.0625], array([ True]))
 >>> pcfg.marginals.spans[0, 0, 1, 0].round(9)
@@ -26,19 +26,19 @@ from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
 from treegauge.neural.backend import Array, as_numpy, is_tensor, torch_module
-from treegauge.neural.dense import Counts, DenseRules, inside, outside
+from treegauge.neural.dense import DensePosteriors, DenseRules, inside, outside
 from treegauge.neural.span_crf import checked_lengths
 from treegauge.trees.tree import Child, Tree
 
 if TYPE_CHECKING:
     from treegauge.parsing import Best
 
-__all__ = ["PCFG", "best_parses", "best_values"]
+__all__ = ["DensePCFG", "best_parses", "best_values"]
 
 Floats = NDArray[np.float64]
 
 
-class PCFG:
+class DensePCFG:
     """A PCFG, or a weighted grammar, over each sentence of a batch.
 
     * ``root``: (N,) or (B, N) log-potentials of the root's symbol.
@@ -94,7 +94,7 @@ class PCFG:
         return log_partition(self.emissions, self.rules, self.root, self._lengths, self.allowed, self.shared)
 
     @cached_property
-    def marginals(self) -> Counts:
+    def marginals(self) -> DensePosteriors:
         """Posteriors of spans, words and roots, and expected counts of the rules (summed over a sentence's spans; over the
         batch, if the rules are one set for it); differentiable, in memory that grows with the square of the symbols."""
         if is_tensor(self.emissions):
@@ -142,7 +142,7 @@ def _repeated(root: Array, B: int) -> Array:
     return root[None].expand(B, -1) if is_tensor(root) else np.tile(root, (B, 1))
 
 
-def best_values(pcfg: PCFG) -> list[Array]:
+def best_values(pcfg: DensePCFG) -> list[Array]:
     """The logarithm of the best derivation of each symbol, by width: ``[d - 2]`` is (B, n - d + 1, N); of spans of one word, with
     shared symbols, the emissions."""
     xp: Any = torch_module() if is_tensor(pcfg.emissions) else np
@@ -190,7 +190,7 @@ def _largest(xp: Any, values: Array) -> Array:
     return xp.amax(values.reshape(*values.shape[:2], -1), -1)
 
 
-def best_parses(pcfg: PCFG, log_z: Floats, words: Sequence[Sequence[str]] | None) -> list[Best]:
+def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]] | None) -> list[Best]:
     """The best parse of each sentence of a batch; a sentence without one has nan for a score and a flat tree."""
     from treegauge.parsing import Best
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from treegauge.neural.backend import Tensor, torch_module
-from treegauge.neural.pcfg import PCFG
+from treegauge.neural.pcfg import DensePCFG
 from treegauge.neural.span_crf import SpanCRF
 
 __all__ = ["SentCFG", "TreeCRF"]
@@ -126,7 +126,7 @@ class SentCFG:
     def __init__(self, log_potentials: Sequence[Tensor], lengths: Tensor | None = None) -> None:
         self.log_potentials, self.lengths = tuple(log_potentials), lengths
         terms, rules, roots = log_potentials
-        self.pcfg = PCFG(roots, rules, terms, lengths)
+        self.pcfg = DensePCFG(roots, rules, terms, lengths)
         self.batch_shape, self.event_shape = terms.shape[:1], terms.shape[1:]
 
     @property

@@ -25,7 +25,7 @@ def log_sum(x: "Any") -> "Any":
 
 
 @triton.jit
-def place_of(p: "Any", LENGTH: "Any", n: "Any", total: "Any") -> "Any":
+def cell_place(p: "Any", LENGTH: "Any", n: "Any", total: "Any") -> "Any":
     """The sentence, the first and the last word of the p-th cell, its sentence's length, and whether it is a span of it."""
     b = p // (n * n)
     cell = (p - b * n * n).to(tl.int32)
@@ -76,7 +76,7 @@ def weights_kernel(
 ) -> "Any":  # fmt: skip
     """The weights of some spans as left and as right parts."""
     p = tl.program_id(0).to(tl.int64) * SPANS + tl.arange(0, SPANS)
-    b, s, last, length, mask = place_of(p, LENGTH, n, total)
+    b, s, last, length, mask = cell_place(p, LENGTH, n, total)
     at = b * step_b + s * step_s + last * step_last
     _, real, _ = worth_of(SCORES, NULL, at, mask, label_step, size, LABELS, HAS_NULL)
     if HAS_NULL:
@@ -96,7 +96,7 @@ def marginals_kernel(
 ) -> "Any":  # fmt: skip
     """The posteriors of some spans' labels; or, times each sentence's weight, the gradient to the scores, null labels too."""
     p = tl.program_id(0).to(tl.int64) * SPANS + tl.arange(0, SPANS)
-    b, s, last, length, mask = place_of(p, LENGTH, n, total)
+    b, s, last, length, mask = cell_place(p, LENGTH, n, total)
     at = b * step_b + s * step_s + last * step_last
     x, real, share = worth_of(SCORES, NULL, at, mask, label_step, size, LABELS, HAS_NULL)
     left = tl.load(AS_LEFT + p, mask=mask, other=0.0)

@@ -67,7 +67,7 @@ def add_products(
 
 
 @triton.jit
-def weights_of(LEFT: "Any", RIGHT: "Any", w: "Any", mask: "Any", DOUBLE: tl.constexpr) -> "Any":
+def exp_weights(LEFT: "Any", RIGHT: "Any", w: "Any", mask: "Any", DOUBLE: tl.constexpr) -> "Any":
     """e^left and e^right of spans; read before the splits are summed, so that nobody waits for them."""
     am, ae = split_exp(tl.load(LEFT + w, mask=mask, other=-1e9), DOUBLE)
     rm, re = split_exp(tl.load(RIGHT + w, mask=mask, other=-1e9), DOUBLE)
@@ -109,7 +109,7 @@ def inside_kernel(
     for first in range(0, length, TILE):
         s = first + i
         mask = s < length
-        am, ae, rm, re = weights_of(LEFT, RIGHT, weights + s * n + s, mask, DOUBLE)
+        am, ae, rm, re = exp_weights(LEFT, RIGHT, weights + s * n + s, mask, DOUBLE)
         one, none = tl.full([TILE], 1.0, kind), tl.zeros([TILE], tl.int32)
         up, down = base + s * size + s + 1, base + (s + 1) * size + s
         store_parts(M1, E1, M2, E2, am, ae, rm, re, up, down, one, none, mask, DOUBLE)
@@ -119,7 +119,7 @@ def inside_kernel(
             s = first + i
             mask = s <= length - d
             t = s + d
-            am, ae, rm, re = weights_of(LEFT, RIGHT, weights + s * n + t - 1, mask, DOUBLE)
+            am, ae, rm, re = exp_weights(LEFT, RIGHT, weights + s * n + t - 1, mask, DOUBLE)
             total = tl.zeros([TILE], kind)
             scale = tl.full([TILE], 2 * ZERO, tl.int32)
             for near in range(0, d - 1, SPLITS):
@@ -172,7 +172,7 @@ def outside_kernel(
             up = base + s * size + t
             down = base + t * size + s
             w = weights + s * n + t - 1
-            am, ae, rm, re = weights_of(LEFT, RIGHT, w, mask, DOUBLE)
+            am, ae, rm, re = exp_weights(LEFT, RIGHT, w, mask, DOUBLE)
             left_m, left_e = tl.load(M1 + up, mask=mask, other=0.0), tl.load(E1 + up, mask=mask, other=ZERO)
             right_m, right_e = tl.load(M1 + down, mask=mask, other=0.0), tl.load(E1 + down, mask=mask, other=ZERO)
             fm = tl.zeros([TILE], kind)

@@ -11,7 +11,7 @@ from typing import Any
 from treegauge.neural.backend import Tensor
 from treegauge.neural.recursion import NEVER
 
-__all__ = ["Weights", "crossing", "log_sum", "make_weights"]
+__all__ = ["Weights", "crossing_required", "log_sum", "make_weights"]
 
 torch: Any = importlib.import_module("torch")
 
@@ -68,12 +68,12 @@ def make_weights(
     either = torch.logaddexp(real, torch.zeros_like(real))
     left, right = torch.where(group_left, either, real), torch.where(group_right, either, real)
     if required is not None:
-        never = crossing(required)
+        never = crossing_required(required)
         left, right = left.masked_fill(never, NEVER), right.masked_fill(never, NEVER)
     return Weights(label, real, left, right, null)
 
 
-def crossing(required: Tensor) -> Tensor:
+def crossing_required(required: Tensor) -> Tensor:
     """The spans (B, n, n) that cross a required one, all by first and last word."""
     given = required.to(torch.int32)
     # longer[i, j]: required spans that begin at i and end after j; a span [s, t] crosses one that begins in it, not at s.

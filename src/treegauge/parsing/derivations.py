@@ -203,7 +203,7 @@ class Edge(NamedTuple):
     weight: float
 
 
-class Derivation(NamedTuple):
+class RankedDerivation(NamedTuple):
     """An edge with, for each child, which of the child's derivations is used (0: its best)."""
 
     value: float
@@ -216,7 +216,7 @@ class _Node:
 
     def __init__(self, edges: list[Edge], values: list[float]) -> None:
         self.edges = edges
-        self.found: list[Derivation] = []
+        self.found: list[RankedDerivation] = []
         self.seen = {(i, (0,) * len(edge.children)) for i, edge in enumerate(edges)}
         self.candidates = [(-value, i, (0,) * len(edges[i].children)) for i, value in enumerate(values)]
         heapq.heapify(self.candidates)
@@ -225,7 +225,7 @@ class _Node:
     def pop(self) -> None:
         """Move the best candidate to the found ones; its successors are still to come."""
         value, edge, ranks = heapq.heappop(self.candidates)
-        self.found.append(Derivation(-value, edge, ranks))
+        self.found.append(RankedDerivation(-value, edge, ranks))
         self.advanced = False
 
 

@@ -101,7 +101,7 @@ THRESHOLD = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class CoarseLevel:
     """A coarse grammar; how it calls the symbols of the next finer one, and their groups, for :class:`Limit`."""
 
     coarse: PCFG
@@ -112,7 +112,7 @@ class Level:
     reach: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, coarse: PCFG, fine: PCFG, names: Mapping[str, str]) -> Level:
+    def of(cls, coarse: PCFG, fine: PCFG, names: Mapping[str, str]) -> CoarseLevel:
         index = {symbol: i for i, symbol in enumerate(coarse.nonterminals)}
         visible = fine.binary.visible
         group = np.full(fine.binary.n_symbols, -1, np.int32)
@@ -139,7 +139,7 @@ class Pruner:
     (S (A (A a) (A a)) (B b))
     """
 
-    levels: tuple[Level, ...]
+    levels: tuple[CoarseLevel, ...]
     fine: PCFG
 
     @classmethod
@@ -152,14 +152,14 @@ class Pruner:
 
     @classmethod
     def _make(cls, grammar: PCFG) -> Pruner:
-        levels: list[Level] = []
+        levels: list[CoarseLevel] = []
         fine, name_of = grammar, {symbol: symbol for symbol in grammar.nonterminals}
         for marks in (1, 0):
             names = {symbol: coarse_label(grammar, symbol, marks) for symbol in grammar.nonterminals}
             if not _GROWTH * len(set(names.values())) < len(fine.nonterminals):
                 continue
             coarse = project(grammar, names.__getitem__)
-            levels.insert(0, Level.of(coarse, fine, {name_of[symbol]: name for symbol, name in names.items()}))
+            levels.insert(0, CoarseLevel.of(coarse, fine, {name_of[symbol]: name for symbol, name in names.items()}))
             fine, name_of = coarse, names
         return cls(tuple(levels), grammar)
 

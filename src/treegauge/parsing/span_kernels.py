@@ -101,7 +101,7 @@ def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
 
 
 @kernel
-def log_sum(chart: SpanInside, n: int) -> float:
+def log_partition(chart: SpanInside, n: int) -> float:
     """log Z."""
     x = chart.A[0, n]
     return np.log(x) + chart.A_scale[0, n] * _LOG_BASE if x > 0 else -np.inf
@@ -147,7 +147,7 @@ def marginals_of_batch(
     for i in range(first, last):
         n = lengths[i]
         chart = inside_of_spans(left[i], right[i], n)
-        log_z[i] = log_sum(chart, n)
+        log_z[i] = log_partition(chart, n)
         if len(as_left) > 0:
             parts_of_spans(n, chart, as_left[i], as_right[i])
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.parsing.span_kernels import SpanInside, inside_of_spans, log_sum, parts_of_spans
+from treegauge.parsing.span_kernels import SpanInside, inside_of_spans, log_partition, parts_of_spans
 
 __all__ = ["Null", "Potentials", "Required", "as_array", "as_half_open", "log_sums", "null_labels", "potentials", "required_spans"]
 
@@ -56,7 +56,7 @@ class Potentials:
     @cached_property
     def log_partition(self) -> float:
         """The logarithm of the sum over all trees."""
-        return float(log_sum(self.inside, self.n))
+        return float(log_partition(self.inside, self.n))
 
     @cached_property
     def share(self) -> tuple[Float64, Float64]:

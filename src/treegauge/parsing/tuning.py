@@ -34,10 +34,10 @@ from treegauge.trees.tree import Tree
 
 __all__ = [
     "CRITERIA",
-    "Chosen",
     "DecodingSetting",
     "Setting",
     "Tuned",
+    "TunedDecoding",
     "calibration",
     "choose_on",
     "choose_settings",
@@ -90,7 +90,7 @@ UNLABELLED = (
 
 
 @dataclass(frozen=True)
-class Chosen:
+class TunedDecoding:
     """The settings by what they are for, and the rates of all that were tried."""
 
     best: dict[str, DecodingSetting]
@@ -114,7 +114,7 @@ def choose_settings(
     tag_words: bool = False,
     joined: bool = False,
     advance: Callable[[], None] = lambda: None,
-) -> Chosen:
+) -> TunedDecoding:
     """Parse sentences with every setting, and choose by the rates of their trees under a preset.
 
     For exact match the most probable tree is the best guess (Goodman 1996, section 2.2), and few sentences are exact: another
@@ -143,7 +143,7 @@ def choose_settings(
         if criterion == "exact":
             allowed = [setting for setting in settings if setting == VITERBI or is_surely_better(exact[setting], exact[VITERBI])]
         best[criterion] = max(allowed, key=lambda setting: rates[setting][rate])
-    return Chosen(best, rates, len(gold))
+    return TunedDecoding(best, rates, len(gold))
 
 
 def is_surely_better(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> bool:
@@ -159,7 +159,7 @@ def is_surely_better(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> bool
     return wins > losses and 2 * sum(math.comb(tosses, k) for k in range(wins, tosses + 1)) < 0.05 * 2**tosses
 
 
-def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable[[], None] = lambda: None) -> Chosen | None:
+def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable[[], None] = lambda: None) -> TunedDecoding | None:
     """Settings chosen on the stored trees under a grammar of the others; ``None`` if the trees are too few."""
     if counted.trees + counted.left_out.total() < LEAST_TREES or not counted.stored:
         return None
@@ -168,7 +168,9 @@ def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable
     return choose_on(grammar, apart, recipe, advance=advance)
 
 
-def choose_on(grammar: PCFG, trees: Iterable[Tree], recipe: Recipe, *, advance: Callable[[], None] = lambda: None) -> Chosen | None:
+def choose_on(
+    grammar: PCFG, trees: Iterable[Tree], recipe: Recipe, *, advance: Callable[[], None] = lambda: None
+) -> TunedDecoding | None:
     """Settings chosen on the short ones of some trees, after traces, function tags and an empty root are removed."""
     clean = pipeline("traces,functions,root")
     sentences = tuning_sentences(tree for tree in map(clean, trees) if tree is not None)
@@ -190,7 +192,7 @@ def ship(path: Path = SHIPPED) -> None:
     save_model(grammar, path, trained_on=bank.sha256(), notes={**notes, **({"settings": to_notes(chosen)} if chosen else {})})
 
 
-def to_notes(chosen: Chosen) -> dict[str, Any]:
+def to_notes(chosen: TunedDecoding) -> dict[str, Any]:
     """The settings as a model file stores them."""
     return {
         "sentences": chosen.sentences,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from treegauge.errors import MissingExtra, UsageError
 from treegauge.reports.tree_diff import TreeDiff
 from treegauge.trees import Tree
-from treegauge.trees.drawing import MARKS, Item, Layout, draw_svg, legend_svg, place, tree_items
+from treegauge.trees.drawing import MARKS, Item, Layout, draw_svg, lay_out, legend_svg, tree_items
 from treegauge.trees.drawing.marks import clean, ems
 from treegauge.trees.drawing.svg import PictureFrame, Theme, escape_xml
 
@@ -180,7 +180,7 @@ class _TreeBlock:
         self.items = tree_items(tree, diff.folded(tree, marks) if fold else ())
         self.texts = [self._text(item) for item in self.items]
         sizes = [ems(text) * _FONT * 118 // 10_000 + (_FONT if self._mark(item) else 0) for item, text in self._zipped()]
-        self.layout: Layout = place(self.items, sizes, _GAP, snap=7)
+        self.layout: Layout = lay_out(self.items, sizes, _GAP, snap=7)
         self.width = self.layout.width
         self.height = _LINE + (self.layout.levels + 1) * _LEVEL + _LINE
 

@@ -18,7 +18,7 @@ import numpy as np
 from treegauge.alignment.alignment import Fit, Note, align_pairs, differing_texts, is_displaced, pairs_by_text
 from treegauge.alignment.brackets import sentence_lengths
 from treegauge.alignment.pairing import Pair, pair_of
-from treegauge.alignment.remarks import TagUse, remarks_on, with_advice
+from treegauge.alignment.remarks import TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
@@ -317,7 +317,7 @@ class SystemCounts:
 
     def all_notes(self) -> tuple[Note, ...]:
         """The notes on sentences, and the remarks on all of them together."""
-        return (*self.notes, *remarks_on(self.notes, self.n_gold, *self.tags))
+        return (*self.notes, *remarks_on_parses(self.notes, self.n_gold, *self.tags))
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that travels between processes, without the request and the layout of breakdowns, which the receiver knows."""

@@ -24,7 +24,7 @@ from treegauge.io.scanning import ScannedNames, scanner
 from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.metrics.evalb import ERROR, SKIP, VALID
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.plain import Counted, PlainCounter, PresetRules, Stretch, counter, joined
+from treegauge.metrics.plain import Counted, PlainCounter, PresetRules, TreeSlice, counter, joined
 from treegauge.presets import Preset, from_parameters
 from treegauge.presets.treebanks import PUNCTUATION
 from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts
@@ -101,7 +101,7 @@ class _Side:
         self.names = names
         self._parts: Iterator[TreeColumns] = bracketed_parts(text, options, names)
         self._hash = TreebankHash()
-        self.waiting: deque[Stretch] = deque()
+        self.waiting: deque[TreeSlice] = deque()
         self.is_over = False
         self.n_words = 0
         self._tags = np.zeros(0, dtype=np.int64)
@@ -122,7 +122,7 @@ class _Side:
         new_labels = labels.spelled(known[0], labels.count, restore_label)
         new_words = words.spelled(known[1], words.count, restore_word)
         self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
-        self.waiting.append(Stretch.of(part))
+        self.waiting.append(TreeSlice.of(part))
         self.n_words += len(part.columns.word)
         tags = np.bincount(part.columns.tag[part.columns.tag >= 0], minlength=labels.count)
         tags[: len(self._tags)] += self._tags
@@ -189,7 +189,7 @@ class _Run:
         """Count the sentences that both sides have waiting in their first blocks."""
         gold, test = (side.waiting.popleft() for side in self._sides)
         size = min(len(gold), len(test))
-        rest: list[Stretch] = []
+        rest: list[TreeSlice] = []
         for side, stretch in zip(self._sides, (gold, test), strict=True):
             head, tail = stretch.split(size)
             rest.append(head)

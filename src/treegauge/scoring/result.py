@@ -67,7 +67,7 @@ class Part:
         return cls(sentences, counts, {name: float(rate) for name, rate in metric.rates(total).items()}, length)
 
 
-class Confidence(NamedTuple):
+class IntervalOptions(NamedTuple):
     """The making of confidence intervals: their level, the kind of bootstrap interval, the number of samples and the seed."""
 
     level: float
@@ -141,7 +141,7 @@ class Result:
     sentences: Sentences | None = field(default=None, repr=False)
     trees: ScoredTrees | None = field(default=None, repr=False)
     breakdowns: Mapping[str, Breakdown] = field(default_factory=dict[str, "Breakdown"], repr=False)
-    confidence: Confidence | None = field(default=None, repr=False)
+    confidence: IntervalOptions | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         rate = self.rates[self.headline]

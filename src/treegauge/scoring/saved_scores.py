@@ -29,8 +29,8 @@ from treegauge.scoring.result import (
     RESULT_SCHEMA,
     SCHEMAS_OF_VERSION_1,
     SCORES_SCHEMA,
-    Confidence,
     Inputs,
+    IntervalOptions,
     Part,
     Result,
     Sentences,
@@ -227,7 +227,7 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
         evalb=None if evalb is None else EvalbOutcome(**{name: evalb[name] for name in names}),
         inputs=None if inputs is None else Inputs(tuple(inputs["gold"]), tuple(inputs["test"]), inputs["reading"]),
         definition=_definition(data["metric"], data["signature"]["options"]),
-        confidence=Confidence(**data["confidence"]) if "confidence" in data else None,
+        confidence=IntervalOptions(**data["confidence"]) if "confidence" in data else None,
         sentences=_sentences_from(data, columns, first) if "per_sentence" in data else None,
     )
 

@@ -23,7 +23,7 @@ from treegauge.metrics.metric import ExactSum, Rows
 from treegauge.scoring.counts import MetricCounts, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.saved_scores import integers_from_arrays, integers_to_arrays
-from treegauge.scoring.shards import Hash, Plan, Stretch, Unit
+from treegauge.scoring.shards import Hash, Plan, SentenceRange, Unit
 from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Origin, Treebank
 
@@ -46,7 +46,7 @@ def load_plan(data: Mapping[str, Any]) -> Plan:
 def _save_unit(unit: Unit) -> dict[str, Any]:
     if isinstance(unit, Hash):
         return {"hash": [[path, asdict(reading)] for path, reading in unit.files]}
-    assert isinstance(unit, Stretch)
+    assert isinstance(unit, SentenceRange)
     assert unit.only is None
     return {
         "system": unit.system,
@@ -62,7 +62,9 @@ def _load_unit(data: Mapping[str, Any]) -> Unit:
     if "hash" in data:
         return Hash(tuple((path, ReadOptions(**reading)) for path, reading in data["hash"]))
     gold, test = Piece.from_json(data["gold"]), Piece.from_json(data["test"])
-    return Stretch(data["system"], data["pair"], gold, test, ReadOptions(**data["reading"]), ReadOptions(**data["test_reading"]))
+    return SentenceRange(
+        data["system"], data["pair"], gold, test, ReadOptions(**data["reading"]), ReadOptions(**data["test_reading"])
+    )
 
 
 def save_counts(counts: SystemCounts | str | None, store: ArrayStore) -> Any:

@@ -36,7 +36,7 @@ class FilePair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stretch:
+class SentenceRange:
     """Sentences of one pair of files of one system, numbered within the pair; ``test_reading`` may be line by line."""
 
     system: int
@@ -53,7 +53,7 @@ class Stretch:
         which = f"sentences {self.gold.first + first + 1} to {self.gold.first + last}" if last >= 0 else "all sentences"
         return f"{which} ({' and '.join(f'{name} from line {line}' for name, line in sources)})"
 
-    def halves(self) -> list[Stretch]:
+    def halves(self) -> list[SentenceRange]:
         first, last = self.only or (0, self.gold.trees)
         middle = (first + last) // 2
         return [replace(self, only=(first, middle)), replace(self, only=(middle, last))] if last - first > 1 else []
@@ -80,7 +80,7 @@ class Whole:
         return f"all sentences of {self.pairs[0].test[0]}"
 
 
-Unit = Stretch | Hash | Whole
+Unit = SentenceRange | Hash | Whole
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class _Cuts:
         return sum(side.checksum * (number + 1) for number, side in enumerate(self._sides.values()))
 
 
-def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, cuts: _Cuts) -> list[Stretch]:
+def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, cuts: _Cuts) -> list[SentenceRange]:
     """The stretches of a pair of files; none if they are surely out of step."""
     if "-" in (*pair.gold, *pair.test):
         raise UsageError("standard input cannot be shared among workers: save it to a file, or use the engine local")
@@ -128,14 +128,14 @@ def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, c
     if -1 in (ours.trees, theirs.trees):
         # A file that cannot be cut is one shard with its partner; whether they are in step shows when they are read.
         pieces = [(_uncut(pair.gold), _uncut(pair.test))]
-        return [Stretch(system, number, gold, test, reading, reading) for gold, test in pieces]
+        return [SentenceRange(system, number, gold, test, reading, reading) for gold, test in pieces]
     if ours.trees != theirs.trees and _may_have_blank_lines(pair, reading):
         test_reading = replace(reading, lines=True)
         theirs = cuts.of(pair.test, test_reading)
     if ours.trees != theirs.trees:
         return []
     pieces = zip(ours.pieces, theirs.pieces, strict=True)
-    return [Stretch(system, number, gold, test, reading, test_reading) for gold, test in pieces]
+    return [SentenceRange(system, number, gold, test, reading, test_reading) for gold, test in pieces]
 
 
 def _hashes(pairs: Sequence[FilePair], reading: ReadOptions, test_reading: Sequence[ReadOptions]) -> tuple[Hash, Hash]:
@@ -233,7 +233,7 @@ def _put_together(
     texts: dict[int, list[tuple[str, str]]] = {}
     n_trees: dict[int, tuple[int, int]] = {}
     for unit, counts in done.items():
-        if not isinstance(unit, Stretch) or unit.system != system:
+        if not isinstance(unit, SentenceRange) or unit.system != system:
             continue
         if not isinstance(counts, SystemCounts):
             return None

@@ -34,7 +34,7 @@ __all__ = [
     "fair_coin",
     "holm",
     "mcnemar",
-    "normal",
+    "normal_p",
     "paired_t",
     "real_test",
     "real_test_at",
@@ -48,10 +48,10 @@ _MOST_EXACT = 10_000
 _MOST_TERMS = 100_000
 
 
-def normal(z: float) -> float:
+def normal_p(z: float) -> float:
     """The chance that a standard normal variable is at least as far from 0 as z.
 
-    >>> round(normal(1.96), 3)
+    >>> round(normal_p(1.96), 3)
     0.05
     """
     return math.erfc(abs(z) / math.sqrt(2))
@@ -187,7 +187,7 @@ def mcnemar(cells: Cells) -> McNemar:
     if not n:
         return McNemar(math.nan, math.nan, 1.0)
     z = (cells.NY - cells.YN) / math.sqrt(n)
-    return McNemar(z, normal(z), fair_coin(cells.YN, cells.NY))
+    return McNemar(z, normal_p(z), fair_coin(cells.YN, cells.NY))
 
 
 class RealTest(NamedTuple):
@@ -242,7 +242,7 @@ def real_test(cells: Cells) -> RealTest:
     # The variance grows with the sum of the remainders, which is largest where one of the cells is kept whole.
     furthest = _z(cells, max(cells.YY + product / cells.YY, cells.NN + product / cells.NN))
     low, high = sorted((z, furthest))
-    return RealTest(cells.YY - yy, cells.NN - nn, size, z, normal(z), (low, high))
+    return RealTest(cells.YY - yy, cells.NN - nn, size, z, normal_p(z), (low, high))
 
 
 def _no_test(reason: str) -> RealTest:
@@ -304,7 +304,7 @@ def real_test_at(cells: Cells, M1: float | None = None, M2: float | None = None)
     near = abs(yy * nn - product) <= max(yy, nn) / 2 + 0.25
     why = "" if near else f"what remains is not binomial: (YY - M1)(NN - M2) is {yy * nn:,.0f}, not YN NY = {product:,}"
     size = yy + nn + cells.YN + cells.NY
-    return RealTest(M1, M2, size, z, normal(z) if z == z else math.nan, default.z_range, why)
+    return RealTest(M1, M2, size, z, normal_p(z) if z == z else math.nan, default.z_range, why)
 
 
 def _check(cells: Cells) -> None:

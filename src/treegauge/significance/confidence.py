@@ -10,7 +10,7 @@ import numpy as np
 
 from treegauge.errors import UsageError
 from treegauge.scoring.counts import no_progress
-from treegauge.scoring.result import Confidence, Part, Result, Scores
+from treegauge.scoring.result import IntervalOptions, Part, Result, Scores
 from treegauge.significance.bootstrap_intervals import bootstrap
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Paired, Progress
 from treegauge.trees.treebank import Int64
@@ -69,4 +69,4 @@ def with_confidence(
     total = part(scored.total, np.arange(len(sentences.rows)))
     is_all = len(short) == len(sentences.rows)
     short_part = replace(scored.short, intervals=total.intervals) if is_all else part(scored.short, short)
-    return replace(scored, total=total, short=short_part, confidence=Confidence(level, method, rounds, seed))
+    return replace(scored, total=total, short=short_part, confidence=IntervalOptions(level, method, rounds, seed))

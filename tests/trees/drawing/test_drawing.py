@@ -12,7 +12,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.tables import terminal_width
 from treegauge.testing.strategies import trees
 from treegauge.trees import Tree
-from treegauge.trees.drawing import MARKS, draw_svg, draw_text, fold_settled, fold_to, legend_svg, legend_text, place, tree_items
+from treegauge.trees.drawing import MARKS, draw_svg, draw_text, fold_settled, fold_to, lay_out, legend_svg, legend_text, tree_items
 from treegauge.trees.drawing.marks import clean, ems, isolate_direction, node_marks
 
 ANY = trees(preterminals=False, empty=True, traces=True, max_leaves=8)
@@ -74,7 +74,7 @@ class TestPlaces:
     @given(ANY, st.integers(1, 4), st.integers(0, 3), st.booleans())
     def test_nothing_overlaps(self, tree: Tree, gap: int, snap: int, mirrored: bool) -> None:
         items = tree_items(tree)
-        layout = place(items, [max(terminal_width(item.text), 1) for item in items], gap, snap=snap, mirrored=mirrored)
+        layout = lay_out(items, [max(terminal_width(item.text), 1) for item in items], gap, snap=snap, mirrored=mirrored)
         rows: dict[int, list[tuple[int, int]]] = {}
         for index in range(len(items)):
             left = layout.left[index]
@@ -88,7 +88,7 @@ class TestPlaces:
     @given(ANY, st.booleans())
     def test_words_are_in_order_and_parents_above_their_children(self, tree: Tree, mirrored: bool) -> None:
         items = tree_items(tree)
-        layout = place(items, [max(terminal_width(item.text), 1) for item in items], 2, mirrored=mirrored)
+        layout = lay_out(items, [max(terminal_width(item.text), 1) for item in items], 2, mirrored=mirrored)
         words = [layout.left[index] for index, item in enumerate(items) if item.kind == "word"]
         assert words == sorted(words, reverse=mirrored)
         for index in range(len(items)):
@@ -103,7 +103,7 @@ class TestPlaces:
     def test_snapping_puts_a_parent_above_its_middle_child(self) -> None:
         items = tree_items(Tree.parse("(S (A a) (B b) (C cccc))"))
         sizes = [len(item.text) for item in items]
-        plain, snapped = place(items, sizes, 2), place(items, sizes, 2, snap=1)
+        plain, snapped = lay_out(items, sizes, 2), lay_out(items, sizes, 2, snap=1)
         middle = next(index for index, item in enumerate(items) if item.text == "B")
         assert plain.centre[0] != plain.centre[middle]
         assert snapped.centre[0] == snapped.centre[middle]

@@ -10,7 +10,7 @@ import numpy as np
 
 from treegauge.errors import UnknownName
 from treegauge.grammar.latent.export import subcategory_name
-from treegauge.grammar.latent.grammar import Counts, usage
+from treegauge.grammar.latent.grammar import LatentCounts, usage
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.grammar.latent.rows import Rows, offsets
 from treegauge.grammar.latent.symbols import INNER, Int32
@@ -86,7 +86,7 @@ def _likeliest(found: dict[str, float], total: float) -> tuple[tuple[str, float]
     return tuple((name, count / total) for name, count in best)
 
 
-def _productions(model: LatentModel, counts: Counts) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+def _productions(model: LatentModel, counts: LatentCounts) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
     """For each subcategory the counts of what it is above, and of the productions it stands in."""
     size = int(counts.sizes.sum())
     below: list[dict[str, float]] = [{} for _ in range(size)]
@@ -104,7 +104,7 @@ def _productions(model: LatentModel, counts: Counts) -> tuple[list[dict[str, flo
 
 
 def _add_rules(
-    model: LatentModel, counts: Counts, rows: Rows, rules: Int32, below: list[dict[str, float]], above: list[dict[str, float]]
+    model: LatentModel, counts: LatentCounts, rows: Rows, rules: Int32, below: list[dict[str, float]], above: list[dict[str, float]]
 ) -> None:
     base, first = model.base, offsets(counts.sizes)
     for r, (A, *children) in enumerate(rules.tolist()):

@@ -15,17 +15,17 @@ from treegauge.grammar.latent.lexicon import Emissions, LexiconSmoothing, WordTa
 from treegauge.grammar.latent.rows import Rows, added, drop_small, join_rows, offsets, owners, scale_rows
 from treegauge.grammar.latent.symbols import BaseGrammar, Int64
 
-__all__ = ["Counts", "Level", "Smoothing", "coarser_sizes", "join_counts", "level_of", "rules_of", "usage"]
+__all__ = ["LatentCounts", "LatentSmoothing", "Level", "coarser_sizes", "join_counts", "level_of", "rules_of", "usage"]
 
 
-class Smoothing(NamedTuple):
+class LatentSmoothing(NamedTuple):
     """``rules``: the share of a row's mean over the parent's subcategories; the lexicon's is apart."""
 
     rules: float = 0.05
     lexicon: LexiconSmoothing = LexiconSmoothing()
 
 
-class Counts(NamedTuple):
+class LatentCounts(NamedTuple):
     """Expected counts of a treebank: ``sizes`` are the numbers of subcategories of each symbol, ``root`` counts them at the top,
     ``pair`` the pairs of tag and word, one number for each subcategory of the tag."""
 
@@ -49,7 +49,7 @@ class Level(NamedTuple):
     spelling: float
 
 
-def rules_of(base: BaseGrammar, counts: Counts, smoothing: float, least: float = 0.0) -> tuple[Rows, Rows]:
+def rules_of(base: BaseGrammar, counts: LatentCounts, smoothing: float, least: float = 0.0) -> tuple[Rows, Rows]:
     """The probabilities of binary and unary rules."""
     binary, unary = owners(counts.binary, base.binary, counts.sizes), owners(counts.unary, base.unary, counts.sizes)
     size = int(counts.sizes.sum())
@@ -60,7 +60,7 @@ def rules_of(base: BaseGrammar, counts: Counts, smoothing: float, least: float =
     )
 
 
-def level_of(base: BaseGrammar, table: WordTable, counts: Counts, smoothing: Smoothing, least: float = 1e-6) -> Level:
+def level_of(base: BaseGrammar, table: WordTable, counts: LatentCounts, smoothing: LatentSmoothing, least: float = 1e-6) -> Level:
     """The grammar that expected counts give; rows are dropped below ``least`` times their rule's largest weight."""
     binary, unary = rules_of(base, counts, smoothing.rules, least)
     root = (counts.root / counts.root.sum()).astype(counts.binary.value.dtype)
@@ -68,7 +68,7 @@ def level_of(base: BaseGrammar, table: WordTable, counts: Counts, smoothing: Smo
     return Level(counts.sizes, offsets(counts.sizes), binary, unary, root, made, smoothing.lexicon.flat, smoothing.lexicon.spelling)
 
 
-def usage(base: BaseGrammar, counts: Counts) -> NDArray[np.float64]:
+def usage(base: BaseGrammar, counts: LatentCounts) -> NDArray[np.float64]:
     """The expected count of every subcategory."""
     begin = offsets(counts.sizes)
     total = counts.root.copy()
@@ -89,7 +89,7 @@ def coarser_sizes(base: BaseGrammar, sizes: Int64, to: Int64) -> Int64:
     return np.array([int(to[begin[s] : begin[s + 1]].max()) + 1 for s in range(base.size)], np.int64)
 
 
-def join_counts(base: BaseGrammar, table: WordTable, counts: Counts, to: Int64) -> Counts:
+def join_counts(base: BaseGrammar, table: WordTable, counts: LatentCounts, to: Int64) -> LatentCounts:
     """The counts of a coarser grammar, in which subcategory x is number ``to[x]`` of its symbol."""
     new = coarser_sizes(base, counts.sizes, to)
     begin = offsets(counts.sizes)
@@ -99,7 +99,7 @@ def join_counts(base: BaseGrammar, table: WordTable, counts: Counts, to: Int64) 
     widths = np.diff(old)
     inner = to[np.repeat(begin[table.pair_tag] - old[:-1], widths) + np.arange(int(old[-1]))]
     pair = added(np.repeat(made[:-1], widths) + inner, counts.pair, int(made[-1]))
-    return Counts(
+    return LatentCounts(
         new,
         join_rows(counts.binary, base.binary, counts.sizes, new, to),
         join_rows(counts.unary, base.unary, counts.sizes, new, to),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import ModelError
-from treegauge.grammar.latent.grammar import Counts, Level, Smoothing, join_counts, level_of
+from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, Level, join_counts, level_of
 from treegauge.grammar.latent.lexicon import LexiconSmoothing, WordTable
 from treegauge.grammar.latent.rows import Rows, offsets
 from treegauge.grammar.latent.symbols import BaseGrammar, Int64
@@ -51,13 +51,13 @@ class ParseSettings(NamedTuple):
     base: float = 1e-4
     subcategory: float = 1e-4
     edge: float = 1e-5
-    smoothing: Smoothing = Smoothing()
+    smoothing: LatentSmoothing = LatentSmoothing()
 
 
 class Hierarchy(NamedTuple):
     """One grammar: its expected counts, and for each round the map from its subcategories to their numbers in the round before."""
 
-    counts: Counts
+    counts: LatentCounts
     up: tuple[Int64, ...]
 
     @property
@@ -108,7 +108,7 @@ class LatentModel:
         """The treebank's own grammar, without subcategories."""
         return self.level(0, 0)
 
-    def counts(self, grammar: int, wanted: int) -> Counts:
+    def counts(self, grammar: int, wanted: int) -> LatentCounts:
         """The expected counts of a grammar at the level of a round."""
         hierarchy = self.grammars[grammar]
         if wanted >= hierarchy.rounds:
@@ -241,7 +241,7 @@ def settings_document(settings: ParseSettings) -> dict[str, Any]:
 def settings_from(found: Mapping[str, Any]) -> ParseSettings:
     """The inverse of :func:`settings_document`."""
     rules, *lexicon = map(float, found["smoothing"])
-    smoothing = Smoothing(rules, LexiconSmoothing(*lexicon))
+    smoothing = LatentSmoothing(rules, LexiconSmoothing(*lexicon))
     numbers = {name: float(found[name]) for name in ("lam", "base", "subcategory", "edge")}
     return ParseSettings(levels=tuple(map(int, found["levels"])), smoothing=smoothing, **numbers)
 
@@ -271,7 +271,7 @@ def _unpacked(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: Word
     binary, unary = (_rows(arrays, side, rules, sizes) for side, rules in (("binary", base.binary), ("unary", base.unary)))
     if len(arrays["root"]) != int(sizes.sum()) or (up and len(up[-1]) != int(sizes.sum())):
         raise ValueError("columns of different lengths")
-    return Hierarchy(Counts(sizes, binary, unary, arrays["root"].astype(np.float64), pair), up)
+    return Hierarchy(LatentCounts(sizes, binary, unary, arrays["root"].astype(np.float64), pair), up)
 
 
 def _rows(arrays: Mapping[str, NDArray[Any]], side: str, rules: NDArray[np.int32], sizes: Int64) -> Rows:

@@ -14,7 +14,18 @@ from numpy.typing import NDArray
 
 from treegauge.grammar.latent.symbols import Int32, Int64
 
-__all__ = ["Rows", "added", "dense_rows", "drop_small", "join_rows", "offsets", "owners", "rows_of", "scale_rows", "split_rows"]
+__all__ = [
+    "Rows",
+    "added",
+    "dense_rows",
+    "distinct_rows",
+    "drop_small",
+    "join_rows",
+    "offsets",
+    "owners",
+    "scale_rows",
+    "split_rows",
+]
 
 
 class Rows(NamedTuple):
@@ -135,7 +146,7 @@ def _in_order(rows: Rows, rule: Int64) -> Rows:
     return Rows(rows.first, rows.left[order], rows.right[order], made, rows.value[source])
 
 
-def rows_of(rules: Int32, rule: Int64, left: NDArray[Any], right: NDArray[Any], sizes: Int64) -> tuple[Rows, Int64]:
+def distinct_rows(rules: Int32, rule: Int64, left: NDArray[Any], right: NDArray[Any], sizes: Int64) -> tuple[Rows, Int64]:
     """The rows, without values, that have these rules and subcategories, each once; and where each of those given is among
     them."""
     most = int(sizes.max(initial=1))
@@ -150,7 +161,7 @@ def join_rows(rows: Rows, rules: Int32, old: Int64, new: Int64, to: Int64) -> Ro
     rule = _rule_of_row(rows)
     left = to[begin[B[rule]] + rows.left]
     right = np.zeros(len(rule), np.int64) if C is None else to[begin[C[rule]] + rows.right]
-    made, place = rows_of(rules, rule, left, right, new)
+    made, place = distinct_rows(rules, rule, left, right, new)
     inner = to[np.repeat(begin[A[rule]] - rows.offset[:-1], np.diff(rows.offset)) + np.arange(len(rows.value))]
     where = np.repeat(made.offset[place], np.diff(rows.offset)) + inner
     value = added(where, rows.value, int(made.offset[-1]))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import ModelError, UsageError
-from treegauge.grammar.latent.grammar import Counts
+from treegauge.grammar.latent.grammar import LatentCounts
 from treegauge.grammar.latent.rows import Rows
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.io.writing import write_bytes
@@ -73,7 +73,7 @@ class Checkpoints:
         document, arrays = read_archive(path, SCHEMA, VERSION)
         try:
             up = tuple(arrays[f"up{r}"] for r in range(sum(key.startswith("up") for key in arrays)))
-            counts = Counts(arrays["sizes"], _rows(arrays, "binary"), _rows(arrays, "unary"), arrays["root"], arrays["pair"])
+            counts = LatentCounts(arrays["sizes"], _rows(arrays, "binary"), _rows(arrays, "unary"), arrays["root"], arrays["pair"])
             return State(int(document["round"]), int(document["iteration"]), counts, up), [
                 list(map(float, h)) for h in document["history"]
             ]

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.grammar.latent.grammar import Counts, Smoothing, rules_of
+from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, rules_of
 from treegauge.grammar.latent.lexicon import emissions, pair_probabilities
 from treegauge.grammar.latent.rows import Rows, offsets
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
 from treegauge.parsing.jit import Floats, Ints, inline, kernel
 
-__all__ = ["LEAST", "Expected", "Parameters", "expect", "parameters"]
+__all__ = ["LEAST", "EMParameters", "Expected", "expect", "parameters"]
 
 LEAST = 1e-6
 """Rows whose largest weight is smaller than this times their rule's largest are dropped."""
@@ -32,7 +32,7 @@ _TINY = 1e-30
 _NOTHING = 1e-12
 
 
-class Parameters(NamedTuple):
+class EMParameters(NamedTuple):
     """The probabilities that EM works with; ``first`` numbers subcategories through all symbols, ``pair`` is P(word | t_x)."""
 
     sizes: Ints
@@ -44,7 +44,7 @@ class Parameters(NamedTuple):
     pair_offset: Ints
 
 
-class Sums(NamedTuple):
+class ExpectedSums(NamedTuple):
     """Sums over trees: sums of f e e for rules, expected counts at the root and of pairs, and what merging costs."""
 
     binary: Floats
@@ -57,41 +57,41 @@ class Sums(NamedTuple):
 class Expected(NamedTuple):
     """Expected counts, the log likelihood of the trees, and the log likelihood lost if subcategories 2x and 2x+1 were one."""
 
-    counts: Counts
+    counts: LatentCounts
     log_likelihood: float
     loss: NDArray[np.float64]
 
 
-def parameters(arrays: TreebankArrays, counts: Counts, smoothing: Smoothing, least: float = LEAST) -> Parameters:
+def parameters(arrays: TreebankArrays, counts: LatentCounts, smoothing: LatentSmoothing, least: float = LEAST) -> EMParameters:
     """The M-step: probabilities from expected counts."""
     base, table, precision = arrays.base, arrays.table, counts.binary.value.dtype
     binary, unary = rules_of(base, counts, smoothing.rules, least)
     made = emissions(table, counts.sizes, base.is_tag, counts.pair, smoothing.lexicon)
     pair = pair_probabilities(table, counts.sizes, made, smoothing.lexicon, precision)
     root = (counts.root / counts.root.sum()).astype(precision)
-    return Parameters(counts.sizes, offsets(counts.sizes), binary, unary, root, pair, made.pair_offset)
+    return EMParameters(counts.sizes, offsets(counts.sizes), binary, unary, root, pair, made.pair_offset)
 
 
-def expect(arrays: TreebankArrays, given: Parameters, threads: int = 1, usage: NDArray[np.float64] | None = None) -> Expected:
+def expect(arrays: TreebankArrays, given: EMParameters, threads: int = 1, usage: NDArray[np.float64] | None = None) -> Expected:
     """The E-step: expected counts under the probabilities; with ``usage`` (expected counts of subcategories) also what merging
     costs."""
     nodes = arrays.nodes
     bounds = np.linspace(0, nodes.n_trees, BLOCKS + 1).astype(int).tolist()
     weights = np.zeros(0) if usage is None else usage
 
-    def block(number: int) -> tuple[Sums, float]:
-        sums = Sums(
+    def block(number: int) -> tuple[ExpectedSums, float]:
+        sums = ExpectedSums(
             np.zeros_like(given.binary.value),
             np.zeros_like(given.unary.value),
             np.zeros(len(given.root)),
             np.zeros(len(given.pair)),
             np.zeros(len(weights)),
         )
-        return sums, count_trees(bounds[number], bounds[number + 1], nodes, given, weights, sums)
+        return sums, add_trees(bounds[number], bounds[number + 1], nodes, given, weights, sums)
 
     made = list(_mapped(block, range(BLOCKS), threads))
-    total = Sums(*(sum(parts[1:], start=parts[0]) for parts in zip(*(sums for sums, _ in made), strict=True)))
-    counts = Counts(
+    total = ExpectedSums(*(sum(parts[1:], start=parts[0]) for parts in zip(*(sums for sums, _ in made), strict=True)))
+    counts = LatentCounts(
         given.sizes,
         given.binary._replace(value=total.binary * given.binary.value),
         given.unary._replace(value=total.unary * given.unary.value),
@@ -109,7 +109,7 @@ def _mapped(function: Callable[[int], Any], items: Iterable[int], threads: int) 
 
 
 @kernel
-def count_trees(low: int, high: int, nodes: Nodes, given: Parameters, usage: Floats, sums: Sums) -> float:
+def add_trees(low: int, high: int, nodes: Nodes, given: EMParameters, usage: Floats, sums: ExpectedSums) -> float:
     """Add up the trees from ``low`` to ``high``; their log likelihood."""
     most = 0
     for t in range(low, high):
@@ -128,7 +128,7 @@ def count_trees(low: int, high: int, nodes: Nodes, given: Parameters, usage: Flo
 
 
 @inline
-def inside(at: int, n: int, nodes: Nodes, given: Parameters, place: Ints, largest: Floats, e: Floats) -> float:
+def inside(at: int, n: int, nodes: Nodes, given: EMParameters, place: Ints, largest: Floats, e: Floats) -> float:
     """Fill in e of a tree's nodes; the sum of the logarithms of the largest values."""
     total = 0.0
     for v in range(n):
@@ -164,7 +164,16 @@ def inside(at: int, n: int, nodes: Nodes, given: Parameters, place: Ints, larges
 
 @inline
 def outside(
-    at: int, n: int, nodes: Nodes, given: Parameters, place: Ints, largest: Floats, e: Floats, f: Floats, usage: Floats, sums: Sums
+    at: int,
+    n: int,
+    nodes: Nodes,
+    given: EMParameters,
+    place: Ints,
+    largest: Floats,
+    e: Floats,
+    f: Floats,
+    usage: Floats,
+    sums: ExpectedSums,
 ) -> float:
     """Fill in f from the root down, adding to the sums; the logarithm of the root's share of the likelihood."""
     root, o = given.first[nodes.symbol[at + n - 1]], place[n - 1]

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.grammar.latent.grammar import Counts, Smoothing, join_counts, usage
-from treegauge.grammar.latent.rows import Rows, added, offsets, rows_of, split_rows
+from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, join_counts, usage
+from treegauge.grammar.latent.rows import Rows, added, distinct_rows, offsets, split_rows
 from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, Int32, Int64
 from treegauge.learning.latent.em import LEAST, expect, parameters
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, UNARY, Nodes, TreebankArrays, first_counts
@@ -30,13 +30,13 @@ __all__ = [
     "SCHEDULE",
     "Schedule",
     "State",
-    "Step",
+    "TrainingStep",
     "begin",
     "context_counts",
     "merge_map",
     "node_contexts",
     "split_counts",
-    "steps",
+    "training_steps",
 ]
 
 
@@ -56,7 +56,7 @@ class Schedule(NamedTuple):
     smoothed: int = 10
     noise: float = 0.01
     merged: float = 0.5
-    smoothing: Smoothing = Smoothing()
+    smoothing: LatentSmoothing = LatentSmoothing()
 
 
 SCHEDULE = Schedule()
@@ -68,11 +68,11 @@ class State(NamedTuple):
 
     round: int
     iteration: int
-    counts: Counts
+    counts: LatentCounts
     up: tuple[Int64, ...] = ()
 
 
-class Step(NamedTuple):
+class TrainingStep(NamedTuple):
     """A state, the log likelihood before the iteration that led to it, and whether a round is complete."""
 
     state: State
@@ -85,7 +85,7 @@ def begin(arrays: TreebankArrays) -> State:
     return State(0, 0, first_counts(arrays))
 
 
-def split_counts(arrays: TreebankArrays, counts: Counts, rng: np.random.Generator, noise: float) -> Counts:
+def split_counts(arrays: TreebankArrays, counts: LatentCounts, rng: np.random.Generator, noise: float) -> LatentCounts:
     """Counts in which each subcategory is two, nearly alike."""
     precision = counts.binary.value.dtype
 
@@ -97,7 +97,7 @@ def split_counts(arrays: TreebankArrays, counts: Counts, rng: np.random.Generato
         return np.stack([values / 2 + uneven, values / 2 - uneven], axis=1).ravel()
 
     base = arrays.base
-    return Counts(
+    return LatentCounts(
         2 * counts.sizes,
         split_rows(counts.binary, base.binary, counts.sizes, draw(4 * len(counts.binary.value))),
         split_rows(counts.unary, base.unary, counts.sizes, draw(2 * len(counts.unary.value))),
@@ -123,7 +123,7 @@ def merge_map(sizes: Int64, loss: NDArray[np.float64], share: float) -> tuple[In
     return to, up
 
 
-def steps(
+def training_steps(
     arrays: TreebankArrays,
     state: State,
     rounds: int,
@@ -132,7 +132,7 @@ def steps(
     threads: int = 1,
     least: float = LEAST,
     contexts: tuple[str, ...] = (),
-) -> Iterator[Step]:
+) -> Iterator[TrainingStep]:
     """Go on with training up to the end of round ``rounds``, iteration by iteration; the first round's subcategories are by
     ``contexts``, if any are given.
 
@@ -156,7 +156,7 @@ def steps(
             counts, made_up = _merged(arrays, counts, unsmoothed, schedule.merged, threads, least)
             up = (*up, made_up)
         state = State(state.round, state.iteration + 1, counts, up)
-        yield Step(state, made.log_likelihood, state.iteration == last)
+        yield TrainingStep(state, made.log_likelihood, state.iteration == last)
 
 
 def _split(arrays: TreebankArrays, state: State, seed: tuple[int, ...], noise: float) -> State:
@@ -172,8 +172,8 @@ def _by_context(arrays: TreebankArrays, contexts: tuple[str, ...], iteration: in
 
 
 def _merged(
-    arrays: TreebankArrays, counts: Counts, smoothing: Smoothing, share: float, threads: int, least: float
-) -> tuple[Counts, Int64]:
+    arrays: TreebankArrays, counts: LatentCounts, smoothing: LatentSmoothing, share: float, threads: int, least: float
+) -> tuple[LatentCounts, Int64]:
     """Counts with the cheapest splits undone, and the map to the subcategories before the split."""
     given = parameters(arrays, counts, smoothing, least)
     made = expect(arrays, given, threads, usage(arrays.base, counts))
@@ -181,7 +181,7 @@ def _merged(
     return join_counts(arrays.base, arrays.table, made.counts, to), up
 
 
-def context_counts(arrays: TreebankArrays, which: tuple[str, ...], precision: Any = np.float32) -> Counts | None:
+def context_counts(arrays: TreebankArrays, which: tuple[str, ...], precision: Any = np.float32) -> LatentCounts | None:
     """The counts of a treebank whose symbols have a subcategory for each frequent context; ``None`` if no context is frequent."""
     unknown = [name for name in which if name not in CONTEXTS]
     if unknown:
@@ -229,7 +229,7 @@ def _classes(context: Int64, least: int, most: int) -> Int64:
     return new[number]
 
 
-def _counts(arrays: TreebankArrays, subcategory: Int64, sizes: Int64, precision: Any) -> Counts:
+def _counts(arrays: TreebankArrays, subcategory: Int64, sizes: Int64, precision: Any) -> LatentCounts:
     """The counts of trees whose nodes have these subcategories."""
     base, nodes = arrays.base, arrays.nodes
     own_tree = _first_nodes(nodes)
@@ -238,7 +238,7 @@ def _counts(arrays: TreebankArrays, subcategory: Int64, sizes: Int64, precision:
         own = np.flatnonzero(nodes.kind == kind)
         left = subcategory[own_tree[own] + nodes.left[own]]
         right = subcategory[own_tree[own] + nodes.right[own]] if kind == BINARY else np.zeros(len(own), np.int64)
-        made, place = rows_of(rules, nodes.rule[own].astype(np.int64), left, right, sizes)
+        made, place = distinct_rows(rules, nodes.rule[own].astype(np.int64), left, right, sizes)
         value = added(made.offset[place] + subcategory[own], np.ones(len(own)), int(made.offset[-1]))
         return made._replace(value=value.astype(precision))
 
@@ -247,7 +247,7 @@ def _counts(arrays: TreebankArrays, subcategory: Int64, sizes: Int64, precision:
 
     tops, words = nodes.start[1:] - 1, np.flatnonzero(nodes.kind == LEXICAL)
     pairs = arrays.table.pair_offsets(sizes)
-    return Counts(
+    return LatentCounts(
         sizes,
         rows(BINARY, base.binary),
         rows(UNARY, base.unary),

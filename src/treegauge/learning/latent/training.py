@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from treegauge.errors import UsageError
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings, as_stored
 from treegauge.learning.latent.checkpoints import Checkpoints
-from treegauge.learning.latent.split_merge import SCHEDULE, Schedule, State, begin, steps
+from treegauge.learning.latent.split_merge import SCHEDULE, Schedule, State, begin, training_steps
 from treegauge.learning.latent.treebank import STEPS, TreebankArrays, treebank_arrays
-from treegauge.learning.latent.tuning import Chosen, Tried, as_document, choose, from_document, hold_out, middle_levels
+from treegauge.learning.latent.tuning import Trial, TunedTraining, as_document, choose, from_document, hold_out, middle_levels
 from treegauge.trees.tree import Tree
 
 __all__ = ["QUICK", "Iterated", "TrainingSettings", "train_latent"]
@@ -99,7 +99,7 @@ def train_latent(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     on_iteration: Callable[[Iterated], None] = lambda _: None,
-    on_try: Callable[[Tried], None] = lambda _: None,
+    on_try: Callable[[Trial], None] = lambda _: None,
 ) -> LatentModel:
     """Train a model on trees (:data:`~treegauge.learning.latent.treebank.STEPS` are applied to them).
 
@@ -130,12 +130,12 @@ def train_latent(
     return model
 
 
-def _tuned(trees: Sequence[Tree], work: _Work, on_try: Callable[[Tried], None]) -> Chosen:
+def _tuned(trees: Sequence[Tree], work: _Work, on_try: Callable[[Trial], None]) -> TunedTraining:
     """The settings for these trees: chosen, or chosen before the run was interrupted, or those that were asked for."""
     settings = work.settings
     if not settings.tuning_grammars or len(trees) < FEWEST_TO_TUNE:
         rounds = settings.rounds if settings.rounds is not None else settings.most_rounds if len(trees) >= FEWEST_TO_TUNE else 1
-        return Chosen(rounds, ParseSettings(levels=middle_levels(rounds)), ())
+        return TunedTraining(rounds, ParseSettings(levels=middle_levels(rounds)), ())
     known = work.kept.load_choice()
     if known is not None:
         return from_document(known)
@@ -195,7 +195,7 @@ class _Work:
         state, history = self.kept.load(name) or (begin(arrays), list[list[float]]())
         made = {0: Hierarchy(begin(arrays).counts, ())} | self._complete(name, state)
         schedule, contexts = self.settings.schedule, self.settings.start(seed[-1])
-        for step in steps(arrays, state, rounds, seed, schedule, threads, contexts=contexts):
+        for step in training_steps(arrays, state, rounds, seed, schedule, threads, contexts=contexts):
             if stop.is_set():
                 break
             state = step.state

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
-from treegauge.grammar.latent.grammar import Counts
+from treegauge.grammar.latent.grammar import LatentCounts
 from treegauge.grammar.latent.lexicon import WordTable
 from treegauge.grammar.latent.rows import Rows, dense_rows
 from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, BaseGrammar, Int32, Int64
@@ -194,7 +194,7 @@ def _arrays(builder: _Builder, initial: Mapping[str, int], root: str | None) -> 
     return TreebankArrays(base, table, nodes)
 
 
-def first_counts(arrays: TreebankArrays, precision: Any = np.float32) -> Counts:
+def first_counts(arrays: TreebankArrays, precision: Any = np.float32) -> LatentCounts:
     """The counts of the base grammar: every symbol has one subcategory."""
     base, nodes = arrays.base, arrays.nodes
     sizes = np.ones(base.size, np.int64)
@@ -203,4 +203,6 @@ def first_counts(arrays: TreebankArrays, precision: Any = np.float32) -> Counts:
         return dense_rows(rules, sizes, np.bincount(nodes.rule[nodes.kind == kind], minlength=len(rules)), precision)
 
     root = np.bincount(nodes.symbol[nodes.start[1:] - 1], minlength=base.size).astype(np.float64)
-    return Counts(sizes, counted(BINARY, base.binary), counted(UNARY, base.unary), root, arrays.table.pair_count.astype(np.float64))
+    return LatentCounts(
+        sizes, counted(BINARY, base.binary), counted(UNARY, base.unary), root, arrays.table.pair_count.astype(np.float64)
+    )

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from treegauge.errors import TreegaugeError
-from treegauge.grammar.latent.grammar import Smoothing
+from treegauge.grammar.latent.grammar import LatentSmoothing
 from treegauge.grammar.latent.lexicon import LexiconSmoothing
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings, settings_document, settings_from
 from treegauge.learning.latent.treebank import TreebankArrays
@@ -22,7 +22,7 @@ from treegauge.scoring.evaluation import evaluator
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 
-__all__ = ["Chosen", "Tried", "choose", "hold_out", "middle_levels"]
+__all__ = ["Trial", "TunedTraining", "choose", "hold_out", "middle_levels"]
 
 SHARE = 0.08
 MOST_SENTENCES = 600
@@ -41,7 +41,7 @@ CLEARLY = 0.01
 """F1 by which fewer rounds must be worse for still fewer not to be tried."""
 
 
-class Tried(NamedTuple):
+class Trial(NamedTuple):
     """A setting and its F1 on the slice, at its best lam."""
 
     what: str
@@ -49,12 +49,12 @@ class Tried(NamedTuple):
     lam: float
 
 
-class Chosen(NamedTuple):
+class TunedTraining(NamedTuple):
     """The settings that were chosen, and everything that was tried."""
 
     rounds: int
     settings: ParseSettings
-    tried: tuple[Tried, ...]
+    tried: tuple[Trial, ...]
 
 
 def hold_out(trees: Sequence[Tree]) -> tuple[list[Tree], list[Tree]]:
@@ -86,21 +86,21 @@ def choose(
     held: Sequence[Tree],
     *,
     jobs: int = 1,
-    on_try: Callable[[Tried], None] = lambda _: None,
-) -> Chosen:
+    on_try: Callable[[Trial], None] = lambda _: None,
+) -> TunedTraining:
     """Try settings on held-out trees; ``grammars[g][r]`` is grammar g after r rounds."""
     gold = _gold(held)
-    tried: list[Tried] = []
+    tried: list[Trial] = []
 
-    def attempt(what: str, rounds: int, settings: ParseSettings) -> Tried:
+    def attempt(what: str, rounds: int, settings: ParseSettings) -> Trial:
         parts = tuple(each[rounds] for each in grammars)[: 1 if rounds == 0 else None]
         model = LatentModel(arrays.base, arrays.table, parts, settings)
-        made = Tried(what, *_best_lam(model, gold, jobs))
+        made = Trial(what, *_best_lam(model, gold, jobs))
         tried.append(made)
         on_try(made)
         return made
 
-    by_rounds: dict[int, Tried] = {}
+    by_rounds: dict[int, Trial] = {}
     for rounds in sorted(grammars[0], reverse=True):
         made = attempt(number_of(rounds, "round"), rounds, ParseSettings(levels=middle_levels(rounds)))
         by_rounds[rounds] = made
@@ -110,7 +110,7 @@ def choose(
     rounds = max(r for r, each in by_rounds.items() if each.f1 >= best - ROUNDS_TIE)
     settings, best_try = ParseSettings(levels=middle_levels(rounds)), by_rounds[rounds]
     for rules, flat in SMOOTHINGS[1:]:
-        smoothing = Smoothing(rules, LexiconSmoothing(flat=flat))
+        smoothing = LatentSmoothing(rules, LexiconSmoothing(flat=flat))
         made = attempt(f"smoothing {rules:g} of rules, {flat:g} of words", rounds, settings._replace(smoothing=smoothing))
         if made.f1 > best_try.f1:
             best_try, settings = made, settings._replace(smoothing=smoothing)
@@ -119,7 +119,7 @@ def choose(
         made = attempt(f"pruning {base:g} {subcategory:g} {edge:g}", rounds, pruned)
         if made.f1 >= best_try.f1 - TIE:
             settings, best_try = pruned, made
-    return Chosen(rounds, settings._replace(lam=best_try.lam), tuple(tried))
+    return TunedTraining(rounds, settings._replace(lam=best_try.lam), tuple(tried))
 
 
 def _gold(held: Sequence[Tree]) -> list[Tree]:
@@ -150,11 +150,13 @@ def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[floa
     return scores[best], LAMS[best]
 
 
-def as_document(chosen: Chosen) -> dict[str, Any]:
+def as_document(chosen: TunedTraining) -> dict[str, Any]:
     """The choice as plain data."""
     return {"rounds": chosen.rounds, "settings": settings_document(chosen.settings), "tried": [list(t) for t in chosen.tried]}
 
 
-def from_document(document: Mapping[str, Any]) -> Chosen:
+def from_document(document: Mapping[str, Any]) -> TunedTraining:
     """The inverse of :func:`as_document`."""
-    return Chosen(int(document["rounds"]), settings_from(document["settings"]), tuple(Tried(*each) for each in document["tried"]))
+    return TunedTraining(
+        int(document["rounds"]), settings_from(document["settings"]), tuple(Trial(*each) for each in document["tried"])
+    )

@@ -20,7 +20,7 @@ from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.printing import ROW, Totals
 from treegauge.metrics.evalb.reading import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
-from treegauge.metrics.plain import DROPPED, FREE, Column, Counted, PlainCounter, Stretch, counter
+from treegauge.metrics.plain import DROPPED, FREE, Column, Counted, PlainCounter, TreeSlice, counter
 from treegauge.presets.prm import Parameters
 from treegauge.trees.treebank import Int64
 
@@ -135,7 +135,7 @@ class _Blocks:
         if ours is None or theirs is None:
             return None
         self._counter.learn()
-        counted = self._counter.count(Stretch.of(ours), Stretch.of(theirs))
+        counted = self._counter.count(TreeSlice.of(ours), TreeSlice.of(theirs))
         for part, lines in ((ours, gold), (theirs, test)):
             counted.is_odd[(part.n_nodes > limits.BRACKETS) | (_lengths(lines) > limits.LINE)] = True
         return counted

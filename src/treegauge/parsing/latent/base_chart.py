@@ -78,7 +78,7 @@ def base_inside(n: int, word: Floats, rules: BaseRules, high: Floats, low: Float
             lo, hi = low[s, t], high[s, t]
             lo[:] = 0.0
             if d == 1:
-                words_inside(word[s], rules, lo)
+                inside_of_word(word[s], rules, lo)
             else:
                 x = pairs[t * (t - 1) // 2 + s if len(pairs) > 1 else 0]
                 x[:] = 0.0
@@ -96,7 +96,7 @@ def base_inside(n: int, word: Floats, rules: BaseRules, high: Floats, low: Float
 
 
 @inline
-def words_inside(word: Floats, rules: BaseRules, lo: Floats) -> None:
+def inside_of_word(word: Floats, rules: BaseRules, lo: Floats) -> None:
     """The low layer over one word: its tags, and phrases right above them."""
     for X in range(rules.tags, len(word)):
         lo[X] = word[X]

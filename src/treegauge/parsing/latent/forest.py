@@ -33,7 +33,7 @@ from treegauge.parsing.latent.derivations import (
     tree_probability,
 )
 from treegauge.parsing.latent.passes import Pass, Words, base_words, run_passes
-from treegauge.parsing.latent.rule_tables import Tables, tables_of
+from treegauge.parsing.latent.rule_tables import Tables, model_tables
 from treegauge.parsing.latent.shown import Shown, shown_posteriors
 from treegauge.parsing.posteriors import Constituent
 from treegauge.trees.tree import Tree
@@ -103,7 +103,7 @@ class LatentForest:
 
     @property
     def tables(self) -> Tables:
-        return tables_of(self.model)
+        return model_tables(self.model)
 
     @cached_property
     def _word_columns(self) -> Words:

@@ -14,7 +14,7 @@ from treegauge.grammar.latent.symbols import INNER, PHRASE, BaseGrammar, Int64
 from treegauge.parsing.jit import Ints
 from treegauge.parsing.latent.base_chart import BaseRules
 
-__all__ = ["Labels", "Tables", "tables_of"]
+__all__ = ["Labels", "Tables", "model_tables"]
 
 
 class Labels(NamedTuple):
@@ -37,7 +37,7 @@ class Tables(NamedTuple):
     paths: tuple[tuple[tuple[Level, ...], tuple[Int64, ...]], ...]
 
 
-def tables_of(model: LatentModel) -> Tables:
+def model_tables(model: LatentModel) -> Tables:
     """The tables of a model, kept with it."""
     if "tables" not in model.derived:
         paths = tuple(model.path(grammar) for grammar in range(len(model.grammars)))

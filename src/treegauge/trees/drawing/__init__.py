@@ -6,7 +6,7 @@ Nodes are named by their place in pre-order (:meth:`Tree.nodes <treegauge.trees.
 
 from __future__ import annotations
 
-from treegauge.trees.drawing.layout import Item, Layout, fold_settled, fold_to, place, tree_items
+from treegauge.trees.drawing.layout import Item, Layout, fold_settled, fold_to, lay_out, tree_items
 from treegauge.trees.drawing.marks import MARKS, Mark, legend_text
 from treegauge.trees.drawing.svg import STYLESHEET, draw_svg, legend_svg
 from treegauge.trees.drawing.terminal import draw_text
@@ -21,8 +21,8 @@ __all__ = [
     "draw_text",
     "fold_settled",
     "fold_to",
+    "lay_out",
     "legend_svg",
     "legend_text",
-    "place",
     "tree_items",
 ]

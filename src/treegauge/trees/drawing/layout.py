@@ -14,7 +14,7 @@ from treegauge.errors import UnknownName, UsageError
 from treegauge.trees.drawing.crossing import Item, crossing_items, has_crossings, kind_of, place_crossing, roof_text
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Item", "Layout", "check_choice", "fold_settled", "fold_to", "place", "tree_items"]
+__all__ = ["Item", "Layout", "check_choice", "fold_settled", "fold_to", "lay_out", "tree_items"]
 
 
 def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
@@ -87,13 +87,13 @@ class Layout:
         return self.levels if kind == "tag" else self.items[index].depth
 
 
-def place(items: list[Item], size: list[int], gap: int, *, snap: int = 0, mirrored: bool = False) -> Layout:
+def lay_out(items: list[Item], size: list[int], gap: int, *, snap: int = 0, mirrored: bool = False) -> Layout:
     """The layout of items whose texts are as wide as ``size`` says, with at least ``gap`` between neighbours.
 
     A parent whose middle is at most ``snap`` away from a child stands right above that child.
 
     >>> items = tree_items(Tree.parse("(S (A aaa) (B bb))"))
-    >>> layout = place(items, [len(item.text) for item in items], gap=2)
+    >>> layout = lay_out(items, [len(item.text) for item in items], gap=2)
     >>> [(item.text, left) for item, left in zip(items, layout.left)]
     [('S', 3), ('A', 1), ('aaa', 0), ('B', 6), ('bb', 5)]
     """

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
 from treegauge.trees.drawing.crossing import has_crossings
-from treegauge.trees.drawing.layout import Item, check_choice, place, tree_items
+from treegauge.trees.drawing.layout import Item, check_choice, lay_out, tree_items
 from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, clean, ems, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
@@ -299,7 +299,7 @@ class _TreeDrawing:
         )
         self.texts = [_item_text(item) for item in items]
         sizes = [self._size(item, text) for item, text in zip(items, self.texts, strict=True)]
-        self.layout = place(items, sizes, metrics.gap, snap=metrics.snap, mirrored=mirrored)
+        self.layout = lay_out(items, sizes, metrics.gap, snap=metrics.snap, mirrored=mirrored)
         self.x = [centre + metrics.margin for centre in self.layout.centre]
         self.y = [self._height_of(self.layout.row(index)) for index in range(len(items))]
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from treegauge.tables import terminal_width
 from treegauge.trees.drawing.crossing import has_crossings
-from treegauge.trees.drawing.layout import Item, Layout, check_choice, place, tree_items
+from treegauge.trees.drawing.layout import Item, Layout, check_choice, lay_out, tree_items
 from treegauge.trees.drawing.marks import MarkSymbols, NodeMark, clean, isolate_direction, legend_text, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
@@ -144,7 +144,7 @@ class _TextPicture:
     def fitting(self, width: int | None, mirrored: bool) -> Layout | None:
         """A layout that fits into the width, loose or tight."""
         for gap in (2, 1):
-            layout = place(self.items, self.sizes, gap, snap=1, mirrored=mirrored)
+            layout = lay_out(self.items, self.sizes, gap, snap=1, mirrored=mirrored)
             if (width is None or layout.width <= width) and layout.width * (2 * layout.levels + 2) <= _MOST_CELLS:
                 return layout
         return None
