@@ -9,6 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+# What pip installs has its bytecode beside it: commands are measured so, even where Python is told to write none.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 RESULTS = Path(__file__).parent / "RESULTS.md"
 _INTRODUCTION = """# Benchmark results
 

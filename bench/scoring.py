@@ -131,6 +131,7 @@ def start_table(rounds: int) -> str:
     """What is paid before the first tree."""
     jobs = {
         "`python -c pass`": lambda: whole_command([sys.executable, "-c", "pass"]),
+        "`import numpy`, one BLAS thread": lambda: whole_command([sys.executable, "-c", "import numpy"], OPENBLAS_NUM_THREADS="1"),
         "`import nltk.Tree`": lambda: whole_command([sys.executable, "-c", "from nltk import Tree"]),
         "`treegauge score --list`": lambda: whole_command(treegauge("score", "--list")),
     }

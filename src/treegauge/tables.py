@@ -15,11 +15,10 @@ NP & 4 & 75.00 \\
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-import shutil
+import os
+import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -233,7 +232,17 @@ def render_all(tables: Sequence[Table], form: str, *, digits: int = 2) -> str:
 
 
 def _as_text(table: Table, digits: int) -> str:
-    return table.as_text(digits, shutil.get_terminal_size().columns)
+    return table.as_text(digits, _terminal_width())
+
+
+def _terminal_width() -> int:
+    """The columns of the terminal; 80 where there is none and nobody says otherwise."""
+    output = sys.__stdout__
+    if not os.environ.get("COLUMNS") and (output is None or output.closed or not output.isatty()):
+        return 80
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def _as_markdown(table: Table, digits: int) -> str:
@@ -248,6 +257,9 @@ def _as_markdown(table: Table, digits: int) -> str:
 
 
 def _as_csv(table: Table, digits: int) -> str:
+    import csv
+    import io
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)

@@ -11,7 +11,6 @@ Traces are not words: a gold tree with them and a parse without them are over th
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from collections import deque
@@ -90,6 +89,8 @@ def loose_word(word: str) -> str:
     """
     if word.isascii() and word.isalnum():
         return word.lower()
+    import html
+
     plain = plain_word(_with_brackets(_ESCAPED.sub("", html.unescape(word))))
     bare = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _QUOTES.sub("'", plain)))
     return unicodedata.normalize("NFC", _DASHES.sub("-", _QUOTES.sub("'", bare)).casefold()) or word
@@ -148,7 +149,7 @@ class WordNumbers:
         for word, other in _representatives(preset.equal_words, match_words).items():
             self._numbers[word] = self._numbers.setdefault(other, len(self._numbers))
         self._equal = frozenset(self._numbers)
-        self._written: dict[str, tuple[int, bool]] = {}
+        self._written: dict[str, int] = {}  # twice the number, and one more for a word that may be written otherwise
         self._recent: deque[tuple[tuple[str, ...], Int32, Mask]] = deque(maxlen=4)
 
     def of(self, vocabulary: tuple[str, ...]) -> Int32:
@@ -169,18 +170,22 @@ class WordNumbers:
         for known in self._recent:
             if known[0] is vocabulary:
                 return known
-        found = [self._written.get(word) or self._number(word) for word in vocabulary] or [(0, False)]
-        numbers, variable = zip(*found, strict=True)
-        entry = vocabulary, np.array(numbers, dtype=np.int32), np.array(variable, dtype=np.bool_)
+        written = self._written
+        for word in vocabulary:
+            if word not in written:
+                written[word] = self._number(word)
+        found = np.array(list(map(written.__getitem__, vocabulary)) or [0], dtype=np.int32)
+        entry = vocabulary, found >> 1, (found & 1).astype(np.bool_)
         self._recent.append(entry)
         return entry
 
-    def _number(self, word: str) -> tuple[int, bool]:
-        plain = matched_word(word, self.match_words)
-        number = self._numbers.setdefault(plain, len(self._numbers))
-        may_vary = self.match_words != "exact" or plain in self._equal or not _VARIABLE.isdisjoint(plain)
-        self._written[word] = number, may_vary
-        return self._written[word]
+    def _number(self, word: str) -> int:
+        if self.match_words == "exact" and word.isalnum():
+            plain, may_vary = word, word in self._equal
+        else:
+            plain = matched_word(word, self.match_words)
+            may_vary = self.match_words != "exact" or plain in self._equal or not _VARIABLE.isdisjoint(plain)
+        return 2 * self._numbers.setdefault(plain, len(self._numbers)) + may_vary
 
 
 def _representatives(pairs: tuple[tuple[str, str], ...], match_words: str = "exact") -> dict[str, str]:

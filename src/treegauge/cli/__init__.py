@@ -6,6 +6,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check a
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
@@ -52,6 +53,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     stdout = sys.stdout
     # Nearly all objects made here live to the end: looking among them for garbage as often as usual is a seventh of the start.
     gc.set_threshold(200_000, 20, 20)
+    # The same holds at the end: the system takes back the memory faster than the collector finds out what is garbage.
+    atexit.register(gc.freeze)
     # Our matrices are small: a BLAS of several threads mostly waits for itself, and sums in an order that depends on the machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Trees are written as UTF-8 bytes; what else is said must not fail on a terminal that lacks some letter.

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -77,6 +76,8 @@ _MEGABYTE = 1 << 20
 
 def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tuple[Treebank, list[Treebank]]:
     """The treebank and the systems' trees, read two at a time; a file without trees is refused."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from treegauge.io import read
 
     paths = [gold, *tests]

@@ -11,7 +11,6 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -128,6 +127,8 @@ class Threads(EngineBase):
     ) -> Iterator[ResultT]:
         """See :class:`Engine`."""
         rest = iter(items)
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(self._threads) as pool:
             waiting = deque(pool.submit(function, shared, item) for item in itertools.islice(rest, self._threads))
             try:

@@ -15,13 +15,14 @@ from treegauge.trees.bracketed import ESCAPED_BRACKETS
 __all__ = ["escape_everywhere", "has_escapes", "read_escapes"]
 
 _OPEN, _CLOSE = (letter.encode() for letter in ESCAPED_BRACKETS)
+_ESCAPED = re.compile(rb"\\[()]")
 _MARGIN = re.compile(rb"(?<=\n)(?=\()")
 _LINE = re.compile(rb"(?<=\n)")
 
 
 def has_escapes(text: bytes) -> bool:
     r"""Whether there is a ``\(`` or a ``\)`` in a text."""
-    return b"\\(" in text or b"\\)" in text
+    return b"\\" in text and _ESCAPED.search(text) is not None
 
 
 def escape_everywhere(text: bytes) -> bytes:

@@ -8,7 +8,7 @@ than eight bytes are then compared with the string they were taken for, so the r
 from __future__ import annotations
 
 import hashlib
-import secrets
+import os
 from typing import TypeVar
 
 import numpy as np
@@ -66,7 +66,7 @@ class Interner:
         self._table = np.zeros(_SMALLEST_TABLE, dtype=np.int32)  # slot -> number + 1; 0 is free
         self._keys = np.zeros(_SMALLEST_TABLE + 1, dtype=np.uint64)  # number + 1 -> key
         # Nobody can make a file whose words all begin their search at the same slot. The numbers do not depend on it.
-        self._multiplier = np.uint64(secrets.randbits(64) | 1)
+        self._multiplier = np.uint64(int.from_bytes(os.urandom(8), "little") | 1)
         self._pool = _StringPool()
         self._namesakes: dict[bytes, int] = {}  # strings whose hash another string had first
 

@@ -6,7 +6,7 @@ asked, and what that reads is given the scanner's numbers. So both give the same
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -138,7 +138,7 @@ class ScannedNames:
 
     def __init__(self, engine: Kernels) -> None:
         self._engine = engine
-        seed = np.array([secrets.randbits(64) | 1], dtype=np.uint64)
+        seed = np.array([int.from_bytes(os.urandom(8), "little") | 1], dtype=np.uint64)
         self.label_strings, self.word_strings = Strings(engine, seed), Strings(engine, seed)
         self._state = np.zeros(16, dtype=np.int64)
         self._labels: list[str] = []

@@ -5,15 +5,10 @@ How to read: the choices a user has, as one value.
 
 from __future__ import annotations
 
-import bz2
-import difflib
 import glob
-import gzip
 import io
-import lzma
 import os
 import sys
-import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -49,14 +44,20 @@ _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz"}
 
 
 def _gunzip(raw: BinaryIO) -> BinaryIO:
+    import gzip
+
     return cast(BinaryIO, gzip.GzipFile(fileobj=raw, mode="rb"))
 
 
 def _bunzip2(raw: BinaryIO) -> BinaryIO:
+    import bz2
+
     return cast(BinaryIO, bz2.BZ2File(raw))
 
 
 def _unxz(raw: BinaryIO) -> BinaryIO:
+    import lzma
+
     return cast(BinaryIO, lzma.LZMAFile(raw))
 
 
@@ -105,9 +106,9 @@ class _Bounded(io.RawIOBase):
             raise InputError(
                 "the compressed file ends in the middle", path=self.name, advice="It was cut short: fetch it again."
             ) from None
-        except (OSError, zlib.error, lzma.LZMAError) as error:
+        except _decompression_errors() as error:
             raise InputError(
-                f"cannot be decompress: {error}", path=self.name, advice="Is the suffix right, and the file whole?"
+                f"cannot be decompressed: {error}", path=self.name, advice="Is the suffix right, and the file whole?"
             ) from None
         self.given += len(data)
         if self.given > _BOMB_BYTES and self.given > _BOMB_RATIO * max(self.counted.taken, 1):
@@ -117,6 +118,13 @@ class _Bounded(io.RawIOBase):
                 advice="No treebank compresses so well; decompress it yourself if it is really one.",
             )
         return data
+
+
+def _decompression_errors() -> tuple[type[Exception], ...]:
+    import lzma
+    import zlib
+
+    return OSError, zlib.error, lzma.LZMAError
 
 
 TREEBANK_SUFFIXES = {
@@ -240,6 +248,8 @@ def _similar_names(path: str) -> str:
         names = [entry.name for entry in folder.iterdir()]
     except OSError:
         return ""
+    import difflib
+
     close = difflib.get_close_matches(Path(path).name, names, n=3)
     return f"Did you mean {' or '.join(str(folder / name) for name in close)}?" if close else ""
 

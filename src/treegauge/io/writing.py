@@ -5,12 +5,7 @@ A file appears whole or not at all, is compressed by its suffix, and ``-`` is st
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
-import secrets
-import shutil
 import stat
 import sys
 from collections.abc import Callable, Generator, Iterable
@@ -28,15 +23,21 @@ __all__ = ["COMPRESSORS", "partial_path", "refusal", "spare_inputs", "write", "w
 
 
 def _gzip(raw: BinaryIO) -> BinaryIO:
+    import gzip
+
     # No name and no time in the header: the same trees give the same bytes.
     return cast(BinaryIO, gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0))
 
 
 def _bzip2(raw: BinaryIO) -> BinaryIO:
+    import bz2
+
     return cast(BinaryIO, bz2.BZ2File(raw, "wb"))
 
 
 def _xz(raw: BinaryIO) -> BinaryIO:
+    import lzma
+
     return cast(BinaryIO, lzma.LZMAFile(raw, "wb"))
 
 
@@ -103,11 +104,11 @@ def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
     """A new name beside a file, with the same suffix; what is written under it takes the file's place when all went well."""
     target = os.path.realpath(path)
     folder, base = os.path.split(target)
-    partial = os.path.join(folder, f".{secrets.token_hex(4)}.part.{base[-100:]}")
+    partial = os.path.join(folder, f".{os.urandom(4).hex()}.part.{base[-100:]}")
     try:
         yield partial
         if os.path.exists(target):
-            shutil.copymode(target, partial)
+            os.chmod(partial, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(partial, target)
     except BaseException:
         Path(partial).unlink(missing_ok=True)

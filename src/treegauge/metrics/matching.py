@@ -205,16 +205,16 @@ def crossing(gold: Brackets, test: Brackets) -> Mask:
     ends_inside = inner_end.take(left) < test.end
     starts_inside = inner_start.take(right) > test.start
     crosses = ends_inside | starts_inside
-    for sentence in np.union1d(np.union1d(gold.with_gaps, test.with_gaps), _out_of_order(gold)).tolist():
+    for sentence in sorted({*gold.with_gaps.tolist(), *test.with_gaps.tolist(), *_out_of_order(gold)}):
         rows = slice(int(test.offset[sentence]), int(test.offset[sentence + 1]))
         crosses[rows] = crossing_sets(gold.word_sets(sentence), test.word_sets(sentence))
     return crosses | test.unplaced
 
 
-def _out_of_order(brackets: Brackets) -> Int64:
+def _out_of_order(brackets: Brackets) -> list[int]:
     """The sentences whose brackets do not stand from left to right: words that do not count closed the gaps of their trees."""
     begins_earlier = (np.diff(brackets.start) < 0) & (np.diff(brackets.sentence) == 0)
-    return np.unique(brackets.sentence[1:][begins_earlier]).astype(np.int64)
+    return brackets.sentence[1:][begins_earlier].tolist()
 
 
 def crossing_sets(gold: Sequence[int], test: Sequence[int]) -> list[bool]:

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from treegauge.alignment.alignment import Note
 from treegauge.alignment.remarks import REMARKS, advice_on
 from treegauge.errors import UsageError
-from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
-from treegauge.metrics.evalb.scoring import UNPAIRED, VALID, SentenceResult
+from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
 from treegauge.tables import Cell, Table, number_of, render
 
@@ -248,6 +247,9 @@ def evalb_layout(result: Result) -> str:
 
     A sentence without a parse that counts as missed does so as in the other formats: see :meth:`Totals.add_unparsed`.
     """
+    from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
+    from treegauge.metrics.evalb.scoring import SentenceResult
+
     sentences = result.scored_sentences
     columns = [result.columns.index(name) for name in ("matched", "gold", "test", "crossing", "words", "tags")]
     counted = dict(zip(sentences.index.tolist(), sentences.rows[:, columns].astype(int).tolist(), strict=True))

@@ -10,9 +10,9 @@ comparison of columns shows; only the others are given to :mod:`treegauge.metric
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ from treegauge.alignment.brackets import sentence_lengths, sum_within
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.words import WordNumbers, has_tag, without_tokens
 from treegauge.errors import UsageError, WriteError
-from treegauge.io.bracketed_writing import one_line_text
-from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID, SentenceResult, score_lines
+from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID
 from treegauge.metrics.metric import Rows, ratio
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, Preset, from_parameters
@@ -31,6 +30,9 @@ from treegauge.presets.prm import Parameters
 from treegauge.tables import plain
 from treegauge.trees.bracketed import one_line
 from treegauge.trees.treebank import Int64, Treebank
+
+if TYPE_CHECKING:
+    from treegauge.metrics.evalb import SentenceResult
 
 __all__ = ["AlignedBlock", "EvalbOutcome", "EvalbRows", "bracketed_lines", "evalb_parameters", "evalb_rows", "evalb_verdicts"]
 
@@ -113,13 +115,22 @@ def evalb_verdicts(block: AlignedBlock, rows: Rows, file: EvalbFile) -> tuple[Ev
         counts: list[int] = rows[of_sentence[plain]][:, columns].sum(axis=0).astype(int).tolist()
         outcome += EvalbOutcome(file.name, len(plain), 0, 0, *counts)
     others = np.flatnonzero(status == _UNSURE)
-    gold_lines, test_lines = (bracketed_lines(bank, others.tolist()) for bank in (block.gold, block.test))
-    for sentence, result in zip(others, score_lines(gold_lines, test_lines, file.parameters), strict=False):
+    asked = _line_results(block.gold.take(others), block.test.take(others), file.parameters)
+    for sentence, result in zip(others, asked, strict=False):
         counts = [result.matched, result.gold, result.test] if result.status == VALID else [0, 0, 0]
         outcome += EvalbOutcome(file.name, 1, int(result.status == ERROR), int(result.status == SKIP), *counts)
         status[sentence] = result.status
     without_partner = np.full(len(block.gold) - len(status), UNPAIRED, dtype=np.int64)
     return outcome, np.concatenate([status, without_partner])
+
+
+def _line_results(gold: Treebank, test: Treebank, parameters: Parameters) -> Iterator[SentenceResult]:
+    """EVALB's result of each pair of trees, one a line."""
+    if not len(gold):
+        return iter(())
+    from treegauge.metrics.evalb import score_lines
+
+    return score_lines(bracketed_lines(gold), bracketed_lines(test), parameters)
 
 
 def _refuse_gaps(*banks: Treebank) -> None:
@@ -187,14 +198,15 @@ def _has_phrases(bank: Treebank, one: Preset, other: Preset) -> bool:
     return any(int((bank.label == number).sum()) > int((bank.tag == number).sum()) for number in disputed)
 
 
-def bracketed_lines(bank: Treebank, sentences: Sequence[int]) -> list[bytes]:
-    """Some trees of a treebank, one a line."""
-    chosen = bank.take(sentences)
+def bracketed_lines(bank: Treebank) -> list[bytes]:
+    """The trees of a treebank, one a line."""
+    from treegauge.io.bracketed_writing import one_line_text
+
     try:
-        return b"".join(one_line_text([chosen])).splitlines(keepends=True)
+        return b"".join(one_line_text([bank])).splitlines(keepends=True)
     except WriteError:
         # A tree that was built by hand may not read back as it is; EVALB would read what can be written all the same.
-        return [one_line(tree).encode("utf-8", "surrogatepass") + b"\n" for tree in chosen]
+        return [one_line(tree).encode("utf-8", "surrogatepass") + b"\n" for tree in bank]
 
 
 def evalb_parameters(preset: Preset) -> Parameters:
@@ -277,7 +289,7 @@ def evalb_rows(gold: Treebank, test: Treebank, preset: Preset) -> EvalbRows:
 
 
 def _results(gold: Treebank, test: Treebank, parameters: Parameters) -> list[SentenceResult]:
-    results = score_lines(bracketed_lines(gold, range(len(gold))), bracketed_lines(test, range(len(test))), parameters)
+    results = _line_results(gold, test, parameters)
     return [result for result in results if result.status != UNPAIRED]
 
 

@@ -12,19 +12,21 @@ import queue
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from treegauge import io
 from treegauge.errors import MismatchError, UsageError
-from treegauge.io.sources import ReadOptions, find_sources
+from treegauge.io.sources import CHUNK_BYTES, ReadOptions, find_sources
 from treegauge.trees.columns import HashState, TreebankHash
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = [
     "FileTrees",
@@ -41,6 +43,8 @@ __all__ = [
 ]
 
 _PREFETCH_BLOCKS = 2
+_WORTH_A_THREAD = 1 << 18
+"""The words of a block from which on a thread of its own is worth starting to hash it."""
 
 
 class MemoryTrees:
@@ -78,7 +82,7 @@ class FileTrees:
         self.can_be_read_again = keep or "-" not in paths
         self._options, self._keep = options, keep
         self._kept: list[Treebank] = []
-        self._rest: Prefetch | None = None
+        self._rest: Prefetch | Direct | None = None
         self._is_complete = False
 
     def blocks(self) -> Iterator[Treebank]:
@@ -86,7 +90,8 @@ class FileTrees:
         if not self._keep:
             self.close()
         if self._rest is None and not self._is_complete:
-            self._rest = Prefetch(lambda: (block for path in self.paths for block in io.stream(path, self._options)))
+            make = Prefetch if _are_large(self.paths) else Direct
+            self._rest = make(lambda: (block for path in self.paths for block in io.stream(path, self._options)))
         yield from self._kept
         while self._rest is not None and (block := self._rest.take()) is not None:
             if self._keep:
@@ -116,6 +121,32 @@ class FileTrees:
 
 
 Trees = MemoryTrees | FileTrees
+
+
+def _are_large(paths: Sequence[str]) -> bool:
+    """Whether files, or what is no file, are worth a thread that reads them ahead."""
+    return not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) > CHUNK_BYTES
+
+
+class Direct:
+    """Items made when they are asked for."""
+
+    def __init__(self, make: Callable[[], Iterator[Treebank]]) -> None:
+        self._items = make()
+        self._error: BaseException | None = None
+
+    def take(self) -> Treebank | None:
+        """The next item, or None after the last; an error that stopped the making is raised each time."""
+        if self._error is not None:
+            raise self._error
+        try:
+            return next(self._items, None)
+        except BaseException as error:
+            self._error = error
+            raise
+
+    def close(self) -> None:
+        """There is nothing to stop."""
 
 
 class Prefetch:
@@ -162,10 +193,10 @@ class Prefetch:
 
 
 class Hasher:
-    """The hashes of gold and test, made in a thread of its own while sentences are scored."""
+    """The hashes of gold and test; of large files they are made in a thread of its own while sentences are scored."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1)
+        self._pool: ThreadPoolExecutor | None = None
         self._hashes = TreebankHash(), TreebankHash()
         self._jobs: list[Future[None]] = []
 
@@ -173,10 +204,19 @@ class Hasher:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def add(self, gold: Treebank, test: Treebank) -> None:
         """Add a block of both sides."""
+        if self._pool is None:
+            if gold.n_tokens + test.n_tokens < _WORTH_A_THREAD:
+                for digest, block in zip(self._hashes, (gold, test), strict=True):
+                    digest.update(block)
+                return
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(1)
         self._jobs += [self._pool.submit(digest.update, block) for digest, block in zip(self._hashes, (gold, test), strict=True)]
 
     def _wait(self) -> None:

@@ -400,16 +400,18 @@ class _Strings:
             first[unseen[::-1]] = np.arange(len(unseen))[::-1]  # of several places the last one written stays: the first
             ids = np.flatnonzero(first >= 0)
             in_order: list[int] = ids[np.argsort(first[ids])].tolist()
-            numbers[in_order] = [self._number(strings[number]) for number in in_order]
+            used = [strings[number] for number in in_order]
+            self._learn(used)
+            numbers[in_order] = list(map(self._numbers.__getitem__, used))
         return numbers
 
-    def _number(self, string: str) -> int:
-        number = self._numbers.get(string)
-        if number is None:
-            number = self._numbers[string] = len(self._numbers)
-            encoded = string.encode("utf-8", "surrogatepass")
-            self.digest.update(b"%d:%b" % (len(encoded), encoded))
-        return number
+    def _learn(self, strings: list[str]) -> None:
+        """Number those strings that are new, in the order of their use."""
+        known = self._numbers
+        new = dict.fromkeys([string for string in strings if string not in known])
+        encoded = [string.encode("utf-8", "surrogatepass") for string in new]
+        self.digest.update(b"".join([b"%d:%b" % (len(string), string) for string in encoded]))
+        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
 
     def mark(self) -> tuple[int, Digest]:
         return len(self._numbers), self.digest.copy()

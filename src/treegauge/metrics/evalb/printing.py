@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from treegauge.metrics.evalb.scoring import ERROR, SKIP, SentenceResult
+from treegauge.metrics.evalb import ERROR, SKIP
+from treegauge.metrics.evalb.scoring import SentenceResult
 
 __all__ = ["HEADER", "ROW", "RULE", "Totals", "row", "summary"]
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from treegauge import presets
+from treegauge.metrics.evalb import UNPAIRED
 from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
 from treegauge.metrics.evalb.reading import parameter_remarks
-from treegauge.metrics.evalb.scoring import UNPAIRED, SentenceResult, score_lines
+from treegauge.metrics.evalb.scoring import SentenceResult, score_lines
 from treegauge.presets.prm import Parameters, atoi, parse_prm
 
 if TYPE_CHECKING:

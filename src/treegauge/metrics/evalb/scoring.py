@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
+from treegauge.metrics.evalb import ERROR, SKIP, UNPAIRED, VALID
 from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.counting import (
     DELETED,
@@ -30,7 +31,7 @@ from treegauge.metrics.evalb.fast import Bracket, FastReader, FastSentence
 from treegauge.metrics.evalb.reading import UNCLOSED, EvalbSentence, Log, Quote, Rules, read_sentence
 from treegauge.presets.prm import Parameters
 
-__all__ = ["ERROR", "SKIP", "UNPAIRED", "VALID", "SentenceResult", "dump", "repair_quotes", "score_lines", "trace_brackets"]
+__all__ = ["SentenceResult", "dump", "repair_quotes", "score_lines", "trace_brackets"]
 
 
 def dump(gold: EvalbSentence, test: EvalbSentence, comparison: SentenceComparison | None) -> bytes:
@@ -197,10 +198,6 @@ def _trace_quotes(gold: EvalbSentence, test: EvalbSentence, log: Log) -> None:
     for number in range(max(len(gold.quotes), len(test.quotes))):
         for quote in (*gold.quotes[number : number + 1], *test.quotes[number : number + 1]):
             log.trace(b"%d: %s - %s\n" % (quote.words, quote.tag, quote.word))
-
-
-VALID, ERROR, SKIP, UNPAIRED = 0, 1, 2, -1
-"""A sentence's status. EVALB prints 0, 1, 2; UNPAIRED is a line that the other file lacks, which gets no row."""
 
 
 class SentenceResult(NamedTuple):
