@@ -14,7 +14,7 @@ from treegauge.grammar.dop_reduction import ESTIMATORS, dop, plain_label
 from treegauge.grammar.training import train
 from treegauge.normalise import relabel
 from treegauge.parsing import Forest
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 BANKS = {

@@ -20,7 +20,7 @@ from treegauge.metrics.leaf_ancestor import LeafAncestor, edit_costs
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset, preset_names
-from treegauge.testing import definitions
+from treegauge.testing import brute_force as brute
 from treegauge.testing.pairs import tree_pairs
 from treegauge.trees import Tree, Treebank
 
@@ -49,11 +49,11 @@ def overlap(metric: str, pair: Pair) -> tuple[float, float, float]:
 def test_goodman_counts_sets_of_triples(trees: tuple[Tree, Tree]) -> None:
     pair = pair_of(*trees)
     for option in ("pre", "nopre"):
-        expected = definitions.goodman_counts(*trees, preterminals=option == "pre")
+        expected = brute.goodman_counts(*trees, preterminals=option == "pre")
         found = counts(f"goodman:{option}", pair)
         assert {name: found[name] for name in expected} == expected
         assert all(0 <= rate <= 1 for rate in rates(f"goodman:{option}", pair).values() if not math.isnan(rate))
-    ours, theirs = map(definitions.constituents, trees)
+    ours, theirs = map(brute.constituents, trees)
     if len(set(ours)) == len(ours) and len(set(theirs)) == len(theirs) and ours:
         assert counts("goodman", pair)["labelled_tree"] == rates("parseval", pair)["exact_match"]
 
@@ -82,7 +82,7 @@ def test_the_mark_of_a_fallback_is_no_part_of_a_label() -> None:
 @settings(max_examples=30)
 @given(tree_pairs(bare_words=True))
 def test_parseval_counts_multisets(trees: tuple[Tree, Tree]) -> None:
-    expected = definitions.multiset_overlap(*map(definitions.constituents, trees))
+    expected = brute.multiset_overlap(*map(brute.constituents, trees))
     assert overlap("parseval", pair_of(*trees)) == expected
 
 
@@ -90,7 +90,7 @@ def test_parseval_counts_multisets(trees: tuple[Tree, Tree]) -> None:
 @given(tree_pairs(bare_words=True))
 def test_parent_child_counts_sets_of_links(trees: tuple[Tree, Tree]) -> None:
     for count in ("all", "binary"):
-        expected = definitions.multiset_overlap(*(definitions.pc_links(tree, count) for tree in trees))
+        expected = brute.multiset_overlap(*(brute.pc_links(tree, count) for tree in trees))
         assert overlap(f"parent-child:{count}", pair_of(*trees)) == expected
 
 
@@ -98,7 +98,7 @@ def test_parent_child_counts_sets_of_links(trees: tuple[Tree, Tree]) -> None:
 @settings(max_examples=30)
 @given(trees=tree_pairs(bare_words=True))
 def test_frames_count_sets_of_productions(which: str, trees: tuple[Tree, Tree]) -> None:
-    expected = definitions.multiset_overlap(*(definitions.productions(tree, which) for tree in trees))
+    expected = brute.multiset_overlap(*(brute.productions(tree, which) for tree in trees))
     assert overlap(f"frames:{which}", pair_of(*trees)) == expected
 
 
@@ -115,11 +115,11 @@ def test_binary_trees_have_the_papers_numbers_of_parts(trees: tuple[Tree, Tree])
 @settings(max_examples=30)
 @given(trees=tree_pairs(bare_words=True))
 def test_leaf_ancestor_compares_lineages(option: str, trees: tuple[Tree, Tree]) -> None:
-    gold, test = map(definitions.lineages, trees)
+    gold, test = map(brute.lineages, trees)
     found = LeafAncestor.with_options(option).similarities(pair_of(*trees)).tolist()
     for a, b, similarity in zip(gold, test, found, strict=True):
         if a or b:
-            assert similarity == pytest.approx(float(definitions.lineage_similarity(a, b, first_letter=option == "letters")))
+            assert similarity == pytest.approx(float(brute.lineage_similarity(a, b, first_letter=option == "letters")))
         else:
             assert math.isnan(similarity)
 
@@ -141,7 +141,7 @@ def test_a_mark_is_never_like_a_label() -> None:
     test = Tree.parse("([ (w a) ([y (w b) (w c)))")
     # By its strings alone the definition would take the label for the mark; rename it there.
     renamed = [Tree.parse(str(tree).replace("[", "B")) for tree in (gold, test)]
-    expected = [float(definitions.lineage_similarity(a, b)) for a, b in zip(*map(definitions.lineages, renamed), strict=True)]
+    expected = [float(brute.lineage_similarity(a, b)) for a, b in zip(*map(brute.lineages, renamed), strict=True)]
     assert LeafAncestor().similarities(pair_of(gold, test)).tolist() == pytest.approx(expected)
 
 
@@ -179,7 +179,7 @@ def test_what_is_trimmed_costs_nothing(x: list[int], y: list[int], shared_ends: 
 def similarity(a: list[str], b: list[str]) -> Fraction:
     """As the definition, with upper and lower case sharing a letter."""
     spelt = [[f"{name.lower()}{name}" for name in row] for row in (a, b)]
-    return definitions.lineage_similarity(*spelt)
+    return brute.lineage_similarity(*spelt)
 
 
 def test_goodmans_four_trees() -> None:

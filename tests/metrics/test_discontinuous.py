@@ -20,7 +20,7 @@ from treegauge.metrics.breakdowns import BREAKDOWNS, breakdown
 from treegauge.metrics.registry import METRICS, compared_metrics, find_metric, metric_class
 from treegauge.normalise import pipeline
 from treegauge.presets import load_preset
-from treegauge.testing.definitions import lineage_similarity
+from treegauge.testing.brute_force import lineage_similarity
 from treegauge.testing.pairs import discontinuous_pairs, tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 

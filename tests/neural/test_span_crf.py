@@ -17,7 +17,7 @@ import pytest
 from treegauge.errors import UnknownName, UsageError
 from treegauge.neural import SpanCRF
 from treegauge.neural.span_crf import encode
-from treegauge.testing.enumeration import nary_bracketings
+from treegauge.testing.brute_force import nary_bracketings
 from treegauge.trees import Tree
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed (extra [torch])")

@@ -13,7 +13,7 @@ from known_answers import exact_cases
 
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
-from treegauge.testing import enumeration
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 Case = dict[str, Any]
@@ -117,13 +117,13 @@ def test_a_sentence_without_parse_has_empty_tables(cases: list[Case]) -> None:
 
 def test_rates_by_consensus_over_all_parses(cases: list[Case]) -> None:
     """The best normalised rate: minimum risk over all parses, weighted by their probabilities, with the rate as metric."""
-    parts: dict[str, enumeration.Parts] = {
-        "lr_pre": partial(enumeration.constituents, pre=True),
-        "lr_nopre": partial(enumeration.constituents, pre=False),
-        "pc": partial(enumeration.links, count="binary"),
-        "cf_strict": partial(enumeration.frames, count="strict"),
-        "cf_bin": partial(enumeration.frames, count="bin"),
-        "cf_all": partial(enumeration.frames, count="all"),
+    parts: dict[str, brute.Parts] = {
+        "lr_pre": partial(brute.constituents, preterminals=True),
+        "lr_nopre": partial(brute.constituents, preterminals=False),
+        "pc": partial(brute.pc_links, count="binary"),
+        "cf_strict": partial(brute.productions, count="strict"),
+        "cf_bin": partial(brute.productions, count="bin"),
+        "cf_all": partial(brute.productions, count="all"),
     }
     for case in cases:
         rates = case["expected"].get("rates", {})
@@ -177,7 +177,7 @@ def test_other_readings_are_told_apart(cases: list[Case]) -> None:
         if alt and case["expected"]["n_parses"] <= 60:
             parses = [(p.tree, math.exp(p.log_probability)) for p in forest_of(case).parses()]
             for name, want in alt.items():
-                best = max(enumeration.expected_matches(parses, tree, readings[name]) for tree, _ in parses)
+                best = max(brute.expected_matches(parses, tree, readings[name]) for tree, _ in parses)
                 assert close(best, want), (case["id"], name)
 
 

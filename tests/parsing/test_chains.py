@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from treegauge.grammar import PCFG
 from treegauge.grammar.counting import induce
 from treegauge.parsing import Forest
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 RULES = [
@@ -41,7 +41,7 @@ def test_chains_are_the_best_sets_of_nodes(weights: list[int], n: int, lam: floa
     total = math.fsum(p for _, p in parses)
     g: Counter[tuple[int, int, str]] = Counter()
     for tree, p in parses:
-        for span in brute.constituents(tree, pre=False):
+        for span in set(brute.constituents(tree, preterminals=False)):
             g[span] += p / total  # pyright: ignore
     best = -math.inf
     for bracketing in brute.binary_bracketings(n):
@@ -54,7 +54,7 @@ def test_chains_are_the_best_sets_of_nodes(weights: list[int], n: int, lam: floa
     found = forest.argmax("labelled-precision-recall", lam=lam)
     assert found.score == pytest.approx(best)
     assert found.tree.words == ("x",) * n
-    spans = brute.constituents(found.tree, pre=False)
+    spans = set(brute.constituents(found.tree, preterminals=False))
     if n > 1:
         assert math.fsum(g[span] - lam for span in spans) == pytest.approx(best)  # pyright: ignore
 

@@ -12,7 +12,7 @@ from tests.parsing.grammars import SYMBOLS, WORDS, pcfgs, sentences
 
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,7 @@ from tests.parsing.grammars import pcfgs, sentences
 from treegauge import alignment, find_metric, load_preset
 from treegauge.grammar import PCFG
 from treegauge.parsing import OBJECTIVES, Forest
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree, Treebank
 
 pytestmark = pytest.mark.slow
@@ -60,9 +60,9 @@ def test_posteriors(grammar: PCFG, words: list[str]) -> None:
     links: Counter[Any] = Counter()
     counts: Counter[Any] = Counter()
     for tree, p in parses:
-        for part in brute.constituents(tree, pre=True):
+        for part in set(brute.constituents(tree, preterminals=True)):
             nodes[part] += p / total
-        for part in brute.links(tree, count="all"):
+        for part in brute.pc_links(tree, count="all"):
             links[part] += p / total
         for production in tree.productions():
             counts[production] += p / total
@@ -82,9 +82,9 @@ def test_licensed_objectives(grammar: PCFG, words: list[str], pre: bool) -> None
     forest, parses = both(grammar, words)
     trees = {tree for tree, _ in parses}
     objectives: list[tuple[str, dict[str, Any], brute.Parts]] = [
-        ("labelled-recall-licensed", {"pre": pre}, partial(brute.constituents, pre=pre)),
-        *(("parent-child", {"count": c}, partial(brute.links, count=c)) for c in ("all", "binary")),
-        *(("frames", {"count": c}, partial(brute.frames, count=c)) for c in ("strict", "bin", "many", "all")),
+        ("labelled-recall-licensed", {"pre": pre}, partial(brute.constituents, preterminals=pre)),
+        *(("parent-child", {"count": c}, partial(brute.pc_links, count=c)) for c in ("all", "binary")),
+        *(("frames", {"count": c}, partial(brute.productions, count=c)) for c in ("strict", "bin", "many", "all")),
     ]
     for name, options, parts in objectives:
         best = forest.argmax(name, **options)
@@ -156,7 +156,7 @@ def mean_right(tree: Tree, parses: list[brute.Weighted], pre: bool) -> float:
     """E(L) of a free tree; a phrase over one word counts only with ``pre``, as in the parsers."""
 
     def parts(t: Tree) -> set[Any]:
-        return {span for span in brute.constituents(t, pre=True) if pre or span[1] - span[0] > 1}  # pyright: ignore
+        return {span for span in brute.constituents(t, preterminals=True) if pre or span[1] - span[0] > 1}  # pyright: ignore
 
     return brute.expected_matches(parses, tree, parts)
 
@@ -180,7 +180,7 @@ def test_bracketed_recall_with_unary_rules_counts_each_span_once(grammar: PCFG, 
     total = math.fsum(p for _, p in parses)
     some: Counter[Any] = Counter()
     for tree, p in parses:
-        for span in brute.brackets(tree, pre=True):
+        for span in brute.brackets(tree, preterminals=True):
             some[span] += p / total
     ideal = max(math.fsum(some[span] for span in b) for b in brute.binary_bracketings(len(words)))
     assert near(forest.argmax("bracketed-recall", pre=True).score, ideal)
@@ -211,10 +211,10 @@ def test_each_objective_is_the_best_on_its_own_score(grammar: PCFG, words: list[
     forest, parses = both(grammar, words)
     trees = [forest.argmax(name).tree for name in ("viterbi", "labelled-recall-licensed", "parent-child", "frames")]
     scores: list[tuple[str, dict[str, Any], brute.Parts]] = [
-        ("labelled-recall-licensed", {"pre": True}, partial(brute.constituents, pre=True)),
-        ("labelled-recall", {"pre": True}, partial(brute.constituents, pre=True)),
-        ("parent-child", {}, partial(brute.links, count="binary")),
-        ("frames", {}, brute.frames),
+        ("labelled-recall-licensed", {"pre": True}, partial(brute.constituents, preterminals=True)),
+        ("labelled-recall", {"pre": True}, partial(brute.constituents, preterminals=True)),
+        ("parent-child", {}, partial(brute.pc_links, count="binary")),
+        ("frames", {}, brute.productions),
     ]
     for name, options, parts in scores:
         own = forest.argmax(name, **options).score

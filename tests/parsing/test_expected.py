@@ -20,7 +20,7 @@ from treegauge.normalise import pipeline
 from treegauge.parsing import Forest
 from treegauge.parsing.expected import expected_counts, expected_rates
 from treegauge.parsing.reliability import calibrate, draw_calibration
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 
@@ -34,9 +34,9 @@ def test_expected_rates_by_enumeration(grammar: PCFG, words: list[str]) -> None:
         found = expected_rates(forest, tree)
         assert found.exact
         for value, parts in (
-            (found.labelled_recall, lambda tree: brute.constituents(tree, pre=False)),
-            (found.parent_child, brute.links),
-            (found.frames, brute.frames),
+            (found.labelled_recall, lambda tree: brute.constituents(tree, preterminals=False)),
+            (found.parent_child, brute.pc_links),
+            (found.frames, brute.productions),
         ):
             size = brute.expected_matches([(parse, p) for parse, p in parses], parses[0][0], parts)
             total = math.fsum(p for _, p in parses)

@@ -17,7 +17,7 @@ from treegauge.parsing import Forest
 from treegauge.parsing.layout import Limit
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.pruning import Pruner, SearchError, expected_usage, project, search_error
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 SENTENCES = [Sentence(tree.words) for tree in own_treebank("dev")][::8]

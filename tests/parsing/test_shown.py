@@ -14,7 +14,7 @@ from tests.parsing.grammars import pcfgs, sentences
 
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 from treegauge.trees.tree import Child
 
@@ -55,7 +55,7 @@ class Truth:
     def _g(self, *, pre: bool) -> dict[Any, float]:
         g: dict[Any, float] = {}
         for tree, p in self.shown:
-            for part in brute.constituents(tree, pre=pre):
+            for part in set(brute.constituents(tree, preterminals=pre)):
                 if self.counts(part):
                     g[part] = g.get(part, 0.0) + p
         return g

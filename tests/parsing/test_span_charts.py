@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing import SpanChart, decode, marginals
-from treegauge.testing.enumeration import binary_bracketings, nary_bracketings
+from treegauge.testing.brute_force import binary_bracketings, nary_bracketings
 from treegauge.trees import Tree
 
 Labelled = dict[tuple[int, int], int]

@@ -21,7 +21,7 @@ from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
 from treegauge.parsing.objectives import MetricRate
 from treegauge.parsing.span_weights import read_weights
-from treegauge.testing import enumeration as brute
+from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 
 GRAMMAR = PCFG.parse('S -> S S [.4] | A S [.2] | "x" [.4]\nA -> S A [.5] | "x" [.5]')

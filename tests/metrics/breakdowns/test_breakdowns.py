@@ -17,7 +17,7 @@ from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
 from treegauge.reports.examples import describe_place
-from treegauge.testing.definitions import constituents
+from treegauge.testing.brute_force import constituents
 from treegauge.testing.pairs import treebank_pairs
 from treegauge.trees import Span, Tree, Treebank
 

@@ -13,7 +13,7 @@ from treegauge.alignment.pairing import Pair
 from treegauge.metrics.breakdowns.errors import KINDS, MOST_WRONG, Repair, SentenceRepairs, by_error, explain
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset
-from treegauge.testing.definitions import crosses
+from treegauge.testing.brute_force import crosses
 from treegauge.testing.pairs import tree_pairs
 from treegauge.trees import Span, Tree, Treebank
 
