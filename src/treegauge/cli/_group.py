@@ -16,7 +16,7 @@ from treegauge.errors import UnknownName
 
 __all__ = ["Command", "LazyGroup", "full_help", "treegauge"]
 
-_READING = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation")
+_READING = ("format_in", "encoding", "lines", "comment", "functions", "features", "attach_punctuation", "secondary")
 _TEXT = (
     "form",
     "output",

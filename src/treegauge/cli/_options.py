@@ -59,9 +59,10 @@ def reading_options(command: Function) -> Function:
         functions: bool,
         features: bool,
         attach_punctuation: bool,
+        secondary: bool,
         **others: Any,
     ) -> Any:
-        options = ReadOptions(format_in, encoding, lines, comment, functions, features, attach_punctuation)
+        options = ReadOptions(format_in, encoding, lines, comment, functions, features, attach_punctuation, secondary=secondary)
         return command(*args, options=options, **others)
 
     for add in reversed(_READING):
@@ -224,6 +225,11 @@ _READING = (
         "--attach-punctuation",
         is_flag=True,
         help="Export and TIGER-XML: attach punctuation under the root to the constituent around it.",
+    ),
+    click.option(
+        "--secondary",
+        is_flag=True,
+        help="Export, TIGER-XML and Alpino XML: keep secondary edges, which are further parents, as in NP##sec=SB:1##.",
     ),
 )
 

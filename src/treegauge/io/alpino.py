@@ -14,7 +14,8 @@
     </alpino_ds>
 
 A file holds one sentence, or several within ``<treebank>``. A node with neither category nor word stands for one elsewhere with the
-same index; it is left out, and so is what then has no words.
+same index, so it is a secondary edge to that one. It becomes a feature of labels where that is asked for; else it is left out.
+Nodes that then have no words are left out, and with them the secondary edges from them and to them.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from treegauge.io.graphs import (
     node_parts,
     split_label,
 )
+from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
@@ -67,6 +69,7 @@ class _Handler(XmlHandler[Graph]):
         self.graph: Graph | None = None
         self.path_down: list[str] = []
         self.words: dict[int, Word] = {}
+        self.indexed: dict[str, str | int] = {}  # what has words and an index: the name of a node, or the place of a word
         self.elements = 0
 
     def missing(self) -> str:
@@ -78,7 +81,7 @@ class _Handler(XmlHandler[Graph]):
         if element == "alpino_ds":
             self.count += 1
             self.graph = Graph(attributes.get("id", str(self.count)), self.line, has_root=False)
-            self.path_down, self.words, self.elements, self.has_errors = [], {}, 0, False
+            self.path_down, self.words, self.indexed, self.elements, self.has_errors = [], {}, {}, 0, False
         elif self.graph is not None and element == "sentence":
             self.graph.name = attributes.get("sentid", self.graph.name)
         elif self.graph is not None and element == "node":
@@ -91,11 +94,19 @@ class _Handler(XmlHandler[Graph]):
         parent = self.path_down[-1] if self.path_down else ROOT
         name = f"n{self.elements}"
         self.path_down.append(name)
+        index = attributes.get("index", "") if self.options.secondary else ""
         if "word" in attributes:
             self._word(attributes, parent)
+        elif index and not attributes.get("cat"):
+            graph.secondary.append(SecondaryEdge(index, attributes.get("rel") or NONE, parent, self.line, self.column))
+            return
         else:
             parts = LabelParts(attributes.get("cat") or NONE, _function(attributes))
             graph.nodes[name] = GraphNode(join_label(parts, self.options), parent, self.line)
+        if index in self.indexed:
+            self._fault(f"two nodes with words have the index {index[:60]!r}")
+        elif index:
+            self.indexed[index] = int(attributes["begin"]) if "word" in attributes and not self.has_errors else name
 
     def _word(self, attributes: dict[str, str], parent: str) -> None:
         begin, word = attributes.get("begin", ""), attributes["word"]
@@ -121,9 +132,26 @@ class _Handler(XmlHandler[Graph]):
             return
         graph, self.graph = self.graph, None
         if not self.has_errors:
-            graph.words = [self.words[begin] for begin in sorted(self.words)]
+            in_order = sorted(self.words)
+            graph.words = [self.words[begin] for begin in in_order]
+            all_nodes = set(graph.nodes)
             _remove_wordless(graph)
+            self._resolve_indices(graph, {begin: number for number, begin in enumerate(in_order)}, all_nodes - set(graph.nodes))
+        if not self.has_errors:
             self.found.append(graph)
+
+    def _resolve_indices(self, graph: Graph, number: dict[int, int], removed: set[str]) -> None:
+        """Give secondary edges the words and nodes that their indices stand for, without those from or to what has no words."""
+        edges: list[SecondaryEdge] = []
+        for edge in graph.secondary:
+            below = self.indexed.get(str(edge.below))
+            if below is None:
+                self.has_errors = True
+                problem = f"sentence {graph.name}: no node with words has the index {str(edge.below)[:60]!r}"
+                self.found.append(FormatError(problem, path=self.path, line=edge.line, column=edge.column))
+            elif edge.above not in removed and below not in removed:
+                edges.append(edge._replace(below=number[below] if isinstance(below, int) else below))
+        graph.secondary = edges
 
     def _fault(self, problem: str) -> None:
         assert self.graph is not None
@@ -172,6 +200,8 @@ def _sentence(tree: Tree, number: int) -> Iterator[str]:
 
 
 def _nodes(tree: Tree) -> Iterator[str]:
+    tree, edges = edges_of_tree(tree)
+    index, standing = _index_nodes(tree, edges)
     nodes: list[Tree] = []
     to_come: list[int] = []  # children of open nodes still to come
     for node, places, parent in walk(tree):
@@ -182,11 +212,14 @@ def _nodes(tree: Tree) -> Iterator[str]:
         if not node.width:
             raise WriteError(f"the node {node.label!r} has no words: Alpino XML cannot hold it.\n  Remove it first.")
         attributes = {"begin": str(places[0]), "end": str(places[-1] + 1), **_names(node, is_root=parent < 0)}
+        number = len(nodes)
+        attributes |= {"index": str(index[number])} if number in index else {}
         nodes.append(node)
         written = " ".join(f"{key}={attribute_text(value)}" for key, value in attributes.items())
         blank = "  " * min(len(to_come) + 1, 40)
         if not node.is_preterminal:
             yield f"{blank}<node {written}>"
+            yield from (f"  {blank}{element}" for element in standing.get(number, ()))
             to_come.append(len(node.children))
             continue
         yield f"{blank}<node {written}/>"
@@ -196,6 +229,20 @@ def _nodes(tree: Tree) -> Iterator[str]:
                 break
             to_come.pop()
             yield "  " * min(len(to_come) + 1, 40) + "</node>"
+
+
+def _index_nodes(tree: Tree, edges: list[TreeEdge]) -> tuple[dict[int, int], dict[int, list[str]]]:
+    """The indices of the nodes that secondary edges lead to, and below each node that they come from the elements that say so."""
+    index = {below: number for number, below in enumerate(sorted({edge.below for edge in edges}), start=1)}
+    elements: dict[int, list[str]] = {}
+    if edges:
+        of_nodes = [places for node, places, _ in walk(tree) if isinstance(node, Tree)]
+        for edge in edges:
+            places = of_nodes[edge.below]
+            span = f'begin="{places[0]}" end="{places[-1] + 1}"'
+            element = f'<node index="{index[edge.below]}" {span} rel={attribute_text(edge.function)}/>'
+            elements.setdefault(edge.above, []).append(element)
+    return index, elements
 
 
 def _names(node: Tree, *, is_root: bool) -> dict[str, str]:

@@ -10,8 +10,9 @@
     #500    S       --      --      0
     #EOS 1
 
-Version 4 has a column for the lemma after the word. Tables (``#BOT`` ... ``#EOT``), comments (``%%``) and secondary edges are read
-over. A sentence whose ``#BOS`` line says ``%% no VROOT`` has no virtual root; :mod:`treegauge.io.writing` writes that.
+Version 4 has a column for the lemma after the word. Tables (``#BOT`` ... ``#EOT``) and comments (``%%``) are read over. After the
+parent there may be pairs of columns, the function and the parent of a secondary edge; they are read where that is asked for. A
+sentence whose ``#BOS`` line says ``%% no VROOT`` has no virtual root; :func:`export_text` writes that.
 
 The NEGRA export format from trees; reading it back with functions and features gives the very same trees.
 """
@@ -35,6 +36,7 @@ from treegauge.io.graphs import (
     split_label,
     treebanks_of,
 )
+from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_word
@@ -48,6 +50,7 @@ __all__ = ["NO_ROOT", "check_export", "export_text", "is_node_name"]
 NO_ROOT = "%% no VROOT"
 _MOST_LABELS = 1 << 16
 _NODE = re.compile(rb"#(\d{3,9})")
+_COLUMN = re.compile(rb"[^ \t\n\r\v\f]+")
 _COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morphology, edge, parent"}
 
 
@@ -178,12 +181,32 @@ class _ExportScanner:
         except UnicodeDecodeError:
             raise self._bad_bytes() from None
         parent = fields[width - 1].decode("ascii")
+        below: str | int = len(graph.words)
         if not (word.startswith("#") and is_node_name(fields[0])):
             graph.words.append(Word(restore_word(word), label, parent, self.number))
         elif word[1:] in graph.nodes:
             raise self._error(f"node {word[1:]} is there twice")
         else:
-            graph.nodes[word[1:]] = GraphNode(label, parent, self.number)
+            below = word[1:]
+            graph.nodes[below] = GraphNode(label, parent, self.number)
+        if self.options.secondary and len(fields) > width:
+            graph.secondary += self._secondary_edges(below, width)
+
+    def _secondary_edges(self, below: str | int, width: int) -> Iterator[SecondaryEdge]:
+        """The edges in the pairs of columns after the parent, up to a comment."""
+        found = list(_COLUMN.finditer(self.line))[width:]
+        end = next((k for k, column in enumerate(found) if column[0].startswith(b"%%")), len(found))
+        for k in range(0, end, 2):
+            if k + 1 == end or not found[k + 1][0].isdigit():
+                problem = "a secondary edge needs two columns, its function and the number of its parent"
+                raise self._error(problem, at=found[k].start())
+            try:
+                function = found[k][0].decode("utf-8")
+            except UnicodeDecodeError:
+                raise self._bad_bytes() from None
+            column = len(self.line[: found[k].start()].decode("utf-8", "replace")) + 1
+            text = self.line.decode("utf-8", "replace")
+            yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, column, text)
 
     def _label(self, columns: tuple[bytes, ...]) -> str:
         """The label that the columns between word and parent make; most of them come again and again."""
@@ -200,8 +223,8 @@ class _ExportScanner:
         problem, at, advice = bad_bytes(self.line) or ("these bytes are no text", 0, "")
         return error_at(EncodingError, problem, self.path, TextPosition(self.number, 0), self.line, at, advice)
 
-    def _error(self, problem: str, advice: str = "") -> InputError:
-        return error_at(FormatError, problem, self.path, TextPosition(self.number, 0), self.line, 0, advice)
+    def _error(self, problem: str, advice: str = "", at: int = 0) -> InputError:
+        return error_at(FormatError, problem, self.path, TextPosition(self.number, 0), self.line, at, advice)
 
 
 _FIRST_NODE = 500
@@ -229,6 +252,7 @@ def export_text(blocks: Iterable[Treebank], version: int = 3) -> Iterator[bytes]
 
 def _sentence(tree: Tree, number: int, version: int) -> Iterator[str]:
     """The lines of a sentence: its words, then its nodes, children before parents."""
+    tree, edges = edges_of_tree(tree)
     has_root = tree.label == ROOT_LABEL and not tree.is_preterminal
     is_empty = not tree.children and not tree.label
     yield f"#BOS {number} 0 0 0" + ("" if has_root or is_empty else f" {NO_ROOT}")
@@ -236,21 +260,30 @@ def _sentence(tree: Tree, number: int, version: int) -> Iterator[str]:
         words, nodes = _words_and_nodes(with_placed_words(tree), has_root)
         words.sort(key=_place_of)
         names = {place: str(name) for name, (_, _, place) in enumerate(nodes, start=_FIRST_NODE)}
-        for word, label, parent in words:
-            yield _row(_checked_word(word), label, names.get(parent, ROOT), version)
+        further = _further_columns(edges, names)
+        for word, label, parent, place in words:
+            yield _row(_checked_word(word), label, names.get(parent, ROOT), version) + further.get(place, "")
         for label, parent, place in nodes:
-            yield _row("#" + names[place], label, names.get(parent, ROOT), version)
+            yield _row("#" + names[place], label, names.get(parent, ROOT), version) + further.get(place, "")
     yield f"#EOS {number}"
 
 
-def _place_of(row: tuple[str, str, int]) -> int:
+def _further_columns(edges: list[TreeEdge], names: dict[int, str]) -> dict[int, str]:
+    """The columns of secondary edges, by the place of what is below them."""
+    columns: dict[int, str] = {}
+    for edge in edges:
+        columns[edge.below] = columns.get(edge.below, "") + f"\t{edge.function}\t{names.get(edge.above, ROOT)}"
+    return columns
+
+
+def _place_of(row: tuple[str, str, int, int]) -> int:
     word = row[0]
     return word.place if isinstance(word, Placed) else 0
 
 
-def _words_and_nodes(tree: Tree, has_root: bool) -> tuple[list[tuple[str, str, int]], list[tuple[str, int, int]]]:
-    """The words (word, tag, parent) and, bottom-up, the nodes (label, parent, place), known by their place in pre-order."""
-    words: list[tuple[str, str, int]] = []
+def _words_and_nodes(tree: Tree, has_root: bool) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, int, int]]]:
+    """The words (word, tag, parent, place) and, bottom-up, the nodes (label, parent, place), known by their place in pre-order."""
+    words: list[tuple[str, str, int, int]] = []
     nodes: list[tuple[str, int, int]] = []
     stack: list[tuple[Tree, int, int | None]] = [(tree, -1, None)]  # a node comes again, with its place, after its children
     count = 0
@@ -259,7 +292,8 @@ def _words_and_nodes(tree: Tree, has_root: bool) -> tuple[list[tuple[str, str, i
         if place is not None:
             nodes.append((node.label, parent, place))
         elif node.is_preterminal:
-            words.append((str(node.children[0]), node.label, parent))
+            words.append((str(node.children[0]), node.label, parent, count))
+            count += 1
         else:
             below = [child for child in node.children if isinstance(child, Tree)]
             _refuse_shape(node, len(below))

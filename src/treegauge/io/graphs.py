@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
+from treegauge.io.secondary import SecondaryEdge, features_of_edges, is_function, with_features
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.bracketed import restore_label
 from treegauge.trees.discontinuous import Placed, walk, weave
@@ -71,6 +72,7 @@ class GraphNode(NamedTuple):
 class Graph:
     """A sentence: its words, and its nodes by name; ``has_root`` if the tree is to have the virtual root.
 
+    ``secondary`` are its secondary edges, where they are to become features of labels.
     ``error`` is what is wrong with a sentence that could not be read, where that is to be a sentence without a parse.
     """
 
@@ -79,6 +81,7 @@ class Graph:
     words: list[Word] = field(default_factory=list[Word])
     nodes: dict[str, GraphNode] = field(default_factory=dict[str, GraphNode])
     has_root: bool = True
+    secondary: list[SecondaryEdge] = field(default_factory=list[SecondaryEdge])
     error: InputError | None = None
 
 
@@ -141,18 +144,21 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
     order = _bottom_up(graph, path)
     if options.attach_punctuation:
         graph = _with_punctuation_attached(graph)
+    features = _secondary_features(graph, order, path) if graph.secondary else {}
     below: dict[str, list[Tree]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
-        below[word.parent].append(Tree(word.label, [Placed(word.word, position)]))
+        label = with_features(word.label, features.get(position, ""))
+        below[word.parent].append(Tree(label, [Placed(word.word, position)]))
     for name in order:
         node = graph.nodes[name]
         children = below.pop(name)
         if not children:
             raise _fault(f"node {name} ({node.label}) covers no word", graph, node.line, path)
-        below[node.parent].append(Tree(node.label, children))
+        below[node.parent].append(Tree(with_features(node.label, features.get(name, "")), children))
     tops = below[ROOT]
+    has_root = graph.has_root or len(tops) != 1
     try:
-        return weave(tops[0] if len(tops) == 1 and not graph.has_root else Tree(ROOT_LABEL, tops))
+        return weave(Tree(with_features(ROOT_LABEL, features.get(ROOT, "")), tops) if has_root else tops[0])
     except FormatError as error:
         raise _fault(error.problem, graph, graph.line, path) from None
 
@@ -180,6 +186,38 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         raise _fault(f"node {name} is not below the root: its ancestors form a circle", graph, graph.nodes[name].line, path)
     top_down.reverse()
     return top_down
+
+
+def _secondary_features(graph: Graph, bottom_up: list[str], path: str) -> dict[str | int, str]:
+    """The features that hold the secondary edges, after :func:`_check_secondary`; nodes are numbered by first word, then depth."""
+    _check_secondary(graph, path)
+    first: dict[str, int] = {ROOT: -1}
+    for position, word in enumerate(graph.words):
+        name = word.parent
+        while name not in first:
+            first[name] = position
+            name = graph.nodes[name].parent
+    depth = {name: -rank for rank, name in enumerate(bottom_up)}
+    above = {edge.above for edge in graph.secondary}
+    in_order = sorted(above, key=lambda name: (first.get(name, -1), depth.get(name, 0)))
+    return features_of_edges(graph.secondary, {name: number for number, name in enumerate(in_order, start=1)})
+
+
+def _check_secondary(graph: Graph, path: str) -> None:
+    """Refuse a secondary edge whose ends are not there, or whose function no label can hold."""
+    n_tops = sum(item.parent == ROOT for item in (*graph.words, *graph.nodes.values()))
+    has_root = graph.has_root or n_tops != 1
+    for edge in graph.secondary:
+        if edge.above not in graph.nodes and not (edge.above == ROOT and has_root):
+            problem = f"a secondary edge comes from {edge.above!r}, which is no node of the sentence"
+        elif not has_root and not isinstance(edge.below, int) and graph.nodes[edge.below].parent == ROOT:
+            problem = "a secondary edge leads to the root"
+        elif not is_function(edge.function):
+            problem = f"the function {edge.function!r} of a secondary edge has a blank, '|' or '#', which a label cannot hold"
+        else:
+            continue
+        problem = f"sentence {graph.name}: {problem}"
+        raise FormatError(problem, path=path, line=edge.line, column=edge.column, text=edge.text)
 
 
 def _fault(problem: str, graph: Graph, line: int, path: str) -> FormatError:
@@ -302,11 +340,12 @@ def node_parts(label: str, *, is_root: bool) -> LabelParts:
 
 
 class WordRow(NamedTuple):
-    """A word with its label and the number of its parent (-1: none)."""
+    """A word with its label, the number of its parent (-1: none) and that of its tag."""
 
     word: str
     label: str
     parent: int
+    number: int
 
 
 class NodeRow(NamedTuple):
@@ -318,7 +357,7 @@ class NodeRow(NamedTuple):
 
 def rows_of_tree(tree: Tree, format_name: str) -> tuple[list[WordRow], dict[int, NodeRow]]:
     """The words in their order, and the nodes above tags by their numbers in pre-order; refuses shapes that graphs cannot have."""
-    words: list[WordRow] = [WordRow("", "", -1)] * tree.width
+    words: list[WordRow] = [WordRow("", "", -1, -1)] * tree.width
     nodes: dict[int, NodeRow] = {}
     all_nodes: list[tuple[Tree, int]] = []
     for node, places, parent in walk(tree):
@@ -332,5 +371,5 @@ def rows_of_tree(tree: Tree, format_name: str) -> tuple[list[WordRow], dict[int,
         above, higher = all_nodes[parent]
         if not above.is_preterminal:
             raise WriteError(f"the word {node!r} has no tag of its own, which {format_name} needs.\n  Give it one.")
-        words[places[0]] = WordRow(node, above.label, higher)
+        words[places[0]] = WordRow(node, above.label, higher, parent)
     return words, nodes

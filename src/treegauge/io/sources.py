@@ -306,6 +306,8 @@ class ReadOptions:
     * ``attach_punctuation``: in the same two formats, punctuation that hangs from the root between the words of a constituent
       becomes part of the smallest such constituent. NEGRA and TIGER attach all punctuation to the root, so that nearly every
       sentence with a comma would be discontinuous by it alone.
+    * ``secondary``: secondary edges of export, TIGER-XML and Alpino XML (its index nodes) become features of labels
+      (``NP-SB##sec=SB:1##``, see :mod:`treegauge.io.secondary`); else they are left out.
     * ``on_error``: what becomes of a tree that cannot be read: an error (``stop``), a sentence without a parse (``parse-fails``),
       or, where that can be done, a tree after repair (``repair``). The treebank has the problems.
     * ``field``: the field that holds the tree, in a file of JSON lines.
@@ -320,6 +322,7 @@ class ReadOptions:
     attach_punctuation: bool = False
     on_error: str = "stop"
     field: str = ""
+    secondary: bool = False
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERROR:

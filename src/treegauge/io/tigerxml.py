@@ -1,7 +1,8 @@
 """TIGER-XML (Mengel & Lezius 2000): words ``<t>`` and nodes ``<nt>`` with edges to what is below them.
 
-Edges may cross. A sentence with the processing instruction ``<?treegauge no-vroot?>`` has no virtual root;
-:mod:`treegauge.io.tigerxml` writes that.
+Edges may cross. A word or node may hold a ``<secedge>``, whose ``idref`` is a further parent of it; these are read where that is
+asked for. A sentence with the processing instruction ``<?treegauge no-vroot?>`` has no virtual root; :func:`tigerxml_text`
+writes that.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from treegauge.io.graphs import (
     rows_of_tree,
     split_label,
 )
+from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
@@ -61,6 +63,8 @@ class _TigerSentence:
         self.nodes: dict[str, tuple[LabelParts, int]] = {}
         self.edges: dict[str, _TigerEdge] = {}  # by what is below
         self.node = ""  # the one whose edges are coming in
+        self.element = ""  # the word or node whose secondary edges are coming in
+        self.secondary: list[SecondaryEdge] = []
         self.elements = 0
         self.has_errors = False
         self.has_root = True
@@ -81,6 +85,10 @@ class _TigerSentence:
         for name, (parts, line) in self.nodes.items():
             if name != virtual:
                 graph.nodes[name] = GraphNode(*above(name, parts), line)
+        numbers = {name: number for number, name in enumerate(self.words)}
+        for edge in self.secondary:
+            below = numbers.get(str(edge.below), edge.below)
+            graph.secondary.append(edge._replace(below=below, above=ROOT if edge.above == virtual else edge.above))
         return graph
 
 
@@ -120,10 +128,12 @@ class _Handler(XmlHandler[Graph]):
             case "t":
                 self._word(sentence, attributes, line)
             case "nt":
-                sentence.node = self._new_name(sentence, attributes, line)
+                sentence.node = sentence.element = self._new_name(sentence, attributes, line)
                 sentence.nodes[sentence.node] = (LabelParts(attributes.get("cat") or NONE), line)
             case "edge":
                 self._edge(sentence, attributes, line)
+            case "secedge" if self.options.secondary:
+                self._secondary_edge(sentence, attributes, line)
             case _:
                 pass
 
@@ -136,12 +146,21 @@ class _Handler(XmlHandler[Graph]):
         morphology = features or attributes.get("morph") or NONE
         parts = LabelParts(attributes.get("pos") or NONE, NONE, morphology, attributes.get("lemma") or NONE)
         sentence.words[name] = (word, parts, line)
+        sentence.element = name
 
     def _edge(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> None:
         below = attributes.get("idref", "")
         if below in sentence.edges:
             self._fault(sentence, f"{below} has two parents, {sentence.edges[below].parent} and {sentence.node}", line)
         sentence.edges[below] = _TigerEdge(sentence.node, attributes.get("label") or NONE)
+
+    def _secondary_edge(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> None:
+        if not sentence.element:
+            self._fault(sentence, "a secondary edge outside of any word or node", line)
+        elif sentence.element == sentence.root:
+            self._fault(sentence, "a secondary edge leads to the root", line)
+        function, above = attributes.get("label") or NONE, attributes.get("idref", "")
+        sentence.secondary.append(SecondaryEdge(sentence.element, function, above, line, self.column))
 
     def _new_name(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> str:
         name = attributes.get("id", "")
@@ -153,8 +172,8 @@ class _Handler(XmlHandler[Graph]):
 
     def end(self, element: str) -> None:
         sentence = self.sentence
-        if element == "nt" and sentence is not None:
-            sentence.node = ""
+        if element in ("t", "nt") and sentence is not None:
+            sentence.node = sentence.element = ""
         if element != "s" or sentence is None:
             return
         self.sentence = None
@@ -192,6 +211,7 @@ def _sentence(tree: Tree, name: str) -> Iterator[str]:
     if not tree.children and not tree.label:
         yield f'<s id="{name}">\n<graph>\n<terminals>\n</terminals>\n<nonterminals>\n</nonterminals>\n</graph>\n</s>'
         return
+    tree, edges = edges_of_tree(tree)
     words, nodes = rows_of_tree(tree, "TIGER-XML")
     has_root = tree.label == ROOT_LABEL and not tree.is_preterminal
     names = {number: f"{name}_VROOT" if has_root and number == 0 else f"{name}_{500 + number}" for number in nodes}
@@ -200,10 +220,11 @@ def _sentence(tree: Tree, name: str) -> Iterator[str]:
         yield f"<?{NO_ROOT}?>"
     yield f'<graph root="{names[0] if nodes else name + "_1"}"' + ("" if tree.is_continuous else ' discontinuous="true"') + ">"
     yield "<terminals>"
+    further = _secondary_elements(edges, names)
     below: dict[int, list[_Edge]] = {number: [] for number in nodes}
     for place, row in enumerate(words, start=1):
         parts = _word_parts(row)
-        yield _word(f"{name}_{place}", row.word, parts)
+        yield _word(f"{name}_{place}", row.word, parts, further.get(row.number, ""))
         if row.parent >= 0:
             below[row.parent].append(_Edge(f"{name}_{place}", parts.function))
     yield "</terminals>\n<nonterminals>"
@@ -217,8 +238,17 @@ def _sentence(tree: Tree, name: str) -> Iterator[str]:
         yield f'<nt id="{names[number]}" cat={attribute_text(categories[number])}>'
         for edge in below[number]:
             yield f'<edge label={attribute_text(edge.function)} idref="{edge.name}" />'
-        yield "</nt>"
+        yield further.get(number, "") + "</nt>"
     yield "</nonterminals>\n</graph>\n</s>"
+
+
+def _secondary_elements(edges: list[TreeEdge], names: dict[int, str]) -> dict[int, str]:
+    """The elements of secondary edges, by the number of what is below them."""
+    elements: dict[int, str] = {}
+    for edge in edges:
+        element = f'<secedge label={attribute_text(edge.function)} idref="{names[edge.above]}" />'
+        elements[edge.below] = elements.get(edge.below, "") + element
+    return elements
 
 
 class _Edge(NamedTuple):
@@ -232,8 +262,9 @@ def _word_parts(row: WordRow) -> LabelParts:
     return parts if row.parent >= 0 or parts.function == NONE else node_parts(row.label, is_root=True)
 
 
-def _word(name: str, word: str, parts: LabelParts) -> str:
+def _word(name: str, word: str, parts: LabelParts, inside: str) -> str:
     if not word or restore_word(word) != word:
         raise WriteError(f"the word {word!r} cannot be written in TIGER-XML: it would be read back as {restore_word(word)!r}.")
     values = {"word": word, "lemma": parts.lemma, "pos": parts.tag, "morph": parts.morphology}
-    return f'<t id="{name}" ' + " ".join(f"{key}={attribute_text(value)}" for key, value in values.items()) + " />"
+    written = " ".join(f"{key}={attribute_text(value)}" for key, value in values.items())
+    return f'<t id="{name}" {written}' + (f">{inside}</t>" if inside else " />")

@@ -1,17 +1,20 @@
 """All that is wrong or odd about one treebank file.
 
-What is odd about trees but not wrong: empty parses, words without tags, nodes without words, several trees on a line.
+What is odd about trees but not wrong: empty parses, words without tags, nodes without words, several trees on a line, and in labels
+secondary edges from nodes that are not there. In formats that have such edges of their own those are errors, whether or not
+secondary edges are asked for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.errors import InputError
 from treegauge.io.reading import check
+from treegauge.io.secondary import lost_edges
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
@@ -42,7 +45,17 @@ Remark(place='tree 3', text='1 node without words')]
     hollow = np.flatnonzero((empty > 0) & (n_tokens > 0)).tolist()
     found += [(index, f"{number_of(empty[index], 'node')} without words") for index in hollow]
     found += [(index, f"{crowded[index]} trees on this line") for index in np.flatnonzero(crowded > 1).tolist()]
+    found += _lost_edges(bank)
     return [Remark(bank.place(index), text) for index, text in sorted(found)]
+
+
+def _lost_edges(bank: Treebank) -> list[tuple[int, str]]:
+    """The trees with secondary edges from nodes that are not there."""
+    with_edges = [number for number, label in enumerate(bank.labels) if "sec=" in label]
+    rows = np.flatnonzero(np.isin(bank.label, with_edges)) if with_edges else ()
+    trees = sorted({bank.tree_of_row(int(row)) for row in rows})
+    lost = [(index, lost_edges(node.label for node in bank[index].nodes())) for index in trees]
+    return [(index, f"{number_of(n, 'secondary edge')} from a node that is not there") for index, n in lost if n]
 
 
 def _per_tree(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], offset: Int64) -> Int64:
@@ -88,7 +101,7 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
     ['2 trees on this line', 'empty parse']
     """
     report = FileReport(source.name)
-    for item in check(source, options):
+    for item in check(source, replace(options, secondary=True)):
         if isinstance(item, InputError):
             report.n_errors += 1
             if len(report.errors) < most:

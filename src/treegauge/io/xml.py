@@ -67,6 +67,11 @@ class XmlHandler(ABC, Generic[Item]):
         """The line that is being read."""
         return self.parser.CurrentLineNumber + self._lines_before
 
+    @property
+    def column(self) -> int:
+        """The column at which what is being read begins."""
+        return self.parser.CurrentColumnNumber + 1
+
     def feed(self, chunk: bytes, is_last: bool) -> InputError | None:
         """Parse some more; the error that makes going on impossible, if any."""
         try:

@@ -1,0 +1,158 @@
+"""Secondary edges: further parents of a word or node, besides the one that the tree gives it.
+
+NEGRA and TIGER use them in coordination: the subject of the first verb phrase is that of the second, too. In Alpino XML they are
+nodes that have an index and no words. A tree has one parent for each node; so a further one is kept as a feature of labels, if that
+is asked for (``secondary``)::
+
+    (CS (S (NE-SB##sec=SB:1## Anna) (VVFIN-HD kommt)) (KON und) (S##id=1## (VVFIN-HD lacht)))
+
+``sec=SB:1`` says that Anna is also the subject (SB) of the node whose label has ``id=1``. Both are features as SPMRL treebanks have
+them, and stand after a label's other ones. So edges follow their nodes through every transformation, every format can hold them as
+text, and the step ``features`` removes them. Nodes are numbered from 1 in the order of their first words, higher ones first; the
+edges of one node are in the order of these numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from treegauge.errors import WriteError
+from treegauge.trees.tree import Child, Tree, rebuild
+
+__all__ = ["SecondaryEdge", "TreeEdge", "edges_of_tree", "features_of_edges", "is_function", "lost_edges", "with_features"]
+
+_OWN = re.compile(r"(##|\|)((?:id=\d{1,9}|sec=[^\s|#]+:\d{1,9})(?:\|sec=[^\s|#]+:\d{1,9})*)##\Z")
+_FUNCTION = re.compile(r"[^\s|#\0]+")
+
+
+class SecondaryEdge(NamedTuple):
+    """A secondary edge of a graph: from the node ``above`` to a node (its name) or word (its number), and its place in the file."""
+
+    below: str | int
+    function: str
+    above: str
+    line: int
+    column: int
+    text: str | None = None
+
+
+class TreeEdge(NamedTuple):
+    """A secondary edge of a tree, whose nodes, tags among them, are numbered in pre-order."""
+
+    below: int
+    function: str
+    above: int
+
+
+def is_function(text: str) -> bool:
+    """Whether a feature can hold this function of a secondary edge: it has no blanks, ``|`` or ``#``."""
+    return _FUNCTION.fullmatch(text) is not None
+
+
+def features_of_edges(edges: Iterable[SecondaryEdge], number: Mapping[str, int]) -> dict[str | int, str]:
+    """The features of the words and nodes that edges connect; ``number`` has the numbers of all nodes that edges come from.
+
+    >>> features_of_edges([SecondaryEdge(0, "SB", "502", 3, 30), SecondaryEdge(0, "OA", "501", 3, 37)], {"501": 1, "502": 2})
+    {'501': 'id=1', '502': 'id=2', 0: 'sec=OA:1|sec=SB:2'}
+    """
+    features: dict[str | int, list[str]] = {name: [f"id={own}"] for name, own in number.items()}
+    for edge in sorted(edges, key=lambda edge: (number[edge.above], edge.function)):
+        features.setdefault(edge.below, []).append(f"sec={edge.function}:{number[edge.above]}")
+    return {name: "|".join(own) for name, own in features.items()}
+
+
+def with_features(label: str, features: str) -> str:
+    """The label with more features at the end of those that it has.
+
+    >>> with_features("NP-SB", "id=1"), with_features("NN##lem=Haus##", "sec=SB:2")
+    ('NP-SB##id=1##', 'NN##lem=Haus|sec=SB:2##')
+    """
+    if not features:
+        return label
+    has_features = label.endswith("##") and "##" in label[:-3]
+    return f"{label[:-2]}|{features}##" if has_features else f"{label}##{features}##"
+
+
+class _Marks(NamedTuple):
+    """The features of a label that are about secondary edges: its number, if any, and (function, number) of each edge to it."""
+
+    rest: str
+    number: int | None
+    edges: list[tuple[str, int]]
+
+
+def _marks(label: str) -> _Marks | None:
+    found = _OWN.search(label) if "##" in label else None
+    if found is None:
+        return None
+    number: int | None = None
+    edges: list[tuple[str, int]] = []
+    for feature in found[2].split("|"):
+        key, _, value = feature.partition("=")
+        if key == "id":
+            number = int(value)
+        else:
+            function, _, above = value.rpartition(":")
+            edges.append((function, int(above)))
+    return _Marks(label[: found.start()] + ("##" if found[1] == "|" else ""), number, edges)
+
+
+def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
+    """The tree without the features that are secondary edges, and these edges; WriteError for an edge that leads nowhere.
+
+    >>> tree, edges = edges_of_tree(Tree.parse("(S (VP##id=1## (N##sec=SB:2## a) (V b)) (VP##id=2## (V c)))"))
+    >>> print(tree, edges)
+    (S (VP##id=1## (N a) (V b)) (VP (V c))) [TreeEdge(below=2, function='SB', above=4)]
+    """
+    nodes = list(tree.nodes())
+    marks = [_marks(node.label) for node in nodes]
+    wanted = {number for own in marks if own is not None for _, number in own.edges}
+    if not wanted:
+        return tree, []
+    numbered: dict[int, int] = {}
+    for row, own in enumerate(marks):
+        if own is None or own.number not in wanted:
+            continue
+        if own.number in numbered:
+            raise WriteError(f"two nodes of a tree with secondary edges have the feature id={own.number}.\n  Number them anew.")
+        if nodes[row].is_preterminal:
+            raise WriteError(f"a secondary edge comes from the tag {nodes[row].label!r}: only nodes above tags can have children.")
+        numbered[own.number] = row
+    if marks[0] is not None and marks[0].edges:
+        raise WriteError(f"the root {tree.label!r} has a secondary edge: it cannot be below another node.\n  Remove the edge.")
+    edges: list[TreeEdge] = []
+    for row, own in enumerate(marks):
+        for function, number in own.edges if own is not None else ():
+            if number not in numbered:
+                raise WriteError(
+                    f"the secondary edge sec={function}:{number} comes from a node that is not there: none has id={number}.\n"
+                    "  Remove it from the label, or all of them by the step features."
+                )
+            edges.append(TreeEdge(row, function, numbered[number]))
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        return [Tree(_label_without_edges(node.label, wanted), children)]
+
+    bare = rebuild(tree, make)
+    assert bare is not None
+    return bare, edges
+
+
+def _label_without_edges(label: str, wanted: set[int]) -> str:
+    own = _marks(label)
+    if own is None:
+        return label
+    return with_features(own.rest, "" if own.number is None or own.number in wanted else f"id={own.number}")
+
+
+def lost_edges(labels: Iterable[str]) -> int:
+    """How many secondary edges come from nodes that are not among those with these labels.
+
+    >>> lost_edges(["S", "NP##sec=SB:1##", "VP##id=2##"])
+    1
+    """
+    marks = [own for own in map(_marks, labels) if own is not None]
+    numbers = {own.number for own in marks}
+    return sum(number not in numbers for own in marks for _, number in own.edges)
