@@ -148,7 +148,7 @@ def _label_without_edges(label: str, wanted: set[int]) -> str:
 
 
 def lost_edges(labels: Iterable[str]) -> int:
-    """How many secondary edges come from nodes that are not among those with these labels.
+    """The number of secondary edges that come from nodes which are not among those with these labels.
 
     >>> lost_edges(["S", "NP##sec=SB:1##", "VP##id=2##"])
     1
