@@ -133,3 +133,19 @@ def test_sparsity_is_the_same_for_one_corpus_and_for_many_samples() -> None:
     rates = dict(zip(metric.rate_names, metric.rates_of_sums(columns[0].sum(axis=0, keepdims=True))[0], strict=True))
     assert rates == pytest.approx(dict(result.rates))
     assert rates["f1"] > treegauge.score(gold, test, metric="freval").rates["f1"]
+
+
+def test_columns_of_counts_beyond_64_bits_and_beyond_floats_keep_the_rates() -> None:
+    """All sizes of stars with 5, 70 and 1,200 children, one of them wrong: the ratios of whole numbers."""
+    metric = Freval(ranges=(0,))
+    for children in (5, 70, 1200):
+        phrases = [f"(P{i} (T w{i}))" for i in range(children)]
+        gold = f"(S {' '.join(phrases)})"
+        result = treegauge.score(gold, gold.replace("(P0 ", "(Q "), metric=metric)
+        assert result.rows is not None
+        columns, is_exact = metric.float_columns([result.rows])
+        assert is_exact == (children == 5)
+        rates = dict(zip(metric.rate_names, metric.rates_of_sums(columns[0])[0].tolist(), strict=True))
+        exact = [children / (children + 1), *((children + 1 - size) / children for size in range(2, children + 2))]
+        assert rates["flr"] == pytest.approx(math.fsum(exact) / len(exact))
+        assert rates == pytest.approx(dict(result.rates))

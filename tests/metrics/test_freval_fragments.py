@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 from math import comb
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from treegauge.metrics import fragments
-from treegauge.metrics.fragments import BySize, count_fragments, polynomial_product
+from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments, polynomial_product
 
 
 @st.composite
@@ -83,3 +84,18 @@ def test_a_star_has_every_subset_of_its_leaves() -> None:
 
 def test_a_chain_of_a_thousand() -> None:
     assert count_fragments([-1, *range(999)]).counts == tuple(range(1000, 0, -1))
+
+
+@pytest.mark.parametrize("most", [3, 4096])
+def test_many_markings_of_a_tree_at_once_are_the_markings_one_by_one(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of random trees, and of a star whose counts do not fit into 64 bits; also in parts."""
+    monkeypatch.setattr(fragments, "_MANY", most)
+    generator = np.random.default_rng(5)
+    shapes = [[-1, *(int(generator.integers(max(0, node - 4), node)) for node in range(1, n))] for n in (1, 2, 7, 20, 40)]
+    for parent in [*shapes, [-1] + [0] * 70]:
+        nodes, edges = generator.random((2, 10, len(parent))) < 0.8
+        nodes[0], edges[0] = True, True
+        nodes[1] = False
+        one_by_one = [count_fragments(parent, nodes=n, edges=e) for n, e in zip(nodes.tolist(), edges.tolist(), strict=True)]
+        assert count_marked_fragments(parent, nodes, edges) == one_by_one
+    assert count_fragments([-1] + [0] * 70).at(36) == comb(70, 35) > 2**64

@@ -21,7 +21,10 @@ from itertools import count
 from operator import add
 from typing import Any, cast
 
-__all__ = ["BySize", "count_fragments", "polynomial_product", "product"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BySize", "count_fragments", "count_marked_fragments", "polynomial_product", "product"]
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _SHORT = 24
@@ -140,6 +143,55 @@ def count_fragments(parent: Sequence[int], *, nodes: Sequence[bool] | None = Non
     while counts and not counts[-1]:
         counts.pop()
     return BySize(tuple(counts))
+
+
+_FEW, _MANY = 4, 4096
+"""Fewer markings of one tree are counted one by one, more of them in parts."""
+
+
+def count_marked_fragments(parent: Sequence[int], nodes: NDArray[np.bool_], edges: NDArray[np.bool_]) -> list[BySize]:
+    """The same for many markings of one tree, each a row of ``nodes`` and of ``edges``.
+
+    All are counted at once if there are enough of them and the counts of the whole tree fit into 64 bits.
+
+    >>> marked = np.array([[True, True, True], [True, True, False], [True, True, True]])
+    >>> [counts.counts for counts in count_marked_fragments([-1, 0, 0], marked, np.ones((3, 3), np.bool_))]
+    [(3, 2, 1), (2, 1), (3, 2, 1)]
+    """
+    every = [True] * len(parent)
+    if len(nodes) < _FEW or len(parent) > _MANY_NODES or _sum_at(0, parent, every, every).bit_length() > 62:
+        return [count_fragments(parent, nodes=n, edges=e) for n, e in zip(nodes.tolist(), edges.tolist(), strict=True)]
+    found: list[BySize] = []
+    for first in range(0, len(nodes), _MANY):
+        counts = _counts_together(parent, nodes[first : first + _MANY], edges[first : first + _MANY])
+        largest = (counts > 0).sum(axis=1)  # where there is a fragment, there are smaller ones
+        found += [BySize(tuple(row[:size])) for row, size in zip(counts.tolist(), largest.tolist(), strict=True)]
+    return found
+
+
+def _counts_together(parent: Sequence[int], nodes: NDArray[np.bool_], edges: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The sums of f_v over the marked nodes: a row a marking, a column a size."""
+    marked, linked = nodes.T.astype(np.int64), edges.T.astype(np.int64)
+    totals = np.zeros((len(parent), len(nodes)), np.int64)
+    # products[v] has the coefficients of f_v / x, from x^0 upward, a column a marking.
+    products = [np.ones((1, len(nodes)), np.int64) for _ in parent]
+    for node in range(len(parent) - 1, -1, -1):
+        own = products[node] * marked[node]
+        totals[: len(own)] += own
+        above = parent[node]
+        if above >= 0:
+            products[above] = _times_one_more(products[above], own * linked[node])
+    return totals.T
+
+
+def _times_one_more(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """one * (1 + x * other), column by column."""
+    result = np.zeros((len(one) + len(other), one.shape[1]), np.int64)
+    result[: len(one)] = one
+    short, long = sorted((one, other), key=len)
+    for power in range(len(short)):
+        result[power + 1 : power + 1 + len(long)] += short[power] * long
+    return result
 
 
 def _counts_packed(parent: Sequence[int], nodes: Sequence[bool], edges: Sequence[bool]) -> list[int]:

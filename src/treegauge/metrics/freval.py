@@ -11,18 +11,21 @@ test fragments scores 0 and keeps its weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
-from treegauge.metrics.fragments import BySize, count_fragments
+from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
+from treegauge.trees.treebank import Int64
 
 __all__ = ["Freval", "SizeScore"]
 
@@ -34,6 +37,13 @@ _SIDES = (1, 2, 3)
 _EXACT_BITS = 53
 _RANGE_BITS = 1000
 """Integers of 53 bits are exact in float64; up to about 1000 bits they fit, with room below for the counts of small sentences."""
+
+
+def _shapes(brackets: Brackets) -> list[bytes]:
+    """The shape of each tree: the parent of each node (-1: none), counted within the tree."""
+    offset = brackets.offset
+    parent = np.where(brackets.parent < 0, -1, brackets.parent - np.repeat(offset[:-1], np.diff(offset))).astype(np.int64)
+    return [parent[start:end].tobytes() for start, end in zip(offset.tolist(), offset[1:].tolist(), strict=False)]
 
 
 def _range(word: str) -> tuple[int, ...] | None:
@@ -149,27 +159,27 @@ class Freval(Metric):
             rows[index] = (1, *counts)
         return rows
 
-    def _sentences(self, pair: Pair, partner: np.ndarray[Any, np.dtype[np.int64]]) -> list[tuple[BySize, BySize, BySize]]:
+    def _sentences(self, pair: Pair, partner: Int64) -> Iterator[tuple[BySize, BySize, BySize]]:
+        """The fragments of gold, test and both; trees of one shape, such as all samples of a sentence, are counted together."""
         gold, test = pair.gold, pair.test
         same_edge = np.ones(gold.n_brackets, dtype=np.bool_)
         if self.matching == "edges":
             has_parent = gold.parent >= 0
             same_edge = np.append(test.parent, -1)[partner] == np.append(partner, -2)[gold.parent]
             same_edge &= has_parent
-        counts: list[tuple[BySize, BySize, BySize]] = []
-        for g0, g1, t0, t1 in zip(gold.offset, gold.offset[1:], test.offset, test.offset[1:], strict=False):
-            gold_parent: list[int] = np.where(gold.parent[g0:g1] < 0, -1, gold.parent[g0:g1] - g0).tolist()
-            test_parent: list[int] = np.where(test.parent[t0:t1] < 0, -1, test.parent[t0:t1] - t0).tolist()
-            matched: list[bool] = (partner[g0:g1] >= 0).tolist()
-            edges: list[bool] = same_edge[g0:g1].tolist()
-            counts.append(
-                (
-                    count_fragments(gold_parent),
-                    count_fragments(test_parent),
-                    count_fragments(gold_parent, nodes=matched, edges=edges),
-                )
-            )
-        return counts
+        gold_shapes, test_shapes = _shapes(gold), _shapes(test)
+        counts = {shape: count_fragments(np.frombuffer(shape, np.int64).tolist()) for shape in {*gold_shapes, *test_shapes}}
+        members: dict[bytes, list[int]] = {}
+        for sentence, shape in enumerate(gold_shapes):
+            members.setdefault(shape, []).append(sentence)
+        matched = [BySize()] * len(gold_shapes)
+        for shape, sentences in members.items():
+            parent = np.frombuffer(shape, np.int64)
+            brackets = gold.offset[sentences][:, None] + np.arange(len(parent))
+            found = count_marked_fragments(parent.tolist(), partner[brackets] >= 0, same_edge[brackets])
+            for sentence, counted in zip(sentences, found, strict=True):
+                matched[sentence] = counted
+        return zip(map(counts.__getitem__, gold_shapes), map(counts.__getitem__, test_shapes), matched, strict=True)
 
     def rates(self, total: Total) -> Rates:
         rates: Rates = {}
@@ -250,25 +260,30 @@ def _fragment_columns(rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
     """
     counts = [[[BySize.of(row[side]).counts for row in of_system] for side in _SIDES] for of_system in rows]
     n_sizes = max((len(of_row) for of_system in counts for side in of_system for of_row in side), default=0)
-    largest = [0] * n_sizes
-    for of_system in counts:
-        for side in of_system:
-            for of_row in side:
-                for size, value in enumerate(of_row):
-                    largest[size] = max(largest[size], value)
     n_sentences = max(len(of_system) for of_system in rows)
+    try:
+        matrices = [np.hstack([_matrix(of_rows, n_sizes, np.int64) for of_rows in of_system]) for of_system in counts]
+    except OverflowError:
+        matrices = [np.hstack([_matrix(of_rows, n_sizes, np.object_) for of_rows in of_system]) for of_system in counts]
+    largest = [0] * n_sizes
+    for matrix in matrices:
+        of_columns: list[int] = matrix.max(axis=0, initial=0).tolist()
+        largest = [max(largest[size], *of_columns[size::n_sizes]) for size in range(n_sizes)]
     bits = [(value * n_sentences).bit_length() for value in largest]
     divisors = [1 << max(0, needed - _RANGE_BITS) for needed in bits]
-    columns: list[Floats] = []
-    for of_system in counts:
-        matrix = np.zeros((len(of_system[0]), 3 * n_sizes))
-        for side, of_rows in enumerate(of_system):
-            for index, of_row in enumerate(of_rows):
-                matrix[index, side * n_sizes : side * n_sizes + len(of_row)] = [
-                    value / divisor for value, divisor in zip(of_row, divisors, strict=False)
-                ]
-        columns.append(matrix)
-    return tuple(columns), max(bits, default=0) <= _EXACT_BITS
+    if max(divisors, default=1) > 1:
+        matrices = [matrix / np.array(divisors * len(_SIDES), np.object_) for matrix in matrices]
+    return tuple(matrix.astype(np.float64) for matrix in matrices), max(bits, default=0) <= _EXACT_BITS
+
+
+def _matrix(counts: Sequence[Sequence[int]], n_sizes: int, kind: type[np.int64 | np.object_]) -> NDArray[Any]:
+    """A row for each of the counts, a column for each size; an OverflowError where one does not fit."""
+    lengths = np.fromiter(map(len, counts), np.int64, len(counts))
+    row = np.repeat(np.arange(len(counts)), lengths)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    matrix = np.zeros((len(counts), n_sizes), kind)
+    matrix[row, column] = np.fromiter(chain.from_iterable(counts), kind, len(row))
+    return matrix
 
 
 def _fragment_rates(metric: Freval, totals: Floats) -> dict[str, Floats]:
