@@ -198,7 +198,7 @@ def _object_code(module: ModuleType) -> bytes:
     return b"\n".join([json.dumps(head).encode(), b"".join(objects)])
 
 
-_INSTRUCTIONS = ("load_word", "trailing_zeros")
+_INSTRUCTIONS = ("load_word", "prefetch", "trailing_zeros")
 """The functions that a module of kernels defines for reading and testing only: compiled, each is one instruction."""
 
 
@@ -221,8 +221,22 @@ def _instructions(numba: Any) -> dict[str, Any]:
 
         return numba.uint64(numba.uint64), code
 
+    def prefetch(context: Any, table: Any, row: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, value=arguments[0])
+            columns = builder.extract_value(array.shape, 1)
+            address = builder.gep(array.data, [builder.mul(arguments[1], columns)])
+            byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+            # To be read, to be kept close, data.
+            builder.call(function, [builder.bitcast(address, byte), flag(0), flag(3), flag(1)])
+            return context.get_constant(numba.int64, 0)
+
+        return numba.int64(table, numba.int64), code
+
     intrinsic = numba.extending.intrinsic
-    return {"load_word": intrinsic(load_word), "trailing_zeros": intrinsic(trailing_zeros)}
+    return {name: intrinsic(made) for name, made in zip(_INSTRUCTIONS, (load_word, prefetch, trailing_zeros), strict=True)}
 
 
 def _load(path: Path) -> Kernels | None:

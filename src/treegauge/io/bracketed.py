@@ -192,7 +192,7 @@ class _Reader:
             self.failed_block = None
             if part is not None:
                 yield part
-            self.place = self.place.after(block.text[:used])
+            self.place = self.place.after(block.text, used)
             pieces = [block.text[used:]]
             # A tree larger than a chunk: wait until there is twice as much, so that the work stays linear.
             enough = 0 if used else 2 * len(block.text)

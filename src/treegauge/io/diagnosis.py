@@ -37,10 +37,10 @@ class TextPosition(NamedTuple):
     def begins_line(self) -> bool:
         return self.characters == 0
 
-    def after(self, text: bytes) -> TextPosition:
-        """The place where the text ends that begins here."""
-        newlines = text.count(b"\n")
-        rest = len(text[text.rfind(b"\n") + 1 :].decode("utf-8", "replace"))
+    def after(self, text: bytes, end: int | None = None) -> TextPosition:
+        """The place where the text ends that begins here, or where its first ``end`` bytes do."""
+        newlines = text.count(b"\n", 0, end)
+        rest = len(text[text.rfind(b"\n", 0, end) + 1 : end].decode("utf-8", "replace"))
         return TextPosition(self.line + newlines, rest if newlines else self.characters + rest)
 
 

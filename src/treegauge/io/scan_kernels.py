@@ -37,7 +37,7 @@ _01S, _21S, _28S, _80S, _FES = (np.uint64(byte * 0x0101010101010101) for byte in
 _TABLE = "uint64[:,::1], uint64[::1], int64[::1], uint8[::1], uint8[::1]"
 KERNELS = {
     "scan": "int64(uint8[::1], int64, uint8[::1], uint64[::1], int32[:,::1], int32[:,::1], int64[:,::1], "
-    f"{_TABLE}, {_TABLE}, int64[::1])",
+    f"{_TABLE}, {_TABLE}, uint64[:,::1], int64[::1])",
     "add_strings": f"int64(uint8[::1], int64[::1], uint8[::1], uint64[::1], int32[::1], {_TABLE}, int64[::1], int64)",
     "find_strings": f"int64(uint8[::1], int64[::1], int64[::1], uint64[::1], int32[::1], {_TABLE})",
     "spell": "int64(uint8[::1], int64[::1], int64, int64, uint8[::1])",
@@ -63,10 +63,15 @@ def scan(
     word_starts: Array,
     word_pool: Array,
     word_marks: Array,
+    waiting: Array,
     state: Array,
 ) -> int:
     """Read complete trees; 0 if the text is plain, else 1. ``nodes`` are label, start, end, parent; ``words`` word, tag, above;
-    ``trees`` nodes, tokens, line."""
+    ``trees`` nodes, tokens, line.
+
+    Words are looked up at the end of their tree, all at once: the processor then fetches many places of the large table at a time,
+    where it would wait for each between brackets that it cannot foresee. ``waiting`` has their keys, where they begin, and end.
+    """
     size = len(text)
     n_nodes = n_words = n_trees = 0
     n_labels, n_distinct = state[4], state[6]
@@ -79,6 +84,7 @@ def scan(
     used = 0
     last_event: Any = 0  # what the last event was: nothing, a bracket without a label, a word behind such a one
     nested = loose = 0
+    n_waiting = 0
     place = 0
     while place < size:
         byte = text[place]
@@ -105,13 +111,37 @@ def scan(
             )
             if number == n_labels:
                 n_labels += 1
+            is_bare = begin == place
             nodes[0, n_nodes] = number
             nodes[1, n_nodes] = n_words - first_word
             nodes[3, n_nodes] = current
+            if (  # a tag with its word, as most brackets are: all of it at once
+                depth > 0
+                and not is_bare
+                and place < size - 2
+                and text[place] == 32
+                and kinds[text[place + 1]] == _ATOM
+                and n_words < words.shape[1]
+                and n_waiting < waiting.shape[1]
+            ):
+                begin = place + 1
+                end, key = _atom(text, begin, size, kinds)
+                if end < size and text[end] == 41:
+                    prefetch(word_slots, _home(key, seed, word_slots))
+                    waiting[0, n_waiting], waiting[1, n_waiting], waiting[2, n_waiting] = key, np.uint64(begin), np.uint64(end)
+                    n_waiting += 1
+                    words[1, n_words] = number
+                    words[2, n_words] = n_nodes - first_node
+                    n_words += 1
+                    nodes[2, n_nodes] = n_words - first_word
+                    n_nodes += 1
+                    place = end + 1
+                    last_event = 0
+                    continue
             current = n_nodes - first_node
             n_nodes += 1
             depth += 1
-            last_event = 1 if begin == place else 0
+            last_event = 1 if is_bare else 0
         elif kind == _CLOSE:
             if depth == 0:
                 return 1
@@ -127,6 +157,11 @@ def scan(
             place += 1
             last_event = 0
             if depth == 0:
+                n_distinct = _number_words(
+                    text, seed, kinds, words, n_words, waiting, n_waiting,
+                    word_slots, word_keys, word_starts, word_pool, word_marks, n_distinct,
+                )  # fmt: skip
+                n_waiting = 0
                 trees[0, n_trees] = n_nodes - first_node
                 trees[1, n_trees] = n_words - first_word
                 trees[2, n_trees] = tree_line
@@ -139,12 +174,15 @@ def scan(
                 return 1
             begin = place
             place, key = _atom(text, begin, size, kinds)
-            number = _number(
-                text, begin, place, key, seed, kinds, word_slots, word_keys, word_starts, word_pool, word_marks, n_distinct
-            )
-            if number == n_distinct:
-                n_distinct += 1
-            words[0, n_words] = number
+            if n_waiting == waiting.shape[1]:
+                n_distinct = _number_words(
+                    text, seed, kinds, words, n_words, waiting, n_waiting,
+                    word_slots, word_keys, word_starts, word_pool, word_marks, n_distinct,
+                )  # fmt: skip
+                n_waiting = 0
+            prefetch(word_slots, _home(key, seed, word_slots))
+            waiting[0, n_waiting], waiting[1, n_waiting], waiting[2, n_waiting] = key, np.uint64(begin), np.uint64(place)
+            n_waiting += 1
             words[1, n_words] = -1
             words[2, n_words] = current
             n_words += 1
@@ -157,6 +195,32 @@ def scan(
     state[4], state[5], state[6], state[7] = n_labels, label_starts[n_labels], n_distinct, word_starts[n_distinct]
     state[8], state[9], state[10], state[11] = line, nested, depth, loose
     return 0
+
+
+def _number_words(
+    text: Array,
+    seed: Array,
+    kinds: Array,
+    words: Array,
+    n_words: int,
+    waiting: Array,
+    n_waiting: int,
+    slots: Array,
+    keys: Array,
+    starts: Array,
+    pool: Array,
+    marks: Array,
+    count: int,
+) -> int:
+    """Number the last words, which are waiting; how many different ones there are now."""
+    first = n_words - n_waiting
+    for place in range(n_waiting):
+        key, begin, end = waiting[0, place], np.int64(waiting[1, place]), np.int64(waiting[2, place])
+        number = _number(text, begin, end, key, seed, kinds, slots, keys, starts, pool, marks, count)
+        if number == count:
+            count += 1
+        words[0, first + place] = number
+    return count
 
 
 def _atom(text: Array, begin: int, size: int, kinds: Array) -> Any:
@@ -215,6 +279,11 @@ def load_word(text: Array, place: int) -> Any:
     return np.uint64(int.from_bytes(bytes(text[place : place + 8]), "little"))
 
 
+def prefetch(slots: Array, slot: Any) -> int:
+    """Fetch a slot that will be looked at; compiled, it is one instruction, and nobody waits for it."""
+    return 0
+
+
 def trailing_zeros(word: Any) -> Any:
     """The number of zero bits below the lowest one; compiled, it is one instruction."""
     return np.uint64((int(word) & -int(word)).bit_length() - 1)
@@ -227,8 +296,8 @@ def _home(key: Any, seed: Array, slots: Array) -> Any:
 
 def _number(
     text: Array,
-    begin: int,
-    end: int,
+    begin: Any,
+    end: Any,
     key: Any,
     seed: Array,
     kinds: Array,
@@ -274,6 +343,8 @@ def _is_same(text: Array, begin: int, end: int, number: Any, starts: Array, pool
     if starts[number + 1] - first != size:
         return False
     place = 0
+    while place + 8 <= size and load_word(pool, first + place) == load_word(text, begin + place):
+        place += 8
     while place < size and pool[first + place] == text[begin + place]:
         place += 1
     return place == size

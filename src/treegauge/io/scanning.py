@@ -44,6 +44,8 @@ def _kinds() -> Bytes:
 
 _KINDS = _kinds()
 _FEW = 256
+_WAITING = 256
+"""The most words that are looked up together."""
 
 
 class Strings:
@@ -69,8 +71,8 @@ class Strings:
             size = max(count, 2 * len(self.keys))
             self.keys, self.marks = _longer(self.keys, size), _longer(self.marks, size)
             self.starts = _longer(self.starts, size + 1)
-        if 2 * count > len(self.slots):
-            self.slots = np.zeros((1 << (2 * count).bit_length(), 2), dtype=np.uint64)
+        if 4 * count > 3 * len(self.slots):
+            self.slots = np.zeros((1 << (4 * count // 3).bit_length(), 2), dtype=np.uint64)
             self._engine["settle"](self.seed, self.count, self.slots, self.keys)
         size = int(self.starts[self.count]) + more_bytes
         if size > len(self.pool):
@@ -141,6 +143,7 @@ class ScannedNames:
         seed = np.array([int.from_bytes(os.urandom(8), "little") | 1], dtype=np.uint64)
         self.label_strings, self.word_strings = Strings(engine, seed), Strings(engine, seed)
         self._state = np.zeros(16, dtype=np.int64)
+        self._waiting = np.zeros((3, _WAITING), dtype=np.uint64)
         self._labels: list[str] = []
         self._vocabulary: list[str] = []
         self.has_escapes = False
@@ -189,7 +192,7 @@ class ScannedNames:
         known = labels.count, words.count
         state[_N_LABELS], state[_N_DISTINCT] = known
         failed = self._engine["scan"](
-            data, first_line, _KINDS, labels.seed, nodes, tokens, trees, *labels.arrays, *words.arrays, state
+            data, first_line, _KINDS, labels.seed, nodes, tokens, trees, *labels.arrays, *words.arrays, self._waiting, state
         )
         n_labels, n_distinct = (0, 0) if failed else (int(state[_N_LABELS]), int(state[_N_DISTINCT]))
         try:

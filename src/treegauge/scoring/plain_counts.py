@@ -101,15 +101,16 @@ class _Side:
         self.names = names
         self._parts: Iterator[TreeColumns] = bracketed_parts(text, options, names)
         self._hash = TreebankHash()
+        self._read: deque[TreeSlice] = deque()
         self.waiting: deque[TreeSlice] = deque()
-        self.is_over = False
+        self._is_read = self.is_over = False
         self.n_words = 0
         self._tags = np.zeros(0, dtype=np.int64)
         self._labels = np.zeros(0, dtype=np.int64)
 
     def advance(self) -> None:
         """Read a block, unless enough is waiting."""
-        if self.is_over or len(self.waiting) > 2:
+        if self._is_read or len(self.waiting) > 2:
             return
         labels, words = self.names.label_strings, self.names.word_strings
         known = labels.count, words.count
@@ -117,18 +118,24 @@ class _Side:
         if self.names.has_escapes:
             raise _NotPlain
         if part is None:
-            self.is_over = True
+            self._is_read = True
             return
         new_labels = labels.spelled(known[0], labels.count, restore_label)
         new_words = words.spelled(known[1], words.count, restore_word)
         self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
-        self.waiting.append(TreeSlice.of(part))
+        self._read.append(TreeSlice.of(part))
         self.n_words += len(part.columns.word)
-        tags = np.bincount(part.columns.tag[part.columns.tag >= 0], minlength=labels.count)
+        tags = np.bincount(part.columns.tag + 1, minlength=labels.count + 1)[1:]
         tags[: len(self._tags)] += self._tags
         of_nodes = np.bincount(part.columns.label, minlength=labels.count)
         of_nodes[: len(self._labels)] += self._labels
         self._tags, self._labels = tags, of_nodes
+
+    def take_over(self) -> None:
+        """Let what has been read wait to be counted; not while :meth:`advance` runs in another thread."""
+        self.waiting.extend(self._read)
+        self._read.clear()
+        self.is_over = self._is_read
 
     def tag_use(self) -> TagUse:
         """The tags and the labels of phrases, and how many words have a tag; a label on more nodes than words is a phrase's."""
@@ -167,23 +174,29 @@ class _Run:
     def counts(self) -> HashedCounts:
         """The counts of both files; NotParallel if they are not parallel."""
         gold, test = self._sides
-        with ThreadPoolExecutor(1) as pool:
-            while True:
-                other = pool.submit(test.advance)
-                gold.advance()
-                other.result()
-                self._counter.learn()
-                while gold.waiting and test.waiting:
-                    self._count()
-                if gold.is_over and test.is_over:
-                    break
+        with ThreadPoolExecutor(2) as pool:
+            while not (gold.is_over and test.is_over):
+                # The next blocks are read while the last ones are counted; what is new in them is learnt in between.
+                reading = [pool.submit(side.advance) for side in self._sides]
+                self._count_waiting()
                 if (gold.is_over and test.waiting) or (test.is_over and gold.waiting):
                     raise NotParallel
+                for job in reading:
+                    job.result()
+                self._counter.learn()
+                for side in self._sides:
+                    side.take_over()
+        self._count_waiting()
         if gold.waiting or test.waiting or not self._n:
             raise NotParallel
         self._add_batch()
         self._add_odd()
         return HashedCounts(self._together(), (gold.hexdigest(), test.hexdigest()))
+
+    def _count_waiting(self) -> None:
+        """Count the sentences that both sides have waiting."""
+        while all(side.waiting for side in self._sides):
+            self._count()
 
     def _count(self) -> None:
         """Count the sentences that both sides have waiting in their first blocks."""
