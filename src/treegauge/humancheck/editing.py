@@ -1,6 +1,8 @@
 """Edits of a tree by hand, one bracket at a time: relabel, delete, add, move.
 
 Nodes are named by their pre-order numbers. No edit changes the words or their order, so every edit can be undone by another one.
+In a tree with crossing branches neighbours are those below the same node, in the order of their first words, whatever stands
+between them; there any part can be moved out of a bracket, and past words into the nearest one.
 """
 
 from __future__ import annotations
@@ -12,14 +14,19 @@ from typing import NamedTuple
 from treegauge.errors import Refused, TreegaugeError
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_TREE
 from treegauge.humancheck.questions import storable
+from treegauge.trees.discbracket import carries_places, with_places
+from treegauge.trees.discontinuous import Block, Placed, place, walk, weave
 from treegauge.trees.tree import Child, Tree
 
 __all__ = [
     "EDITS",
+    "Bracket",
     "Edit",
     "add_bracket",
+    "brackets_of",
     "changed_brackets",
     "delete",
+    "edit_tree",
     "edited_tree",
     "move_next",
     "move_out",
@@ -80,8 +87,8 @@ def add_bracket(tree: Tree, first: int, last: int, label: str) -> Edit:
     return Edit(_replace(tree, one[:-1], wrap), min(first, last))
 
 
-def move_out(tree: Tree, node: int) -> Edit:
-    """Move the first or last part of a bracket out of it, to stand beside it.
+def move_out(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
+    """Move the first or last part of a bracket out of it, to stand beside it; any part, where there may be gaps.
 
     >>> print(move_out(Tree.parse("(S (NP (D a) (N b) (PP (P c))) (V d))"), 4).tree)
     (S (NP (D a) (N b)) (PP (P c)) (V d))
@@ -93,7 +100,7 @@ def move_out(tree: Tree, node: int) -> Edit:
     count = len(parent.children)
     if count == 1:
         raise Refused("Its bracket would be empty: delete the bracket instead.")
-    if 0 < index < count - 1:
+    if 0 < index < count - 1 and not has_gaps:
         raise Refused("Only the first or the last part of a bracket can be moved out of it.")
     child = parent.children[index]
     rest = parent.replace(children=[*parent.children[:index], *parent.children[index + 1 :]])
@@ -102,53 +109,86 @@ def move_out(tree: Tree, node: int) -> Edit:
     return Edit(edited, _number(edited, [*path[:-2], path[-2] + (0 if index == 0 else 1)]))
 
 
-def move_previous(tree: Tree, node: int) -> Edit:
-    """Move a node into the bracket before it, as its last part.
+def move_previous(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
+    """Move a node into the bracket before it, as its last part; past words, where there may be gaps.
 
     >>> print(move_previous(Tree.parse("(S (NP (D a) (N b)) (PP (P c)))"), 4).tree)
     (S (NP (D a) (N b) (PP (P c))))
     """
-    return _move_into(tree, node, -1)
+    return _move_into(tree, node, -1, has_gaps)
 
 
-def move_next(tree: Tree, node: int) -> Edit:
-    """Move a node into the bracket after it, as its first part.
+def move_next(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
+    """Move a node into the bracket after it, as its first part; past words, where there may be gaps.
 
     >>> print(move_next(Tree.parse("(S (ADV a) (VP (V b)))"), 1).tree)
     (S (VP (ADV a) (V b)))
     """
-    return _move_into(tree, node, 1)
+    return _move_into(tree, node, 1, has_gaps)
 
 
-def _move_into(tree: Tree, node: int, step: int) -> Edit:
+def _move_into(tree: Tree, node: int, step: int, has_gaps: bool) -> Edit:
     path = _path(tree, node)
-    parent = _at(tree, path[:-1]) if path else Tree("")
-    goal = path[-1] + step if path else -1
-    into = parent.children[goal] if 0 <= goal < len(parent.children) else None
+    children = list(_at(tree, path[:-1]).children) if path else []
+    index = path[-1] if path else 0
+    beside = range(index + step, len(children) if step > 0 else -1, step)
+    goal = next((at for at in beside if _is_bracket(children[at]) or not has_gaps), -1)
+    into = children[goal] if goal >= 0 else None
     if not isinstance(into, Tree) or into.is_preterminal:
         raise Refused(f"There is no bracket {'before' if step < 0 else 'after'} it to move into.")
-    child = parent.children[path[-1]]
-    parts = [*into.children, child] if step < 0 else [child, *into.children]
-    children = list(parent.children)
-    children[min(path[-1], goal) : max(path[-1], goal) + 1] = [into.replace(children=parts)]
+    parts = [*into.children, children[index]] if step < 0 else [children[index], *into.children]
+    children[goal] = into.replace(children=parts)
+    del children[index]
     edited = _replace(tree, path[:-1], lambda found: [found.replace(children=children)])
-    at = [*path[:-1], min(path[-1], goal), len(parts) - 1 if step < 0 else 0]
-    return Edit(edited, _number(edited, at))
+    return Edit(edited, _number(edited, [*path[:-1], goal - (step > 0), len(parts) - 1 if step < 0 else 0]))
 
 
-EDITS: Mapping[str, Callable[[Tree, int, int, str], Edit]] = {
-    "relabel": lambda tree, node, last, label: relabel_node(tree, node, label),
-    "delete": lambda tree, node, last, label: delete(tree, node),
-    "add": add_bracket,
-    "out": lambda tree, node, last, label: move_out(tree, node),
-    "previous": lambda tree, node, last, label: move_previous(tree, node),
-    "next": lambda tree, node, last, label: move_next(tree, node),
+def _is_bracket(child: Child) -> bool:
+    return isinstance(child, Tree) and not child.is_preterminal
+
+
+EDITS: Mapping[str, Callable[[Tree, int, int, str, bool], Edit]] = {
+    "relabel": lambda tree, node, last, label, has_gaps: relabel_node(tree, node, label),
+    "delete": lambda tree, node, last, label, has_gaps: delete(tree, node),
+    "add": lambda tree, node, last, label, has_gaps: add_bracket(tree, node, last, label),
+    "out": lambda tree, node, last, label, has_gaps: move_out(tree, node, has_gaps=has_gaps),
+    "previous": lambda tree, node, last, label, has_gaps: move_previous(tree, node, has_gaps=has_gaps),
+    "next": lambda tree, node, last, label, has_gaps: move_next(tree, node, has_gaps=has_gaps),
 }
-"""The edits by name; each takes a tree, a node, the last of several neighbours (for ``add``), and a label."""
+"""The edits by name; each takes a tree, a node, the last of several neighbours (to ``add``), a label, and whether gaps may be."""
+
+
+def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_gaps: bool) -> Edit:
+    """The tree after one of the :data:`EDITS`, with crossing branches where it has some.
+
+    >>> from treegauge.trees import parse_discbracket
+    >>> tree = parse_discbracket("(S (VP (A 0=a) (B 2=b)) (C 1=c) (D 3=d))")
+    >>> print(edit_tree(tree, "previous", 5, 5, "", has_gaps=True).tree)
+    (S (VP (A 0=a) (B 2=b) (D 3=d)) (C 1=c))
+    """
+    if name not in EDITS:
+        raise Refused(f"An edit is one of {', '.join(EDITS)}.")
+    if not has_gaps:
+        return EDITS[name](tree, node, last, label, False)
+    found = EDITS[name](place(tree), node, last, label, True)
+    made = weave(found.tree)
+    # Sorting by first words can renumber nodes. Nodes with the same words are below each other, so their order is the same.
+    wanted = [_places(part) for part in found.tree.nodes()]
+    rank = wanted[: found.node].count(wanted[found.node])
+    same = [number for number, places in enumerate(_all_places(made)) if places == wanted[found.node]]
+    return Edit(made, same[rank])
+
+
+def _places(placed: Tree) -> tuple[int, ...]:
+    return tuple(sorted(word.place for word in placed.words if isinstance(word, Placed)))
+
+
+def _all_places(tree: Tree) -> list[tuple[int, ...]]:
+    return [tuple(places) for node, places, _ in walk(tree) if isinstance(node, Tree)]
 
 
 def edited_tree(gold: Tree, text: str) -> Tree:
-    """An edited tree from its bracketed text; refused unless it has the words of the gold tree, each under a tag as there.
+    """An edited tree from its bracketed text, or discbracket if it has gaps; refused unless it has gold's words, tagged as there.
 
     >>> print(edited_tree(Tree.parse("(S (D a) (N b))"), "(S (NP (D a) (N b)))"))
     (S (NP (D a) (N b)))
@@ -157,11 +197,11 @@ def edited_tree(gold: Tree, text: str) -> Tree:
         raise Refused(f"An edited tree has at most {LONGEST_TREE} characters.", 413)
     try:
         tree = Tree.parse(text)
+        if tree.words != gold.words and carries_places(tree.words):
+            tree = with_places(tree)
     except TreegaugeError:
         raise Refused("The edited tree cannot be read.") from None
-    if not gold.is_continuous:
-        raise Refused("A tree with crossing branches cannot be edited here.")
-    if not tree.is_continuous or tree.words != gold.words or _has_tag(tree) != _has_tag(gold):
+    if tree.words != gold.words or _has_tag(tree) != _has_tag(gold):
         raise Refused("The edited tree does not have the words of the treebank's tree.")
     for number, node in enumerate(tree.nodes()):
         if not node.children or (node.label != storable(node.label)) or len(node.label) > LONGEST_LABEL:
@@ -171,13 +211,25 @@ def edited_tree(gold: Tree, text: str) -> Tree:
     return tree
 
 
-def changed_brackets(before: Tree, after: Tree) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
-    """The brackets, by label, first word and end, that one tree has and another lacks: removed ones and new ones, tags included.
+class Bracket(NamedTuple):
+    """A label and the words that it covers, in one block or, with gaps, several."""
 
-    >>> changed_brackets(Tree.parse("(S (NP (D a) (N b)))"), Tree.parse("(S (QP (D a) (N b)))"))
-    ([('NP', 0, 2)], [('QP', 0, 2)])
+    label: str
+    blocks: tuple[Block, ...]
+
+
+def brackets_of(tree: Tree) -> list[Bracket]:
+    """The brackets of all nodes in pre-order, tags included."""
+    return [Bracket(node.label, tuple(blocks)) for node, blocks in tree.nodes_with_blocks()]
+
+
+def changed_brackets(before: Tree, after: Tree) -> tuple[list[Bracket], list[Bracket]]:
+    """The brackets that one tree has and another lacks: removed ones and new ones, tags included.
+
+    >>> changed_brackets(Tree.parse("(S (NP (D a) (N b)))"), Tree.parse("(S (QP (D a) (N b)))"))[0]
+    [Bracket(label='NP', blocks=(Block(start=0, end=2),))]
     """
-    old, new = (Counter((node.label, start, end) for node, start, end in tree.nodes_with_spans()) for tree in (before, after))
+    old, new = (Counter(brackets_of(tree)) for tree in (before, after))
     return list((old - new).elements()), list((new - old).elements())
 
 

@@ -415,6 +415,11 @@ class Check:
             return np.array([number for unit in self.units for number in unit], dtype=np.int64)
         return np.array(sorted(self._askable, key=lambda i: self.questions[i].bracket.rank(self.plan.seed)), dtype=np.int64)
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether trees may have crossing branches here: some tree of the treebank or of a parser has."""
+        return not all(bank.is_continuous for bank in (self.gold, *(system.bank for system in self.systems)))
+
     def systems_with(self, question: Question) -> list[str]:
         """The names of the systems that made a bracket."""
         return [system.name for index, system in enumerate(self.systems) if any(o.system == index for o in question.occurrences)]

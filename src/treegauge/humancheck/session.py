@@ -38,6 +38,7 @@ from treegauge.humancheck.judgements import (
 from treegauge.humancheck.questions import Check, Question, storable
 from treegauge.humancheck.results import ACCEPTED, OPEN, REJECTED, SKIPPED, STATES, UNSURE, States, VerdictOf
 from treegauge.humancheck.store import CONFLICT, Store
+from treegauge.io.formats import FORMATS
 from treegauge.trees.treebank import Int64
 
 __all__ = [
@@ -494,10 +495,20 @@ class Session:
         return "".join(f"{line}\n" for line in judgement_lines(own, words, form))
 
     def export_corrected(self, person: Person, form: str) -> str:
-        """The corrected treebank (``mrg``), or the corrections as a patch: a person's own or, for the adjudicator, everybody's."""
+        """The corrected treebank, or the corrections as a patch: a person's own or, for the adjudicator, everybody's.
+
+        ``form`` is ``patch``, ``mrg`` or, with crossing branches, ``discbracket`` or ``export``.
+        """
         names = () if person.role == "adjudicator" else (person.name,)
         bank = correct_treebank(self.check, self.log, annotators=names).bank
-        return "".join(treebank_patch(self.check.gold, bank) if form == "patch" else (f"{tree}\n" for tree in bank))
+        if form == "patch":
+            return "".join(treebank_patch(self.check.gold, bank))
+        writer = FORMATS["bracketed" if form == "mrg" else form].writer
+        assert writer is not None
+        try:
+            return b"".join(writer([bank])).decode("utf-8", "replace")
+        except WriteError as error:
+            raise Refused(f"The corrected treebank cannot be written in this format: {error}") from None
 
     def is_blind(self, person: Person, question: Question) -> bool:
         """Whether a person judges a question without its reason: in a blind check, until they have answered it once."""

@@ -23,6 +23,7 @@ __all__ = [
     "Block",
     "DiscontinuousTree",
     "Placed",
+    "Places",
     "blocks_of",
     "is_continuous",
     "nodes_with_blocks",

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from treegauge.errors import Refused, WriteError
 from treegauge.humancheck.corrections import last_edited_tree, proposed_tree
-from treegauge.humancheck.editing import EDITS, changed_brackets, edited_tree
+from treegauge.humancheck.editing import Bracket, brackets_of, changed_brackets, edit_tree, edited_tree
 from treegauge.humancheck.judgements import Person
 from treegauge.humancheck.questions import Question
 from treegauge.humancheck.session import Session
@@ -27,6 +27,10 @@ class _Changed(NamedTuple):
 
     label: str
     words: str
+
+
+def _in_words(bracket: Bracket, words: tuple[str, ...]) -> _Changed:
+    return _Changed(bracket.label, " … ".join(" ".join(words[start:end]) for start, end in bracket.blocks))
 
 
 class TreeEditor:
@@ -54,15 +58,11 @@ class TreeEditor:
         tree = edited_tree(self._gold(question), text)
         if name == "show":
             return self._show(person, question, tree, self._first_node(question, tree), "")
-        if name not in EDITS:
-            raise Refused(f"An edit is one of {', '.join(EDITS)}.")
-        found = EDITS[name](tree, node, last, label)
+        found = edit_tree(tree, name, node, last, label, has_gaps=self.session.check.has_gaps)
         return self._show(person, question, found.tree, found.node, "")
 
     def _gold(self, question: Question) -> Tree:
         gold = self.session.check.gold[question.occurrences[0].sentence]
-        if not gold.is_continuous:
-            raise Refused("A tree with crossing branches cannot be edited here.")
         if gold.size > _MOST_NODES:
             raise Refused(f"A tree of more than {_MOST_NODES} nodes cannot be edited here.")
         return gold
@@ -77,12 +77,13 @@ class TreeEditor:
 
     def _first_node(self, question: Question, tree: Tree) -> int:
         """The smallest phrase that holds the bracket in question, at which editing begins."""
-        spans = [(start, end) for _, start, end in tree.nodes_with_spans()]
         words = [index for index, tag in enumerate(tree.tags) if tag not in self._traces()]
-        if not question.span.by_gold or question.span.end > len(words) or question.span.start == question.span.end:
+        span = question.span
+        if not span.by_gold or span.end > len(words) or span.start == span.end:
             return 0
-        first, last = words[question.span.start], words[question.span.end - 1] + 1
-        holding = [number for number, (start, end) in enumerate(spans) if start <= first and last <= end]
+        asked = {words[at] for first, last in span.blocks or ((span.start, span.end),) for at in range(first, last)}
+        nodes = (blocks for _, blocks in tree.nodes_with_blocks())
+        holding = [number for number, blocks in enumerate(nodes) if asked <= {at for block in blocks for at in range(*block)}]
         return max(holding, default=0)
 
     def _traces(self) -> frozenset[str]:
@@ -93,11 +94,8 @@ class TreeEditor:
         gold = self._gold(question)
         removed, new = changed_brackets(gold, tree)
         direction: Literal["ltr", "rtl"] = "rtl" if is_right_to_left(gold.words) else "ltr"
-        marks = {
-            number: "spurious"
-            for number, (one, start, end) in enumerate(tree.nodes_with_spans())
-            if (one.label, start, end) in new and not one.is_preterminal
-        }
+        nodes = zip(tree.nodes(), brackets_of(tree), strict=True)
+        marks = {number: "spurious" for number, (one, bracket) in enumerate(nodes) if bracket in new and not one.is_preterminal}
         options: dict[str, Any] = {"id_prefix": "new-", "title": "Corrected tree", "legend": False, "stylesheet": False}
         try:
             text = str(tree)
@@ -110,7 +108,8 @@ class TreeEditor:
             is_gold=tree == gold,
             picture=Markup(draw_svg(tree, marks, direction=direction, **options)),
             problem=problem,
-            removed=[_Changed(label, " ".join(gold.words[start:end])) for label, start, end in removed],
-            new=[_Changed(label, " ".join(tree.words[start:end])) for label, start, end in new],
+            removed=[_in_words(bracket, gold.words) for bracket in removed],
+            new=[_in_words(bracket, gold.words) for bracket in new],
             others=list(self._trees_of_others(person, question)),
+            has_gaps=self.session.check.has_gaps,
         )

@@ -462,6 +462,7 @@ class Pages:
             progress=worklist.progress(),
             most=_MOST_LISTED,
             with_treebank=person.role == "adjudicator" or not self.session.blind,
+            has_gaps=self.session.check.has_gaps,
         )
 
     def results(self, person: Person) -> str:

@@ -7,7 +7,8 @@ URLs give HTML for people and JSON for the page's script, all below a link's tok
 ``GET  .../question/KEY``  the part of the page for one question
 ``GET  .../edit/KEY``      the treebank's tree as a correction would leave it (``?label=NP&verdict=accepted``), to be edited
 ``POST .../edit/KEY``      the tree after an edit: relabel, add, delete or move a bracket
-``GET  .../corrected.mrg`` the treebank with one's own corrections (the adjudicator: everybody's); ``corrected.patch``: as a patch
+``GET  .../corrected.mrg`` the treebank with one's own corrections (the adjudicator: everybody's); ``corrected.patch``: as a patch;
+                           with crossing branches ``corrected.discbracket`` and ``corrected.export``
 ``GET  .../measures``      the twelve measures so far
 ``GET  .../guidelines``    what to accept and what to reject, with examples
 ``GET  .../judged``        one's own judgements; ``.../export.csv`` and ``.../export.jsonl``: as files
@@ -211,8 +212,8 @@ class _App:
 
     async def corrected(self, request: Request, person: Person) -> Response:
         form: str = request.path_params["form"]
-        if form not in ("mrg", "patch"):
-            raise Refused("The corrected treebank is exported as .mrg or .patch.", 404)
+        if form not in ("mrg", "discbracket", "export", "patch"):
+            raise Refused("The corrected treebank is exported as .mrg, .discbracket, .export or .patch.", 404)
         if self.session.blind and person.role == "annotator":
             raise Refused("In a blind check only the adjudicator can export the treebank.", 403)
         await self.session.refresh()

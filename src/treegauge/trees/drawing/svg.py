@@ -234,7 +234,8 @@ def draw_svg(
     """The tree as an SVG picture, words in one row at the bottom.
 
     Node ``i`` in pre-order is the group ``n{i}``, with its mark among its classes and the words it covers in ``data-span``; the
-    branch that leads to it is ``e{i}``; word ``j`` is ``w{j}``. ``id_prefix`` goes before every id, so that one page can hold many
+    branch that leads to it is ``e{i}``; word ``j`` is ``w{j}``. Where branches cross, ``data-span`` reaches from the first word to
+    the last, and ``data-above`` is the number of the node above. ``id_prefix`` goes before every id, so that one page can hold many
     trees. ``marks`` and ``folded`` are as in :func:`~treegauge.trees.drawing.draw_text`; ``theme`` is ``inherit`` for a picture
     inside a page, and for one on its own ``light``, ``dark``, or ``auto`` (as the reader's system is set).
 
@@ -297,6 +298,7 @@ class _TreeDrawing:
             branches,
             mirrored,
         )
+        self.crosses = has_crossings(items)
         self.texts = [_item_text(item) for item in items]
         sizes = [self._size(item, text) for item, text in zip(items, self.texts, strict=True)]
         self.layout = lay_out(items, sizes, metrics.gap, snap=metrics.snap, mirrored=mirrored)
@@ -390,7 +392,8 @@ class _TreeDrawing:
         mark = self._mark(item)
         weight = ' fill-opacity=".75"' if item.kind == "tag" else ' font-weight="600"'
         head = f'<g id="{self.prefix}n{item.number}" class="node {item.kind}{" " + mark.names if mark else ""}"'
-        head += f' data-span="{item.start} {item.end}">'
+        head += f' data-span="{item.start} {item.end}"'
+        head += f' data-above="{self.items[item.parent].number}">' if self.crosses and item.parent >= 0 else ">"
         label = f'<text x="{x}" y="{self._baseline(index)}"{weight}>{escape_xml(self.texts[index])}'
         if mark is None:
             return f"{head}{label}</text></g>"

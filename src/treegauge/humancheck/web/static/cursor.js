@@ -1,14 +1,17 @@
 // A cursor among the nodes of a drawn tree, moved by the arrow keys: up and down, and to the neighbours of a node.
 
 const SVG = "http://www.w3.org/2000/svg";
-const numberOf = (group) => Number(group.id.match(/n(\d+)$/)[1]);
+const numberOf = (element) => Number(element.id.match(/\d+$/)[0]);
 
-// The nodes of a picture in pre-order, each with the node above it: the nearest one before it that holds all its words.
+// The nodes of a picture in pre-order, each with the node above it: the one that the picture names where branches cross, else the
+// nearest one before it that holds all its words.
 export function nodesOf(box) {
   const nodes = [];
   for (const group of box.querySelectorAll("svg g.node")) {
     const [start, end] = group.dataset.span.split(" ").map(Number);
-    const above = nodes.findLast((node) => !node.isTag && node.start <= start && end <= node.end) || null;
+    const named = group.dataset.above;
+    const isAbove = named === undefined ? (node) => !node.isTag && node.start <= start && end <= node.end : (node) => node.number === Number(named);
+    const above = nodes.findLast(isAbove) || null;
     nodes.push({ group, start, end, above, number: numberOf(group), label: group.querySelector("text").firstChild.textContent,
       isTag: group.classList.contains("tag"), isFolded: group.classList.contains("folded") });
   }
@@ -77,11 +80,21 @@ export class Cursor {
 
   // What a screen reader is to read out.
   get text() {
-    const words = [...this.box.querySelectorAll("svg .words text")].map((word) => word.textContent);
+    const drawn = [...this.box.querySelectorAll("svg .words text")].sort((one, other) => numberOf(one) - numberOf(other));
+    const words = drawn.map((word) => word.textContent);
     const { start, end } = { start: this.selection[0].start, end: this.selection.at(-1).end };
     const labels = this.selection.map((node) => node.label).join(", ");
-    const shown = this.nodes.some((node) => node.isFolded) ? `words ${start + 1} to ${end}` : words.slice(start, end).join(" ");
+    const shown = this.nodes.some((node) => node.isFolded) ? `words ${start + 1} to ${end}` : this.wordsOf(words, start, end);
     return `${labels}: ${shown}${this.at.isFolded ? ", folded" : ""}`;
+  }
+
+  // The words below the selected nodes, with a mark for each gap.
+  wordsOf(words, start, end) {
+    if (!this.nodes.some((node) => node.group.dataset.above)) return words.slice(start, end).join(" ");
+    const chosen = new Set(this.selection);
+    for (const node of this.nodes) if (chosen.has(node.above)) chosen.add(node);
+    const places = [...chosen].filter((node) => node.isTag).map((node) => node.start).sort((a, b) => a - b);
+    return places.map((at, index) => (index && at > places[index - 1] + 1 ? "… " : "") + words[at]).join(" ");
   }
 }
 
