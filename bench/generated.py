@@ -53,7 +53,7 @@ def source_files(data: Path, folder: Path) -> tuple[Path, Path]:
 
 
 def generate(gold: Path, test: Path, sentences: int, folder: Path, *, seed: int = 1, renamed: float = _RENAMED) -> FilePair:
-    """So many sentences of two files that have a tree a line; the first copy is as it stands.
+    """So many sentences of two files that have a tree per line; the first copy is as it stands.
 
     ``renamed`` is the share of the words that are not frequent that get a new name in each further copy.
     """

@@ -107,7 +107,7 @@ def chosen(folder: Path, every: int) -> list[str]:
     lines = [
         f"Trained on {len(trees):,} trees of train.mrg, parsed {len(test):,} held-out sentences of it: words only, Viterbi, exact."
     ]
-    lines += ["", "| grammar | symbols | rules | F1 | tags right | ms a sentence |", "|---|---|---|---|---|---|"]
+    lines += ["", "| grammar | symbols | rules | F1 | tags right | ms per sentence |", "|---|---|---|---|---|---|"]
     for recipe in (*LADDER, *ALTERNATIVES):
         grammar = train(trees, **recipe.options).grammar
         run = parsed_trees(Parser(grammar), test)
@@ -156,7 +156,7 @@ def objectives(folder: Path, every: int) -> list[str]:
     trees, test = held_out(io.read(folder / "train.mrg"), every)
     grammar = train(trees).grammar
     lines = [f"The default grammar on the same {len(test):,} held-out sentences:"]
-    lines += ["", "| objective | recall | precision | F1 | ms a sentence |", "|---|---|---|---|---|"]
+    lines += ["", "| objective | recall | precision | F1 | ms per sentence |", "|---|---|---|---|---|"]
     for name, options in OBJECTIVES:
         run = parsed_trees(Parser(grammar, name, options), test)
         rates = score(test, run.trees).rates
@@ -177,7 +177,7 @@ def whole(folder: Path, every: int) -> list[str]:
         f"{len(dev):,} sentences of dev.mrg (the longest has {max(tree.width for tree in dev)} words), words only, one thread; "
         "`treegauge score` without options. Memory is the peak of the parsing process.",
         "",
-        "| parsing | F1 | tags right | without a parse | best tree lost | sentences a second | s a sentence | memory (MB) |",
+        "| parsing | F1 | tags right | without a parse | best tree lost | sentences per second | s per sentence | memory (MB) |",
         "|---|---|---|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory() as scratch:

@@ -109,7 +109,7 @@ def curves(
         settings = model.settings._replace(levels=middle_levels(rounds))
         by_rounds[rounds] = f1(gold, parsed(LatentParser(_with(model, (part,), settings)), gold))
     lines = ["| rounds (one grammar, projected) | F1 |", "|---|---|", *(f"| {r} | {value:.2f} |" for r, value in by_rounds.items())]
-    lines += ["", "| grammars | F1 | ms a sentence |", "|---|---|---|"]
+    lines += ["", "| grammars | F1 | ms per sentence |", "|---|---|---|"]
     by_grammars: dict[int, float] = {}
     for count in range(1, len(model.grammars) + 1):
         trees, milliseconds = timed(LatentParser(_with(model, model.grammars[:count], model.settings)), gold)
@@ -199,7 +199,7 @@ def report(given: argparse.Namespace, folder: Path) -> str:
         f"Trained on {len(read(treebank)):,} trees, {len(gold):,} sentences of dev parsed, none left out; `treegauge score` "
         "default. Settings were chosen on training trees.",
         "",
-        "| model | grammars | F1 | ms a sentence | `parse --jobs 1`, `--jobs 2` | training | file |",
+        "| model | grammars | F1 | ms per sentence | `parse --jobs 1`, `--jobs 2` | training | file |",
         "|---|---|---|---|---|---|---|",
     ]
     models: dict[str, LatentModel] = {}

@@ -118,13 +118,13 @@ def report(path: Path, plot: str | None) -> str:
     lines += ["|---:|---:|---:|", *growth(by_symbols)]
     free, bound = _by_length()
     lines += ["", "Growth with length, 15 nonterminals, CPU time: no brackets (theory: between 2, rules, and 3, splits)", ""]
-    lines += ["| tags | ms a sentence | exponent |", "|---:|---:|---:|", *growth(free)]
+    lines += ["| tags | ms per sentence | exponent |", "|---:|---:|---:|", *growth(free)]
     lines += [
         "",
         "and full right-branching brackets, where forbidden spans cost no more than a look (theory: 1, plus the looks)",
         "",
     ]
-    lines += ["| tags | ms a sentence | exponent |", "|---:|---:|---:|", *growth(bound)]
+    lines += ["| tags | ms per sentence | exponent |", "|---:|---:|---:|", *growth(bound)]
     if plot:
         _draw(plot, by_symbols, free, bound)
     return "\n".join([*lines, "", machine()])

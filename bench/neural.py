@@ -1,4 +1,4 @@
-"""Span CRFs and dense PCFGs beside torch-struct (and supar, where it is installed): sentences a second, peak memory, errors.
+"""Span CRFs and dense PCFGs beside torch-struct (and supar, where it is installed): sentences per second, peak memory, errors.
 
     python bench/neural.py [--save] [--quick]            CPU; one process a measurement, so that memory can be told apart
     python bench/neural.py --gpu [--output FILE]         GPU: needs torch, Triton and NumPy only; prints markdown
@@ -191,7 +191,7 @@ Row = tuple[str, int, int, float, float]
 def table(rows: list[Row], peer: str) -> str:
     """Rows as markdown, with the ratio to a peer of the same size."""
     lines = [
-        "| | n | batch | sentences/s | ms a sentence | peak memory MiB | times the speed of " + peer + " | share of its memory |"
+        "| | n | batch | sentences/s | ms per sentence | peak memory MiB | times the speed of " + peer + " | share of its memory |"
     ]
     lines.append("|---|---|---|---|---|---|---|---|")
     known = {(n, B): (seconds, memory) for name, n, B, seconds, memory in rows if name == peer}

@@ -68,7 +68,7 @@ def marginals(grammar: PCFG, tags: Sequence[str]) -> None:
 
 def by_length(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> tuple[list[str], list[tuple[int, float]]]:
     points = [(len(tags), best_of(3, lambda tags=tags: marginals(grammar, tags))) for tags in sentences]
-    lines = ["| tags | sentences | ms a sentence |", "|---|---|---|"]
+    lines = ["| tags | sentences | ms per sentence |", "|---|---|---|"]
     for low, high in (*BUCKETS, (5, 40)):
         chosen = [seconds for n, seconds in points if low <= n <= high]
         if chosen:
@@ -77,7 +77,7 @@ def by_length(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> tuple[list[s
 
 
 def by_objective(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| objective | ms a sentence |", "|---|---|"]
+    lines = ["| objective | ms per sentence |", "|---|---|"]
     for objective in OBJECTIVES:
 
         def work(objective: str = objective) -> None:
@@ -134,7 +134,7 @@ def beside_nltk(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> list[str]:
     return [
         f"NLTK's ViterbiParser, measured on {len(short)} sentences of {len(short[0])}-{len(short[-1])} tags: {theirs:.2f} s, "
         f"treegauge's Viterbi {1e3 * own:.2f} ms, {theirs / own:,.0f} times faster; the same probabilities.",
-        f"treegauge on all {len(sentences)} sentences: {1e3 * ours_all:.2f} ms a sentence. NLTK would take hours.",
+        f"treegauge on all {len(sentences)} sentences: {1e3 * ours_all:.2f} ms per sentence. NLTK would take hours.",
     ]
 
 

@@ -82,7 +82,7 @@ def repeated(data: Path, size: int, folder: Path) -> Path:
 
 
 def sample(data: Path, folder: Path) -> Path:
-    """The first trees of the treebank, one a line: what nltk is given."""
+    """The first trees of the treebank, one per line: what nltk is given."""
     lines: list[bytes] = []
     for tree in read(data):
         lines.append(f"{tree}\n".encode())
@@ -123,7 +123,7 @@ def format_jobs(data: Path, folder: Path) -> dict[str, tuple[int, Callable[[], i
         return work
 
     return {
-        "write bracketed, a tree a line": (data.stat().st_size, written("bracketed", bank)),
+        "write bracketed, a tree per line": (data.stat().st_size, written("bracketed", bank)),
         "read export (2,000 trees)": (export.stat().st_size, lambda: len(read(export))),
         "write export (2,000 trees)": (export.stat().st_size, written("export", bank[:2000])),
     }

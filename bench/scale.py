@@ -3,7 +3,7 @@
 python bench/scale.py [--sentences 1000000] [--scored 100000] [--parsed 4000] [--rounds 3] [--save]
 
 Memory: the most that `score --stream` holds for a synthetic corpus of our own treebank over and over, words varied, and what other
-commands hold on pipes for a short and for a longer input. Throughput: sentences a second of scoring and of parsing on one and on
+commands hold on pipes for a short and for a longer input. Throughput: sentences per second of scoring and of parsing on one and on
 two workers, the best of some rounds in which engines take turns, with the workers started before the clock is. Overhead: shards
 with nothing to do. Two workers can be faster than one only where two processors have nothing else to do.
 """
@@ -61,7 +61,7 @@ def memory(folder: Path, n: int) -> list[str]:
     held, seconds = peak_memory("score", gold, test, "--stream"), time.perf_counter() - began
     lines = [
         f"`score --stream` of {n:,} sentences ({size:,.0f} MB in two files): at most {held / 1e6:.0f} MB held; {seconds:.0f} s, "
-        f"{n / seconds:,.0f} sentences a second.",
+        f"{n / seconds:,.0f} sentences per second.",
         "",
         "| on a pipe | sentences | most held | sentences | most held |",
         "|---|---|---|---|---|",
@@ -121,7 +121,7 @@ def throughput(folder: Path, scored: int, parsed: int, rounds: int) -> list[str]
         return sum(len(done) for done in engine.map(parse_block, job, sentence_blocks(str(sentences), job)))
 
     lines = [
-        f"| sentences a second | scoring by {len(METRICS)} metrics | beside one worker | parsing | beside one worker |",
+        f"| sentences per second | scoring by {len(METRICS)} metrics | beside one worker | parsing | beside one worker |",
         "|---|---|---|---|---|",
     ]
     scoring, parsing = rates(score, rounds), rates(parse, rounds)

@@ -141,7 +141,7 @@ def start_table(rounds: int) -> str:
 
 def growth_table(pairs: Sequence[FilePair], rounds: int) -> str:
     """CPU time by the number of sentences, beyond that of starting."""
-    lines = ["| sentences | words in the vocabulary | CPU seconds | microseconds a sentence |", "|---:|---:|---:|---:|"]
+    lines = ["| sentences | words in the vocabulary | CPU seconds | microseconds per sentence |", "|---:|---:|---:|---:|"]
     start = best({"start": lambda: whole_command(treegauge("score", "--list"))}, rounds)["start"].cpu
     for files in pairs:
         measure = {"score": lambda files=files: whole_command(treegauge("score", files.gold, files.test))}

@@ -93,7 +93,7 @@ def train(
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimiser.step()
             total += loss.item() * len(some)
-        print(f"epoch {epoch + 1}: {total / len(trees):.3f} nats a sentence, {time.perf_counter() - began:.1f} s", flush=True)
+        print(f"epoch {epoch + 1}: {total / len(trees):.3f} nats per sentence, {time.perf_counter() - began:.1f} s", flush=True)
     return model.eval(), vocabulary
 
 

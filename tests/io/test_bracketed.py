@@ -1,4 +1,4 @@
-"""Reading bracketed text: what it means, in blocks of any size, one tree a line or not."""
+"""Reading bracketed text: what it means, in blocks of any size, one tree per line or not."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_objectives(cases: list[Case]) -> None:
         assert open_fields == (set(names) if not forest.has_parse else {"BR"} if unary else set()), case["id"]
         for key, objective in names.items():
             for reading in ("pre", "nopre") if expected[key] else ():
-                # The answers for LR are the paper's reading: one label a span.
+                # The answers for LR are the paper's reading: one label per span.
                 labels = {"labels": "one"} if key == "LR" else {}
                 score = forest.argmax(objective, pre=reading == "pre", **labels).score
                 assert close(score, expected[key][reading]), (case["id"], key, reading)

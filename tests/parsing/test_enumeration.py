@@ -127,7 +127,7 @@ def test_objective_and_metric_of_one_name_take_the_same_words() -> None:
 
 @given(st.one_of(pcfgs(), pcfgs(mixed=True, longest=3)), sentences(), st.booleans(), st.sampled_from([0.0, 0.2, 0.5, 0.9]))
 def test_free_objectives(grammar: PCFG, words: list[str], pre: bool, lam: float) -> None:
-    """Over all bracketings, the best label on each span; unary-free grammars, where a tree has one label a span."""
+    """Over all bracketings, the best label on each span; unary-free grammars, where a tree has one label per span."""
     forest, parses = both(grammar, words)
     n = len(words)
     g = {c[:3]: c.posterior for c in forest.constituents()}

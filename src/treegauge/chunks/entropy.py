@@ -112,7 +112,7 @@ class EntropyCounts:
 
     @property
     def log10_perplexity(self) -> float:
-        """The power of ten of 2^(aH), the number of equally likely parses a sentence, a candidates a sentence."""
+        """The power of ten of 2^(aH), the number of equally likely parses per sentence, a candidates per sentence."""
         return self.bits_per_sentence * math.log10(2)
 
     @property

@@ -1,4 +1,4 @@
-"""The command ``treegauge``: one module a command, imported only when that command runs.
+"""The command ``treegauge``: one module per command, imported only when that command runs.
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine; 1 a check asked for failed; 2 usage;
 3 input cannot be read; 4 gold and test do not fit; 5 internal; 130 interrupted.

@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 _EXAMPLES = """\b
 Examples:
-  treegauge convert wsj/ -o wsj.mrg.gz                       a directory as one file, a tree a line
+  treegauge convert wsj/ -o wsj.mrg.gz                       a directory as one file, a tree per line
   treegauge convert tiger.xml -o tiger.mrg --no-functions    TIGER-XML as brackets
   treegauge convert --encoding latin-1 negra.export --to pretty | less
   treegauge convert train.mrg --to export -o train.export

@@ -47,7 +47,7 @@ Examples:
               help="Print the K most probable trees of each sentence; bracketed, a line that begins with # gives the posterior of "
               "each.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="bracketed", show_default=True,
-              help="Trees, or a JSON record a sentence with scores and confidences.")  # fmt: skip
+              help="Trees, or a JSON record per sentence with scores and confidences.")  # fmt: skip
 @click.option("-o", "--output", default="-", metavar="FILE", help="File for the trees.")
 def command(
     charts: str, objective: str | None, null: tuple[str, ...], root: bool, temperature: float,
@@ -55,7 +55,7 @@ def command(
 ) -> None:  # fmt: skip
     """Decode the span scores in CHARTS, an .npz file with the arrays scores, lengths and labels (and words, tags, null).
 
-    One tree a line, in the order of the charts. With null labels trees are n-ary, else binary.
+    One tree per line, in the order of the charts. With null labels trees are n-ary, else binary.
     """
     spare_inputs(output, charts)
     options = {name: value for name, value in choices.items() if value is not None}

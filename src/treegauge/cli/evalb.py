@@ -24,7 +24,7 @@ class RawCommand(click.Command):
 @click.command(cls=RawCommand, add_help_option=False, short_help="Score as the C program EVALB does, byte for byte.")
 @click.pass_context
 def command(ctx: click.Context) -> int:
-    """Score TEST against GOLD (one tree a line) as the C program EVALB does, byte for byte.
+    """Score TEST against GOLD (one tree per line) as the C program EVALB does, byte for byte.
 
     \b
     -p FILE  a parameter file (.prm); several accumulate. Where there is no file

@@ -52,7 +52,7 @@ Examples:
 @click.option("-o", "--output", default="-", metavar="FILE", help="Output file; - prints the grammar as text.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @click.option("--input", "kind", type=click.Choice(["trees", "brackets"]), default="trees", show_default=True,
-              help="A treebank (labels are ignored), or one sentence a line with bare brackets or none: ((a b) c).")  # fmt: skip
+              help="A treebank (labels are ignored), or one sentence per line with bare brackets or none: ((a b) c).")  # fmt: skip
 @click.option("--terminals", type=click.Choice(TERMINALS), default="tags", show_default=True,
               help="Terminals of a treebank: learn over its tags or its words.")  # fmt: skip
 @click.option("--max-length", type=click.IntRange(1), metavar="N", help="Leave out longer sentences.")
@@ -68,7 +68,7 @@ Examples:
     "--iterations", type=click.IntRange(0), default=100, show_default=True, metavar="N", help="Maximum iterations per start."
 )
 @click.option("--tolerance", type=click.FloatRange(0), default=1e-4, show_default=True, metavar="BITS",
-              help="Stop when a step lowers the cross entropy by less than this, in bits a word; 0 never stops early.")  # fmt: skip
+              help="Stop when a step lowers the cross entropy by less than this (bits per word); 0 never stops early.")  # fmt: skip
 @click.option("--threshold", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
               help="Write only rules at least this probable, and scale them to sum to 1.")  # fmt: skip
 @click.option("--tune", metavar="TREES",
@@ -104,7 +104,7 @@ def command(
     """Learn a grammar from bracketed sentences (Pereira & Schabes 1992).
 
     No constituent of a parse may cross a bracket of BRACKETS; sentences may be bracketed fully, in part or not at all. After each
-    step stderr says the cross entropy in bits a word. A sentence without a compatible parse is left out and counted.
+    step stderr says the cross entropy in bits per word. A sentence without a compatible parse is left out and counted.
     """
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
@@ -191,7 +191,7 @@ def _progress_printer(quiet: bool, restarts: int) -> Callable[[Iteration], None]
     def tell(at: Iteration) -> None:
         which = f"start {at.start + 1} of {restarts}, " if restarts > 1 else ""
         without = f", {number_of(at.skipped, 'sentence')} without a parse" if at.skipped else ""
-        line = f"{which}step {at.step}: {at.cross_entropy:.6f} bits a word{without}"
+        line = f"{which}step {at.step}: {at.cross_entropy:.6f} bits per word{without}"
         click.echo(f"\r{line}\033[K" if live else line, err=True, nl=not live)
 
     return tell
@@ -232,5 +232,5 @@ def _write(
     which = f"start {learned.best + 1} of {len(learned.histories)}, " if len(learned.histories) > 1 else ""
     taken = len(learned.histories[learned.best]) - 1
     newline = "\n" if sys.stderr.isatty() else ""
-    click.echo(f"{newline}{which}{taken} steps: {learned.cross_entropy:.6f} bits a word; {learned.skipped:,} skipped", err=True)
+    click.echo(f"{newline}{which}{taken} steps: {learned.cross_entropy:.6f} bits per word; {learned.skipped:,} skipped", err=True)
     click.echo(str(statistics(grammar)), err=True)

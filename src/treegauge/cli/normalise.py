@@ -40,7 +40,7 @@ Examples:
     default="-",
     show_default=True,
     metavar="FILE",
-    help="Output file, one tree a line; another suffix (.export) writes that format.",
+    help="Output file, one tree per line; another suffix (.export) writes that format.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the steps and their parameters.")
 @reading_options

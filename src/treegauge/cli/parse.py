@@ -111,11 +111,11 @@ def command(
 ) -> None:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
-    One sentence a line in, one tree a line out, in the same order. A sentence that has no parse gets a right-branching tree
+    One sentence per line in, one tree per line out, in the same order. A sentence that has no parse gets a right-branching tree
     whose root is marked -FALLBACK; stderr says how many there are.
     """
     if resume and (output == "-" or form == "json"):
-        raise UsageError("--resume needs -o FILE and a format of one record a sentence: bracketed or jsonl")
+        raise UsageError("--resume needs -o FILE and a format of one record per sentence: bracketed or jsonl")
     spare_inputs(output, grammar, file)
     options = {name: value for name, value in choices.items() if value is not None}
     weights = options.get("weights")

@@ -97,7 +97,7 @@ Examples:
               help="--confidence: number of bootstrap samples.")  # fmt: skip
 @click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
 @click.option(
-    "--save", metavar="FILE", help="Keep the scores with a row a sentence in FILE, for `compare --scores` and `report --scores`."
+    "--save", metavar="FILE", help="Keep the scores with a row per sentence in FILE, for `compare --scores` and `report --scores`."
 )
 @click.option(
     "--fail-under",
@@ -112,7 +112,7 @@ Examples:
     help="Exit code 1 if a rate of which less is better is above a value, as in average_crossing=1.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
-              help="jsonl: a line a sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
+              help="jsonl: a line per sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where the scores are written.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @stream_option

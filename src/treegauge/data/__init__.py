@@ -26,7 +26,7 @@ EXAMPLES = {
     "gold.mrg": "103 trees held out",
     "A.mrg": "their parses by a grammar counted from train.mrg, the most probable tree of each sentence",
     "B.mrg": "their parses by the same grammar, decoded for precision and recall",
-    "sentences.txt": "their words, a sentence a line, without traces",
+    "sentences.txt": "their words, a sentence per line, without traces",
     "llm.jsonl": "A.mrg as a language model might have written it, with prose, code fences and broken brackets",
     "llm2.jsonl": "the same from B.mrg, other sentences broken",
     "messy.mrg": "the first 12 trees of gold.mrg, with errors in three lines",
@@ -111,7 +111,7 @@ def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def _json_lines(answers: list[str]) -> str:
-    """A JSON object a line, with the answer in the field ``parse``."""
+    """A JSON object per line, with the answer in the field ``parse``."""
     return "".join(f"{json.dumps({'parse': answer})}\n" for answer in answers)
 
 

@@ -161,7 +161,7 @@ def _notes(parts: Sequence[Sequence[ChunkedSentence]], settings: Settings, evalu
         f"Not covered by the grammar of model G: {missed:.1%} of the true chunks (paper: 4%), which cause {unexplained:.1%} of its "
         "entropy together with the uncovered candidates that are no chunks (paper: 19%). The expected share of a category in the "
         "blame table is its share of the covered candidates.",
-        f"Corpus: the paper had 28 categories and 8,880 candidates a sentence; here {len(evaluation.categories)} categories and "
+        f"Corpus: the paper had 28 categories and 8,880 candidates per sentence; here {len(evaluation.categories)} categories and "
         f"{candidates:,.0f}.",
         f"Tags: {'posteriors of a trigram HMM tagger' if settings.tags == 'tagger' else 'gold'}; the paper used Church's tagger.",
         f"Events of probability 0, clipped to {settings.eps:g}: {impossible or 'none'}; the paper does not say what it did with "

@@ -63,7 +63,7 @@ class Settings:
     runs: int = setting(10, "How often, each time with another split and another start.")
     nonterminals: int = setting(15, "Symbols of the learned grammars.")
     iterations: int = setting(75, "Steps of re-estimation.")
-    test: int = setting(88, "Test sentences a run; at most a fifth of all.")
+    test: int = setting(88, "Test sentences per run; at most a fifth of all.")
     sentences: int = setting(788, "The most sentences to use, drawn anew for each run; the rest is left out.")
     max_length: int = setting(15, "Leave out sentences with more terminals.")
     terminals: str = setting("tags", "tags or words")
@@ -285,7 +285,7 @@ def _notes(
     return [
         f"Outcome: on {main} Bracketed Recall {outcome} Viterbi by {100 * difference:+.2f} points (p = {p:.3g}); in the paper by "
         "+1.01 (p = .015).",
-        f"Corpus: the paper learned from the TI section of ATIS (tags of about 700 sentences, 88 test sentences a run). Here "
+        f"Corpus: the paper learned from the TI section of ATIS (tags of about 700 sentences, 88 test sentences per run). Here "
         f"{train} sentences to learn from and {test} to test on in each run, drawn from {len(sentences):,} of at most "
         f"{settings.max_length} {settings.terminals}.",
         "Gold brackets are those of the n-ary trees after removal of traces, punctuation kept; labels are ignored, and a span "

@@ -1,7 +1,7 @@
 """Data-oriented parsing as a PCFG: Goodman's reduction, in which every node of the treebank has a symbol of its own.
 
 DOP takes every subtree of the treebank as a rule. The reduction (Goodman 1996, the companion paper on DOP) gives all trees the same
-probabilities with eight rules a node: for a node j labelled A with children k (labelled B) and l (C), let b_k and c_l be the
+probabilities with eight rules per node: for a node j labelled A with children k (labelled B) and l (C), let b_k and c_l be the
 numbers of subtrees that they head (0 for a word), and a_j = (b_k + 1)(c_l + 1). Then
 
     A_j -> B C  1/a_j      A_j -> B_k C  b_k/a_j      A_j -> B C_l  c_l/a_j      A_j -> B_k C_l  b_k c_l/a_j

@@ -1,6 +1,6 @@
 r"""PCFGs as text, in NLTK's format: ``A -> B "word" C [0.3] | D [0.7]``.
 
-* one or several alternatives a line, each with its probability in brackets; ``#`` starts a comment line, a final
+* one or several alternatives per line, each with its probability in brackets; ``#`` starts a comment line, a final
   ``\`` continues a line;
 * words stand in double or single quotes; a word that has both kinds of quote, or a line break, is written ``@"..."``
   with JSON's escapes;
@@ -163,7 +163,7 @@ def _error(problem: str, token: _Token, line: _Line, path: str) -> FormatError:
 
 
 def write_text(grammar: PCFG) -> str:
-    """The grammar as text that :func:`read_text` reads back without loss; alternatives one a line.
+    """The grammar as text that :func:`read_text` reads back without loss; alternatives one per line.
 
     >>> print(write_text(PCFG.from_rules([("NP", ["PRP$"], 1), ("PRP$", ["its"], 1)])), end="")
     %start NP

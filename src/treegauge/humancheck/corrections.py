@@ -190,7 +190,7 @@ def proposed_tree(
 
 
 def treebank_patch(before: Treebank, after: Treebank) -> Iterator[str]:
-    """The lines of a unified diff from one treebank to another, a tree a line; in discbracket if there are gaps in either.
+    """The lines of a unified diff from one treebank to another, a tree per line; in discbracket if there are gaps in either.
 
     >>> one, two = Treebank.parse("(S (A a) (B b))"), Treebank.parse("(S (NP (A a) (B b)))")
     >>> print("".join(treebank_patch(one, two)), end="")

@@ -1,4 +1,4 @@
-"""Reading and writing treebanks: one module a format.
+"""Reading and writing treebanks: one module per format.
 
 >>> bank = as_treebank("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
 >>> write(bank, "-", to="pretty")

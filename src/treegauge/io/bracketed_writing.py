@@ -1,4 +1,4 @@
-"""Bracketed text from columns: a tree a line by vectorised NumPy, or over several lines.
+"""Bracketed text from columns: a tree per line by vectorised NumPy, or over several lines.
 
 What is written reads back as the very same trees; what would not is refused.
 """
@@ -23,7 +23,7 @@ Mask = NDArray[np.bool_]
 
 
 def one_line_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
-    """The trees as bracketed text, one a line."""
+    """The trees as bracketed text, one per line."""
     for block in blocks:
         _refuse_gaps(block)
         if len(block):

@@ -1,4 +1,4 @@
-"""Discbracket files: brackets whose words carry their places, a tree a line.
+"""Discbracket files: brackets whose words carry their places, a tree per line.
 
 ::
 
@@ -74,7 +74,7 @@ def _at(block: Treebank, index: int, error: FormatError) -> FormatError:
 
 
 def discbracket_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
-    """The trees as discbracket text, one a line; continuous ones too."""
+    """The trees as discbracket text, one per line; continuous ones too."""
     for block in blocks:
         for index, tree in enumerate(block):
             try:

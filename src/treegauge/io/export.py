@@ -1,4 +1,4 @@
-"""The NEGRA export format, versions 3 and 4 (Brants 1997): a line a word, then a line a node, each naming its parent.
+"""The NEGRA export format, versions 3 and 4 (Brants 1997): a line per word, then a line per node, each naming its parent.
 
 ::
 

@@ -47,7 +47,7 @@ def _later(name: str) -> Callable[..., Any]:
 _TABLE = (
     Format(
         "bracketed",
-        "Penn Treebank brackets; written one tree a line",
+        "Penn Treebank brackets; written one tree per line",
         (".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed"),
         _later("bracketed.check_bracketed"),
         _later("bracketed_writing.one_line_text"),

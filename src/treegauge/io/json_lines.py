@@ -1,4 +1,4 @@
-"""JSON lines, one object a sentence, with the bracketed tree in one of its fields; line i is sentence i."""
+"""JSON lines, one object per sentence, with the bracketed tree in one of its fields; line i is sentence i."""
 
 from __future__ import annotations
 

@@ -336,7 +336,7 @@ _ROUNDING = 2.0**-48
 class ReestimationStep(NamedTuple):
     """A grammar, how well it fits, and the grammar re-estimated from it.
 
-    ``cross_entropy`` is -sum of log2 P(sentence) / sum of words, in bits a word, over the sentences that have a parse;
+    ``cross_entropy`` is -sum of log2 P(sentence) / sum of words, in bits per word, over the sentences that have a parse;
     ``skipped`` counts the others. Where no sentence has a parse it is infinite, and the grammar stays as it is.
     """
 

@@ -126,7 +126,7 @@ class LearningSettings:
     * ``nonterminals``: how many symbols a random start has; all rules in Chomsky normal form over them.
     * ``seed``: start ``r`` draws from ``numpy.random.default_rng([seed, r])``.
     * ``iterations``: the most steps from one start; ``tolerance``: stop when a step lowers the cross entropy by less
-      than this many bits a word.
+      than this many bits per word.
     * ``starts``: random starts; the one with the lowest cross entropy in the end is kept.
     * ``threads``: does not change the result.
     * ``device``: count with torch on this device (``cuda``, or ``cpu``) and not with the kernels; the result differs by rounding.
@@ -147,7 +147,7 @@ class LearningSettings:
 
 
 class Iteration(NamedTuple):
-    """The progress after one iteration: start and step (from 0), bits a word, sentences without a parse."""
+    """The progress after one iteration: start and step (from 0), bits per word, sentences without a parse."""
 
     start: int
     step: int
@@ -167,7 +167,7 @@ class LearningResult:
 
     @property
     def cross_entropy(self) -> float:
-        """The cross entropy of the grammar, in bits a word."""
+        """The cross entropy of the grammar, in bits per word."""
         return self.histories[self.best][-1]
 
     def grammar(self, *, threshold: float = 0.0) -> PCFG:

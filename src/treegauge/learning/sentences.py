@@ -174,7 +174,7 @@ def _that_matter(brackets: Iterable[Span], n: int, number: int) -> list[Span]:
 
 
 def read_brackets(text: str, *, path: str = "") -> BracketedSentences:
-    """Sentences of a text, one a line, as Pereira & Schabes wrote them: parentheses are brackets, all else terminals.
+    """Sentences of a text, one per line, as Pereira & Schabes wrote them: parentheses are brackets, all else terminals.
 
     There are no labels, and a line need not have brackets; blank lines are left out.
 

@@ -1,4 +1,4 @@
-"""Metrics, one module a paper or tool: gold and test trees in, rows of counts out.
+"""Metrics, one module per paper or tool: gold and test trees in, rows of counts out.
 
 Names are imported when they are first used, so that ``treegauge evalb`` starts without NumPy.
 """

@@ -34,7 +34,7 @@ _LONG = 200
 
 @dataclass(frozen=True)
 class Lineages:
-    """One lineage a token: ``bracket`` it hangs from (-1: none), ``begins`` and ``ends``: the depths of the marked brackets (-1:
+    """One lineage per token: ``bracket`` it hangs from (-1: none), ``begins`` and ``ends``: the depths of the marked brackets (-1:
     no mark), ``length``, marks included."""
 
     bracket: Int64

@@ -300,7 +300,7 @@ def sequence_codes(symbol: Column, first: Int64, length: Int64) -> Int64:
     code = np.zeros(len(first), dtype=np.int64)
     alive, used = np.flatnonzero(length > 0), 1
     place = 0
-    # Runs are extended by one symbol a round, all at once; each round's numbers are new, so a run never equals a longer one.
+    # Runs are extended by one symbol per round, all at once; each round's numbers are new, so a run never equals a longer one.
     while len(alive):
         numbers = np.unique(codes([code[alive], symbol[first[alive] + place]]), return_inverse=True)[1]
         code[alive] = numbers + used

@@ -137,7 +137,7 @@ def _exact_sum(column: NDArray[np.float64]) -> int:
 
 
 Rows = NDArray[Any]
-"""One row a sentence, one column a count: integers, floats where a mean of sentences is defined, Python integers (object)
+"""One row per sentence, one column per count: integers, floats where a mean of sentences is defined, Python integers (object)
 where counts outgrow 64 bits."""
 
 Floats = NDArray[np.float64]

@@ -80,7 +80,7 @@ class TreeSlice:
 
 
 class Counted(NamedTuple):
-    """Counts of some sentences, one column a sentence: those of plain ones, and which are not plain."""
+    """Counts of some sentences, one column per sentence: those of plain ones, and which are not plain."""
 
     is_odd: NDArray[np.bool_]
     matched: Int64

@@ -1,4 +1,4 @@
-"""Inside and outside of a PCFG with all rules, one matrix product a width, for NumPy arrays and torch tensors alike.
+"""Inside and outside of a PCFG with all rules, one matrix product per width, for NumPy arrays and torch tensors alike.
 
 Letters: a span is [s, t) of width d, split at r; B sentences of up to n words, N nonterminals, T preterminals. A rule
 A -> X Y has children among the nonterminals (spans of two words or more) and the preterminals (words); where grammars have one

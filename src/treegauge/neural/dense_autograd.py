@@ -39,7 +39,7 @@ def log_partition(emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tenso
 
 
 class _Counts(torch.autograd.Function):
-    """Expected counts; their gradient by torch operations, one a width, which hold the products of each span's symbols."""
+    """Expected counts; their gradient by torch operations, one per width, which hold the products of each span's symbols."""
 
     @staticmethod
     def forward(

@@ -1,4 +1,4 @@
-"""PCFGs with all rules, in batches: what neural and compound PCFGs need, with memory that does not hold N^3 numbers a span.
+"""PCFGs with all rules, in batches: what neural and compound PCFGs need, with memory that does not hold N^3 numbers per span.
 
 ``rules[A, X, Y]`` is the log-potential of A -> X Y over N nonterminals: first the N nonterminals, then the T preterminals as
 children, so (N, N+T, N+T), as neural PCFGs have it; words stand under preterminals. With (N, N, N) and as many preterminals as
@@ -42,7 +42,7 @@ class DensePCFG:
     """A PCFG, or a weighted grammar, over each sentence of a batch.
 
     * ``root``: (N,) or (B, N) log-potentials of the root's symbol.
-    * ``rules``: (N, N+T, N+T), or (N, N, N) for shared symbols; one set for the batch, or (B, ...), one a sentence.
+    * ``rules``: (N, N+T, N+T), or (N, N, N) for shared symbols; one set for the batch, or (B, ...), one per sentence.
     * ``emissions``: (B, n, T) log-potentials of each word under each preterminal.
     * ``lengths``: (B,); ``allowed``: (B, n, n), the spans by first and last word that constituents may have.
 

@@ -1,7 +1,7 @@
-"""The span recursion on tensors: log Z of two weights a span, its gradient, and the gradient of that.
+"""The span recursion on tensors: log Z of two weights per span, its gradient, and the gradient of that.
 
-On a CPU one Numba pass over the batch, in float64, on threads; on a GPU one Triton program a sentence, between two kernels over
-the labels; where Triton is missing, and for second derivatives, torch operations, one a width.
+On a CPU one Numba pass over the batch, in float64, on threads; on a GPU one Triton program per sentence, between two kernels over
+the labels; where Triton is missing, and for second derivatives, torch operations, one per width.
 
 The letters are those of :mod:`treegauge.parsing.span_kernels`.
 """
@@ -64,7 +64,7 @@ def _by_numba(left: Tensor, right: Tensor, lengths: Tensor, posteriors: bool) ->
 
 
 def sums_by_width(left: Tensor, right: Tensor, lengths: Tensor) -> Tensor:
-    """log Z by torch operations, one a width: slower, but differentiable as often as one likes."""
+    """log Z by torch operations, one per width: slower, but differentiable as often as one likes."""
     n = left.shape[1]
     left, right = left.clamp_min(NEVER), right.clamp_min(NEVER)
     A, R = [torch.diagonal(left, 0, 1, 2)], [torch.diagonal(right, 0, 1, 2)]

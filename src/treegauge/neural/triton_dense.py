@@ -1,4 +1,4 @@
-"""Triton kernels of a dense PCFG: all spans of a width in one launch, one program a span.
+"""Triton kernels of a dense PCFG: all spans of a width in one launch, one program per span.
 
 The letters and arrays are those of :mod:`treegauge.neural.dense`. A program sums the products of its splits into one N x N matrix
 (which is kept for the counts), applies all rules to it, and adds what words do at the span's borders; on the way back it hands

@@ -1,4 +1,4 @@
-"""Triton kernels of the span recursion: one program a sentence, all widths in it.
+"""Triton kernels of the span recursion: one program per sentence, all widths in it.
 
 The recursion and its letters are those of :mod:`treegauge.parsing.span_kernels`. Every number is a mantissa in [1, 2) and a
 binary exponent, so that sums are of plain products and rounding does not grow with the size of log Z: what float32 loses is

@@ -187,7 +187,7 @@ def _reading(forest: Forest, labels: Labels | None) -> Labels:
 
 
 def _one_label(forest: Forest, *, pre: bool, lam: float | None) -> Best:
-    """One label a span: every span of a binary tree, or with ``lam`` the spans of an n-ary tree that are worth more than it."""
+    """One label per span: every span of a binary tree, or with ``lam`` the spans of an n-ary tree that are worth more than it."""
     found, n = forest.span_labels, forest.n
     weight, label = found.best(found.any)
     if lam is None:
@@ -223,7 +223,7 @@ class _Cell(NamedTuple):
 
 
 def _label_sets(forest: Forest, *, pre: bool, lam: float, free: bool) -> Best:
-    """Several labels a span. ``free``: the best label of a span of two words or more costs nothing."""
+    """Several labels per span. ``free``: the best label of a span of two words or more costs nothing."""
     found, n = forest.span_labels, forest.n
     orders = shown_labels(forest).orders
     weight, label = found.best(found.any)

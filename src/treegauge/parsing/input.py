@@ -1,6 +1,6 @@
 """Sentences to parse, from text: tokens, ``word/TAG``, raw text or trees; and a tokeniser for raw English text.
 
-One sentence a line (trees: one tree after the other). The tokeniser follows the Penn Treebank.
+One sentence per line (trees: one tree after the other). The tokeniser follows the Penn Treebank.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ OBJECTIVES: dict[str, Objective] = {
         Objective("general", "any weights of spans", False, "Goodman 1996, General Recall", general),
         Objective(
             "labelled-precision-recall",
-            "right constituents less lam a node",
+            "right constituents less lam per node",
             False,
             "Goodman 1996, section 6",
             labelled_precision_recall,

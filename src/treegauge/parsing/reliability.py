@@ -66,7 +66,7 @@ class Calibration:
     gold: int
 
     def table(self, *, bins: bool = False) -> Table:
-        """A row a label; with ``bins`` a row for each label and bin."""
+        """A row per label; with ``bins`` a row for each label and bin."""
         rows: list[tuple[Cell, ...]] = []
         for each in self.labels:
             if not bins:

@@ -250,7 +250,7 @@ class Tuned:
         lam = "" if self.best.objective != "labelled-precision-recall" else f", lam {self.best.lam or 'of each chart'}"
         lines = [
             f"best: {self.best.objective}{lam}, temperature {self.best.temperature:g}: F1 {100 * self.best.f1:.2f}",
-            f"calibration error {self.calibration_error:.4f}, log loss {self.log_loss:.3f} nats a sentence",
+            f"calibration error {self.calibration_error:.4f}, log loss {self.log_loss:.3f} nats per sentence",
             "posterior   constituents  mean   right",
         ]
         lines += [f"{b.low:.1f}-{b.high:.1f} {b.size:18,}  {b.posterior:.3f}  {b.right:.3f}" for b in self.bins]

@@ -1,6 +1,6 @@
 r"""EVALB parameter files (``.prm``) as values.
 
-A ``.prm`` file holds one directive a line, a keyword and its value (Sekine & Collins 1997; the keywords are listed in
+A ``.prm`` file holds one directive per line, a keyword and its value (Sekine & Collins 1997; the keywords are listed in
 :data:`KEYWORDS`). Several files accumulate: lists grow, and of a number the last one counts.
 
 >>> parameters, messages = parse_prm(b"DELETE_LABEL TOP\nDELETE_LABEL .\nEQ_LABEL ADVP PRT\nCUTOFF_LEN 70\nfoo bar\n")

@@ -129,7 +129,7 @@ FIGURES_EXPLAINED: Mapping[str, Explained] = {
     "rates": Explained("Each dot is a rate, the line around it where the rate would lie on other such sentences.", "interval"),
     "f1_by_size": Explained("The further right, the more brackets must be right together.", "fragments"),
     "f1_difference": Explained("Above 0 a system is better than the first one at that size, below 0 worse.", "fragments"),
-    "labels": Explained("One row a label, the most frequent ones first, with the number of gold brackets in parentheses.", "f1"),
+    "labels": Explained("One row per label, the most frequent ones first, with the number of gold brackets in parentheses.", "f1"),
     "lengths": Explained("F1 of the sentences of each length; how many there are is in parentheses.", "f1"),
     "crossings": Explained("How many sentences have no, one, two ... crossing brackets: the further left, the better.", "crossing"),
     "errors": Explained("How many wrong brackets come from each kind of error; fewer is better.", "errors"),

@@ -2,7 +2,7 @@
 
 The differing sentences are compact data from which the page draws trees. A tree is its columns, as in
 :class:`~treegauge.trees.treebank.Treebank`: labels and parents of its nodes in pre-order, the node above each word, the words.
-Marks are one character a node (:data:`~treegauge.reports.tree_diff.CODES`, a blank where a node does not count).
+Marks are one character per node (:data:`~treegauge.reports.tree_diff.CODES`, a blank where a node does not count).
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def _rows(brackets: Brackets, row: int) -> slice:
 
 
 def _codes(brackets: Brackets, rows: slice, marks: NDArray[np.int8]) -> str:
-    """The marks of a tree, one character a node up to the last that counts."""
+    """The marks of a tree, one character per node up to the last that counts."""
     nodes: list[int] = brackets.node[rows].tolist()
     codes = [" "] * (max(nodes, default=-1) + 1)
     numbers: list[int] = marks.tolist()

@@ -60,7 +60,7 @@ _COUNTED = {
 
 
 def note_lines(results: Sequence[Result]) -> Iterator[str]:
-    """The first sentences of each kind that do not fit, one a line, and how many more there are."""
+    """The first sentences of each kind that do not fit, one per line, and how many more there are."""
     yield from listed_notes({result.system: result.notes for result in one_of_each_system(results)})
 
 
@@ -193,7 +193,7 @@ def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int], Iterator[st
 
 
 def _sentence_table(result: Result) -> Table:
-    """A row a sentence: its place, its length, the main rate and its counts, without those that only serve sums."""
+    """A row per sentence: its place, its length, the main rate and its counts, without those that only serve sums."""
     counts = [name for name in result.columns if name != "sentences" and not name.endswith(("_sum", "_defined"))]
     rows: list[tuple[Cell, ...]] = []
     for record in result.per_sentence():
@@ -229,7 +229,7 @@ def _as_json(results: Sequence[Result], per_sentence: bool, examples: int) -> It
 
 
 def _as_json_lines(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
-    """A line a sentence."""
+    """A line per sentence."""
     for result in results:
         for record in numbered_from_1(result.per_sentence()):
             line = {"system": result.system, "metric": result.metric, **record}

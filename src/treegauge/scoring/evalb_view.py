@@ -97,7 +97,7 @@ class AlignedBlock(NamedTuple):
 
 
 def evalb_verdicts(block: AlignedBlock, rows: Rows, file: EvalbFile) -> tuple[EvalbOutcome, Int64]:
-    """EVALB's outcome on these trees, one a line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
+    """EVALB's outcome on these trees, one per line, and its status of each gold sentence; ``rows`` are PARSEVAL's of the pair."""
     _refuse_gaps(block.gold, block.test)
     preset = from_parameters(file.parameters, file.name)
     status = _sure_status(block, preset, may_repair=bool(file.parameters.quote_labels))
@@ -125,7 +125,7 @@ def evalb_verdicts(block: AlignedBlock, rows: Rows, file: EvalbFile) -> tuple[Ev
 
 
 def _line_results(gold: Treebank, test: Treebank, parameters: Parameters) -> Iterator[SentenceResult]:
-    """EVALB's result of each pair of trees, one a line."""
+    """EVALB's result of each pair of trees, one per line."""
     if not len(gold):
         return iter(())
     from treegauge.metrics.evalb import score_lines
@@ -199,7 +199,7 @@ def _has_phrases(bank: Treebank, one: Preset, other: Preset) -> bool:
 
 
 def bracketed_lines(bank: Treebank) -> list[bytes]:
-    """The trees of a treebank, one a line."""
+    """The trees of a treebank, one per line."""
     from treegauge.io.bracketed_writing import one_line_text
 
     try:

@@ -299,7 +299,7 @@ class Scores(Sequence[Result]):
         return found[0]
 
     def tables(self) -> list[Table]:
-        """A table for each metric, with a column a system."""
+        """A table for each metric, with a column per system."""
 
         return tables_of(self._results)
 

@@ -5,7 +5,7 @@ McNemar's test nor the real test keeps its size; :func:`~treegauge.significance.
 
 Tail probabilities: of the normal distribution, of a fair coin, of Student's t.
 
-Tests on one value a sentence: the sign test, which asks who wins more sentences, and the paired t-test on the mean.
+Tests on one value per sentence: the sign test, which asks who wins more sentences, and the paired t-test on the mean.
 
 Holm's correction: p-values of several tests that may be read side by side.
 """

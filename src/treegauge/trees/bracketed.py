@@ -125,7 +125,7 @@ def _balance(tokens: list[tuple[str, int]]) -> bool:
 
 
 def parse_all(text: str) -> list[Tree]:
-    """All trees in a small string, one object a node: for doctests, prompts and messages."""
+    """All trees in a small string, one object per node: for doctests, prompts and messages."""
     trees: list[Tree] = []
     open_nodes: list[tuple[str, list[Child], int]] = []
     tokens = _tokens(text)

@@ -1,6 +1,6 @@
 """The base grammar of a latent-variable grammar: the treebank's own labels, its binary and unary rules.
 
-Trees are binarised to the right with one *inner* symbol a label: ``(NP a b c)`` is ``NP -> a @NP``, ``@NP -> b c``. Over one span
+Trees are binarised to the right with one *inner* symbol per label: ``(NP a b c)`` is ``NP -> a @NP``, ``@NP -> b c``. Over one span
 stands at most one unary rule between phrases; what a longer chain has in the middle is put back by the most frequent middle. A
 phrase over one word has a unary rule to its tag, and the root is a distribution over symbols.
 """

@@ -60,7 +60,7 @@ class Checkpoints:
         shutil.rmtree(self.folder)
 
     def save(self, name: str, state: State, history: list[list[float]]) -> None:
-        """Keep the state of a grammar and the log likelihoods so far, a list a round."""
+        """Keep the state of a grammar and the log likelihoods so far, a list per round."""
         if self.folder is None:
             return
         document = {"schema": SCHEMA, "version": VERSION, "round": state.round, "iteration": state.iteration, "history": history}

@@ -141,7 +141,7 @@ class _Blocks:
         return counted
 
     def _scanned(self, names: ScannedNames, lines: Sequence[bytes]) -> TreeColumns | None:
-        """The trees of a block, one a line; None if that is not what it has."""
+        """The trees of a block, one per line; None if that is not what it has."""
         found = names.scan(b"".join(lines), "", 0, is_last=True, may_nest=True, utf8=False)
         if (
             found is None

@@ -87,7 +87,7 @@ class Side:
 
 @dataclass(slots=True)
 class SentenceComparison:
-    """The outcome of comparing two sentences; ``tag_codes`` has one entry a word."""
+    """The outcome of comparing two sentences; ``tag_codes`` has one entry per word."""
 
     gold: Side
     test: Side

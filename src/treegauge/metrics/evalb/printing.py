@@ -1,4 +1,4 @@
-"""EVALB's table: header, a row a sentence, totals and the two summary blocks, to the byte.
+"""EVALB's table: header, a row per sentence, totals and the two summary blocks, to the byte.
 
 ``Recal`` and ``Accracy`` are EVALB's spelling.
 """

@@ -58,7 +58,7 @@ def _not_reached(sentence: EvalbSentence) -> Side:
 
 
 def _words(sentence: EvalbSentence, codes: Sequence[int]) -> Iterator[bytes]:
-    """One entry a word; an empty word has an empty entry."""
+    """One entry per word; an empty word has an empty entry."""
     for number, (code, tag, word) in enumerate(zip(codes, sentence.tags, sentence.words, strict=True)):
         yield b"%3d : %d : %-6s  %-16s" % (number, code, tag, word) if word else b""
 

@@ -1,6 +1,6 @@
 """Trees drawn with lines in a terminal: top-down, or as an indented outline where that would be too wide or too deep.
 
-A tree as an indented outline, one node a line; in a deep tree only the last few levels of indentation are drawn.
+A tree as an indented outline, one node per line; in a deep tree only the last few levels of indentation are drawn.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def draw_text(
 ) -> str:
     """The tree drawn with lines, words in one row at the bottom.
 
-    A tree wider than ``width`` columns (``None``: no limit) is drawn as an outline, one node a line. ``marks`` says of nodes, by
+    A tree wider than ``width`` columns (``None``: no limit) is drawn as an outline, one node per line. ``marks`` says of nodes, by
     their place in pre-order, what a comparison found, in the names of :data:`~treegauge.trees.drawing.MARKS`. ``folded`` nodes are
     drawn closed, with their words in one piece. ``direction="rtl"`` has the first word on the right.
 
