@@ -40,8 +40,8 @@ def footer(form: str) -> str:
 
 
 def record(form: str, number: int, parsed: ParsedSentence, kbest: int, posteriors: bool, *, first: bool) -> str:
-    """One sentence. With k-best, bracketed text has one tree per line, a comment with its probabilities above each, and a blank line
-    after each sentence."""
+    """One sentence. With k-best, bracketed text has one tree per line, a comment with its probabilities above each, and a blank
+    line after each sentence."""
     if form == "bracketed":
         trees = [parse.tree for parse in parsed.kbest] if kbest and not parsed.fallback else [parsed.tree]
         shown = [with_posteriors(tree, parsed.constituents) if posteriors and not parsed.fallback else tree for tree in trees]
