@@ -12,6 +12,7 @@ import pytest
 import treegauge
 from treegauge.cli import main
 from treegauge.errors import UnknownName
+from treegauge.normalise import pipeline
 from treegauge.presets import load_preset
 from treegauge.presets.treebanks import TREEBANKS
 from treegauge.scoring.signature import Signature
@@ -60,6 +61,26 @@ def test_presets_that_keep_punctuation_say_nothing(preset: str) -> None:
     assert treegauge.score(gold, gold, preset=preset, treebank="ctb").counts["words"] == 5
 
 
+def test_a_stray_tag_of_another_treebank_hides_nothing() -> None:
+    gold, _ = SAMPLES["ctb"]
+    [note] = treegauge.score([gold] * 20 + [gold.replace("(PU 。)", "(. 。)")], [gold] * 21).notes
+    assert "41 of 105 words have the tag PU" in note.what
+    half = [gold] * 2 + [gold.replace("PU ", ". ")]
+    assert not treegauge.score(half, half).notes
+
+
+def test_punctuation_with_features_is_named_until_they_are_cut() -> None:
+    """As in the French treebank of the SPMRL shared tasks."""
+    gold = "(SENT (NP (NC##g=f## Paris)) (PONCT##lem=,|s=w## ,) (VN (V dort)) (PONCT##lem=.|s=s## .))"
+    for treebank in ("", "ftb"):
+        [note] = treegauge.score(gold, gold, treebank=treebank).notes
+        assert "2 of 4 words have the tag PONCT with features" in note.what
+        assert "after the normalisation step features, option treebank: ftb" in note.what
+    cut = str(pipeline("features")(Tree.parse(gold)))
+    result = treegauge.score(cut, cut, treebank="ftb")
+    assert (result.counts["words"], result.notes) == (2, ())
+
+
 def test_english_files_get_no_note() -> None:
     gold = "(S (NP (NN rain)) (VP (VBD fell)) (. .))"
     assert not treegauge.score(gold, gold).notes
@@ -80,6 +101,7 @@ def test_the_command_takes_a_treebank_and_names_the_option(tmp_path: Path) -> No
     command = [sys.executable, "-m", "treegauge", "score", "zh.mrg", "zh.mrg"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, "2 of 5 words have the tag PU" in done.stderr) == (0, True), done.stderr
+    assert "does not leave it out (--treebank ctb)" in done.stderr
     done = subprocess.run([*command, "--treebank", "ctb"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "PU" not in done.stderr
 

@@ -170,7 +170,7 @@ Examples:
 @click.argument("test", required=False)
 @click.option(
     "--scheme",
-    type=click.Choice(["auto", *SCHEMES]),
+    type=click.Choice(["auto", *SCHEMES], case_sensitive=False),
     default="auto",
     show_default=True,
     help="How marks are read. conlleval: IOB1, IOB2, IOE1, IOE2; auto: bioes for a column with S (or U, L) marks, else conlleval.",

@@ -9,11 +9,20 @@ frozenset({'PU'})
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["PUNCTUATION", "TRACES", "TREEBANKS", "TreebankTags", "UnusedPunctuation", "unused_punctuation"]
+__all__ = [
+    "PUNCTUATION",
+    "TRACES",
+    "TREEBANKS",
+    "TreebankTags",
+    "UnusedPunctuation",
+    "counted_punctuation",
+    "unused_punctuation",
+]
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,24 @@ PUNCTUATION: frozenset[str] = frozenset(
 
 _LEAST_SHARE = 0.03
 """Tags on so small a share of the words may be a coincidence."""
+_TIMES_MORE = 10
+"""A preset that leaves out some punctuation is still the wrong one if there is so many times more that it does not know."""
+FEATURES = "##"
+"""Stands before the features of a tag in treebanks of the SPMRL shared tasks: ``PONCT##lem=.|s=s##``."""
+
+
+def counted_punctuation(counts: Iterable[tuple[str, int]]) -> Counter[str]:
+    """Of the numbers of words with each tag, those of punctuation in some treebank; tags with features are together.
+
+    >>> counted_punctuation([("PONCT##lem=,##", 3), ("PONCT##lem=.##", 2), ("NN", 7), ("PU", 1)])
+    Counter({'PONCT##': 5, 'PU': 1})
+    """
+    found: Counter[str] = Counter()
+    for tag, count in counts:
+        name, features, _ = tag.partition(FEATURES)
+        if count and (tag in PUNCTUATION or (features and name in PUNCTUATION)):
+            found[tag if tag in PUNCTUATION else name + features] += count
+    return found
 
 
 class UnusedPunctuation(NamedTuple):
@@ -62,22 +89,26 @@ class UnusedPunctuation(NamedTuple):
     tags: tuple[str, ...]
     found: int
     words: int
+    has_features: bool = False
 
 
 def unused_punctuation(counts: Mapping[str, int], words: int, delete_tags: frozenset[str]) -> UnusedPunctuation | None:
-    """The treebank whose punctuation fills a file, if a preset that leaves punctuation out knows none of its tags there.
+    """The treebank whose punctuation fills a file, if a preset that leaves punctuation out knows next to none of its tags there.
 
-    ``counts`` are the numbers of words with each tag, of which all but those of :data:`PUNCTUATION` may be missing.
+    ``counts`` are the numbers of words with each tag, as :func:`counted_punctuation` gives them.
 
     >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", "."}))
-    UnusedPunctuation(treebank='ctb', tags=('PU',), found=120, words=1000)
+    UnusedPunctuation(treebank='ctb', tags=('PU',), found=120, words=1000, has_features=False)
     >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", ".", "PU"})) is None
     True
     """
-    if delete_tags.isdisjoint(PUNCTUATION) or any(counts.get(tag, 0) for tag in delete_tags):
+    if delete_tags.isdisjoint(PUNCTUATION):
         return None
+    least = max(_LEAST_SHARE * words, _TIMES_MORE * sum(counts.get(tag, 0) for tag in delete_tags))
     for name, known in TREEBANKS.items():
-        found = {tag: counts[tag] for tag in sorted(known.punctuation) if counts.get(tag, 0)}
-        if sum(found.values()) > _LEAST_SHARE * words:
-            return UnusedPunctuation(name, tuple(found), sum(found.values()), words)
+        for suffix in ("", FEATURES):
+            tags = {tag: counts.get(tag + suffix, 0) for tag in sorted(known.punctuation) if tag + suffix not in delete_tags}
+            found = {tag: count for tag, count in tags.items() if count}
+            if sum(found.values()) > least:
+                return UnusedPunctuation(name, tuple(found), sum(found.values()), words, bool(suffix))
     return None

@@ -74,7 +74,7 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
             is_rule = kind in ("text-differs", "edited") and any(remark.kind == "all-words" for remark in remarks)
             most = _EXAMPLES if is_rule else MOST_NOTES
             shown = of_kind if len(of_kind) <= most + 1 else of_kind[:most]
-            yield from (f"{who}{note.text}" for note in shown)
+            yield from (f"{who}{note.text.replace('option treebank: ', '--treebank ')}" for note in shown)
             if len(of_kind) > len(shown):
                 yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all)"
         recut = sum(note.kind == "characters" for note in every)

@@ -23,7 +23,7 @@ from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
 from treegauge.metrics.metric import ExactSum, Metric, Rows
 from treegauge.presets import Preset, load_preset
-from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
+from treegauge.presets.treebanks import TREEBANKS, counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Hasher, Trees
 from treegauge.tables import number_of
@@ -368,11 +368,8 @@ def _first_gap(block: AlignedBlock) -> str:
 
 def _punctuation_counts(bank: Treebank) -> dict[str, int]:
     """The number of words with each tag that is punctuation in some treebank."""
-    known = {number: label for number, label in enumerate(bank.labels) if label in PUNCTUATION}
-    if not known:
-        return {}
-    counts = np.bincount(bank.tag[bank.tag >= 0], minlength=len(bank.labels))
-    return {label: int(counts[number]) for number, label in known.items() if counts[number]}
+    counts = np.bincount(bank.tag[bank.tag >= 0], minlength=len(bank.labels)).tolist()
+    return counted_punctuation(zip(bank.labels, counts, strict=False))
 
 
 def _evalb_file(request: Request) -> str | None:

@@ -386,9 +386,11 @@ def _preset_notes(counts: MetricCounts, counted: SystemCounts) -> list[Note]:
     found = unused_punctuation(counted.punctuation, counted.n_words, counts.preset.delete_tags)
     if found is None:
         return []
+    tags = ", ".join(found.tags) + (" with features (##...##)" if found.has_features else "")
+    first = "after the normalisation step features, " if found.has_features else ""
     what = (
-        f"{found.found:,} of {found.words:,} words have the tag {', '.join(found.tags)}, which is punctuation in the treebank "
-        f"{found.treebank}; the preset {counts.preset.name} does not leave it out (option treebank: {found.treebank})"
+        f"{found.found:,} of {found.words:,} words have the tag {tags}, which is punctuation in the treebank {found.treebank}; "
+        f"the preset {counts.preset.name} does not leave it out ({first}option treebank: {found.treebank})"
     )
     return [Note(-1, "punctuation", "gold", what)]
 

@@ -26,7 +26,7 @@ from treegauge.metrics.evalb import ERROR, SKIP, VALID
 from treegauge.metrics.parseval import Parseval
 from treegauge.metrics.plain import Counted, PlainCounter, PresetRules, TreeSlice, counter, joined
 from treegauge.presets import Preset, from_parameters
-from treegauge.presets.treebanks import PUNCTUATION
+from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.trees.bracketed import restore_label, restore_word
@@ -145,8 +145,7 @@ class _Side:
 
     def punctuation(self) -> Counter[str]:
         """The number of words with each tag that is punctuation in some treebank."""
-        counts = zip(self.names.labels(), self._tags.tolist(), strict=False)
-        return Counter({label: count for label, count in counts if count and label in PUNCTUATION})
+        return counted_punctuation(zip(self.names.labels(), self._tags.tolist(), strict=False))
 
     def hexdigest(self) -> str:
         return self._hash.hexdigest()
