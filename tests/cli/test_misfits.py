@@ -71,6 +71,16 @@ def test_the_first_error_is_the_end_where_that_is_wanted(command: str, capsys: p
 
 
 @every_command
+def test_a_blank_line_is_a_failed_parse_of_its_own_sentence(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first of two sentences with the same words: by their text, the second would be it."""
+    Path("gold.mrg").write_text("\n".join([GOLD[0], *GOLD]) + "\n")
+    code, said = run(command, ["", GOLD[0], *GOLD[1:]], capsys)
+    assert code == 0
+    assert "gold.mrg:1: no parse" in said
+    assert "gold.mrg:2" not in said
+
+
+@every_command
 def test_a_missing_sentence(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run(command, GOLD[1:], capsys)
     assert code == 4

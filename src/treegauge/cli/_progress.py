@@ -75,7 +75,11 @@ _MEGABYTE = 1 << 20
 
 
 def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tuple[Treebank, list[Treebank]]:
-    """The treebank and the systems' trees, read two at a time; a file without trees is refused."""
+    """The treebank and the systems' trees, read two at a time; a file without trees is refused.
+
+    Where a file has another number of trees than the treebank, but as many lines, each line is a sentence: a blank one is a failed
+    parse, as it is for ``score``.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     from treegauge.io import read
@@ -87,7 +91,27 @@ def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tup
         if not len(bank):
             side = "test" if number else "gold"
             raise InputError(f"no trees in the {side} file", path=path, advice="Nothing was compared.")
-    return banks[0], banks[1:]
+    gold_bank, *others = banks
+    return gold_bank, [
+        bank if len(bank) == len(gold_bank) else _line_by_line(path, options, len(gold_bank)) or bank
+        for path, bank in zip(tests, others, strict=True)
+    ]
+
+
+def _line_by_line(path: str, options: ReadOptions, n_sentences: int) -> Treebank | None:
+    """The trees of a file with a sentence on each line, if these are so many."""
+    from treegauge.scoring.inputs import FileTrees
+
+    trees = FileTrees([source.name for source in find_sources(path)], options, keep=False).line_by_line() if path != "-" else None
+    if trees is None:
+        return None
+    try:
+        bank = trees.whole()
+    except InputError:
+        return None
+    finally:
+        trees.close()
+    return bank if len(bank) == n_sentences else None
 
 
 @contextmanager

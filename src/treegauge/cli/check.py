@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -137,12 +136,11 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
 
 
 def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict[str, Any]) -> Check:
-    from treegauge import io
+    from treegauge.cli._progress import gold_and_tests
     from treegauge.humancheck.questions import build_check
 
     systems = named_systems(tests)
-    with ThreadPoolExecutor(2) as pool:
-        gold_bank, *banks = pool.map(io.read, [gold, *systems.values()], [options.of_gold, *[options] * len(systems)])
+    gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
     return build_check(gold_bank, dict(zip(systems, banks, strict=True)), _plan(settings))
 
 
