@@ -245,3 +245,14 @@ def test_wrong_requests_are_refused() -> None:
     empty = Treebank.from_trees([])
     with pytest.raises(MismatchError, match="no sentence"):
         compare(empty, {"one": empty, "two": empty})
+
+
+def test_the_lower_rate_wins_where_lower_is_better() -> None:
+    options = CompareOptions(metrics=("parseval",), rates=("average_crossing", "f1"), rounds=500)
+    gold = ["(S (A (X a) (X b)) (B (X c) (X d)))"] * 40
+    crossed = ["(S (X a) (C (X b) (X c)) (X d))"] * 40
+    found = compare(gold, {"poor": crossed, "good": gold}, options).overall.pair("poor", "good")
+    crossing, f1 = (found.of(("parseval", rate)) for rate in ("average_crossing", "f1"))
+    assert crossing.value < 0 < f1.value
+    assert (crossing.winner, f1.winner) == (1, 1)
+    assert crossing.sign.wins > crossing.sign.losses

@@ -40,7 +40,7 @@ class Difference:
     """B's rate minus A's, and what may be concluded from it.
 
     ``p`` is the randomisation test's, ``p_holm`` the same corrected for the number of pairs; ``effect`` is the difference in
-    standard deviations of a sentence; ``sign`` says who wins how many sentences.
+    standard deviations of a sentence; ``sign`` says who wins how many sentences. Where ``lower_is_better``, the lower rate wins.
     """
 
     name: Name
@@ -51,6 +51,7 @@ class Difference:
     p_holm: float
     effect: float
     sign: SignTest
+    lower_is_better: bool = False
 
     @property
     def value(self) -> float:
@@ -66,7 +67,7 @@ class Difference:
         """1 if B is better at :data:`ALPHA` after Holm's correction, -1 if A is, else 0."""
         if not self.p_holm <= ALPHA or not self.value:
             return 0
-        return 1 if self.value > 0 else -1
+        return 1 if (self.value > 0) != self.lower_is_better else -1
 
 
 @dataclass(frozen=True)

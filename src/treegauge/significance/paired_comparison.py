@@ -431,6 +431,8 @@ class _Tests:
     ) -> Difference:
         column = drawn.paired.names.index(name)
         metric, rate = name
+        is_lower_better = rate in find_metric(metric).lower_is_better
+        direction = -1 if is_lower_better else 1
         return Difference(
             name,
             float(exact[metric][a][rate]),
@@ -439,7 +441,8 @@ class _Tests:
             float(test.p[column]),
             p_holm,
             drawn.effect_size(a, b, name),
-            sign_test(values[a][name], values[b][name]),
+            sign_test(direction * values[a][name], direction * values[b][name]),
+            is_lower_better,
         )
 
     def _bracket_tests(self, a: int, b: int, metric: str, sentences: Int64) -> BracketTests | None:
