@@ -8,6 +8,7 @@
     │   ├── UnknownName            2   no metric, preset, format ... of that name; lists the valid ones
     │   ├── MissingExtra           2   an optional dependency is not installed; names the extra
     │   ├── GrammarError           2   rules that make no probabilistic grammar
+    │   ├── NoTree                 2   the scores and constraints of a span chart leave no tree
     │   └── Refused                2   a request to the page of treegauge check that it cannot serve
     ├── InputError                 3   something cannot be read; carries file:line:column
     │   ├── BracketError           3   brackets do not balance, or text stands outside them
@@ -43,6 +44,7 @@ __all__ = [
     "MissingExtra",
     "ModelError",
     "NoParse",
+    "NoTree",
     "Refused",
     "ShardFailed",
     "TooLong",
@@ -112,6 +114,10 @@ class MissingExtra(UsageError):
 
 class GrammarError(UsageError):
     """Rules that make no probabilistic grammar: a probability out of range, or a sum that is not 1."""
+
+
+class NoTree(UsageError):
+    """The scores, allowed spans and required spans of a chart leave no tree, so there is no best one either."""
 
 
 class Refused(UsageError):

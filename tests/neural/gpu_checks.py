@@ -139,6 +139,26 @@ def grammar(B: int, n: int, N: int, T: int, *, batched: bool, dtype: Any = torch
     return root.to(dtype), rules.reshape(*rules.shape[:-1], N + T, N + T).to(dtype), emissions.to(dtype)
 
 
+def check_broken_scores() -> None:
+    """nan, +inf and a null score of -inf: nan for that sentence, its marginals and its gradient, and for no other."""
+    given, _ = batch(4, 6, 3, seed=8)
+    lengths = torch.tensor([6, 5, 6, 3])
+    given[3, 3:], given[3, :, 3:], given[:, 4, 1] = float("nan"), float("nan"), float("inf")  # beyond a sentence: no matter
+    for value, X in ((float("nan"), 1), (float("inf"), 2), (float("nan"), 0), (-float("inf"), 0)):
+        scores = given.clone()
+        scores[1, 2, 3, X] = value
+        for allowed in (None, torch.ones(4, 6, 6, dtype=torch.bool)):
+            leaf = scores.to(DEVICE).requires_grad_()
+            crf = SpanCRF(leaf, lengths, null=0, allowed=allowed)
+            right = SpanCRF(given.to(DEVICE), lengths, null=0, allowed=allowed).log_partition
+            z = crf.log_partition
+            assert z.isnan().tolist() == [False, True, False, False], (value, X, z)
+            assert torch.equal(z[[0, 2, 3]], right[[0, 2, 3]])
+            (gradient,) = torch.autograd.grad(z.sum(), leaf)
+            for found in (gradient, SpanCRF(leaf.detach(), lengths, null=0, allowed=allowed).marginals):
+                assert found.isnan().flatten(1).any(1).tolist() == [False, True, False, False], (value, X)
+
+
 def check_pcfg() -> None:
     for batched in (True, False):
         given = grammar(5, 11, 4, 6, batched=batched)
@@ -181,6 +201,7 @@ CHECKS = [
     check_other_types,
     check_long_sentences,
     check_impossible,
+    check_broken_scores,
     check_pcfg,
     check_torch_struct,
 ]

@@ -87,6 +87,13 @@ for null, root, size in ((0, True, 3), ([1, 3], False, 5), (None, True, 2)):
         assert torch.allclose(gradient[:, :-1, 1:][..., real], found[..., real], rtol=close, atol=close)
         if null is not None:
             assert gradient.sum(-1).abs().max() < close * 10
+        for value in (float("nan"), float("inf")):
+            with torch.no_grad():
+                broken = fence.clone()
+                broken[0, 0, 2, 1], broken[1, 2:] = value, float("nan")
+                marked = SpanCRF(broken, lengths, **options)
+                assert marked.log_partition.isnan().tolist() == [True, False], marked.log_partition
+                assert marked.marginals.isnan().flatten(1).any(1).tolist() == [True, False]
 small = torch.randn(1, 2, 2, 3, dtype=torch.float64, generator=generator).requires_grad_()
 assert torch.autograd.gradcheck(lambda x: SpanCRF(x, null=[0, 2]).log_partition, (small,))
 assert torch.autograd.gradgradcheck(lambda x: SpanCRF(x, null=[0, 2]).log_partition, (small,))

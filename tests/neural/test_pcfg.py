@@ -88,7 +88,47 @@ def test_the_gradient_of_expected_counts(shared: bool) -> None:
     assert torch.autograd.gradcheck(lambda *x: tuple(DensePCFG(*x, [3, 2], allowed=allowed).marginals), given)
 
 
+@pytest.mark.torch
+def test_types_and_gradient_modes() -> None:
+    """Half precision, mixed types, arrays beside tensors; what was computed without gradients; the second derivative of log Z."""
+    torch: Any = pytest.importorskip("torch", reason="torch is not installed (extra [torch])")
+    generator = torch.Generator().manual_seed(4)
+    given = [torch.randn(*size, dtype=torch.float64, generator=generator) for size in ((2,), (2, 3, 3), (2, 3, 1))]
+    exact = DensePCFG(*given, [3, 2])
+    for kind, close in ((torch.float16, 2e-3), (torch.bfloat16, 2e-2)):
+        half = DensePCFG(*(x.to(kind) for x in given), [3, 2])
+        assert half.log_partition.dtype == half.marginals.rules.dtype == kind
+        assert torch.allclose(half.log_partition.double(), exact.log_partition, rtol=close, atol=close)
+    mixed = DensePCFG(given[0].numpy(), given[1].requires_grad_(), given[2].float(), [3, 2])
+    with torch.no_grad():
+        assert not mixed.log_partition.requires_grad
+    assert mixed.log_partition.dtype == torch.float64
+    assert torch.allclose(torch.autograd.grad(mixed.log_partition.sum(), given[1])[0], exact.marginals.rules, atol=1e-6)
+    leaves = [x.detach().clone().requires_grad_() for x in given]
+    assert torch.autograd.gradgradcheck(lambda *x: DensePCFG(*x, [3, 2]).log_partition, leaves)
+
+
+@pytest.mark.parametrize("objective", ["viterbi", "labelled-recall", "labelled-precision-recall"])
+def test_a_sentence_without_a_parse(objective: str) -> None:
+    pcfg = DensePCFG(np.zeros(2), np.zeros((2, 5, 5)), np.zeros((2, 3, 3)), [3, 1])
+    best = pcfg.decode(objective, words=[["a", "b", "c"], ["d"]])
+    assert best[0].score > 0
+    assert str(best[1].tree) == "(X d)"
+    assert math.isnan(best[1].score)
+
+
 def test_errors() -> None:
+    pcfg = DensePCFG(np.zeros(2), np.zeros((2, 5, 5)), np.zeros((2, 3, 3)))
+    with pytest.raises(UsageError, match="lengths of"):
+        pcfg.decode(words=[["a"], ["b"]])
+    with pytest.raises(UsageError, match="takes no option 'lam'"):
+        pcfg.decode("viterbi", lam=0.5)
+    with pytest.raises(UsageError, match="roots must have shape"):
+        DensePCFG(np.zeros(()), np.zeros((2, 5, 5)), np.zeros((1, 3, 3)))
+    with pytest.raises(UsageError, match="real numbers"):
+        DensePCFG(np.zeros(2, complex), np.zeros((2, 5, 5)), np.zeros((1, 3, 3)))
+    with pytest.raises(UsageError, match="no sentence"):
+        DensePCFG(np.zeros(2), np.zeros((2, 5, 5)), np.zeros((0, 3, 3)))
     with pytest.raises(UsageError, match="rules of 2 nonterminals and 3 preterminals"):
         DensePCFG(np.zeros(2), np.zeros((2, 4, 4)), np.zeros((1, 3, 3)))
     with pytest.raises(UsageError, match="emissions"):

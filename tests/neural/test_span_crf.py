@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.neural import SpanCRF
 from treegauge.neural.span_crf import encode
 from treegauge.testing.brute_force import nary_bracketings
@@ -134,7 +134,13 @@ def test_the_gradient_of_the_loss() -> None:
     [
         ({"null": 3}, "null must be the number of a label, from -3 to 2, not 3"),
         ({"null": [0, 1, 2]}, "3 of 3 labels are null"),
-        ({"lengths": [5, 1]}, "lengths must be 2 numbers from 1 to 4"),
+        ({"lengths": [5, 1]}, "lengths must be 2 whole numbers from 1 to 4"),
+        ({"lengths": [2.5, 1.0]}, "whole numbers"),
+        ({"lengths": ["a", "b"]}, "whole numbers"),
+        ({"root": "S", "null": 0}, "root says whether"),
+        ({"temperature": np.inf}, "temperature"),
+        ({"temperature": "hot"}, "temperature"),
+        ({"null": 1.5}, "null must be the number of a label"),
         ({"lengths": [0, 1]}, "lengths"),
         ({"temperature": -1.0}, "temperature"),
         ({"labels": ["a"]}, "1 names for 3 labels"),
@@ -151,6 +157,10 @@ def test_other_errors() -> None:
         SpanCRF(torch.zeros(2, 4, 4, 3), convention="half-open")  # pyright: ignore
     with pytest.raises(UsageError, match="shape"):
         SpanCRF(torch.zeros(2, 4, 4))
+    with pytest.raises(UsageError, match="no sentence"):
+        SpanCRF(torch.zeros(0, 4, 4, 3))
+    null = torch.tensor([0, 2])
+    assert SpanCRF(torch.zeros(1, 2, 2, 3), null=null).null == [0, 2]
     crf = SpanCRF(torch.zeros(1, 2, 2, 2), null=0, labels=["", "S"])
     with pytest.raises(UsageError, match="'VP' is not one of the labels"):
         crf.loss([Tree.parse("(S (VP (V a)) (N b))")])
@@ -158,6 +168,125 @@ def test_other_errors() -> None:
         crf.loss(np.full((1, 2, 2), -1))
     with pytest.raises(UsageError, match="binary"):
         SpanCRF(torch.zeros(1, 2, 2, 2)).loss(np.array([[[0, 1], [-1, -1]]]))
+
+
+FORMS = [torch.as_tensor, np.asarray]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sentence_without_a_tree(form: Any) -> None:
+    """No tree: log Z is -inf, the marginals 0, and the other sentences as they were; the same on tensors and arrays."""
+    scores = np.random.default_rng(1).normal(size=(3, 4, 4, 3))
+    whole = SpanCRF(form(scores), null=0)
+    required = np.zeros((3, 4, 4), np.bool_)
+    required[0, 0, 1] = required[0, 1, 2] = True  # they cross
+    required[1, 3, 0] = True  # below the diagonal is no span
+    crf = SpanCRF(form(scores), null=0, required=required)
+    assert crf.log_partition[0] == -np.inf
+    assert np.allclose(crf.log_partition[1:], whole.log_partition[1:])
+    assert not crf.marginals[0].any()
+    assert np.isnan(float(crf.entropy[0]))
+    assert np.allclose(crf.entropy[1:], whole.entropy[1:])
+    with pytest.raises(NoTree, match="sentence 1: required spans cross"):
+        crf.decode()
+
+
+def test_scores_that_are_no_numbers() -> None:
+    """Nan for that sentence and its gradient, and for no other: a finite loss would hide what is broken. Arrays: an error."""
+    given = np.random.default_rng(2).normal(size=(3, 4, 4, 3))
+    right = SpanCRF(torch.as_tensor(given), [4, 4, 3], null=0)
+    for value, X in ((np.nan, 1), (np.inf, 1), (np.nan, 0), (-np.inf, 0)):
+        scores = given.copy()
+        scores[1, 1, 2, X] = value
+        leaf = torch.as_tensor(scores).requires_grad_()
+        crf = SpanCRF(leaf, [4, 4, 3], null=0)
+        assert crf.log_partition.isnan().tolist() == [False, True, False]
+        assert torch.equal(crf.marginals.isnan().flatten(1).any(1), torch.tensor([False, True, False]))
+        assert torch.allclose(crf.log_partition[::2], right.log_partition[::2])
+        (gradient,) = torch.autograd.grad(crf.log_partition.sum(), leaf)
+        assert gradient.isnan().flatten(1).any(1).tolist() == [False, True, False]
+        with pytest.raises(UsageError, match="sentence 2: "):
+            _ = SpanCRF(scores, [4, 4, 3], null=0).log_partition
+    with pytest.raises(UsageError, match="real numbers"):
+        SpanCRF(given.astype(complex))
+
+
+@pytest.mark.parametrize("null", [None, 0])
+def test_what_stands_beyond_a_sentence(null: int | None) -> None:
+    scores = torch.randn(2, 4, 4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
+    padded = scores.clone()
+    padded[1, 2:], padded[1, :, 2:], padded[:, 1, 0] = float("nan"), float("nan"), float("inf")
+    gradients = []
+    for given in (scores, padded):
+        leaf = given.clone().requires_grad_()
+        z = SpanCRF(leaf, [4, 2], null=null).log_partition
+        gradients += [z.detach(), *torch.autograd.grad(z.sum(), leaf)]
+    assert torch.equal(gradients[0], gradients[2])
+    assert torch.equal(gradients[1], gradients[3])
+
+
+def test_without_gradients_first() -> None:
+    """What was computed under no_grad takes nothing from a later gradient; and there, nothing is part of a graph."""
+    target = np.full((2, 4, 4), -1)
+    target[:, 0, 3] = 1
+    scores = torch.randn(2, 4, 4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(6))
+    found = []
+    for before in (False, True):
+        leaf = scores.clone().requires_grad_()
+        crf = SpanCRF(leaf, null=0, temperature=0.7)
+        if before:
+            with torch.no_grad():
+                assert not any(x.requires_grad for x in (crf.log_partition, crf.marginals, crf.entropy, crf.loss(target)))
+        found += torch.autograd.grad(crf.loss(target) + crf.entropy.sum(), leaf)
+    assert torch.equal(*found)
+    with torch.no_grad():
+        crf = SpanCRF(scores.clone().requires_grad_(), null=0)
+    assert not crf.loss(target).requires_grad
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision(kind: Any) -> None:
+    """Rounded once, at the end: log Z is near 180, where bfloat16 knows no halves, and the entropies are near 50."""
+    scores = (torch.randn(3, 30, 30, 5, generator=torch.Generator().manual_seed(0)) * 2).to(kind)
+    exact, crf = SpanCRF(scores.double(), null=0), SpanCRF(scores, null=0)
+    small = {torch.float16: 2e-3, torch.bfloat16: 1e-2}[kind]
+    for name in ("log_partition", "marginals", "entropy"):
+        mine, its = getattr(crf, name), getattr(exact, name)
+        assert mine.dtype == kind
+        assert torch.allclose(mine.double(), its, rtol=small, atol=small / 10), name
+    likely = np.full((3, 30, 30), -1)
+    for i, best in enumerate(exact.decode("viterbi", tags=[["T"] * 30] * 3)):
+        likely[i] = encode([best.tree], exact.labels, 30)[0]
+    loss = exact.loss(likely, "none")
+    assert torch.allclose(crf.loss(likely, "none").double(), loss, rtol=small)
+    assert float(loss.max()) < float(exact.log_partition.min()) / 3
+    assert SpanCRF((scores * 3).long()).log_partition.dtype == torch.float32
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_targets_that_make_no_tree(form: Any) -> None:
+    scores, labels = form(np.zeros((2, 4, 4, 3))), ["", "A", "B"]
+    target = np.full((2, 4, 4), -1)
+    target[:, 0, 3] = target[:, 0, 1] = 1
+    crossing, beyond = target.copy(), target.copy()
+    crossing[1, 1, 2] = 2
+    beyond[0, 1, 1] = 3
+    free = SpanCRF(scores, null=0, root=False, labels=labels)
+    for given, message in (
+        (crossing, "sentence 2: constituents cross each other"),
+        (beyond, "a target of 3, but the labels are numbered from 0 to 2"),
+        (target * 1.0, "targets must be whole numbers"),
+        ([Tree.parse("(A (T a) (T b) (T c) (T d))"), Tree.parse("(A (T a) (T b))")], "sentence 2: a tree over 2 words"),
+        (["(A (T a))", "(A (T a))"], "a str is no tree"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            free.loss(given)
+    binary = np.full((1, 4, 4), -1)
+    binary[0, range(4), range(4)] = binary[0, 0, 3] = binary[0, 0, 1] = binary[0, 1, 2] = 0
+    with pytest.raises(UsageError, match="cross"):
+        SpanCRF(scores[:1]).loss(binary)
+    with pytest.raises(UsageError, match="words of 1 sentences for a batch of 2"):
+        free.decode(words=[["a"]])
 
 
 def example() -> Any:

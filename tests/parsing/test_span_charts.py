@@ -354,6 +354,11 @@ def test_large_scores_neither_overflow_nor_underflow() -> None:
     [
         (np.zeros((2, 3, 1)), {}, "shape"),
         (np.full((2, 2, 1), np.nan), {}, "nan"),
+        ([[[0.0], [0.0]], [[0.0]]], {}, "an array"),
+        (np.zeros((2, 2, 1), complex), {}, "real numbers"),
+        (np.full((2, 2, 1), 1.5), {"kind": "posteriors"}, "between 0 and 1"),
+        (np.zeros((2, 2, 4)), {"temperature": "hot"}, "temperature must be a number above 0"),
+        (np.zeros((2, 2, 4)), {"null": 1.5}, "null must be the number of a label"),
         (np.full((2, 2, 1), -np.inf), {}, "potential 0"),
         (np.zeros((2, 2, 1)), {"labels": ["a", "b"]}, "labels"),
         (np.zeros((2, 2, 1)), {"objective": "viterbi", "kind": "posteriors"}, "potentials"),
@@ -375,7 +380,7 @@ def test_large_scores_neither_overflow_nor_underflow() -> None:
         (np.zeros((3, 3, 4)), {"objective": "general", "weights": np.ones((2, 2))}, "span weights of 3 words"),
     ],
 )
-def test_errors(scores: np.ndarray, options: dict[str, Any], message: str) -> None:
+def test_errors(scores: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         decode(scores, **options)
 

@@ -11,6 +11,7 @@ import click
 
 from treegauge.cli._group import Command
 from treegauge.cli._options import spare_inputs
+from treegauge.errors import FormatError, NoTree
 from treegauge.parsing.chart_files import read_charts
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import RecordFile, kbest_line
@@ -64,8 +65,11 @@ def command(
     compiling = when_compiling(report_compiling)
     with RecordFile(output, form, kbest, resume=False).open() as write, compiling:
         for count, chart in enumerate(read_charts(charts, null=list(null) or None, **given), 1):
-            for line in _records(chart, count, objective, options, kbest, form):
-                write(line + "\n")
+            try:
+                for line in _records(chart, count, objective, options, kbest, form):
+                    write(line + "\n")
+            except NoTree as error:
+                raise FormatError(f"chart {count}: {error}", path=charts) from None
     click.echo(f"{count:,} sentence{'s' * (count != 1)} decoded", err=True)
 
 

@@ -6,12 +6,16 @@ import importlib
 import importlib.util
 import os
 import sys
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 from treegauge.errors import MissingExtra
 
-__all__ = ["Array", "Tensor", "as_numpy", "has_triton", "is_tensor", "torch_module", "use_triton"]
+__all__ = ["Array", "Tensor", "as_numpy", "has_triton", "in_gradient_mode", "is_tensor", "torch_module", "use_triton"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Tensor = Any
 """A torch tensor. torch may be absent, so its types are not ours to name."""
@@ -50,3 +54,21 @@ def has_triton() -> bool:
 def use_triton(value: Tensor) -> bool:
     """Whether a tensor goes through Triton: on a GPU, or anywhere in Triton's own interpreter."""
     return has_triton() and (value.is_cuda or os.environ.get("TRITON_INTERPRET") == "1")
+
+
+def in_gradient_mode(method: Callable[P, T]) -> Callable[P, T]:
+    """A method that records gradients if its object was made where they were recorded (``tracked``), wherever it is called.
+
+    What a distribution has computed once is used again. If that was under ``no_grad``, a loss would otherwise lack a part of its
+    gradient, and nobody would be told.
+    """
+
+    @wraps(method)
+    def run(*args: P.args, **options: P.kwargs) -> T:
+        tracked: bool | None = getattr(args[0], "tracked", None)
+        if tracked is None:
+            return method(*args, **options)
+        with torch_module().set_grad_enabled(tracked):
+            return method(*args, **options)
+
+    return run

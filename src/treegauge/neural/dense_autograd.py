@@ -21,20 +21,24 @@ class _LogPartition(torch.autograd.Function):
         dense = DenseRules.of(rules, root.shape[-1], shared)
         z, chart = inside(emissions, dense, root, lengths, allowed)
         if emissions.requires_grad or rules.requires_grad or root.requires_grad:
-            ctx.chart, ctx.dense = chart, dense
-            ctx.save_for_backward(root, lengths)
+            ctx.chart, ctx.dense, ctx.allowed, ctx.shared = chart, dense, allowed, shared
+            ctx.save_for_backward(emissions, rules, root, lengths)
         return z
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: Any) -> Any:
-        root, lengths = ctx.saved_tensors
-        found = outside(ctx.chart, ctx.dense, root, lengths, weight=grads[0])
-        return found.words, found.rules, found.roots, None, None, None
+        emissions, rules, root, lengths = ctx.saved_tensors
+        if not torch.is_grad_enabled():
+            found = outside(ctx.chart, ctx.dense, root, lengths, weight=grads[0])
+            return found.words, found.rules, found.roots, None, None, None
+        given: list[Tensor] = [x if x.requires_grad else x.detach().requires_grad_() for x in (emissions, rules, root)]
+        spans = emissions.new_zeros((*emissions.shape[:2], emissions.shape[1], root.shape[-1]))
+        z = log_partition_by_width(given[0], given[1], given[2], lengths, ctx.allowed, ctx.shared, spans)
+        return (*torch.autograd.grad(z, given, grads[0], create_graph=True), None, None, None)
 
 
 def log_partition(emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool) -> Tensor:
-    """log Z (B,), differentiable once."""
+    """log Z (B,), differentiable twice; the second time by torch operations, as expected counts are."""
     return _LogPartition.apply(emissions, rules, root, lengths, allowed, shared)
 
 

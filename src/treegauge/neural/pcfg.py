@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.neural.backend import Array, as_numpy, is_tensor, torch_module
+from treegauge.neural.backend import Array, as_numpy, in_gradient_mode, is_tensor, torch_module
 from treegauge.neural.dense import DensePosteriors, DenseRules, inside, outside
 from treegauge.neural.span_crf import checked_lengths
 from treegauge.trees.tree import Child, Tree
@@ -46,14 +46,22 @@ class DensePCFG:
     * ``emissions``: (B, n, T) log-potentials of each word under each preterminal.
     * ``lengths``: (B,); ``allowed``: (B, n, n), the spans by first and last word that constituents may have.
 
-    NumPy arrays or tensors; float32 holds symbols of one span that are up to e^87 apart, float64 e^700.
+    NumPy arrays or tensors of one type or several: if one is a tensor, all become tensors. float32 holds symbols of one span that
+    are up to e^87 apart, float64 e^700; float16 and bfloat16 are computed in float32. A sentence of one word has no parse unless
+    symbols are shared.
     """
 
     def __init__(
         self, root: Array, rules: Array, emissions: Array, lengths: Array | None = None, *, allowed: Array | None = None
     ) -> None:
-        if not is_tensor(emissions):
-            root, rules, emissions = np.asarray(root), np.asarray(rules), np.asarray(emissions)
+        root, rules, emissions, self._type = _of_one_type(root, rules, emissions)
+        self.tracked = None
+        if is_tensor(emissions):
+            self.tracked = bool(torch_module().is_grad_enabled() and any(x.requires_grad for x in (root, rules, emissions)))
+        if emissions.ndim == 3 and not len(emissions):
+            raise UsageError("the batch has no sentence")
+        if root.ndim not in (1, 2):
+            raise UsageError(f"roots must have shape (N,) or (B, N), not {tuple(root.shape)}")
         if emissions.ndim != 3 or 0 in emissions.shape:
             raise UsageError(f"emissions must have shape (B, n, T), not {tuple(emissions.shape)}")
         self.B, self.n, T = emissions.shape
@@ -84,9 +92,20 @@ class DensePCFG:
     def _lengths(self) -> Array:
         return torch_module().as_tensor(self.lengths, device=self.emissions.device) if is_tensor(self.emissions) else self.lengths
 
-    @cached_property
+    @property
     def log_partition(self) -> Array:
         """log Z (B,), -inf where there is no parse; its gradient are the expected counts."""
+        return self._as_given(self._log_partition)
+
+    @property
+    def marginals(self) -> DensePosteriors:
+        """Posteriors of spans, words and roots, and expected counts of the rules (summed over a sentence's spans; over the
+        batch, if the rules are one set for it); differentiable, in memory that grows with the square of the symbols."""
+        return DensePosteriors(*map(self._as_given, self._marginals))
+
+    @cached_property
+    @in_gradient_mode
+    def _log_partition(self) -> Array:
         if not is_tensor(self.emissions):
             return inside(self.emissions, DenseRules.of(self.rules, self.N, self.shared), self.root, self.lengths, self.allowed)[0]
         from treegauge.neural.dense_autograd import log_partition
@@ -94,9 +113,8 @@ class DensePCFG:
         return log_partition(self.emissions, self.rules, self.root, self._lengths, self.allowed, self.shared)
 
     @cached_property
-    def marginals(self) -> DensePosteriors:
-        """Posteriors of spans, words and roots, and expected counts of the rules (summed over a sentence's spans; over the
-        batch, if the rules are one set for it); differentiable, in memory that grows with the square of the symbols."""
+    @in_gradient_mode
+    def _marginals(self) -> DensePosteriors:
         if is_tensor(self.emissions):
             from treegauge.neural.dense_autograd import expected_counts
 
@@ -105,14 +123,24 @@ class DensePCFG:
         _, chart = inside(self.emissions, dense, self.root, self._lengths, self.allowed)
         return outside(chart, dense, self.root, self._lengths)
 
+    def _as_given(self, value: Array) -> Array:
+        """A result in the type of what was given; no part of a graph where torch records none."""
+        if not is_tensor(value):
+            return value.astype(self._type)
+        return value.to(self._type) if torch_module().is_grad_enabled() else value.detach().to(self._type)
+
     def decode(self, objective: str = "viterbi", *, words: Sequence[Sequence[str]] | None = None, **options: Any) -> list[Best]:
         """The best tree of each sentence for an objective, and its expected score: ``viterbi``, or one that posteriors allow (see
         :meth:`treegauge.parsing.SpanChart.argmax`). Nonterminals are called N0, N1 ..., preterminals T0, T1 ..."""
         if objective == "viterbi":
+            if options:
+                raise UsageError(f"objective viterbi takes no option {next(iter(options))!r}")
             return self.argmax(words=words)
-        from treegauge.parsing import SpanChart
+        from treegauge.parsing import Best, SpanChart
 
-        spans, of_words = (as_numpy(x).astype(np.float64) for x in self.marginals[:2])
+        tokens = self._tokens(words)
+        spans, of_words = (as_numpy(x).astype(np.float64) for x in self._marginals[:2])
+        possible = as_numpy(self._log_partition) > -np.inf
         names = [f"N{x}" for x in range(self.N)]
         if not self.shared:
             names += [f"T{x}" for x in range(of_words.shape[-1])]
@@ -120,19 +148,46 @@ class DensePCFG:
             spans = np.concatenate([spans, over_words], -1)
         found: list[Best] = []
         for b, n in enumerate(self.lengths.tolist()):
-            tokens = None if words is None else words[b]
-            chart = SpanChart(spans[b, :n, :n], kind="posteriors", labels=names, words=tokens)
-            found.append(chart.argmax(objective, **options))
+            chart = SpanChart(spans[b, :n, :n], kind="posteriors", labels=names, words=tokens[b])
+            best = chart.argmax(objective, **options)
+            found.append(best if possible[b] else Best(Tree("X", tokens[b]), math.nan))
         return found
 
     def argmax(self, *, words: Sequence[Sequence[str]] | None = None) -> list[Best]:
-        """The most probable parse of each sentence, and its probability given the sentence."""
-        log_z = as_numpy(self.log_partition)
-        return best_parses(self, log_z, words)
+        """The most probable parse of each sentence, and its probability given the sentence; a flat tree and nan without one."""
+        return best_parses(self, as_numpy(self._log_partition), self._tokens(words))
+
+    def _tokens(self, words: Sequence[Sequence[str]] | None) -> list[list[str]]:
+        """The words of each sentence; their numbers without."""
+        if words is None:
+            return [[str(i) for i in range(n)] for n in self.lengths.tolist()]
+        if [len(own) for own in words] != self.lengths.tolist():
+            raise UsageError(f"words of sentences of {[len(own) for own in words]} for lengths of {self.lengths.tolist()}")
+        return [list(own) for own in words]
 
     def __repr__(self) -> str:
         T = self.emissions.shape[-1]
         return f"<PCFG of {self.N} nonterminals and {'the same' if self.shared else T} preterminals over {self.B} sentences>"
+
+
+def _of_one_type(*given: Array) -> tuple[Array, ...]:
+    """Arrays, or tensors if one is a tensor, in the type that is computed in; and the type of the results."""
+    if not any(map(is_tensor, given)):
+        arrays = [np.asarray(x) for x in given]
+        for array in arrays:
+            if array.dtype.kind not in "fiu":
+                raise UsageError(f"log-potentials must be real numbers, not {array.dtype}")
+        kind = np.result_type(*arrays, np.float16)
+        return (*(x.astype(np.float32 if kind == np.float16 else kind, copy=False) for x in arrays), kind)
+    torch = torch_module()
+    device = next(x for x in reversed(given) if is_tensor(x)).device
+    tensors = [torch.as_tensor(x, device=device) for x in given]
+    for tensor in tensors:
+        if tensor.is_complex() or tensor.dtype == torch.bool:
+            raise UsageError(f"log-potentials must be real numbers, not {tensor.dtype}")
+    floats = [x.dtype for x in tensors if x.is_floating_point()] or [torch.get_default_dtype()]
+    kind = max(floats, key=lambda dtype: (torch.finfo(dtype).bits, dtype == torch.float16))
+    return (*(x.to(torch.float32 if torch.finfo(kind).bits == 16 else kind) for x in tensors), kind)
 
 
 def _repeated(root: Array, B: int) -> Array:
@@ -190,7 +245,7 @@ def _largest(xp: Any, values: Array) -> Array:
     return xp.amax(values.reshape(*values.shape[:2], -1), -1)
 
 
-def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]] | None) -> list[Best]:
+def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]]) -> list[Best]:
     """The best parse of each sentence of a batch; a sentence without one has nan for a score and a flat tree."""
     from treegauge.parsing import Best
 
@@ -198,7 +253,7 @@ def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]] |
     emissions, rules, root = (as_numpy(x) for x in (pcfg.emissions, pcfg.rules, pcfg.root))
     found: list[Best] = []
     for b, n in enumerate(pcfg.lengths.tolist()):
-        tokens = [str(i) for i in range(n)] if words is None else list(words[b])
+        tokens = words[b]
         if n == 1 and not pcfg.shared:
             found.append(Best(Tree("X", tokens), math.nan))
             continue

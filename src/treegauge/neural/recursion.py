@@ -16,26 +16,51 @@ import numpy as np
 
 from treegauge.neural.backend import Tensor, use_triton
 
-__all__ = ["NEVER", "Sums", "log_partition", "span_sums", "sums_by_width"]
+__all__ = ["LARGEST_OF_GPU", "NEVER", "Sums", "log_partition", "mark_broken", "span_sums", "sums_by_width", "within"]
 
 torch: Any = importlib.import_module("torch")
 
 NEVER = -1e30
 """The logarithm of 0 where gradients flow: -inf would make them nan."""
+LARGEST = 1e14
+"""The largest weight whose exponent the kernels of the CPU can hold; +inf, and a null score of -inf, make larger ones."""
+LARGEST_OF_GPU = 1e7
+"""The same for those of the GPU."""
 CHUNK = 16
 """Sentences that a thread takes at once."""
 
 
 def span_sums(left: Tensor, right: Tensor, lengths: Tensor, *, posteriors: bool = True) -> tuple[Tensor, Tensor, Tensor]:
-    """log Z (B,) and the posteriors of left and right parts (B, n, n), or None; nothing here is differentiated."""
+    """log Z (B,) and the posteriors of left and right parts (B, n, n), or None; nothing here is differentiated.
+
+    A sentence with a weight that is no number has nan everywhere.
+    """
     left, right = left.detach(), right.detach()
+    if not left.is_cuda and not use_triton(left):
+        return _by_numba(left, right, lengths, posteriors)
     if use_triton(left):
         from treegauge.neural.triton_spans import span_sums_triton
 
-        return span_sums_triton(left.contiguous(), right.contiguous(), lengths, posteriors)
-    if left.is_cuda:
-        return _by_autograd(left, right, lengths, posteriors)
-    return _by_numba(left, right, lengths, posteriors)
+        found = span_sums_triton(left.contiguous(), right.contiguous(), lengths, posteriors)
+    else:
+        found = _by_autograd(left, right, lengths, posteriors)
+    return mark_broken(found, left < LARGEST_OF_GPU, lengths)
+
+
+def within(lengths: Tensor, n: int) -> Tensor:
+    """The cells (B, n, n) by first and last word that are spans of a sentence."""
+    at = torch.arange(n, device=lengths.device)
+    return (at[:, None] <= at) & (at < lengths[:, None, None])
+
+
+def mark_broken(found: tuple[Tensor, Tensor, Tensor], fits: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The sums, with nan for the sentences that have a span whose weight does not fit (B, n, n); without waiting for a GPU.
+
+    nan, as from torch's own operations, is what a loop that watches its losses or scales its gradients looks for.
+    """
+    broken = ~(fits | ~within(lengths, fits.shape[1])).flatten(1).all(1)
+    z, as_left, as_right = (None if x is None else x.masked_fill(broken.reshape(-1, *[1] * (x.ndim - 1)), np.nan) for x in found)
+    return z, as_left, as_right
 
 
 def _by_numba(left: Tensor, right: Tensor, lengths: Tensor, posteriors: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -45,6 +70,9 @@ def _by_numba(left: Tensor, right: Tensor, lengths: Tensor, posteriors: bool) ->
     of_left = left.to(torch.float64).contiguous().numpy()
     of_right = of_left if same else right.to(torch.float64).contiguous().numpy()
     B, n, _ = of_left.shape
+    fit = bool(of_left.max() < LARGEST)
+    if not fit:
+        of_left, of_right = (np.where(x < LARGEST, x, NEVER) for x in (of_left, of_right))
     size = lengths.to(torch.int64).contiguous().numpy()
     z = np.empty(B)
     as_left, as_right = np.zeros((2, B, n, n) if posteriors else (2, 0, 0, 0))
@@ -60,7 +88,8 @@ def _by_numba(left: Tensor, right: Tensor, lengths: Tensor, posteriors: bool) ->
         for first in range(0, B, CHUNK):
             work(first)
     made = [torch.from_numpy(x).to(left.dtype) for x in (z, as_left, as_right)]
-    return made[0], made[1] if posteriors else None, made[2] if posteriors else None
+    found = made[0], made[1] if posteriors else None, made[2] if posteriors else None
+    return found if fit else mark_broken(found, left < LARGEST, lengths)
 
 
 def sums_by_width(left: Tensor, right: Tensor, lengths: Tensor) -> Tensor:

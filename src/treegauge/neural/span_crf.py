@@ -12,14 +12,15 @@ The distribution is that of :class:`~treegauge.parsing.SpanChart`: binary trees,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treegauge.errors import UnknownName, UsageError
-from treegauge.neural.backend import Array, Tensor, as_numpy, is_tensor, torch_module, use_triton
+from treegauge.errors import NoTree, UnknownName, UsageError
+from treegauge.neural.backend import Array, Tensor, as_numpy, in_gradient_mode, is_tensor, torch_module, use_triton
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class SpanCRF:
       the convention of the scores.
     * ``labels``: their names, for trees.
 
-    float16 and bfloat16 are computed in float32. On a CPU all sums are in float64.
+    float16 and bfloat16 are computed in float32. On a CPU all sums are in float64. What stands in ``scores`` beyond a sentence, or
+    below the diagonal, has no effect and no gradient. A tensor's sentence with a score of nan or +inf, or a null score of -inf, has
+    nan for everything; in a NumPy array that is an error.
     """
 
     def __init__(
@@ -62,14 +65,13 @@ class SpanCRF:
         required: Array | None = None,
         labels: Sequence[str] | None = None,
     ) -> None:
-        from treegauge.parsing.span_potentials import null_labels
+        from treegauge.parsing.span_potentials import checked_root, checked_temperature, null_labels
 
         if convention not in CONVENTIONS:
             raise UnknownName("convention", str(convention), CONVENTIONS)
-        if not temperature > 0:
-            raise UsageError(f"temperature must be a number above 0, not {temperature!r}")
-        if not is_tensor(scores):
-            scores = np.asarray(scores)
+        scores = _as_floats(scores)
+        if scores.ndim == 4 and not len(scores):
+            raise UsageError("the batch has no sentence")
         if scores.ndim != 4 or scores.shape[1] != scores.shape[2] or 0 in scores.shape:
             shape = "(B, n, n, labels)" if convention == "inclusive" else "(B, n+1, n+1, labels)"
             raise UsageError(f"{convention} span scores must have shape {shape}, not {tuple(scores.shape)}")
@@ -77,16 +79,19 @@ class SpanCRF:
         if self._fencepost and scores.shape[1] < 2:
             raise UsageError("fencepost scores of n words have n + 1 rows; 1 row is no word")
         self.scores = self._inclusive(scores)
-        self.temperature = temperature
+        self.tracked = bool(scores.requires_grad and torch_module().is_grad_enabled()) if is_tensor(scores) else None
+        self.temperature = checked_temperature(temperature)
         B, n, _, size = self.scores.shape
         self.lengths = checked_lengths(lengths, B, n)
         self.null = null_labels(null, size)
-        self.root = bool(root)
+        self.root = checked_root(root)
         self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
         if len(self.labels) != size:
             raise UsageError(f"{len(self.labels)} names for {size} labels")
         self.allowed = None if allowed is None else self._mask(allowed, [(B, n, n), (B, n, n, size)], "allowed")
         self.required = None if required is None else self._mask(required, [(B, n, n)], "required")
+        if self.required is not None:
+            self.required = self.required.triu() if is_tensor(self.required) else np.triu(self.required)
 
     def _inclusive(self, array: Array) -> Array:
         return array[:, :-1, 1:] if self._fencepost else array
@@ -116,6 +121,7 @@ class SpanCRF:
         return scores if self.temperature == 1 else scores / self.temperature
 
     @cached_property
+    @in_gradient_mode
     def weights(self) -> Weights:
         """The score of each part of a tree, as tensors."""
         return self._weights(self._scaled)
@@ -162,44 +168,80 @@ class SpanCRF:
         n = int(self.lengths[i])
         allowed = None if self.allowed is None else as_numpy(self.allowed[i])[:n, :n]
         required = [] if self.required is None else np.argwhere(as_numpy(self.required[i])[:n, :n]).tolist()
-        return SpanChart(
-            as_numpy(self.scores[i])[:n, :n].astype(np.float64),
-            labels=self.labels,
-            null=self.null or None,
-            root=self.root,
-            temperature=self.temperature,
-            allowed=allowed,
-            required=[(first, last + 1) for first, last in required],
-            **names,
-        )
+        with _naming_sentence(i):
+            return SpanChart(
+                as_numpy(self.scores[i])[:n, :n].astype(np.float64),
+                labels=self.labels,
+                null=self.null or None,
+                root=self.root,
+                temperature=self.temperature,
+                allowed=allowed,
+                required=[(first, last + 1) for first, last in required],
+                **names,
+            )
 
     @cached_property
-    def log_partition(self) -> Array:
-        """log Z (B,): the logarithm of the sum over all trees, -inf if there is none; its gradient are the marginals."""
+    def _possible(self) -> list[SpanChart | None]:
+        """The chart of each sentence by itself; None where there is no tree."""
+        found: list[SpanChart | None] = []
+        for i in range(len(self.lengths)):
+            try:
+                chart = self._chart(i)
+                found.append(chart if chart.log_partition > -np.inf else None)
+            except NoTree:
+                found.append(None)
+        return found
+
+    @cached_property
+    @in_gradient_mode
+    def _log_partition(self) -> Array:
+        """log Z in the type that is computed in: differences of numbers that are near to each other need its digits."""
         if not is_tensor(self.scores):
-            return np.array([chart.log_partition for chart in self.charts])
-        return (self._fused or self._sums).log_partition().to(self.scores.dtype)
+            return np.array([-np.inf if chart is None else chart.log_partition for chart in self._possible])
+        return (self._fused or self._sums).log_partition()
 
     @cached_property
-    def marginals(self) -> Array:
-        """The probability of each labelled constituent: (B, n, n, labels) by first and last word, 0 for null labels."""
+    @in_gradient_mode
+    def _marginals(self) -> Array:
         if not is_tensor(self.scores):
             found = np.zeros(self.scores.shape)
-            for i, chart in enumerate(self.charts):
-                found[i, : chart.n, : chart.n] = chart.posterior
+            for i, chart in enumerate(self._possible):
+                if chart is not None:
+                    found[i, : chart.n, : chart.n] = chart.posterior
             return found
-        if self._fused and not (self.scores.requires_grad and torch_module().is_grad_enabled()):
-            return self._fused.marginals().to(self.scores.dtype)
-        return self.weights.constituents(*self._sums.parts()).to(self.scores.dtype)
+        if self._fused and not self.tracked:
+            return self._fused.marginals()
+        return self.weights.constituents(*self._sums.parts())
+
+    @property
+    def log_partition(self) -> Array:
+        """log Z (B,): the logarithm of the sum over all trees, -inf if there is none; its gradient are the marginals."""
+        return self._as_given(self._log_partition)
+
+    @property
+    def marginals(self) -> Array:
+        """The probability of each labelled constituent: (B, n, n, labels) by first and last word, 0 for null labels."""
+        return self._as_given(self._marginals)
+
+    @property
+    def entropy(self) -> Array:
+        """The entropy of each sentence's tree, in nats (B,); nan if there is none."""
+        return self._as_given(self._entropy)
 
     @cached_property
-    def entropy(self) -> Array:
-        """The entropy of each sentence's tree, in nats (B,)."""
+    @in_gradient_mode
+    def _entropy(self) -> Array:
         if not is_tensor(self.scores):
-            return np.array([chart.entropy() for chart in self.charts])
-        p = self.marginals
+            return np.array([np.nan if chart is None else chart.entropy() for chart in self._possible])
+        p, z = self._marginals, self._log_partition
         worth = self.weights.label.masked_fill(p <= 0, 0.0)
-        return self.log_partition - (p * worth).sum((1, 2, 3))
+        return z.masked_fill(z == -np.inf, np.nan) - (p * worth).sum((1, 2, 3))
+
+    def _as_given(self, value: Array) -> Array:
+        """A result in the type of the scores; no part of a graph where torch records none."""
+        if not is_tensor(value):
+            return value
+        return value.to(self.scores.dtype) if torch_module().is_grad_enabled() else value.detach().to(self.scores.dtype)
 
     def log_probability(self, trees: Sequence[Tree] | Array) -> Array:
         """The logarithm of the probability of each sentence's tree (B,).
@@ -207,11 +249,14 @@ class SpanCRF:
         A tree's words stand under tags, which are no constituents. Instead of trees an array (B, n, n) may give the number of
         each constituent's label by first and last word (or by fenceposts), and -1 or a null label where there is none.
         """
-        target = self.targets(trees)
+        return self._as_given(self._log_probability(self.targets(trees)))
+
+    @in_gradient_mode
+    def _log_probability(self, target: Array) -> Array:
         if not is_tensor(self.scores):
-            return np.array([self._score_of(i, target[i]) - chart.log_partition for i, chart in enumerate(self.charts)])
+            return np.array([self._score_of(i, target[i]) for i in range(len(target))]) - self._log_partition
         score = self._tree_scores(target)
-        return score.masked_fill(score < -1e29, -np.inf).to(self.scores.dtype) - self.log_partition
+        return score.masked_fill(score < -1e29, -np.inf) - self._log_partition
 
     def _tree_scores(self, target: Array) -> Tensor:
         """The score of each sentence's tree (B,): of its constituents only, so that no array of all labels is made."""
@@ -230,31 +275,45 @@ class SpanCRF:
         return score if self.required is None else score.masked_fill((self.required & (target < 0)).flatten(1).any(1), NEVER)
 
     def _score_of(self, i: int, target: Array) -> float:
-        where = np.argwhere(target >= 0)
+        where, chart = np.argwhere(target >= 0), self._possible[i]
+        if chart is None:
+            return np.nan
         if self.required is not None and (self.required[i] & (target < 0)).any():
             return -np.inf
-        return float(sum(self.charts[i].potentials.label[s, last, target[s, last]] for s, last in where.tolist()))
+        return float(sum(chart.potentials.label[s, last, target[s, last]] for s, last in where.tolist()))
 
     def loss(self, trees: Sequence[Tree] | Array, reduction: Literal["mean", "sum", "none"] = "mean") -> Array:
         """The negative log-likelihood of the right trees, a sentence's on average; see :meth:`log_probability`."""
         if reduction not in ("mean", "sum", "none"):
             raise UnknownName("reduction", str(reduction), ["mean", "sum", "none"])
-        loss = -self.log_probability(trees)
-        return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+        loss = -self._log_probability(self.targets(trees))
+        return self._as_given(loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum())
 
     def targets(self, trees: Sequence[Tree] | Array) -> Array:
         """The number of each constituent's label (B, n, n) by first and last word, -1 where there is none; checked."""
-        if is_tensor(trees) or isinstance(trees, np.ndarray):
-            target = self._inclusive(np.asarray(as_numpy(trees), np.int64)).copy()
+        given: Any = trees
+        numbered = is_tensor(trees) or isinstance(trees, np.ndarray)
+        if numbered:
+            target = np.asarray(as_numpy(given))
+            if target.dtype.kind not in "iu":
+                raise UsageError(f"targets must be whole numbers, not {target.dtype}")
+            target = self._inclusive(target).astype(np.int64)
         else:
-            target = encode(trees, self.labels, self.scores.shape[1])
+            target = encode(given, self.labels, self.scores.shape[1])
         if target.shape != tuple(self.scores.shape[:3]):
             raise UsageError(f"targets of shape {target.shape} do not fit scores of shape {tuple(self.scores.shape)}")
+        if target.max() >= len(self.labels):
+            raise UsageError(f"a target of {target.max()}, but the labels are numbered from 0 to {len(self.labels) - 1}")
         target[np.isin(target, self.null)] = -1
+        crossing = _has_crossing(target >= 0) if numbered else np.zeros(len(target), np.bool_)
         for i, n in enumerate(self.lengths.tolist()):
             real = target[i] >= 0
             if real.sum() != np.triu(real[:n, :n]).sum():
                 raise UsageError(f"sentence {i + 1}: a constituent lies beyond its {n} words")
+            if not numbered and len(given[i].words) != n:
+                raise UsageError(f"sentence {i + 1}: a tree over {len(given[i].words)} words, but a length of {n}")
+            if crossing[i]:
+                raise UsageError(f"sentence {i + 1}: constituents cross each other, so they make no tree")
             if self.null and self.root and target[i, 0, n - 1] < 0:
                 raise UsageError(f"sentence {i + 1}: the whole sentence is no constituent; root=False allows that")
             if not self.null and real.sum() != 2 * n - 1:
@@ -273,14 +332,18 @@ class SpanCRF:
 
         Objectives and their options are those of :meth:`treegauge.parsing.SpanChart.argmax`.
         """
-        posterior = as_numpy(self.marginals) if is_tensor(self.scores) and objective != "viterbi" else None
+        for name, lines in (("words", words), ("tags", tags)):
+            if lines is not None and len(lines) != len(self.lengths):
+                raise UsageError(f"{name} of {len(lines)} sentences for a batch of {len(self.lengths)}")
+        posterior = as_numpy(self._marginals) if is_tensor(self.scores) and objective != "viterbi" else None
         found: list[Best] = []
         for i, n in enumerate(self.lengths.tolist()):
             names: dict[str, Any] = {"words": None if words is None else words[i], "tags": None if tags is None else tags[i]}
             chart = self._chart(i, **names)
             if posterior is not None:
                 chart.posterior = posterior[i, :n, :n].astype(np.float64)
-            found.append(chart.argmax(objective, **options))
+            with _naming_sentence(i, NoTree):
+                found.append(chart.argmax(objective, **options))
         return found
 
     def __repr__(self) -> str:
@@ -299,6 +362,8 @@ def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
     number = {name: X for X, name in reversed(list(enumerate(labels)))}
     target = np.full((len(trees), n, n), -1, np.int64)
     for i, tree in enumerate(trees):
+        if not isinstance(tree, Tree):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"sentence {i + 1}: a {type(tree).__name__} is no tree; Tree.parse reads one from its brackets")
         for (s, t), label in labelled_spans(tree, tags=True).items():
             if label not in number:
                 raise UsageError(f"sentence {i + 1}: {label!r} is not one of the labels")
@@ -310,7 +375,38 @@ def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
 
 def checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
     """The lengths of a batch's sentences as a NumPy array."""
-    found = np.full(B, n, np.int64) if lengths is None else np.array(as_numpy(lengths), np.int64)
-    if found.shape != (B,) or (found < 1).any() or (found > n).any():
-        raise UsageError(f"lengths must be {B} numbers from 1 to {n}, not {found.tolist()}")
-    return found
+    found = np.full(B, n, np.int64) if lengths is None else np.asarray(as_numpy(lengths))
+    if found.dtype.kind not in "iu" or found.shape != (B,) or (found < 1).any() or (found > n).any():
+        raise UsageError(f"lengths must be {B} whole numbers from 1 to {n}, not {found.tolist()}")
+    return found.astype(np.int64)
+
+
+def _as_floats(scores: Array) -> Array:
+    """An array or tensor of real numbers; whole numbers as floats."""
+    if not is_tensor(scores):
+        array = np.asarray(scores)
+        if array.dtype.kind not in "fiu":
+            raise UsageError(f"span scores must be real numbers, not {array.dtype}")
+        return array
+    torch = torch_module()
+    if scores.is_complex() or scores.dtype == torch.bool:
+        raise UsageError(f"span scores must be real numbers, not {scores.dtype}")
+    return scores if scores.is_floating_point() else scores.to(torch.get_default_dtype())
+
+
+def _has_crossing(real: Any) -> Any:
+    """Whether spans (B, n, n) of a sentence cross: one begins within another, but not at its start, and ends later."""
+    given = real.astype(np.int32)
+    later = given[:, :, ::-1].cumsum(axis=2)[:, :, ::-1] - given
+    after = later.cumsum(axis=1)
+    begins_in = np.diagonal(after, axis1=1, axis2=2)[:, None, :] - after
+    return (real & (begins_in > 0)).any(axis=(1, 2))
+
+
+@contextmanager
+def _naming_sentence(i: int, errors: type[UsageError] = UsageError) -> Generator[None]:
+    """Say in such errors about a chart which sentence it is."""
+    try:
+        yield
+    except errors as error:
+        raise type(error)(f"sentence {i + 1}: {error}") from None

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from treegauge.neural.backend import Tensor
-from treegauge.neural.recursion import NEVER
+from treegauge.neural.recursion import NEVER, within
 
 __all__ = ["Weights", "crossing_required", "log_sum", "make_weights"]
 
@@ -45,11 +45,10 @@ class Weights:
 def make_weights(
     scores: Tensor, lengths: Tensor, null: Sequence[int], root: bool, allowed: Tensor | None, required: Tensor | None
 ) -> Weights:
-    """The weights of a batch of checked scores (B, n, n, labels)."""
-    label = scores
+    """The weights of a batch of checked scores (B, n, n, labels); what stands beyond a sentence has no effect, and no gradient."""
+    label = scores = scores.masked_fill(~within(lengths, scores.shape[1])[..., None], 0.0)
     if null:
-        base = log_sum(scores[..., list(null)])
-        label = (scores - base[..., None]).clone()
+        label = scores - log_sum(scores[..., list(null)])[..., None]
         label[..., list(null)] = NEVER
     if allowed is not None:
         label = label.masked_fill(~(allowed if allowed.ndim == 4 else allowed[..., None]), NEVER)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from treegauge.errors import FormatError, InputError, UsageError
 from treegauge.parsing.span_charts import SpanChart
+from treegauge.tables import number_of
 
 __all__ = ["read_charts", "write_charts"]
 
@@ -39,19 +40,22 @@ def read_charts(path: str | Path, *, null: Sequence[str | int] | None = None, **
     """The charts of a file, one after the other; ``null`` (labels or their numbers) replaces the file's, and further options are
     those of :class:`~treegauge.parsing.SpanChart`."""
     with _Arrays(path) as arrays:
-        labels = [str(label) for label in arrays.get("labels")]
+        labels = arrays.strings("labels")
         convention = str(arrays.get("convention", np.array("inclusive")))
         if convention not in CONVENTIONS:
             raise FormatError(f"convention is {convention!r}; it must be inclusive or fencepost", path=str(path))
-        nulls = _nulls(arrays.get("null", np.zeros(0, np.int64)).tolist() if null is None else null, labels)
-        words, tags = (arrays.get(name, None) for name in ("words", "tags"))
+        nulls = _nulls(np.atleast_1d(arrays.get("null", np.zeros(0, np.int64))).tolist(), labels, str(path))
+        nulls = nulls if null is None else _nulls(null, labels)
+        size = arrays.count()
+        lines = {name: arrays.strings(name) for name in ("words", "tags") if name in arrays.size}
+        for name, own in lines.items():
+            if len(own) != size:
+                verb = "is" if size == 1 else "are"
+                raise FormatError(
+                    f"{name} has {number_of(len(own), 'line')}, but there {verb} {number_of(size, 'chart')}", path=str(path)
+                )
         for number, scores in enumerate(_each(arrays, convention)):
-            named: dict[str, Any] = {}
-            for name, lines in (("words", words), ("tags", tags)):
-                if lines is not None:
-                    if number >= len(lines):
-                        raise FormatError(f"{name} has {len(lines)} lines, but there are more charts", path=str(path))
-                    named[name] = str(lines[number]).split()
+            named: dict[str, Any] = {name: own[number].split() for name, own in lines.items()}
             try:
                 yield SpanChart(scores, labels=labels, null=nulls or None, **named, **options)
             except UsageError as error:
@@ -87,7 +91,9 @@ class _Arrays:
             found: Any = np.load(self.path, allow_pickle=False)
         except FileNotFoundError:
             raise InputError("there is no such file", path=self.path) from None
-        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        except ValueError:  # NumPy takes whatever it does not know for a pickle, and recommends to load it as one
+            raise FormatError("not an .npz file of arrays", path=self.path) from None
+        except (OSError, zipfile.BadZipFile, EOFError) as error:
             raise FormatError(f"not an .npz file of arrays ({error})", path=self.path) from None
         if not isinstance(found, Mapping):
             raise FormatError("one array and not an .npz file of several; see the layout", path=self.path)
@@ -111,6 +117,20 @@ class _Arrays:
         except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
             raise FormatError(f"array {name!r} cannot be read ({error})", path=self.path) from None
 
+    def strings(self, name: str) -> list[str]:
+        """An array of strings, one a line."""
+        found = self.get(name)
+        if found.ndim != 1 or found.dtype.kind not in "US":
+            kind = f"{found.dtype} of shape {found.shape}"
+            raise FormatError(f"array {name!r} must have one string for each entry, not {kind}", path=self.path)
+        return [str(text) for text in found.astype(np.str_)]
+
+    def count(self) -> int:
+        """The number of charts."""
+        if "scores" in self.size:
+            return len(np.atleast_1d(self.get("lengths")))
+        return sum(name.startswith("scores.") and name[7:].isdecimal() for name in self.size)
+
 
 def _each(arrays: _Arrays, convention: str) -> Iterator[NDArray[Any]]:
     """The scores of each sentence by first and last word."""
@@ -121,26 +141,32 @@ def _each(arrays: _Arrays, convention: str) -> Iterator[NDArray[Any]]:
             raise FormatError("there is neither an array scores nor scores.0, scores.1 ... without a gap", path=arrays.path)
         for number in numbers:
             one = arrays.get(f"scores.{number}")
+            if fence and (one.ndim != 3 or one.shape[0] != one.shape[1] or len(one) < 2):
+                wanted = "(n+1, n+1, labels), n at least 1"
+                raise FormatError(f"chart {number + 1}: by fenceposts scores must be {wanted}, not {one.shape}", path=arrays.path)
             yield one[:-1, 1:] if fence else one
         return
     scores, lengths = arrays.get("scores"), arrays.get("lengths")
     if scores.ndim != 4 or lengths.shape != scores.shape[:1]:
         shapes = f"{scores.shape} and {lengths.shape}"
         raise FormatError(f"scores and lengths must be (sentences, n, n, labels) and (sentences,), not {shapes}", path=arrays.path)
+    if lengths.dtype.kind not in "iu":
+        raise FormatError(f"lengths must be whole numbers, not {lengths.dtype}", path=arrays.path)
     for one, n in zip(scores, lengths.tolist(), strict=True):
         if not 1 <= n <= scores.shape[1] - fence:
             raise FormatError(f"a length of {n} does not fit scores of {scores.shape[1] - fence} words", path=arrays.path)
         yield one[:n, 1 : n + 1] if fence else one[:n, :n]
 
 
-def _nulls(given: Sequence[str | int], labels: Sequence[str]) -> list[int]:
-    """Null labels by name or number."""
+def _nulls(given: Sequence[Any], labels: Sequence[str], path: str | None = None) -> list[int]:
+    """Null labels by name or number; ``path``: the file that they stand in."""
     found: list[int] = []
     for label in given:
         if isinstance(label, str) and label in labels:
             found.append(labels.index(label))
-        elif isinstance(label, int) or label.removeprefix("-").isdecimal():
+        elif isinstance(label, int) or (isinstance(label, str) and label.removeprefix("-").isdecimal()):
             found.append(int(label))
         else:
-            raise UsageError(f"null label {label!r} is not one of the labels: {', '.join(labels[:20])}")
+            message = f"null label {label!r} is not one of the labels: {', '.join(labels[:20])}"
+            raise FormatError(message, path=path) if path else UsageError(message)
     return found

@@ -32,7 +32,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.objectives import MetricRate, Score, consensus, with_metric
@@ -45,6 +45,8 @@ from treegauge.parsing.span_potentials import (
     Required,
     as_array,
     as_half_open,
+    checked_root,
+    checked_temperature,
     log_sums,
     null_labels,
     potentials,
@@ -53,6 +55,7 @@ from treegauge.parsing.span_potentials import (
 )
 from treegauge.parsing.span_trees import best_trees, labelled_spans, make_tree, spans_below
 from treegauge.spelling import british
+from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 
 __all__ = ["KINDS", "SPAN_OBJECTIVES", "Confidence", "Marginals", "SpanChart", "decode", "marginals"]
@@ -60,6 +63,8 @@ __all__ = ["KINDS", "SPAN_OBJECTIVES", "Confidence", "Marginals", "SpanChart", "
 Float64 = NDArray[np.float64]
 Kind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")
+ROUNDING = 0.001
+"""By how much posteriors in float16 or float32 may leave the range from 0 to 1."""
 
 
 class Marginals(NamedTuple):
@@ -113,13 +118,18 @@ class SpanChart:
         self.words = [str(i) for i in range(self.n)] if words is None else list(words)
         self.tags = None if tags is None else list(tags)
         if len(self.labels) != size or len(self.words) != self.n or (self.tags is not None and len(self.tags) != self.n):
-            raise UsageError(f"scores of shape {self.scores.shape} need {size} labels, {self.n} words, {self.n} tags (or none)")
+            given = [number_of(len(self.labels), "label"), number_of(len(self.words), "word")]
+            given += [] if self.tags is None else [number_of(len(self.tags), "tag")]
+            wanted = f"{size} labels, {self.n} words, {self.n} tags (or none)"
+            raise UsageError(f"scores of shape {self.scores.shape} need {wanted}; given: {', '.join(given)}")
         self.null = null_labels(null, size)
-        if not isinstance(root, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise UsageError(f"root says whether the whole sentence must be a constituent: True or False, not {root!r}")
+        self.root, self.temperature = checked_root(root), checked_temperature(temperature)
         if kind == "posteriors" and temperature != 1:
             raise UsageError("a temperature needs potentials: posteriors are what they are")
-        self.root, self.temperature = root, temperature
+        if kind == "posteriors" and not (self.scores.min() >= -ROUNDING and self.scores.max() <= 1 + ROUNDING):
+            raise UsageError("posteriors must lie between 0 and 1; scores of other kinds are potentials")
+        if kind == "potentials" and self.null and (self.scores[:, :, self.null].max(axis=2) == -np.inf).any():
+            raise UsageError("the null score of a span must not be -inf; name spans that must be constituents in required=")
         self.allowed = None if allowed is None else as_half_open(allowed, self.n, size)
         self.required, by_label = required_spans(required, self.n, self.labels)
         if by_label is not None:
@@ -129,7 +139,7 @@ class SpanChart:
     def with_temperature(self, temperature: float) -> SpanChart:
         """The same chart at another temperature."""
         other = copy.copy(self)
-        other.temperature = temperature
+        other.temperature = checked_temperature(temperature)
         for name in ("potentials", "posterior"):
             other.__dict__.pop(name, None)
         return other
@@ -180,7 +190,7 @@ class SpanChart:
             required=self.required if self.required.any() else None,
         )
         if made.log_partition == -math.inf:
-            raise UsageError("every tree over these spans has potential 0 (score -inf)")
+            raise NoTree("every tree over these spans has potential 0 (score -inf)")
         return made
 
     @property
@@ -414,7 +424,7 @@ def _best_sum(chart: SpanChart, worth: Float64, *, optional: bool, name: str | N
     own = np.where(spans_crossing(chart.required), -np.inf, own)
     value, split = best_tree(own, own, n)
     if value == -math.inf:
-        raise UsageError("no tree fits the allowed and required spans")
+        raise NoTree("no tree fits the allowed and required spans")
     shown = must | (possible & ((worth > 0) | (not optional)))
     label = chart.posterior.argmax(axis=2)
     if chart.null:

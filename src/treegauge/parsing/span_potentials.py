@@ -16,10 +16,22 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import UsageError
+from treegauge.errors import NoTree, UsageError
 from treegauge.parsing.span_kernels import SpanInside, inside_of_spans, log_partition, parts_of_spans
 
-__all__ = ["Null", "Potentials", "Required", "as_array", "as_half_open", "log_sums", "null_labels", "potentials", "required_spans"]
+__all__ = [
+    "Null",
+    "Potentials",
+    "Required",
+    "as_array",
+    "as_half_open",
+    "checked_root",
+    "checked_temperature",
+    "log_sums",
+    "null_labels",
+    "potentials",
+    "required_spans",
+]
 
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
@@ -86,7 +98,8 @@ def null_labels(null: Null, size: int) -> list[int]:
     """
     if null is None:
         return []
-    given: list[Any] = [null] if isinstance(null, int | np.integer) else list(null)
+    plain: Any = cast(Any, null).tolist() if hasattr(null, "tolist") else null
+    given: list[Any] = list(cast("Iterable[Any]", plain)) if isinstance(plain, Iterable) else [plain]
     for label in given:
         if isinstance(label, bool) or not isinstance(label, int | np.integer) or not -size <= label < size:
             raise UsageError(f"null must be the number of a label, from {-size} to {size - 1}, not {label!r}")
@@ -94,6 +107,23 @@ def null_labels(null: Null, size: int) -> list[int]:
     if not chosen or len(chosen) == size:
         raise UsageError(f"{len(chosen)} of {size} labels are null: at least one must be, and one must not")
     return chosen
+
+
+def checked_temperature(temperature: float) -> float:
+    """A temperature that scores can be divided by."""
+    try:
+        if temperature > 0 and math.isfinite(temperature):
+            return float(temperature)
+    except TypeError:
+        pass
+    raise UsageError(f"temperature must be a number above 0, not {temperature!r}")
+
+
+def checked_root(root: bool) -> bool:
+    """Whether the whole sentence must be a constituent."""
+    if not isinstance(root, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"root says whether the whole sentence must be a constituent: True or False, not {root!r}")
+    return root
 
 
 def potentials(
@@ -109,15 +139,10 @@ def potentials(
 
     A group of children may have any span that crosses no required one.
     """
-    if not (temperature > 0 and math.isfinite(temperature)):
-        raise UsageError(f"temperature must be a number above 0, not {temperature!r}")
     n = len(scores)
-    label = scores / temperature
+    label = scores / checked_temperature(temperature)
     if null:
-        base = log_sums(label[:, :, null])
-        if not np.isfinite(base[np.triu_indices(n)]).all():
-            raise UsageError("the null score of a span must not be -inf; name spans that must be constituents in required=")
-        label = label - base[:, :, None]
+        label = label - log_sums(label[:, :, null])[:, :, None]
         label[:, :, null] = -np.inf
     if allowed is not None:
         label = np.where(allowed if allowed.ndim == 3 else allowed[:, :, None], label, -np.inf)
@@ -154,7 +179,13 @@ def as_array(scores: Any) -> Float64:
             scores = cast(Any, np).from_dlpack(scores)
         except (BufferError, RuntimeError, TypeError):  # a type that NumPy does not have, such as bfloat16
             scores = scores.tolist()
-    array = np.array(scores, np.float64)
+    try:
+        array = np.asarray(scores)
+    except ValueError as error:
+        raise UsageError(f"span scores must be an array (n, n, labels): {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise UsageError(f"span scores must be real numbers, not {array.dtype}")
+    array = np.array(array, np.float64)
     if array.ndim != 3 or array.shape[0] != array.shape[1] or 0 in array.shape:
         raise UsageError(f"span scores must be an array (n, n, labels), not of shape {array.shape}")
     if np.isnan(array[np.triu_indices(len(array))]).any() or (array == np.inf).any():
@@ -187,7 +218,7 @@ def required_spans(required: Required, n: int, names: Sequence[str]) -> tuple[Bo
             allowed = np.ones((n, n, len(names)), np.bool_) if allowed is None else allowed
             allowed[start, end - 1] &= np.array([name == span[2] for name in names])
     if found[spans_crossing(found)].any():
-        raise UsageError("required spans cross each other")
+        raise NoTree("required spans cross each other")
     return found, allowed
 
 
