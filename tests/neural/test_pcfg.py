@@ -52,8 +52,10 @@ def test_counts_as_learning_has_them() -> None:
     exact, found = expect_dense(grammar, cut_blocks(sentences)), expect_on_device(grammar, sentences, "cpu")
     for a, b in zip(exact, found, strict=True):
         assert np.allclose(a, b, atol=1e-12)
-    with pytest.raises(UsageError, match="cannot be used"):
-        expect_on_device(grammar, sentences, "nowhere")
+    for device in ("nowhere", "meta", ""):
+        with pytest.raises(UsageError, match="cannot be used") as caught:
+            expect_on_device(grammar, sentences, device)
+        assert len(str(caught.value)) < 250
 
 
 @pytest.mark.torch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -32,9 +33,9 @@ def on_device(name: str) -> Any:
     torch = torch_module()
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device)
+        torch.zeros(1, device=device).tolist()
     except (RuntimeError, AssertionError) as error:
-        raise UsageError(f"device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"device {name!r} cannot be used: {textwrap.shorten(str(error), 160)}") from None
     return device
 
 
