@@ -4,7 +4,7 @@ Traces become discontinuities, as in the discontinuous Penn Treebank of Evang & 
 ``*ICH*-1`` or ``*EXP*-1`` stands for is moved to where the trace is. A grammar is trained on the trees with every node that has
 gaps split into its blocks (Boyd 2007), the development sentences are parsed over their gold tags, and the pieces are merged again.
 
-    python experiments/discontinuous_wsj.py TRAIN DEV [--longest 25] [--sentences 300]
+    python experiments/discontinuous_wsj.py TRAIN DEV [--longest 40] [--sentences 400]
 
 writes results/discontinuous_wsj.json beside this script. Only counts and rates leave the treebank.
 """
@@ -118,8 +118,8 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("train")
     arguments.add_argument("dev")
-    arguments.add_argument("--longest", type=int, default=25)
-    arguments.add_argument("--sentences", type=int, default=300)
+    arguments.add_argument("--longest", type=int, default=40)
+    arguments.add_argument("--sentences", type=int, default=400)
     chosen = arguments.parse_args()
     moved: Counter[str] = Counter()
     train, dev = (converted(path, chosen.longest, moved) for path in (chosen.train, chosen.dev))

@@ -56,7 +56,9 @@ TIGER = """\
 <corpus id="T"><body>
 <s id="s1"><graph root="s1_VROOT"><terminals>
 <t id="s1_1" word="Ross" lemma="Ross" pos="NE" morph="Nom.Sg" case="nom"/>
-<t id="s1_2" word="," pos="$," /><t id="s1_3" word="sagt &amp; geht" pos="VVFIN"/></terminals><nonterminals>
+<t id="s1_2" word="," pos="$," />
+<t id="s1_3" word="sagt &amp; geht" pos="VVFIN"><secedge label="HD" idref="s1_500"/></t></terminals>
+<nonterminals>
 <nt id="s1_500" cat="S"><edge label="SB" idref="s1_1"/><edge label="HD" idref="s1_3"/></nt>
 <nt id="s1_VROOT" cat="VROOT"><edge label="--" idref="s1_500"/><edge label="--" idref="s1_2"/></nt>
 </nonterminals></graph></s>
@@ -72,7 +74,8 @@ ALPINO = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <treebank><alpino_ds version="1.3">
 <node begin="0" end="4" cat="top" rel="top"><node begin="0" end="3" cat="smain" rel="--">
-<node begin="0" end="3" cat="inf" rel="vc" index="1"><node begin="0" end="1" pos="pron" rel="obj1" lemma="dat" word="Dat"/>
+<node begin="0" end="3" cat="inf" rel="vc" index="1">
+<node begin="0" end="1" pos="pron" rel="obj1" lemma="dat" word="Dat" index="2"/>
 <node begin="2" end="3" pos="verb" rel="hd" lemma="doen" pt="ww" word="doen"/><node rel="su" index="2"/></node>
 <node begin="1" end="2" pos="verb" rel="hd" word="wil &amp;"/></node><node begin="3" end="4" pos="punct" rel="--" word="."/></node>
 <sentence sentid="x1">Dat wil doen .</sentence></alpino_ds></treebank>
@@ -168,7 +171,7 @@ def comes_back(bank: Treebank) -> None:
         except WriteError:
             continue
         reader = {"pretty": "bracketed", "export4": "export"}.get(known.name, known.name)
-        assert list(read(Source("x", text), ReadOptions(format=reader, features=True))) == list(bank)
+        assert list(read(Source("x", text), ReadOptions(format=reader, features=True, secondary=True))) == list(bank)
 
 
 def fuzz(seed: int, count: int) -> None:
@@ -184,6 +187,7 @@ def fuzz(seed: int, count: int) -> None:
             functions=random_.random() < 0.8,
             features=random_.random() < 0.5,
             attach_punctuation=random_.random() < 0.7,
+            secondary=random_.random() < 0.5,
         )
         text_module.CHUNK_BYTES = random_.choice((4, 7, 50, 1 << 20))
         try:

@@ -152,6 +152,12 @@ def test_index_nodes_that_stand_for_nothing_with_words_are_left_out() -> None:
     source = Source("x.alpino", text.encode())
     for options in (ReadOptions(), ReadOptions(secondary=True)):
         assert str(read(source, options)[0]) == "(top (smain (n-su Jan) (v-hd wil)))"
+    with_child = text.replace(
+        '<node rel="obj1" index="2"/>', '<node rel="mod" index="3"><node word="nu" pos="b" begin="2"/></node>'
+    )
+    for options in (ReadOptions(), ReadOptions(secondary=True)):
+        tree = read(Source("x.alpino", with_child.encode()), options)[0]
+        assert str(tree) == "(top (smain (n-su Jan) (v-hd wil) (-mod (b nu))))", "a node without a category is no index node"
     twice = text.replace('word="wil"', 'word="wil" index="1"')
     (error,) = examine(Source("x.alpino", twice.encode())).errors
     assert "two nodes with words have the index '1'" in error.problem
@@ -164,6 +170,7 @@ def test_index_nodes_that_stand_for_nothing_with_words_are_left_out() -> None:
         ("(S (NP##id=1## (N##sec=SB:1## a)) (VP##id=1## (V b)))", "two nodes"),
         ("(S##sec=SB:1## (NP##id=1## (N a)) (V b))", "the root"),
         ("(S (N##id=1## a) (V##sec=SB:1## b))", "from the tag"),
+        ("(S (NP##sec=SB:1##) (VP##id=1## (V b)))", "without words|has no words"),
     ],
 )
 def test_edges_that_cannot_be_written(tree: str, problem: str) -> None:

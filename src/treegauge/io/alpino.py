@@ -69,6 +69,7 @@ class _Handler(XmlHandler[Graph]):
         self.graph: Graph | None = None
         self.path_down: list[str] = []
         self.words: dict[int, Word] = {}
+        self.standing: dict[str, SecondaryEdge] = {}  # elements that stand for others
         self.indexed: dict[str, str | int] = {}  # what has words and an index: the name of a node, or the place of a word
         self.elements = 0
 
@@ -81,7 +82,8 @@ class _Handler(XmlHandler[Graph]):
         if element == "alpino_ds":
             self.count += 1
             self.graph = Graph(attributes.get("id", str(self.count)), self.line, has_root=False)
-            self.path_down, self.words, self.indexed, self.elements, self.has_errors = [], {}, {}, 0, False
+            self.path_down, self.words, self.elements, self.has_errors = [], {}, 0, False
+            self.standing, self.indexed = {}, {}
         elif self.graph is not None and element == "sentence":
             self.graph.name = attributes.get("sentid", self.graph.name)
         elif self.graph is not None and element == "node":
@@ -95,10 +97,13 @@ class _Handler(XmlHandler[Graph]):
         name = f"n{self.elements}"
         self.path_down.append(name)
         index = attributes.get("index", "") if self.options.secondary else ""
+        if parent in self.standing:  # it has a child, so it stands for nothing else: a node without a category
+            edge = self.standing.pop(parent)
+            graph.nodes[parent] = GraphNode(join_label(LabelParts(NONE, edge.function), self.options), edge.above, edge.line)
         if "word" in attributes:
             self._word(attributes, parent)
         elif index and not attributes.get("cat"):
-            graph.secondary.append(SecondaryEdge(index, attributes.get("rel") or NONE, parent, self.line, self.column))
+            self.standing[name] = SecondaryEdge(index, attributes.get("rel") or NONE, parent, self.line, self.column)
             return
         else:
             parts = LabelParts(attributes.get("cat") or NONE, _function(attributes))
@@ -143,7 +148,7 @@ class _Handler(XmlHandler[Graph]):
     def _resolve_indices(self, graph: Graph, number: dict[int, int], removed: set[str]) -> None:
         """Give secondary edges the words and nodes that their indices stand for, without those from or to what has no words."""
         edges: list[SecondaryEdge] = []
-        for edge in graph.secondary:
+        for edge in self.standing.values():
             below = self.indexed.get(str(edge.below))
             if below is None:
                 self.has_errors = True
@@ -239,6 +244,8 @@ def _index_nodes(tree: Tree, edges: list[TreeEdge]) -> tuple[dict[int, int], dic
         of_nodes = [places for node, places, _ in walk(tree) if isinstance(node, Tree)]
         for edge in edges:
             places = of_nodes[edge.below]
+            if not places:
+                raise WriteError("a secondary edge leads to a node without words: Alpino XML cannot hold it.\n  Remove it first.")
             span = f'begin="{places[0]}" end="{places[-1] + 1}"'
             element = f'<node index="{index[edge.below]}" {span} rel={attribute_text(edge.function)}/>'
             elements.setdefault(edge.above, []).append(element)

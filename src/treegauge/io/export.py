@@ -196,6 +196,8 @@ class _ExportScanner:
         """The edges in the pairs of columns after the parent, up to a comment."""
         found = list(_COLUMN.finditer(self.line))[width:]
         end = next((k for k, column in enumerate(found) if column[0].startswith(b"%%")), len(found))
+        text = self.line.decode("utf-8", "replace")
+        before, place = 0, 1
         for k in range(0, end, 2):
             if k + 1 == end or not found[k + 1][0].isdigit():
                 problem = "a secondary edge needs two columns, its function and the number of its parent"
@@ -204,9 +206,9 @@ class _ExportScanner:
                 function = found[k][0].decode("utf-8")
             except UnicodeDecodeError:
                 raise self._bad_bytes() from None
-            column = len(self.line[: found[k].start()].decode("utf-8", "replace")) + 1
-            text = self.line.decode("utf-8", "replace")
-            yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, column, text)
+            place += len(self.line[before : found[k].start()].decode("utf-8", "replace"))
+            before = found[k].start()
+            yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, place, text)
 
     def _label(self, columns: tuple[bytes, ...]) -> str:
         """The label that the columns between word and parent make; most of them come again and again."""

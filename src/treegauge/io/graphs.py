@@ -171,7 +171,7 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         *(("node", node.line, node.parent) for node in graph.nodes.values()),
     ):
         if parent not in below:
-            raise _fault(f"a {kind} has the parent {parent}, which is not there", graph, line, path)
+            raise _fault(f"a {kind} has the parent {parent[:60]}, which is not there", graph, line, path)
     for name, node in graph.nodes.items():
         below[node.parent].append(name)
     top_down: list[str] = []
@@ -209,11 +209,11 @@ def _check_secondary(graph: Graph, path: str) -> None:
     has_root = graph.has_root or n_tops != 1
     for edge in graph.secondary:
         if edge.above not in graph.nodes and not (edge.above == ROOT and has_root):
-            problem = f"a secondary edge comes from {edge.above!r}, which is no node of the sentence"
+            problem = f"a secondary edge comes from {edge.above[:60]!r}, which is no node of the sentence"
         elif not has_root and not isinstance(edge.below, int) and graph.nodes[edge.below].parent == ROOT:
             problem = "a secondary edge leads to the root"
         elif not is_function(edge.function):
-            problem = f"the function {edge.function!r} of a secondary edge has a blank, '|' or '#', which a label cannot hold"
+            problem = f"the function {edge.function[:60]!r} of a secondary edge has a blank, '|' or '#', which a label cannot hold"
         else:
             continue
         problem = f"sentence {graph.name}: {problem}"
