@@ -196,3 +196,35 @@ def _slow_square(wait: float, number: int) -> int:
         raise ValueError(number)
     time.sleep(wait if number % 2 else 0)
     return number**2
+
+
+INHERITING = """
+import sys, threading
+from treegauge.engines.processes import Processes
+
+class Loaded:
+    def __reduce__(self):
+        return str, ("packed",)
+
+def kind(shared, item):
+    return type(shared).__name__
+
+if __name__ == "__main__":
+    if "--thread" in sys.argv:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    with Processes(2, inherit="--inherit" in sys.argv) as engine:
+        print(*engine.map(kind, Loaded(), range(3)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(["--inherit"], "Loaded"), (["--inherit", "--thread"], "str"), ([], "str")],
+    ids=["copy", "thread", "new"],
+)
+def test_workers_inherit_what_is_loaded_unless_threads_forbid_it(words: list[str], expected: str, tmp_path: Path) -> None:
+    """A copy of this process has the shared value itself; a process that began anew has what was packed."""
+    script = tmp_path / "inheriting.py"
+    script.write_text(INHERITING)
+    done = subprocess.run([sys.executable, str(script), *words], check=True, capture_output=True, text=True)
+    assert set(done.stdout.split()) == ({expected} if sys.platform == "linux" else {"str"})

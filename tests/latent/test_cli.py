@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.latent.test_training import FAST, bank
 
 from treegauge.cli._group import treegauge
-from treegauge.engines import open_engine
+from treegauge.engines.processes import Processes
 from treegauge.errors import TreegaugeError
 from treegauge.grammar.latent.model import save_latent
 from treegauge.learning.latent.training import train_latent
@@ -53,13 +53,19 @@ def test_a_long_file_is_parsed_by_processes(folder: Path, monkeypatch: pytest.Mo
     """The same bytes as by one, and an interrupted run is resumed in the middle of a block."""
     monkeypatch.setattr("treegauge.cli.parse.SMALL_BLOCK", 3)
     monkeypatch.setattr("treegauge.cli.parse.MANY", 6)
-    opened: list[str] = []
-    monkeypatch.setattr("treegauge.cli.parse.open_engine", lambda name: opened.append(name) or open_engine(name))
+    opened: list[int] = []
+
+    class Recorded(Processes):
+        def __init__(self, workers: int, *, inherit: bool = False) -> None:
+            opened.append(workers)
+            super().__init__(workers, inherit=inherit)
+
+    monkeypatch.setattr("treegauge.engines.processes.Processes", Recorded)
     (folder / "long.txt").write_text("".join(f"{line}\n" for line in 3 * WORDS[:2] + WORDS), "utf-8")
     plain, _ = run(folder, "parse", "m.model", "long.txt", "--jobs", "1")
     assert not opened
     assert run(folder, "parse", "m.model", "long.txt", "--jobs", "2")[0] == plain
-    assert opened == ["local:2"]
+    assert opened == [2]
     (folder / "out.mrg").write_text("".join(f"{line}\n" for line in plain.splitlines()[:2]), "utf-8")
     _, said = run(folder, "parse", "m.model", "long.txt", "--jobs", "2", "-o", "out.mrg", "--resume")
     assert (folder / "out.mrg").read_text("utf-8") == plain

@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ import click
 from treegauge.cli._engines import Sharded, engine_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, spare_inputs
-from treegauge.engines import Engine, open_engine
-from treegauge.errors import UnknownName, UsageError
+from treegauge.engines import Engine
+from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, Kind, read_sentences
@@ -41,6 +41,8 @@ MANY = 256
 """More sentences than these are worth starting processes for."""
 SMALL_BLOCK = 16
 """The number of sentences that a process of this machine parses at a time."""
+_USUAL = 10
+"""The number of words of a sentence that takes little time to parse, and all kernels."""
 MOST_UNKNOWN = 5
 """So many words that are not in the grammar are named; the others are counted."""
 PRUNE_EVERY = 10
@@ -273,10 +275,36 @@ def _parse_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
 
 
 def _parse_in_processes(job: ParseJob, blocks: Iterator[SentenceBlock]) -> Iterator[ParseRecord]:
-    """Parse block by block: two threads of one process would wait for each other while trees are built."""
-    with closing(open_engine(f"local:{job.jobs}")) as engine:
-        for records in engine.map(parse_block, replace(job, jobs=1), blocks):
+    """Parse block by block: two threads of one process would wait for each other while trees are built.
+
+    The processes begin here and not when the first parse is taken, as copies of this one after it has loaded the kernels: before
+    a progress bar has begun a thread, which would forbid copies.
+    """
+    from treegauge.engines.processes import Processes
+
+    first = next(blocks)
+    _load_kernels(job, first)
+    engine = Processes(job.jobs, inherit=True)
+    found = engine.map(parse_block, replace(job, jobs=1), itertools.chain([first], blocks))
+    try:
+        begun = next(found)
+    except BaseException:
+        engine.close()
+        raise
+    return _records(engine, itertools.chain([begun], found))
+
+
+def _records(engine: Engine, found: Iterator[list[ParseRecord]]) -> Iterator[ParseRecord]:
+    with closing(engine):
+        for records in found:
             yield from records
+
+
+def _load_kernels(job: ParseJob, block: SentenceBlock) -> None:
+    """Load the kernels by parsing a sentence of a block; what is wrong with it will be said in its turn."""
+    sentences = [sentence for _, sentence in block.read(job)]
+    with suppress(TreegaugeError):
+        list(job.parser.parse_all([min(sentences, key=lambda sentence: abs(len(sentence.words) - _USUAL))], 1))
 
 
 def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:

@@ -11,7 +11,9 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 import tempfile
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -59,6 +61,9 @@ def _call(name: str, packed: Callable[[], bytes], item: Any) -> Any:
 class Processes(EngineBase):
     """Worker processes of this machine; they start when there is work, and stay until the engine is closed.
 
+    With ``inherit`` they begin as copies of this process, where the system has that and no other thread runs here: what is loaded
+    here is then not loaded again by each of them.
+
     >>> import operator
     >>> with Processes(2) as engine:
     ...     list(engine.map(operator.mul, 3, range(4)))
@@ -67,8 +72,8 @@ class Processes(EngineBase):
 
     in_process = False
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    def __init__(self, workers: int, *, inherit: bool = False) -> None:
+        self.workers, self._inherit = workers, inherit
         self._folder: str | None = None
         self._executor: ProcessPoolExecutor | None = None
 
@@ -83,15 +88,20 @@ class Processes(EngineBase):
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
         path = Path(self._folder) / hashlib.sha256(packed).hexdigest()
         path.write_bytes(packed)
+        if self._inherit:
+            _unpacked[str(path)] = function, shared
         try:
             yield from in_order(_ProcessTasks(self, str(path)), items)
         finally:
             path.unlink(missing_ok=True)
+            _unpacked.pop(str(path), None)
 
     def executor(self) -> ProcessPoolExecutor:
         """The workers; new ones if the last pool broke."""
         if self._executor is None:
-            self._executor = _executor(self.workers)
+            # After the first pool this process has had threads, and they may have left locks behind.
+            self._executor = _executor(self.workers, copies=self._inherit and _can_be_copied())
+            self._inherit = False
         return self._executor
 
     def give_up(self, executor: ProcessPoolExecutor | None) -> None:
@@ -108,9 +118,15 @@ class Processes(EngineBase):
             self._folder = None
 
 
-def _executor(workers: int) -> ProcessPoolExecutor:
-    # Spawned, not forked: this process may have threads.
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin, initargs=(workers,))
+def _can_be_copied() -> bool:
+    """Whether this process may be forked: on Linux, if it has a single thread."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def _executor(workers: int, *, copies: bool = False) -> ProcessPoolExecutor:
+    # Unless asked for, spawned and not forked: this process may have threads.
+    context = multiprocessing.get_context("fork" if copies else "spawn")
+    return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(workers,))
 
 
 def _begin(workers: int) -> None:

@@ -154,13 +154,14 @@ class MetricCounts:
         if reproduced is not None:
             self.reproduced.append(reproduced)
         if len(self.rows) == _MOST_BLOCKS:
-            self.join()
+            # A first block that is large already is copied only when the others together are as large.
+            self.join(1 if sum(map(len, self.rows[1:])) < len(self.rows[0]) else 0)
 
-    def join(self) -> None:
-        """Make one block of all, so that what is taken of it later is no copy."""
+    def join(self, first: int = 0) -> None:
+        """Make one block of all, or of all from the ``first`` on, so that what is taken of it later is no copy."""
         for blocks in (self.rows, self.index, self.length, self.status, self.reproduced):
-            if len(blocks) > 1:
-                blocks[:] = [np.concatenate(blocks)]
+            if len(blocks) > first + 1:
+                blocks[first:] = [np.concatenate(blocks[first:])]
 
     def __getstate__(self) -> dict[str, Any]:
         """The state that travels between processes, without the metric, which the receiver knows."""

@@ -221,12 +221,13 @@ def score_systems(
     engine: Engine = IN_PROCESS,
 ) -> list[Result]:
     """The results of all systems by all metrics of a request, which go by ``names``."""
-    counted = count_systems(gold, systems, request, reading, engine)
-    return [
-        _result(system, name, each, counted.counts, counted.digests, inputs)
-        for system, (counted, inputs) in zip(systems, counted, strict=True)
-        for name, each in zip(names, counted.counts.of_metrics, strict=True)
-    ]
+    results: list[Result] = []
+    for system, (counted, inputs) in zip(systems, count_systems(gold, systems, request, reading, engine), strict=True):
+        of_metrics = zip(names, counted.counts.of_metrics, strict=True)
+        results += [_result(system, name, each, counted.counts, counted.digests, inputs) for name, each in of_metrics]
+    if sum(result.sentences.rows.nbytes for result in results if result.sentences is not None) > LARGE_BYTES:
+        return_free_memory()
+    return results
 
 
 def count_systems(
@@ -248,18 +249,21 @@ def count_systems(
         if (counted := _counted_by_kernels(files, request, reading)) is not None:
             results.append((counted, _inputs(files, reading)))
             continue
-        try:
-            with Hasher() as hasher:
-                counts = count_files(files, request, hasher)
-                digests = hasher.digests()
-        finally:
-            for sides in files:
-                for side in sides:
-                    side.close()
-        results.append((HashedCounts(counts, digests), _inputs(files, reading)))
+        results.append((_counted(files, request), _inputs(files, reading)))
         if is_large:
             return_free_memory()
     return results
+
+
+def _counted(files: Sequence[tuple[Trees, Trees]], request: Request) -> HashedCounts:
+    """The counts of all files of a system; nothing else that was needed for them is kept."""
+    try:
+        with Hasher() as hasher:
+            return HashedCounts(count_files(files, request, hasher), hasher.digests())
+    finally:
+        for sides in files:
+            for side in sides:
+                side.close()
 
 
 SMALLEST_BYTES = 2 << 20

@@ -137,17 +137,13 @@ def _draw(drawing: _Drawing, blocks: range) -> list[list[Floats]]:
 def _distinct_columns(paired: Paired) -> tuple[Floats, list[list[int]]]:
     """Each different column once (gold counts are the same for all systems), and for each system where its columns are."""
     numbers: dict[bytes, int] = {}
-    distinct: list[Floats] = []
-    places: list[list[int]] = []
-    for columns in paired.columns:
-        place: list[int] = []
-        for column in map(np.ascontiguousarray, columns.T):
-            number = numbers.setdefault(hashlib.sha256(column.data).digest(), len(numbers))
-            if number == len(distinct):
-                distinct.append(column)
-            place.append(number)
-        places.append(place)
-    return np.stack(distinct, axis=1), places
+    digests = [[hashlib.sha256(np.ascontiguousarray(column).data).digest() for column in columns.T] for columns in paired.columns]
+    places = [[numbers.setdefault(digest, len(numbers)) for digest in of_system] for of_system in digests]
+    distinct = np.empty((len(paired), len(numbers)))
+    for columns, place in zip(paired.columns, places, strict=True):
+        for column, number in zip(columns.T, place, strict=True):
+            distinct[:, number] = column
+    return distinct, places
 
 
 def interval(observed: float, samples: Floats, without_one: Floats, *, level: float, method: str) -> Interval:

@@ -411,7 +411,8 @@ class _Tests:
         exact: dict[str, list[Rates]] = {}
         for shown in dict.fromkeys(metric for metric, _ in names):
             metric = scored_as.get(shown, shown)
-            exact[shown] = [self.table.metric(metric).rates(total_of(rows[sentences])) for rows in self.table.rows(metric)]
+            chosen = (rows if len(sentences) == len(rows) else rows[sentences] for rows in self.table.rows(metric))
+            exact[shown] = [self.table.metric(metric).rates(total_of(rows)) for rows in chosen]
         return exact
 
     def _rate(self, name: Name, system: int, exact: Mapping[str, Sequence[Rates]], drawn: Bootstrap) -> Rate:

@@ -127,8 +127,12 @@ class _Swapped:
     def __init__(self, paired: Paired, a: int, b: int, sentences: NDArray[np.int64], moving: NDArray[np.int64]) -> None:
         self._paired, self._moving = paired, moving
         self._total_a, self._total_b = paired.total(a), paired.total(b)
-        self._a = paired.columns[a][np.ix_(sentences, moving)]
-        self._b = paired.columns[b][np.ix_(sentences, moving)]
+        places = np.ix_(sentences, moving)
+        if paired.exact:
+            self._moved = paired.columns[b][places]
+            self._moved -= paired.columns[a][places]
+            return
+        self._a, self._b = paired.columns[a][places], paired.columns[b][places]
         others = np.setdiff1d(np.arange(len(paired)), sentences)
         self._same = paired.columns[a][np.ix_(others, moving)].sum(axis=0)
 
@@ -137,7 +141,7 @@ class _Swapped:
         total_a = np.repeat(self._total_a, len(swaps), axis=0)
         total_b = np.repeat(self._total_b, len(swaps), axis=0)
         if self._paired.exact:
-            moved = swaps @ (self._b - self._a)
+            moved = swaps @ self._moved
             total_a[:, self._moving] += moved
             total_b[:, self._moving] -= moved
         else:

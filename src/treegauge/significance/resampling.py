@@ -166,6 +166,8 @@ class Paired:
         """Several metrics side by side, so that one pass of resampling serves all of them."""
         if len({len(part) for part in parts}) != 1 or len({len(part.columns) for part in parts}) != 1:
             raise MismatchError("only metrics of the same systems on the same sentences can be resampled together")
+        if len(parts) == 1:
+            return parts[0]
         widths = [part.columns[0].shape[1] for part in parts]
         edges = np.cumsum([0, *widths]).tolist()
 
