@@ -61,6 +61,35 @@ def test_benepar(tags: bool, root: bool) -> None:
     assert given[0].temperature == 2.0
 
 
+def test_a_whole_benepar_parser() -> None:
+    """Lists of words, and input sentences with some fields: words and tags are those of the trees that benepar itself makes."""
+    benepar = package("benepar")
+    parser = benepar.Parser.__new__(benepar.Parser)  # the constructor would download a model
+    parser._parser, parser._language_code, parser._tokenizer_lang, parser.batch_size = (
+        benepar_parser(tags=True, root=True),
+        "en",
+        None,
+        8,
+    )
+    given = [*SENTENCES, benepar.InputSentence(words=["a", "cat"], tags=["D", "N"]), benepar.InputSentence(escaped_words=["dogs"])]
+    charts = benepar_charts(parser, given)
+    for chart, theirs in zip(charts, parser.parse_sents(given), strict=True):
+        assert " ".join(str(theirs).split()) == f"(TOP {chart.argmax('viterbi').tree})"
+    assert charts[2].words[-1] == "-LRB-"
+    assert charts[3].tags == ["D", "N"]
+    assert benepar_charts(parser, []) == []
+    for wrong, inputs, message in (
+        (parser, ["a cat"], "sentence 1 must be words in a list"),
+        (parser._parser, SENTENCES, "sentence 1 must be an input sentence of benepar"),
+        (parser._parser, [benepar.InputSentence(words=["a"])], "sentence 1 has no escaped_words"),
+        (object(), SENTENCES, "object is no benepar parser"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            benepar_charts(wrong, inputs)
+    with pytest.raises(UsageError, match="tags of 1 sentences for 3"):
+        benepar_charts(parser, SENTENCES, tags=[["T"]])
+
+
 def test_supar() -> None:
     """Posteriors are supar's own marginals of spans times its shares of labels; artificial labels do not show."""
     models, structs = package("supar.models.const"), package("supar.structs")
@@ -91,6 +120,8 @@ def test_supar() -> None:
         assert not any("|<>" in node.label for node in tree.nodes())
     with pytest.raises(UsageError, match="4 names for 5 labels"):
         supar_charts(s_span, s_label, lengths, names[:4])
+    with pytest.raises(UsageError, match="words of 1 sentences for a batch of 3"):
+        supar_charts(s_span, s_label, lengths, names, words=[["w"]])
 
 
 def random_potentials(labels: int, seed: int) -> tuple[Any, Any]:
@@ -108,6 +139,8 @@ def test_tree_crf_beside_torch_struct() -> None:
         mine, its = getattr(ours, name), getattr(theirs, name)
         assert mine.shape == its.shape, name
         assert torch.allclose(mine.double(), its.double(), atol=1e-6), name
+    assert torch.equal(ours.from_event(ours.argmax)[0], theirs.from_event(theirs.argmax)[0].to(ours.argmax.dtype))
+    assert torch.equal(ours.to_event(ours.argmax, 2, lengths), theirs.to_event(ours.argmax, 2, lengths))
     assert ours.batch_shape == theirs.batch_shape
     assert ours.event_shape == theirs.event_shape
     for name in ("topk", "kmax"):
@@ -155,7 +188,7 @@ def test_sent_cfg_beside_torch_struct() -> None:
     ours, theirs = SentCFG(given, lengths), peer.SentCFG(given, lengths=lengths)
     for name in ("partition", "max", "entropy"):
         assert torch.allclose(getattr(ours, name), getattr(theirs, name), atol=1e-6), name
-    for name in ("marginals", "argmax"):
+    for name in ("marginals", "argmax", "mode"):
         for mine, its in zip(getattr(ours, name), getattr(theirs, name), strict=True):
             assert mine.shape == its.shape, name
             assert torch.allclose(mine, its.to(mine.dtype), atol=1e-6), name

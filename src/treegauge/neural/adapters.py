@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,33 +21,56 @@ __all__ = ["benepar_charts", "supar_charts"]
 def benepar_charts(
     parser: Any, sentences: Sequence[Any], *, tags: Sequence[Sequence[str]] | None = None, **options: Any
 ) -> list[SpanChart]:
-    """The charts of sentences (benepar's own ``InputSentence`` or whatever its ``parse`` takes) under a benepar ``ChartParser``
-    (``benepar.Parser(name)._parser`` of its NLTK interface).
+    """The charts of sentences under a ``benepar.Parser``: lists of words or its ``InputSentence``, whose missing fields it fills.
 
-    Label 0 means "no constituent", chains are joined by ``::``, the root is a constituent if the parser was trained so. Tags are
-    those given, else those that the parser predicts, else those of the sentences. Trees have no node TOP, which benepar adds to
-    its own. Options are those of :class:`~treegauge.parsing.SpanChart`.
+    Its ``ChartParser`` will do too, for input sentences with all fields. Label 0 means "no constituent", chains are joined by
+    ``::``, the root is a constituent if the parser was trained so. Tags are those given here, else those given to a
+    ``benepar.Parser``, else those that the parser predicts, else those of the sentences. Trees have no node TOP, which benepar adds
+    to its own. Options are those of :class:`~treegauge.parsing.SpanChart`.
     """
     from treegauge.parsing import SpanChart
 
-    decoder = parser.decoder
-    labels = [decoder.label_from_index[i] for i in range(len(decoder.label_from_index))]
-    root = bool(getattr(decoder, "force_root_constituent", True))
-    if tags is None:
-        tags = _benepar_tags(parser, sentences)
+    model = getattr(parser, "_parser", parser)
+    if not hasattr(model, "decoder"):
+        raise UsageError(f"{type(parser).__name__} is no benepar parser; give benepar.Parser(NAME)")
+    given = _benepar_inputs(parser, sentences)
+    labels = [model.decoder.label_from_index[i] for i in range(len(model.decoder.label_from_index))]
+    root = bool(getattr(model.decoder, "force_root_constituent", True))
+    own = _benepar_tags(model, given, kept=parser is not model) if tags is None else tags
+    if len(own) != len(given):
+        raise UsageError(f"tags of {len(own)} sentences for {len(given)}")
     charts: list[SpanChart] = []
-    for sentence, own, scores in zip(sentences, tags, parser.parse(sentences, return_scores=True), strict=True):
+    for sentence, its_tags, scores in zip(given, own, model.parse(given, return_scores=True) if given else [], strict=True):
         words = [leaf for leaf, _ in sentence.pos()]
-        charts.append(SpanChart(scores, labels=labels, words=words, tags=list(own), null=0, root=root, **options))
+        charts.append(SpanChart(scores, labels=labels, words=words, tags=list(its_tags), null=0, root=root, **options))
     return charts
 
 
-def _benepar_tags(parser: Any, sentences: Sequence[Any]) -> list[list[str]]:
-    """The tags that benepar's own trees would have."""
-    if getattr(parser, "f_tag", None) is None:
+def _benepar_inputs(parser: Any, sentences: Sequence[Any]) -> list[Any]:
+    """benepar's own input sentences, with all fields."""
+    fill = getattr(parser, "_with_missing_fields_filled", None)
+    found: list[Any] = []
+    for number, sentence in enumerate(sentences, 1):
+        if fill is not None and isinstance(sentence, list | tuple):
+            sentence = importlib.import_module("benepar").InputSentence(words=list(cast("Sequence[str]", sentence)))
+        if isinstance(sentence, str | list | tuple):
+            kind = (
+                "words in a list" if fill is not None else "an input sentence of benepar; benepar.Parser(NAME) takes lists of words"
+            )
+            raise UsageError(f"sentence {number} must be {kind}")
+        if fill is None and getattr(sentence, "escaped_words", True) is None:
+            raise UsageError(f"sentence {number} has no escaped_words: give the whole benepar.Parser, which fills them")
+        found.append(sentence if fill is None else fill(sentence))
+    return found
+
+
+def _benepar_tags(model: Any, sentences: Sequence[Any], *, kept: bool) -> list[list[str]]:
+    """The tags that benepar's own trees would have; ``kept``: those of the sentences, where they have some."""
+    if getattr(model, "f_tag", None) is None or not sentences:
         return [[tag for _, tag in sentence.pos()] for sentence in sentences]
-    found = parser.parse(sentences, return_compressed=True)
-    return [[parser.tag_from_index[int(tag)] for tag in output.tags] for output in found]
+    found = model.parse(sentences, return_compressed=True)
+    predicted = [[model.tag_from_index[int(tag)] for tag in output.tags] for output in found]
+    return [list(s.tags) if kept and s.tags is not None else own for s, own in zip(sentences, predicted, strict=True)]
 
 
 def supar_charts(
@@ -66,6 +90,9 @@ def supar_charts(
     """
     from treegauge.parsing import SpanChart
 
+    for name, lines in (("words", words), ("tags", tags)):
+        if lines is not None and len(lines) != len(s_label):
+            raise UsageError(f"{name} of {len(lines)} sentences for a batch of {len(s_label)}")
     null = [X for X, name in enumerate(labels) if name.endswith("|<>")]
     if len(labels) != s_label.shape[-1]:
         raise UsageError(f"{len(labels)} names for {s_label.shape[-1]} labels")

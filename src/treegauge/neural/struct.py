@@ -1,6 +1,8 @@
 """Drop-in replacements for torch-struct's ``TreeCRF`` and ``SentCFG``: the same names and shapes, computed by the kernels here.
 
-from treegauge.neural.struct import TreeCRF     # instead of: from torch_struct import TreeCRF
+from treegauge.neural import TreeCRF     # instead of: from torch_struct import TreeCRF
+
+Without ``gumbel_crf``, and without ``kmax`` and ``topk`` of ``SentCFG``.
 """
 
 from __future__ import annotations
@@ -78,6 +80,14 @@ class TreeCRF:
 
         found = [best_trees(chart.potentials, k) for chart in self.crf.charts]
         return self._events([[trees[rank][1] if rank < len(trees) else {} for trees in found] for rank in range(k)])
+
+    def to_event(self, sequence: Tensor, extra: object = None, lengths: Tensor | None = None) -> Tensor:
+        """A tree as this class has it: as it is."""
+        return sequence
+
+    def from_event(self, event: Tensor) -> tuple[Tensor, None]:
+        """A tree of this class, and nothing more."""
+        return event, None
 
     def kmax(self, k: int) -> Tensor:
         """The potentials of the k most probable trees (k, B)."""
@@ -170,6 +180,11 @@ class SentCFG:
                     rules[b, own, left, right] += 1
                     spans[b, t - s - 2, s, own] = 1
         return terms, rules, roots, spans
+
+    @property
+    def mode(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The most probable derivation."""
+        return self.argmax
 
     @property
     def max(self) -> Tensor:
