@@ -279,3 +279,17 @@ def test_induction_leaves_out_sentences_without_gold_spans() -> None:
     result = treegauge.score(gold, test, preset="induction")
     assert (result.skipped, result.counts["sentences"], result.counts["test"]) == (2, 1, 1)
     assert result.rates["f1"] == result.rates["mean_f1"] == 1
+
+
+def test_a_trace_that_a_parse_has_as_a_word_is_named() -> None:
+    """Gold has no traces at all; only their writing tells. A number 0 that gold has as well is none, nor is any other word."""
+    gold = ["(S (NP (PRP I)) (VP (VBD said) (NP (CD 0))))"] * 3
+    parses = [
+        "(S (NP (PRP I)) (VP (VBD said) (SBAR (IN 0) (NP (CD 0))) (NP (NN *T*-1))))",
+        "(S (NP (PRP I)) (VP (VBD said) (NP (CD 0) (NN x))))",
+        "(S (NP (PRP I)) (VP (VBD said) (NP (NN *-1))))",
+    ]
+    named, other, third = treegauge.score(gold, parses).notes[:3]
+    assert named.what == "the parse has '0' as CD, which is written as a trace, and gold has no such word"
+    assert "words differ" in other.what
+    assert "words differ" in third.what

@@ -398,9 +398,9 @@ class _Aligner:
     def _difference(self, sentence: int, partner: int) -> Note:
         """The note on two sentences whose words differ."""
         gold, test = self.gold.words(sentence), self.test.words(partner)
-        from treegauge.alignment.causes import cause_of_difference
+        from treegauge.alignment.causes import cause_of_difference, trace_as_word
 
-        what, cause = self._hidden_word(sentence, partner), "tags"
+        what, cause = self._hidden_word(sentence, partner) or trace_as_word(gold, test, self.test.tags(partner)), "tags"
         if not what:
             what, cause = self._kept_trace(sentence, partner), "traces"
         if not what:

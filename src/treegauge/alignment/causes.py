@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 
 from treegauge.alignment.words import is_unknown_word, loose_word, matched_word, plain_word
 
-__all__ = ["CAUSES", "TaggedWords", "cause_of_difference", "hidden_word", "kept_trace"]
+__all__ = ["CAUSES", "TaggedWords", "cause_of_difference", "hidden_word", "kept_trace", "trace_as_word"]
 
+_TRACE = re.compile(r"0|\*(?:[A-Za-z?]+\*)?(?:-\d+)?")
 _BACKSLASH = re.compile(r"\\(?=[^\w\s])")
 _BLANK = re.compile(r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _QUOTES = re.compile("[\"'`´ʼ“”„‟‘’‚‛«»‹›「」『』《》〈〉＂＇]+")
@@ -110,3 +111,23 @@ def hidden_word(gold: TaggedWords, test: TaggedWords) -> str:
                 shown = f"as {test.tags[k]}" if test.tags[k] else "without a tag"
                 return f"the parse has {test.words[k]!r} {shown}, as if it were a word; gold's tag {gold.tags[i]} leaves it out"
     return ""
+
+
+def trace_as_word(gold: Sequence[str], test: Sequence[str], tags: Sequence[str]) -> str:
+    """The first word of a parse that is written as a trace and that gold has not, in words; empty if the reason is another.
+
+    >>> trace_as_word(["I", "go"], ["I", "*-1", "go"], ["PRP", "NN", "VB"])
+    "the parse has '*-1' as NN, which is written as a trace, and gold has no such word"
+    """
+    traces: list[int] = []
+    for place, word in enumerate(test):
+        at = place - len(traces)
+        if at < len(gold) and plain_word(gold[at]) == plain_word(word):
+            continue
+        if not _TRACE.fullmatch(word):
+            return ""
+        traces.append(place)
+    if not traces or len(test) - len(traces) != len(gold):
+        return ""
+    shown = f"as {tags[traces[0]]}" if tags[traces[0]] else "without a tag"
+    return f"the parse has {test[traces[0]]!r} {shown}, which is written as a trace, and gold has no such word"
