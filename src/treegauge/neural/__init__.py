@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from treegauge.neural.adapters import benepar_charts, supar_charts
-    from treegauge.neural.pcfg import DensePCFG
+    from treegauge.neural.low_rank import LowRankPCFG
+    from treegauge.neural.pcfg import PCFG, DensePCFG
     from treegauge.neural.span_crf import SpanCRF
     from treegauge.neural.struct import SentCFG, TreeCRF
 
 _HOME = {
     "DensePCFG": "pcfg",
+    "LowRankPCFG": "low_rank",
+    "PCFG": "pcfg",
     "SentCFG": "struct",
     "SpanCRF": "span_crf",
     "TreeCRF": "struct",
@@ -23,7 +26,7 @@ _HOME = {
     "supar_charts": "adapters",
 }
 
-__all__ = ["DensePCFG", "SentCFG", "SpanCRF", "TreeCRF", "benepar_charts", "supar_charts"]
+__all__ = ["PCFG", "DensePCFG", "LowRankPCFG", "SentCFG", "SpanCRF", "TreeCRF", "benepar_charts", "supar_charts"]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,23 @@ import numpy as np
 
 from treegauge.neural.backend import Array, is_tensor, torch_module, use_triton
 
-__all__ = ["NEVER", "DensePosteriors", "DenseRules", "Inside", "inside", "outside"]
+__all__ = [
+    "NEVER",
+    "DensePosteriors",
+    "DenseRules",
+    "Inside",
+    "at_least",
+    "at_most",
+    "diagonal",
+    "inside",
+    "limits",
+    "module_of",
+    "numbers_to",
+    "outside",
+    "transposed",
+    "windows",
+    "zeros",
+]
 
 NEVER = -1e30
 """The logarithm of 0, as in :mod:`treegauge.neural.recursion`."""
@@ -44,9 +60,9 @@ class DenseRules:
     @classmethod
     def of(cls, rules: Array, N: int, shared: bool) -> DenseRules:
         """Log-potentials (N, M, M) or (B, N, M, M) in parts."""
-        xp = _module(rules)
+        xp = module_of(rules)
         flat = rules.reshape(*rules.shape[:-2], -1)
-        largest = _at_least(xp.amax(flat, -1), NEVER)
+        largest = at_least(xp.amax(flat, -1), NEVER)
         scaled = xp.exp(rules - largest[..., None, None])
         both = scaled[..., :N, :N]
         both = both.reshape(*both.shape[:-2], N * N)
@@ -94,7 +110,7 @@ class DensePosteriors(NamedTuple):
 
 def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, allowed: Array | None) -> tuple[Array, Inside]:
     """log Z (B,) and the inside chart; ``emissions`` and ``roots`` (B, N) are log-potentials, ``allowed`` is (B, n, n)."""
-    xp = _module(emissions)
+    xp = module_of(emissions)
     c = _empty_chart(emissions, rules)
     n = emissions.shape[1]
     fused = _use_triton(emissions, rules)
@@ -110,14 +126,14 @@ def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, al
         high = xp.amax(value, -1)
         dead = high < NEVER / 2
         if allowed is not None:
-            dead = dead | ~_diagonal(allowed, d - 1)
+            dead = dead | ~diagonal(allowed, d - 1)
         high = xp.where(dead, xp.zeros_like(high), high)
         factor = xp.where(dead[..., None], xp.zeros_like(total), xp.exp(rules.largest[..., None, :] - high[..., None]))
-        _diagonal(c.top, d)[...] = top
-        _diagonal(c.factor, d)[...] = factor
+        diagonal(c.top, d)[...] = top
+        diagonal(c.factor, d)[...] = factor
         _store(c, d, total * factor, xp.where(dead, xp.zeros_like(high) + NEVER, top + high))
-    rows = _range(emissions, len(emissions))
-    largest = _at_least(xp.amax(roots, -1), NEVER)
+    rows = numbers_to(emissions, len(emissions))
+    largest = at_least(xp.amax(roots, -1), NEVER)
     with np.errstate(divide="ignore"):
         root = xp.log((c.chart[rows, 0, lengths] * xp.exp(roots - largest[:, None])).sum(-1))
     z = root + largest + c.scale[rows, 0, lengths]
@@ -126,14 +142,14 @@ def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, al
 
 def _empty_chart(emissions: Array, rules: DenseRules) -> Inside:
     """A chart with its words."""
-    xp = _module(emissions)
+    xp = module_of(emissions)
     B, n, _ = emissions.shape
     N = rules.largest.shape[-1]
-    word_scale = _at_least(xp.amax(emissions, -1), NEVER)
+    word_scale = at_least(xp.amax(emissions, -1), NEVER)
     words = xp.exp(emissions - word_scale[..., None])
     size = (B, n + 1, n + 1)
-    chart, ends, factor = (_zeros(emissions, (*size, N)) for _ in range(3))
-    scale, ends_scale, top = (_zeros(emissions, size) + NEVER for _ in range(3))
+    chart, ends, factor = (zeros(emissions, (*size, N)) for _ in range(3))
+    scale, ends_scale, top = (zeros(emissions, size) + NEVER for _ in range(3))
     by_first = by_last = None
     if rules.first is not None:
         b = "b" if rules.batched else ""
@@ -146,10 +162,10 @@ def _empty_chart(emissions: Array, rules: DenseRules) -> Inside:
 
 
 def _store(c: Inside, d: int, numbers: Array, scale: Array) -> None:
-    _diagonal(c.chart, d)[...] = numbers
-    _diagonal(c.ends, d, below=True)[...] = numbers
-    _diagonal(c.scale, d)[...] = scale
-    _diagonal(c.ends_scale, d, below=True)[...] = scale
+    diagonal(c.chart, d)[...] = numbers
+    diagonal(c.ends, d, below=True)[...] = numbers
+    diagonal(c.scale, d)[...] = scale
+    diagonal(c.ends_scale, d, below=True)[...] = scale
 
 
 class _Splits(NamedTuple):
@@ -166,28 +182,28 @@ def _splits(c: Inside, d: int) -> _Splits | None:
     if width < 1:
         return None
     k = c.chart.shape[1] - d
-    scale = _windows(c.scale, k, 0, at, width) + _windows(c.ends_scale, k, d, at, width)
-    return _Splits(_windows(c.chart, k, 0, at, width), _windows(c.ends, k, d, at, width), scale)
+    scale = windows(c.scale, k, 0, at, width) + windows(c.ends_scale, k, d, at, width)
+    return _Splits(windows(c.chart, k, 0, at, width), windows(c.ends, k, d, at, width), scale)
 
 
 def _apply(c: Inside, rules: DenseRules, d: int) -> tuple[Array, Array]:
     """The values of the spans of width d by rule, (B, k, N) as shares of the largest rule of each parent, and its log-scale."""
-    xp = _module(c.words)
+    xp = module_of(c.words)
     B, n, _ = c.words.shape
     k = n - d + 1
     if rules.words is not None and d == 2:
         pair = (c.words[:, :-1, :, None] * c.words[:, 1:, None, :]).reshape(B, k, -1)
-        return pair @ _transposed(_flat(rules.words)), c.word_scale[:, :-1] + c.word_scale[:, 1:]
+        return pair @ transposed(_flat(rules.words)), c.word_scale[:, :-1] + c.word_scale[:, 1:]
     splits = _splits(c, d)
     top = None if splits is None else xp.amax(splits.scale, -1)
     borders = [] if c.shared else [_border(c, d, first) for first in (True, False)]
     for border in borders:
         top = border.scale if top is None else xp.maximum(top, border.scale)
-    total = _zeros(c.words, (B, k, rules.largest.shape[-1]))
+    total = zeros(c.words, (B, k, rules.largest.shape[-1]))
     for by_word, numbers, scale in borders:
         total = total + (by_word @ (numbers * xp.exp(scale - top)[..., None])[..., None])[..., 0]
     if splits is not None:
-        total = total + _summed(splits, top) @ _transposed(rules.both)
+        total = total + _summed(splits, top) @ transposed(rules.both)
     return total, top
 
 
@@ -204,16 +220,16 @@ def _border(c: Inside, d: int, first: bool) -> _Border:
     word, span = (slice(0, k), slice(1, None)) if first else (slice(d - 1, None), slice(0, k))
     by_word = c.by_first if first else c.by_last
     assert by_word is not None
-    scale = _diagonal(c.scale, d - 1)[:, span] + c.word_scale[:, word]
-    return _Border(by_word[:, word], _diagonal(c.chart, d - 1)[:, span], scale)
+    scale = diagonal(c.scale, d - 1)[:, span] + c.word_scale[:, word]
+    return _Border(by_word[:, word], diagonal(c.chart, d - 1)[:, span], scale)
 
 
 def _summed(splits: _Splits, top: Array) -> Array:
     """The products of left and right numbers summed over the splits: (B, k, N*N)."""
-    xp = _module(top)
+    xp = module_of(top)
     B, k, _, N = splits.left.shape
     weighted = splits.left * xp.exp(splits.scale - top[..., None])[..., None]
-    return (_transposed(weighted) @ splits.right).reshape(B, k, N * N)
+    return (transposed(weighted) @ splits.right).reshape(B, k, N * N)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,25 +248,25 @@ class _Gradient:
 
 def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> DensePosteriors:
     """The posteriors of everything, those of a sentence times its ``weight``; 0 where log Z is -inf."""
-    xp = _module(c.words)
+    xp = module_of(c.words)
     B, n, _ = c.words.shape
-    rows = _range(c.words, B)
+    rows = numbers_to(c.words, B)
     numbers = c.chart[rows, 0, lengths]
-    share = numbers * xp.exp(roots - _at_least(xp.amax(roots, -1), NEVER)[:, None])
-    smallest, largest = _limits(share)
-    share = share / _at_least(share.sum(-1), smallest)[:, None]
+    share = numbers * xp.exp(roots - at_least(xp.amax(roots, -1), NEVER)[:, None])
+    smallest, largest = limits(share)
+    share = share / at_least(share.sum(-1), smallest)[:, None]
     if weight is not None:
         share = share * weight[:, None]
     like = (c.chart, c.ends, c.words, rules.both, rules.words, c.by_first, c.by_last)
-    back = _Gradient(*(None if x is None else _zeros(c.words, tuple(x.shape)) for x in like))
-    back.chart[rows, 0, lengths] = share / _at_least(numbers, smallest)
+    back = _Gradient(*(None if x is None else zeros(c.words, tuple(x.shape)) for x in like))
+    back.chart[rows, 0, lengths] = share / at_least(numbers, smallest)
     widths = range(n, 1, -1)
     if c.products is not None:
         _back_by_triton(c, rules, back)
         widths = () if c.shared else (2,)
     for d in widths:
-        given = _diagonal(back.chart, d) + _diagonal(back.ends, d, below=True)
-        h = _at_most(given, largest) * _diagonal(c.factor, d)
+        given = diagonal(back.chart, d) + diagonal(back.ends, d, below=True)
+        h = at_most(given, largest) * diagonal(c.factor, d)
         if not c.shared and d == 2:
             _back_to_pairs(c, rules, back, h)
         else:
@@ -277,10 +293,10 @@ def _back_by_triton(c: Inside, rules: DenseRules, back: _Gradient) -> None:
         return
     # Of a word cut off at the start: spans [s, t) and their parts [s + 1, t); at the end: [s, t) and [s, t - 1).
     weight = (c.scale[:, 1:] + c.word_scale[:, :, None] - c.top[:, :-1]).clamp_max(0.0).exp()[..., None]
-    back.by_first[...] += _transposed(h[:, :-1]) @ (c.chart[:, 1:] * weight)
+    back.by_first[...] += transposed(h[:, :-1]) @ (c.chart[:, 1:] * weight)
     weight = (c.scale[:, :, :-1] + c.word_scale[:, None] - c.top[:, :, 1:]).clamp_max(0.0).exp()[..., None]
     part = (c.chart[:, :, :-1] * weight).transpose(1, 2)
-    back.by_last[...] += _transposed(h[:, :, 1:].transpose(1, 2)) @ part
+    back.by_last[...] += transposed(h[:, :, 1:].transpose(1, 2)) @ part
 
 
 def _back_to_pairs(c: Inside, rules: DenseRules, back: _Gradient, h: Array) -> None:
@@ -295,33 +311,33 @@ def _back_to_pairs(c: Inside, rules: DenseRules, back: _Gradient, h: Array) -> N
 
 def _back_to_splits(c: Inside, rules: DenseRules, back: _Gradient, d: int, h: Array) -> None:
     """From the spans of width d to their parts."""
-    xp = _module(h)
+    xp = module_of(h)
     B, k, N = h.shape
-    top = _diagonal(c.top, d)
+    top = diagonal(c.top, d)
     splits = _splits(c, d)
     if splits is not None:
         back.both[...] += _outer(h, _summed(splits, top), back.both, rules)
         down = (h @ rules.both).reshape(B, k, N, N)
         weight = xp.exp(splits.scale - top[..., None])[..., None]
         at, width = (1, d - 1) if c.shared else (2, d - 3)
-        _windows(back.chart, k, 0, at, width)[...] += weight * (splits.right @ _transposed(down))
-        _windows(back.ends, k, d, at, width)[...] += weight * (splits.left @ down)
+        windows(back.chart, k, 0, at, width)[...] += weight * (splits.right @ transposed(down))
+        windows(back.ends, k, d, at, width)[...] += weight * (splits.left @ down)
     for first in () if c.shared else (True, False):
         by_word, numbers, scale = _border(c, d, first)
         word, span = (slice(0, k), slice(1, None)) if first else (slice(d - 1, None), slice(0, k))
         weight = xp.exp(scale - top)[..., None]
-        _diagonal(back.chart, d - 1)[:, span] += weight * (h[..., None, :] @ by_word)[..., 0, :]
+        diagonal(back.chart, d - 1)[:, span] += weight * (h[..., None, :] @ by_word)[..., 0, :]
         of_word = back.by_first if first else back.by_last
         of_word[:, word] += h[..., :, None] * (weight * numbers)[..., None, :]
 
 
 def _counts(c: Inside, rules: DenseRules, back: _Gradient, share: Array) -> DensePosteriors:
-    xp = _module(c.words)
+    xp = module_of(c.words)
     flow = back.chart + xp.swapaxes(back.ends, 1, 2)
-    spans = (_at_most(flow, _limits(flow)[1]) * c.chart)[:, :-1, 1:]
+    spans = (at_most(flow, limits(flow)[1]) * c.chart)[:, :-1, 1:]
     both = (back.both * rules.both).reshape(*rules.both.shape[:-1], share.shape[-1], share.shape[-1])
     if c.shared:
-        words = spans[:, _range(c.words, c.words.shape[1]), _range(c.words, c.words.shape[1])]
+        words = spans[:, numbers_to(c.words, c.words.shape[1]), numbers_to(c.words, c.words.shape[1])]
         return DensePosteriors(spans, words, both, share)
     b = "b" if rules.batched else ""
     first = xp.einsum(f"biac,bix->{b}axc", back.by_first, c.words) * rules.first
@@ -337,40 +353,46 @@ def _outer(h: Array, product: Array, like: Array, rules: DenseRules) -> Array:
     """The sum over spans, and over the batch if the rules are shared by it, of h times product, shaped like the rules."""
     B, k, N = h.shape
     if rules.batched:
-        return (_transposed(h) @ product).reshape(like.shape)
-    return (_transposed(h.reshape(B * k, N)) @ product.reshape(B * k, -1)).reshape(like.shape)
+        return (transposed(h) @ product).reshape(like.shape)
+    return (transposed(h.reshape(B * k, N)) @ product.reshape(B * k, -1)).reshape(like.shape)
 
 
 def _flat(rules: Array) -> Array:
     return rules.reshape(*rules.shape[:-2], -1)
 
 
-def _module(array: Array) -> Any:
+def module_of(array: Array) -> Any:
+    """torch or NumPy, whichever an array is of."""
     return torch_module() if is_tensor(array) else np
 
 
-def _zeros(like: Array, shape: tuple[int, ...]) -> Array:
+def zeros(like: Array, shape: tuple[int, ...]) -> Array:
+    """Zeros on the device and in the type of another array."""
     return like.new_zeros(shape) if is_tensor(like) else np.zeros(shape, like.dtype)
 
 
-def _range(like: Array, size: int) -> Array:
+def numbers_to(like: Array, size: int) -> Array:
+    """0, 1 ... below a size, where another array is."""
     return torch_module().arange(size, device=like.device) if is_tensor(like) else np.arange(size)
 
 
-def _limits(array: Array) -> tuple[float, float]:
+def limits(array: Array) -> tuple[float, float]:
     """Numbers so small and so large that their products with others are still in range."""
     return (1e-290, 1e290) if (array.element_size() if is_tensor(array) else array.itemsize) == 8 else (1e-37, 1e30)
 
 
-def _transposed(array: Array) -> Array:
-    return _module(array).swapaxes(array, -1, -2)
+def transposed(array: Array) -> Array:
+    """The last two axes the other way round."""
+    return module_of(array).swapaxes(array, -1, -2)
 
 
-def _at_least(array: Array, least: float) -> Array:
+def at_least(array: Array, least: float) -> Array:
+    """Nothing below a number."""
     return array.clamp_min(least) if is_tensor(array) else np.maximum(array, least)
 
 
-def _at_most(array: Array, most: float) -> Array:
+def at_most(array: Array, most: float) -> Array:
+    """Nothing above a number."""
     return array.clamp_max(most) if is_tensor(array) else np.minimum(array, most)
 
 
@@ -386,14 +408,14 @@ def _strides(array: Array) -> tuple[int, ...]:
     return array.stride() if is_tensor(array) else tuple(step // array.itemsize for step in array.strides)
 
 
-def _diagonal(array: Array, d: int, *, below: bool = False) -> Array:
+def diagonal(array: Array, d: int, *, below: bool = False) -> Array:
     """array[b, s, s + d], or [b, s + d, s], for all s: (B, k, ...)."""
     steps, shape = _strides(array), tuple(array.shape)
     first = d * steps[1] if below else d * steps[2]
     return _strided(array, (shape[0], shape[1] - d, *shape[3:]), (steps[0], steps[1] + steps[2], *steps[3:]), first)
 
 
-def _windows(array: Array, k: int, row: int, column: int, width: int) -> Array:
+def windows(array: Array, k: int, row: int, column: int, width: int) -> Array:
     """array[b, s + row, s + column + j] for s < k and j < width: (B, k, width, ...)."""
     steps, shape = _strides(array), tuple(array.shape)
     first = row * steps[1] + column * steps[2]

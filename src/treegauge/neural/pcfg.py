@@ -33,12 +33,89 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing import Best
 
-__all__ = ["DensePCFG", "best_parses", "best_values"]
+__all__ = ["PCFG", "DensePCFG", "GrammarBatch", "best_parses", "best_values", "of_one_type"]
 
 Floats = NDArray[np.float64]
 
 
-class DensePCFG:
+class GrammarBatch:
+    """A batch of sentences under a grammar: what all kinds of grammars need to check and to decode.
+
+    Tensors or arrays of one type: ``root`` (N,) or (B, N), ``emissions`` (B, n, T); ``kind`` is the type of results.
+    """
+
+    def __init__(self, root: Array, emissions: Array, lengths: Array | None, allowed: Array | None, kind: Any) -> None:
+        if emissions.ndim == 3 and not len(emissions):
+            raise UsageError("the batch has no sentence")
+        if emissions.ndim != 3 or 0 in emissions.shape:
+            raise UsageError(f"emissions must have shape (B, n, T), not {tuple(emissions.shape)}")
+        self.B, self.n, _ = emissions.shape
+        if root.ndim not in (1, 2) or (root.ndim == 2 and len(root) != self.B):
+            raise UsageError(f"roots must have shape (N,) or ({self.B}, N), not {tuple(root.shape)}")
+        self.N = int(root.shape[-1])
+        self.root: Array = _repeated(root, self.B)
+        self.emissions = emissions
+        self.lengths = checked_lengths(lengths, self.B, self.n)
+        self.allowed = None if allowed is None else self._mask(allowed)
+        self.shared = False
+        self.tracked: bool | None = None
+        self._type = kind
+
+    def _is_tracked(self, *given: Array) -> bool | None:
+        """Whether gradients to some of the tensors are recorded; None for arrays."""
+        if not is_tensor(self.emissions):
+            return None
+        return bool(torch_module().is_grad_enabled() and any(x.requires_grad for x in given))
+
+    def _mask(self, allowed: Array) -> Array:
+        if is_tensor(self.emissions):
+            torch = torch_module()
+            mask = torch.as_tensor(allowed, device=self.emissions.device).to(torch.bool).contiguous()
+        else:
+            mask = np.ascontiguousarray(as_numpy(allowed), np.bool_)
+        if tuple(mask.shape) != (self.B, self.n, self.n):
+            raise UsageError(f"allowed spans must have shape ({self.B}, {self.n}, {self.n}), not {tuple(mask.shape)}")
+        return mask
+
+    @cached_property
+    def _lengths(self) -> Array:
+        return torch_module().as_tensor(self.lengths, device=self.emissions.device) if is_tensor(self.emissions) else self.lengths
+
+    def _as_given(self, value: Array) -> Array:
+        """A result in the type of what was given; no part of a graph where torch records none."""
+        if not is_tensor(value):
+            return value.astype(self._type)
+        return value.to(self._type) if torch_module().is_grad_enabled() else value.detach().to(self._type)
+
+    def _tokens(self, words: Sequence[Sequence[str]] | None) -> list[list[str]]:
+        """The words of each sentence; their numbers without."""
+        if words is None:
+            return [[str(i) for i in range(n)] for n in self.lengths.tolist()]
+        if [len(own) for own in words] != self.lengths.tolist():
+            raise UsageError(f"words of sentences of {[len(own) for own in words]} for lengths of {self.lengths.tolist()}")
+        return [list(own) for own in words]
+
+    def _decode(
+        self, spans: Floats, of_words: Floats, log_z: Floats, objective: str, words: Sequence[Sequence[str]] | None, options: Any
+    ) -> list[Best]:
+        """The best tree of each sentence by posteriors of spans (B, n, n, N) and of words (B, n, T)."""
+        from treegauge.parsing import Best, SpanChart
+
+        tokens = self._tokens(words)
+        names = [f"N{x}" for x in range(self.N)]
+        if not self.shared:
+            names += [f"T{x}" for x in range(of_words.shape[-1])]
+            over_words = np.eye(self.n)[None, :, :, None] * of_words[:, :, None, :]
+            spans = np.concatenate([spans, over_words], -1)
+        found: list[Best] = []
+        for b, n in enumerate(self.lengths.tolist()):
+            chart = SpanChart(spans[b, :n, :n].astype(np.float64), kind="posteriors", labels=names, words=tokens[b])
+            best = chart.argmax(objective, **options)
+            found.append(best if log_z[b] > -np.inf else Best(Tree("X", tokens[b]), math.nan))
+        return found
+
+
+class DensePCFG(GrammarBatch):
     """A PCFG, or a weighted grammar, over each sentence of a batch.
 
     * ``root``: (N,) or (B, N) log-potentials of the root's symbol.
@@ -54,43 +131,16 @@ class DensePCFG:
     def __init__(
         self, root: Array, rules: Array, emissions: Array, lengths: Array | None = None, *, allowed: Array | None = None
     ) -> None:
-        root, rules, emissions, self._type = _of_one_type(root, rules, emissions)
-        self.tracked = None
-        if is_tensor(emissions):
-            self.tracked = bool(torch_module().is_grad_enabled() and any(x.requires_grad for x in (root, rules, emissions)))
-        if emissions.ndim == 3 and not len(emissions):
-            raise UsageError("the batch has no sentence")
-        if root.ndim not in (1, 2):
-            raise UsageError(f"roots must have shape (N,) or (B, N), not {tuple(root.shape)}")
-        if emissions.ndim != 3 or 0 in emissions.shape:
-            raise UsageError(f"emissions must have shape (B, n, T), not {tuple(emissions.shape)}")
-        self.B, self.n, T = emissions.shape
-        self.N = int(root.shape[-1])
+        root, rules, emissions, kind = of_one_type(root, rules, emissions)
+        super().__init__(root, emissions, lengths, allowed, kind)
+        T = emissions.shape[-1]
         self.shared = rules.shape[-1] == self.N == T
         size = self.N if self.shared else self.N + T
         own = (self.N, size, size)
         if tuple(rules.shape) not in (own, (self.B, *own)):
             raise UsageError(f"rules of {self.N} nonterminals and {T} preterminals must have shape {own}, not {tuple(rules.shape)}")
-        if tuple(root.shape) not in ((self.N,), (self.B, self.N)):
-            raise UsageError(f"roots must have shape ({self.N},) or ({self.B}, {self.N}), not {tuple(root.shape)}")
-        self.root: Array = _repeated(root, self.B)
-        self.rules, self.emissions = rules, emissions
-        self.lengths = checked_lengths(lengths, self.B, self.n)
-        self.allowed = None if allowed is None else self._mask(allowed)
-
-    def _mask(self, allowed: Array) -> Array:
-        if is_tensor(self.emissions):
-            torch = torch_module()
-            mask = torch.as_tensor(allowed, device=self.emissions.device).to(torch.bool).contiguous()
-        else:
-            mask = np.ascontiguousarray(as_numpy(allowed), np.bool_)
-        if tuple(mask.shape) != (self.B, self.n, self.n):
-            raise UsageError(f"allowed spans must have shape ({self.B}, {self.n}, {self.n}), not {tuple(mask.shape)}")
-        return mask
-
-    @cached_property
-    def _lengths(self) -> Array:
-        return torch_module().as_tensor(self.lengths, device=self.emissions.device) if is_tensor(self.emissions) else self.lengths
+        self.rules = rules
+        self.tracked = self._is_tracked(root, rules, emissions)
 
     @property
     def log_partition(self) -> Array:
@@ -123,12 +173,6 @@ class DensePCFG:
         _, chart = inside(self.emissions, dense, self.root, self._lengths, self.allowed)
         return outside(chart, dense, self.root, self._lengths)
 
-    def _as_given(self, value: Array) -> Array:
-        """A result in the type of what was given; no part of a graph where torch records none."""
-        if not is_tensor(value):
-            return value.astype(self._type)
-        return value.to(self._type) if torch_module().is_grad_enabled() else value.detach().to(self._type)
-
     def decode(self, objective: str = "viterbi", *, words: Sequence[Sequence[str]] | None = None, **options: Any) -> list[Best]:
         """The best tree of each sentence for an objective, and its expected score: ``viterbi``, or one that posteriors allow (see
         :meth:`treegauge.parsing.SpanChart.argmax`). Nonterminals are called N0, N1 ..., preterminals T0, T1 ..."""
@@ -136,41 +180,23 @@ class DensePCFG:
             if options:
                 raise UsageError(f"objective viterbi takes no option {next(iter(options))!r}")
             return self.argmax(words=words)
-        from treegauge.parsing import Best, SpanChart
-
-        tokens = self._tokens(words)
         spans, of_words = (as_numpy(x).astype(np.float64) for x in self._marginals[:2])
-        possible = as_numpy(self._log_partition) > -np.inf
-        names = [f"N{x}" for x in range(self.N)]
-        if not self.shared:
-            names += [f"T{x}" for x in range(of_words.shape[-1])]
-            over_words = np.eye(self.n)[None, :, :, None] * of_words[:, :, None, :]
-            spans = np.concatenate([spans, over_words], -1)
-        found: list[Best] = []
-        for b, n in enumerate(self.lengths.tolist()):
-            chart = SpanChart(spans[b, :n, :n], kind="posteriors", labels=names, words=tokens[b])
-            best = chart.argmax(objective, **options)
-            found.append(best if possible[b] else Best(Tree("X", tokens[b]), math.nan))
-        return found
+        return self._decode(spans, of_words, as_numpy(self._log_partition), objective, words, options)
 
     def argmax(self, *, words: Sequence[Sequence[str]] | None = None) -> list[Best]:
         """The most probable parse of each sentence, and its probability given the sentence; a flat tree and nan without one."""
         return best_parses(self, as_numpy(self._log_partition), self._tokens(words))
-
-    def _tokens(self, words: Sequence[Sequence[str]] | None) -> list[list[str]]:
-        """The words of each sentence; their numbers without."""
-        if words is None:
-            return [[str(i) for i in range(n)] for n in self.lengths.tolist()]
-        if [len(own) for own in words] != self.lengths.tolist():
-            raise UsageError(f"words of sentences of {[len(own) for own in words]} for lengths of {self.lengths.tolist()}")
-        return [list(own) for own in words]
 
     def __repr__(self) -> str:
         T = self.emissions.shape[-1]
         return f"<PCFG of {self.N} nonterminals and {'the same' if self.shared else T} preterminals over {self.B} sentences>"
 
 
-def _of_one_type(*given: Array) -> tuple[Array, ...]:
+PCFG = DensePCFG
+"""The same class under the name that neural PCFGs go by; :class:`treegauge.grammar.PCFG` is a grammar of listed rules."""
+
+
+def of_one_type(*given: Array) -> tuple[Array, ...]:
     """Arrays, or tensors if one is a tensor, in the type that is computed in; and the type of the results."""
     if not any(map(is_tensor, given)):
         arrays = [np.asarray(x) for x in given]
