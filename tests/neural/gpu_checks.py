@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from treegauge.neural import DensePCFG, SpanCRF
+from treegauge.neural import DensePCFG, LowRankPCFG, SpanCRF
 from treegauge.neural.recursion import log_partition, span_sums, sums_by_width
 
 if os.environ.get("TREEGAUGE_PEERS"):
@@ -174,6 +174,23 @@ def check_pcfg() -> None:
     assert torch.autograd.gradcheck(lambda *x: DensePCFG(*x, [4, 3]).log_partition, small)
 
 
+def check_low_rank() -> None:
+    generator = torch.Generator().manual_seed(3)
+    sizes = ((5,), (5, 4), (8, 4), (8, 4), (3, 9, 3))
+    given = [torch.randn(*size, dtype=torch.float64, generator=generator) for size in sizes]
+    rules = torch.einsum("ar,xr,yr->axy", *(x.exp() for x in given[1:4])).log()
+    lengths = torch.tensor([9, 4, 2])
+    exact = DensePCFG(given[0], rules, given[4], lengths)
+    for dtype, close in ((torch.float64, 1e-11), (torch.float32, 2e-5)):
+        leaves = [x.to(DEVICE, dtype).requires_grad_() for x in given]
+        low = LowRankPCFG(*leaves, lengths)
+        assert torch.allclose(low.log_partition.cpu().double(), exact.log_partition, rtol=close, atol=close)
+        assert torch.allclose(low.marginals.spans.cpu().double(), exact.marginals.spans, rtol=close, atol=close)
+        gradient = torch.autograd.grad(low.log_partition.sum(), leaves)
+        for mine, its in zip(gradient[1:4], low.marginals[3:], strict=True):
+            assert torch.allclose(mine, its, rtol=close, atol=close)
+
+
 def check_torch_struct() -> None:
     from torch_struct import SentCFG, TreeCRF
 
@@ -203,6 +220,7 @@ CHECKS = [
     check_impossible,
     check_broken_scores,
     check_pcfg,
+    check_low_rank,
     check_torch_struct,
 ]
 

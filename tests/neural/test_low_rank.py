@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from treegauge.errors import UsageError
-from treegauge.neural import DensePCFG, LowRankPCFG
+from treegauge.neural import PCFG, DensePCFG, LowRankPCFG
 
 LENGTHS = [6, 4, 2, 1]
 
@@ -94,6 +94,7 @@ def test_many_symbols() -> None:
 
 
 def test_errors() -> None:
+    assert PCFG is DensePCFG
     given = factors(shared=False, batched=False)
     with pytest.raises(UsageError, match=r"lefts must have shape \(5, 4\) or \(4, 5, 4\), not \(4, 4\)"):
         LowRankPCFG(*given[:2], given[2][:4], *given[3:])
