@@ -21,7 +21,7 @@ from nltk.corpus.reader import BracketParseCorpusReader
 from nltk.tree import Tree as NltkTree
 from results import machine, save_section
 
-from treegauge.io import read, stream, write
+from treegauge.io import ReadOptions, read, stream, write
 from treegauge.trees import Treebank
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "gum" / "train.mrg"
@@ -110,10 +110,8 @@ def reading_jobs(data: Path, large: Path, few: Path) -> dict[str, tuple[int, Cal
 
 
 def format_jobs(data: Path, folder: Path) -> dict[str, tuple[int, Callable[[], int]]]:
-    """Reading and writing of the formats that hold whole trees."""
+    """Reading and writing of the other formats: whole trees, and the chunks of CoNLL-2000 if that is beside the treebank."""
     bank = read(data)
-    export = folder / "x.export"
-    write(bank[:2000], export)
 
     def written(name: str, part: Treebank) -> Callable[[], int]:
         def work() -> int:
@@ -122,11 +120,18 @@ def format_jobs(data: Path, folder: Path) -> dict[str, tuple[int, Callable[[], i
 
         return work
 
-    return {
-        "write bracketed, a tree per line": (data.stat().st_size, written("bracketed", bank)),
-        "read export (2,000 trees)": (export.stat().st_size, lambda: len(read(export))),
-        "write export (2,000 trees)": (export.stat().st_size, written("export", bank[:2000])),
-    }
+    jobs = {"write bracketed, a tree per line": (data.stat().st_size, written("bracketed", bank))}
+    parts = {"export": bank[:2000], "tigerxml": bank[:2000]}
+    chunks = data.parent.parent / "conll2000" / "train.txt"
+    if chunks.is_file():
+        parts["conll2000"] = read(chunks, ReadOptions(format="conll2000"))
+    for name, part in parts.items():
+        path, options = folder / f"x.{name}", ReadOptions(format=name)
+        write(part, path, name)
+        size = path.stat().st_size
+        jobs[f"read {name} ({len(part):,} trees)"] = (size, lambda path=path, options=options: len(read(path, options)))
+        jobs[f"write {name} ({len(part):,} trees)"] = (size, written(name, part))
+    return jobs
 
 
 def memory(how: str, path: Path) -> tuple[int, int]:

@@ -40,7 +40,7 @@ from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_word
-from treegauge.trees.discontinuous import Placed
+from treegauge.trees.discontinuous import Placed, is_continuous
 from treegauge.trees.discontinuous import place as with_placed_words
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -242,24 +242,25 @@ def export_text(blocks: Iterable[Treebank], version: int = 3) -> Iterator[bytes]
     yield f"#FORMAT {version}\n".encode()
     number = 0
     for block in blocks:
+        may_have_edges = any("##" in label for label in block.labels)
         for index, tree in enumerate(block):
             number += 1
             try:
-                yield "\n".join([*_sentence(tree, number, version), ""]).encode("utf-8")
+                yield "\n".join([*_sentence(tree, number, version, may_have_edges), ""]).encode("utf-8")
             except WriteError as error:
                 raise refusal(block, index, str(error)) from None
             except UnicodeEncodeError:
                 raise refusal(block, index, "a label or word is not text: it holds half of a surrogate pair") from None
 
 
-def _sentence(tree: Tree, number: int, version: int) -> Iterator[str]:
+def _sentence(tree: Tree, number: int, version: int, may_have_edges: bool) -> Iterator[str]:
     """The lines of a sentence: its words, then its nodes, children before parents."""
-    tree, edges = edges_of_tree(tree)
+    tree, edges = edges_of_tree(tree) if may_have_edges else (tree, [])
     has_root = tree.label == ROOT_LABEL and not tree.is_preterminal
     is_empty = not tree.children and not tree.label
     yield f"#BOS {number} 0 0 0" + ("" if has_root or is_empty else f" {NO_ROOT}")
     if not is_empty:
-        words, nodes = _words_and_nodes(with_placed_words(tree), has_root)
+        words, nodes = _words_and_nodes(tree if is_continuous(tree) else with_placed_words(tree), has_root)
         words.sort(key=_place_of)
         names = {place: str(name) for name, (_, _, place) in enumerate(nodes, start=_FIRST_NODE)}
         further = _further_columns(edges, names)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.secondary import SecondaryEdge, features_of_edges, is_function, with_features
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.bracketed import restore_label
+from treegauge.trees.columns import ColumnBuilder
 from treegauge.trees.discontinuous import Placed, walk, weave
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
@@ -104,7 +106,7 @@ def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadO
 
     Unless reading is to stop at an error, a graph that is no tree is a sentence without a parse.
     """
-    trees: list[Tree] = []
+    trees = ColumnBuilder()
     lines: list[int] = []
     names: list[str] = []
     problems: dict[int, Problem] = {}
@@ -116,26 +118,26 @@ def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadO
         try:
             if graph.error is not None:
                 raise graph.error
-            trees.append(_tree(graph, path, options))
+            trees.add(_tree(graph, path, options))
         except InputError as error:
             if options.on_error == "stop":
                 yield error
                 continue
-            problems[len(trees)] = Problem(error.place, error.problem, error.advice)
-            trees.append(Tree(""))
+            problems[len(lines)] = Problem(error.place, error.problem, error.advice)
+            trees.add(Tree(""))
         lines.append(graph.line)
         names.append(graph.name)
         size += len(graph.words) + 1
         if size > _BLOCK_SIZE:
             yield _block(trees, path, lines, names, problems)
-            trees, lines, names, problems, size = [], [], [], {}, 0
-    if trees:
+            trees, lines, names, problems, size = ColumnBuilder(), [], [], {}, 0
+    if lines:
         yield _block(trees, path, lines, names, problems)
 
 
-def _block(trees: list[Tree], path: str, lines: list[int], names: list[str], problems: Mapping[int, Problem]) -> Treebank:
+def _block(trees: ColumnBuilder, path: str, lines: list[int], names: list[str], problems: Mapping[int, Problem]) -> Treebank:
     origin = Origin(path, np.array(lines, np.int64), tuple(names), problems)
-    return replace(Treebank.from_trees(trees), origins=(origin,))
+    return replace(Treebank.from_builder(trees), origins=(origin,))
 
 
 def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
@@ -145,6 +147,8 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
     if options.attach_punctuation:
         graph = _with_punctuation_attached(graph)
     features = _secondary_features(graph, order, path) if graph.secondary else {}
+    if not features and (tree := _continuous_tree(graph, order)) is not None:
+        return tree
     below: dict[str, list[Tree]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
         label = with_features(word.label, features.get(position, ""))
@@ -161,6 +165,47 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
         return weave(Tree(with_features(ROOT_LABEL, features.get(ROOT, "")), tops) if has_root else tops[0])
     except FormatError as error:
         raise _fault(error.problem, graph, graph.line, path) from None
+
+
+class _Part(NamedTuple):
+    """Words next to each other, ``start:end``, and the node over them."""
+
+    start: int
+    end: int
+    node: Tree
+
+
+def _continuous_tree(graph: Graph, order: list[str]) -> Tree | None:
+    """The tree of a graph without gaps, as most are, built in one go; None for any other."""
+    below: dict[str, list[_Part]] = {name: [] for name in (*order, ROOT)}
+    for position, word in enumerate(graph.words):
+        below[word.parent].append(_Part(position, position + 1, Tree(word.label, (word.word,))))
+    for name in order:
+        label, parent, _ = graph.nodes[name]
+        joined = _next_to_each_other(label, below[name])
+        if joined is None:
+            return None
+        below[parent].append(joined)
+    tops = below[ROOT]
+    if not graph.has_root and len(tops) == 1:
+        return tops[0].node
+    whole = _next_to_each_other(ROOT_LABEL, tops)
+    return None if whole is None else whole.node
+
+
+def _next_to_each_other(label: str, parts: list[_Part]) -> _Part | None:
+    """A node over parts that follow one another; None if they do not, or there are none."""
+    if not parts:
+        return None
+    if len(parts) > 1:
+        parts.sort(key=_start_of)
+        if any(one.end != other.start for one, other in pairwise(parts)):
+            return None
+    return _Part(parts[0].start, parts[-1].end, Tree(label, [part.node for part in parts]))
+
+
+def _start_of(part: _Part) -> int:
+    return part.start
 
 
 def _bottom_up(graph: Graph, path: str) -> list[str]:
@@ -295,6 +340,7 @@ def join_label(parts: LabelParts, options: ReadOptions) -> str:
     return canonical_label(label)
 
 
+@lru_cache(maxsize=1 << 14)
 def split_label(label: str, has_lemma: bool) -> LabelParts:
     """The parts that :func:`join_label` makes this label of; what cannot be taken apart so stays in the tag.
 

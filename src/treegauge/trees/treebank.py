@@ -155,7 +155,11 @@ class Treebank(Sequence[Tree]):
     @classmethod
     def from_trees(cls, trees: Iterable[Tree]) -> Treebank:
         """The columns of trees given as values."""
-        built = ColumnBuilder().add_all(trees)
+        return cls.from_builder(ColumnBuilder().add_all(trees))
+
+    @classmethod
+    def from_builder(cls, built: ColumnBuilder) -> Treebank:
+        """The columns of trees that were added one by one."""
         return cls(
             tuple(built.labels),
             tuple(built.vocabulary),
