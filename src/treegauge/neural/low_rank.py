@@ -216,7 +216,7 @@ def _store(c: _Inside, d: int, numbers: Array, scale: Array) -> None:
 
 
 def _splits(c: _Inside, d: int) -> tuple[Array, Array, Array, Array]:
-    """What the parts of all spans of a width come to (B, k, splits, R), the weight of each split, and the log-scale (B, k)."""
+    """The numbers of both parts of all spans of a width (B, k, splits, R), the weight of each split, and the log-scale (B, k)."""
     xp = module_of(c.chart)
     k = c.chart.shape[1] - d
     scale = windows(c.scale, k, 0, 1, d - 1) + windows(c.ends_scale, k, d, 1, d - 1)
