@@ -41,7 +41,7 @@ MISREAD = [
     "(S (X (N שלום) (N רב) (V לכם)) (NP (N ילדים) (ADJ טובים) (. .)))",
 ]
 GUIDELINES = (
-    "# Our house rules\n\n- A bracket around *not* and a verb is no constituent.\n- When in doubt, press `U` and write a note."
+    "# Our house rules\n\n- A bracket around *not* and a verb is not a constituent.\n- When in doubt, press `U` and write a note."
 )
 
 

@@ -57,7 +57,7 @@ PRESETS: dict[str, tuple[str, str]] = {
     "a date": ("cutoff_length = 1979-05-27", "cutoff_length cannot be datetime.date(1979, 5, 27): it is a number"),
     "a number of 5,000 digits": (f"cutoff_length = {'9' * 5000}", "not a TOML file: "),
     "lists in lists": (f"delete_tags = {'[' * 20_000}{']' * 20_000}", "not a preset: lists in lists, too deep to read"),
-    "a base that is no name": ("base = 3", "base is the name of a preset, not 3"),
+    "a base that is not a name": ("base = 3", "base is the name of a preset, not 3"),
     "a base with a zero byte": ('base = "a\\u0000b.toml"', "a\\0b.toml: the preset cannot be read: "),
 }
 """What is wrong, and what is said of it."""

@@ -15,10 +15,12 @@ PACKAGE = Path(treegauge.__file__).parent
 COMMANDS = ("cli", "__main__.py")
 FLAG = re.compile(r"(?<!var\()(?<![\w{-])--[a-z][a-z-]+")
 FOR_COMMANDS = {
-    "reports/scores.py": {"--match-words {}", "--on-mismatch edit", "; --on-error repair reads", "--fail-over", "--fail-under"},
+    "reports/scores.py": {
+        *("--match-words {}", "--on-mismatch edit", "; --on-error repair reads", "--fail-over", "--fail-under", "--treebank "),
+    },
     "parsing/tuning.py": {" --lam "},
 }
-"""Texts that are no messages of the API: lines for a command's stderr, and what to type after `parse --for`."""
+"""Texts that are not messages of the API: lines for a command's stderr, and what to type after `parse --for`."""
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:

@@ -184,10 +184,10 @@ def test_each_scheme_holds_the_same_chunks_and_scores(scheme: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("He PRP B-NP\nsat VBD B-VP\n", "both.txt:1:4: 'PRP' is no mark of a chunk"),
+        ("He PRP B-NP\nsat VBD B-VP\n", "both.txt:1:4: 'PRP' is not a mark of a chunk"),
         ("He PRP B-NP B-NP\nsat VBD B-VP\n", "both.txt:2:1: 3 columns, but 4 in the lines before"),
         ("B-NP B-NP\n", "both.txt:1:1: only 2 columns"),
-        ("(S (NP (NN rain)))\n", "no file of columns"),
+        ("(S (NP (NN rain)))\n", "not a file of columns"),
     ],
 )
 def test_files_that_are_no_columns_of_marks_are_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -35,7 +35,7 @@ NOT_RUN = (
 )
 """Words of the examples that need a GPU, a cluster or an interrupted run, or serve a page until they are stopped."""
 UNREADABLE = "llm.jsonl"
-"""One of its answers is no tree: exit code 4."""
+"""One of its answers is not a tree: exit code 4."""
 
 
 def commands(name: str = "", group: click.Group = program) -> Iterator[tuple[str, click.Command]]:

@@ -177,13 +177,13 @@ def test_what_does_not_belong_together_is_refused(here: Path, run: Callable[...,
     two = part("two", *score, shard="2/2")
     cases = {
         "1 of 2 parts are missing: 2": [one],
-        "part 1 of 2 is there twice": [one, part("again", *score, shard="1/2")],
+        "part 1 of 2 is given twice": [one, part("again", *score, shard="1/2")],
         "named twice": [one, two, two],
         "its number of parts is 3, not 2": [one, part("third", *score, shard="2/3")],
-        "other settings: metrics": [one, part("other", *score, "-m", "goodman", shard="2/2")],
+        "these settings differ: metrics": [one, part("other", *score, "-m", "goodman", shard="2/2")],
         "its command is freval, not score": [one, part("freval", "freval", "gold.mrg", "test.mrg", shard="2/2")],
         "no such file": [one, "nothing"],
-        "no part of a run": [one, "gold.mrg"],
+        "not a part of a run": [one, "gold.mrg"],
     }
     (here / "cut").write_bytes((here / "two").read_bytes()[:-200])
     cases["damaged or cut short"] = [one, "cut"]

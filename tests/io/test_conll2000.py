@@ -72,10 +72,10 @@ def test_all_errors_and_all_good_sentences() -> None:
     found = list(check(Source("x.conll", data)))
     assert [f"{item.place} {item.problem}" for item in found if isinstance(item, InputError)] == [
         "x.conll:3:1 2 columns instead of 3",
-        "x.conll:4:5 'X-NP' is no chunk tag",
-        "x.conll:6:5 'B-' is no chunk tag",
-        "x.conll:7:5 'B-I-X' is no chunk tag",
-        "x.conll:8:5 'i-np' is no chunk tag",
+        "x.conll:4:5 'X-NP' is not a chunk tag",
+        "x.conll:6:5 'B-' is not a chunk tag",
+        "x.conll:7:5 'B-I-X' is not a chunk tag",
+        "x.conll:8:5 'i-np' is not a chunk tag",
         "x.conll:10:1 4 columns instead of 3",
         "x.conll:12:1 byte 0xff is not UTF-8",
     ]

@@ -149,7 +149,7 @@ WRONG = {
     "a A -- -- 500\n#500 X -- -- 501\n#501 Y -- -- 500": "x.export:3: sentence 1: node 500 is not below "
     "the root: its ancestors form a circle",
     "a A -- -- 0\n#500 X -- -- 0": "x.export:3: sentence 1: node 500 (X) covers no word",
-    "a A -- -- 500\n#500 X -- -- 0\n#500 X -- -- 0": "x.export:4:1: node 500 is there twice",
+    "a A -- -- 500\n#500 X -- -- 0\n#500 X -- -- 0": "x.export:4:1: node 500 occurs twice",
 }
 
 

@@ -114,7 +114,7 @@ def test_any_edges_through_every_format(tree: Tree, random_: random.Random) -> N
 @pytest.mark.parametrize(
     ("changed", "place", "problem"),
     [
-        (("SB\t501\tSB\t503", "SB\t501\tSB\t599"), "x.export:3:26", "comes from '599', which is no node of the sentence"),
+        (("SB\t501\tSB\t503", "SB\t501\tSB\t599"), "x.export:3:26", "comes from '599', which is not a node of the sentence"),
         (("SB\t501\tSB\t503", "SB\t501\tSB"), "x.export:3:26", "needs two columns"),
         (("SB\t501\tSB\t503", "SB\tx"), "x.export:3:19", "needs two columns"),
         (("SB\t501\tSB\t503", "S|B\t501"), "x.export:3:19", "has a blank, '|' or '#'"),
@@ -136,7 +136,7 @@ def test_wrong_edges_of_xml_have_their_place() -> None:
     tiger = written(bank, "tigerxml").replace(b'<secedge label="MO" idref="s1_502"', b'<secedge label="MO" idref="s1_1"')
     (error,) = examine(Source("x.tigerxml", tiger)).errors
     line = next(number for number, text in enumerate(tiger.splitlines(), start=1) if b'"MO"' in text)
-    assert (error.place, "'s1_1', which is no node" in error.problem) == (f"x.tigerxml:{line}:1", True)
+    assert (error.place, "'s1_1', which is not a node" in error.problem) == (f"x.tigerxml:{line}:1", True)
     alpino = written(bank, "alpino").replace(b' word="Anna" index="1"', b' word="Anna"')
     errors = examine(Source("x.alpino", alpino)).errors
     assert [(error.line, error.column) for error in errors] == [(12, 9), (17, 9)]

@@ -42,7 +42,7 @@ def test_pieces_are_the_whole(
     folder = tmp_path_factory.mktemp("cut")
     paths = [str(folder / f"{k}.mrg") for k in range(len(files))]
     for path, content in zip(paths, files, strict=True):
-        # A first line end says that a lone \r is no line end.
+        # A first line end says that a lone \r is not a line end.
         Path(path).write_bytes(("\n" + "".join(tree + between for tree, between in content)).encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "_CHUNK_BYTES", chunk)

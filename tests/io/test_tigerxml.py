@@ -87,7 +87,7 @@ def test_a_discontinuous_tree() -> None:
     [
         ('<s id="q"><graph><t id="a" pos="X"/></graph></s>', "x.xml:5: sentence q: word a has no text (attribute word)"),
         ('<s id="q"><graph><t word="w"/></graph></s>', "x.xml:5: sentence q: an element without an id"),
-        ('<s id="q"><graph><t id="a" word="w"/><t id="a" word="w"/></graph></s>', "x.xml:5: sentence q: the id a is there twice"),
+        ('<s id="q"><graph><t id="a" word="w"/><t id="a" word="w"/></graph></s>', "x.xml:5: sentence q: the id a occurs twice"),
         (
             '<s id="q"><graph><t id="a" word="w"/><nt id="n" cat="X"><edge idref="b"/></nt></graph></s>',
             "x.xml:5: sentence q: an edge of n leads to 'b', which is not there",

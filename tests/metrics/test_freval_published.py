@@ -28,7 +28,7 @@ def test_prints_what_the_program_printed(case: ProgramCase) -> None:
         (b"(S (NP) (VP (V b) (N c)))", b"(S (XP) (VP (V b) (N c)))", "Error", 0),
         (b"(S (NP) (VP (V b) (N c)))", b"(S (VP (V b) (N c)))", "Error", 0),
         (b"(S (TOP (NP)) (VP (V b) (N c)))", b"(S (VP (V b) (N c)))", "OK", 2),
-        # A quote that only one side deletes is put back; where it stands counts words that are no quotes.
+        # A quote that only one side deletes is put back; where it stands counts words that are not quotes.
         (b"(S ('' \") (VP (V b) (N c)))", b'(S (NN ") (VP (V b) (N c)))', "OK", 3),
         (b"(S (VP (V b) ('' \") (N c)))", b'(S (NN ") (VP (V b) (N c)))', "Error", 0),
         (b"(S ('' \") ('' \") (VP (V b)))", b'(S (NN ") (NN ") (VP (V b)))', "OK", 3),

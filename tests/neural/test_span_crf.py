@@ -164,7 +164,7 @@ def test_other_errors() -> None:
     crf = SpanCRF(torch.zeros(1, 2, 2, 2), null=0, labels=["", "S"])
     with pytest.raises(UsageError, match="'VP' is not one of the labels"):
         crf.loss([Tree.parse("(S (VP (V a)) (N b))")])
-    with pytest.raises(UsageError, match="the whole sentence is no constituent"):
+    with pytest.raises(UsageError, match="the whole sentence is not a constituent"):
         crf.loss(np.full((1, 2, 2), -1))
     with pytest.raises(UsageError, match="binary"):
         SpanCRF(torch.zeros(1, 2, 2, 2)).loss(np.array([[[0, 1], [-1, -1]]]))
@@ -180,7 +180,7 @@ def test_a_sentence_without_a_tree(form: Any) -> None:
     whole = SpanCRF(form(scores), null=0)
     required = np.zeros((3, 4, 4), np.bool_)
     required[0, 0, 1] = required[0, 1, 2] = True  # they cross
-    required[1, 3, 0] = True  # below the diagonal is no span
+    required[1, 3, 0] = True  # below the diagonal is not a span
     crf = SpanCRF(form(scores), null=0, required=required)
     assert crf.log_partition[0] == -np.inf
     assert np.allclose(crf.log_partition[1:], whole.log_partition[1:])
@@ -277,7 +277,7 @@ def test_targets_that_make_no_tree(form: Any) -> None:
         (beyond, "a target of 3, but the labels are numbered from 0 to 2"),
         (target * 1.0, "targets must be whole numbers"),
         ([Tree.parse("(A (T a) (T b) (T c) (T d))"), Tree.parse("(A (T a) (T b))")], "sentence 2: a tree over 2 words"),
-        (["(A (T a))", "(A (T a))"], "a str is no tree"),
+        (["(A (T a))", "(A (T a))"], "a str is not a tree"),
     ):
         with pytest.raises(UsageError, match=message):
             free.loss(given)

@@ -162,7 +162,7 @@ def test_a_rule_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("* left\nNP\n", "rules:2:1: no search after the label NP"),
-        ("* left\n  NP  up NN", "rules:2:7: up is no search"),
+        ("* left\n  NP  up NN", "rules:2:7: up is not a search"),
         ("NP rightmost\n* left", "rules:1:4: rightmost needs at least one label"),
         ("%skp .\n* left", "rules:1:1: unknown directive %skp"),
         ("NP left NN", "rules: no line for \\* "),

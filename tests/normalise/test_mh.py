@@ -99,7 +99,7 @@ SENTENCE = Tree.parse(
 
 
 def test_mh_by_hand() -> None:
-    """Head of S is the VP (tag VBD); NP-TMP is no complement, NP-SBJ is; of VP the NP and the SBAR are, the PP-LOC is not."""
+    """Head of S is the VP (tag VBD); NP-TMP is not a complement, NP-SBJ is; of VP the NP and the SBAR are, the PP-LOC is not."""
     assert mh(SENTENCE) == Tree.parse(
         """
         (S^~VBD (NN yesterday)

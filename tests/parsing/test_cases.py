@@ -90,7 +90,7 @@ def test_objectives(cases: list[Case]) -> None:
     for case in cases:
         forest, expected = forest_of(case), case["expected"]
         unary = any(rule.is_unary for rule in forest.grammar.rules)
-        # A field is only left open where there is no parse, or, for brackets, where the sum over labels is no probability.
+        # A field is only left open where there is no parse, or, for brackets, where the sum over labels is not a probability.
         open_fields = {key for key in names if expected[key] is None}
         assert open_fields == (set(names) if not forest.has_parse else {"BR"} if unary else set()), case["id"]
         for key, objective in names.items():

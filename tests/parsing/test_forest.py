@@ -191,7 +191,7 @@ def test_brackets_may_not_be_crossed() -> None:
 
 
 def test_brackets_do_not_bind_the_inside_of_long_rules() -> None:
-    """[B C] of A B C is no constituent, so the bracket A B does not forbid it."""
+    """[B C] of A B C is not a constituent, so the bracket A B does not forbid it."""
     grammar = PCFG.parse('S -> A B C [1]\nA -> "a" [1]\nB -> "b" [1]\nC -> "c" [1]')
     assert Forest(grammar, ["a", "b", "c"], brackets=[(0, 2)]).n_parses == 1
 

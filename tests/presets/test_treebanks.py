@@ -152,7 +152,7 @@ def test_traces_that_a_preset_counts_are_named_where_only_gold_has_them() -> Non
     assert ("in 1 of them traces count as words" in result.warnings[0], "step traces" in result.warnings[0]) == (True, True)
     assert not treegauge.score(gold, test).notes
     assert not treegauge.score(gold, gold, preset="spmrl").notes
-    # Words that really differ are no matter of traces.
+    # Words that really differ have nothing to do with traces.
     assert "the words differ" in treegauge.score(gold, ["(S (VP (VB Run) (NP (NN home))))", gold[1]], preset="spmrl").notes[0].what
 
 

@@ -95,7 +95,7 @@ def test_every_option_changes_it(changed: dict[str, Any]) -> None:
 def test_a_preset_of_another_version_is_refused() -> None:
     line = str(treegauge.score(GOLD, TEST).signature)
     other = line.replace("preset:default@", "preset:default@f")
-    with pytest.raises(treegauge.FormatError, match="other settings"):
+    with pytest.raises(treegauge.FormatError, match="different settings"):
         Signature.parse(other)
 
 

@@ -190,7 +190,7 @@ class Note:
 class Alignment:
     """For each gold sentence its test sentence (-1: none) and how the two fit; test sentences that belong to none.
 
-    ``gold_aside`` and ``test_aside`` mark tokens that are no part of the comparison, as only one side has them; None: none are.
+    ``gold_aside`` and ``test_aside`` mark tokens that are not part of the comparison, as only one side has them; None: none are.
     ``shared`` has, for each gold sentence whose words were aligned by edit distance, the places of the tokens that both sides have,
     in gold and in test; the fit of such a sentence is TEXT_DIFFERS if there are none.
     """

@@ -373,7 +373,7 @@ def brackets_of(
 
 
 class _Phrases:
-    """The nodes of a treebank that are no preterminals: their ``row``, ``tree`` and ``parent`` (a number among them, or -1)."""
+    """The nodes of a treebank that are not preterminals: their ``row``, ``tree`` and ``parent`` (a number among them, or -1)."""
 
     def __init__(self, bank: Treebank) -> None:
         self._bank = bank

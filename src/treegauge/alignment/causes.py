@@ -73,7 +73,7 @@ class TaggedWords:
 
     @property
     def shown(self) -> list[int]:
-        """The places of the words that are no traces."""
+        """The places of the words that are not traces."""
         return [place for place, is_trace in enumerate(self.is_trace) if not is_trace]
 
 

@@ -61,7 +61,7 @@ class MarkFile:
             for source in sources:
                 yield from _column_sentences(source, options, self.n_columns)
         elif self.n_columns > 1:
-            raise FormatError("this is no file of columns with gold and test marks", path=self.name, advice=_ADVICE)
+            raise FormatError("this is not a file of columns with gold and test marks", path=self.name, advice=_ADVICE)
         else:
             for sentence in self._chunks:
                 yield MarkedSentence(sentence.words, (tuple(iob_of_chunks(sentence.chunks, len(sentence))),))
@@ -119,4 +119,4 @@ def _check(fields: list[str], width: int, n_columns: int, line: bytes, path: str
     for mark in fields[-n_columns:]:
         if not _MARK.fullmatch(mark):
             at = line.rindex(mark.encode("utf-8"))
-            raise error_at(FormatError, f"{mark!r} is no mark of a chunk", path, place, line, at, _ADVICE)
+            raise error_at(FormatError, f"{mark!r} is not a mark of a chunk", path, place, line, at, _ADVICE)

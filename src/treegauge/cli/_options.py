@@ -82,7 +82,7 @@ def on_error_options(command: Function) -> Function:
         type=click.Choice(ON_ERROR),
         default=ON_ERROR[0],
         show_default=True,
-        help="A test tree that cannot be read: a sentence without a parse, the end, or repair it as far as possible.",
+        help="A test tree that cannot be read: count it as a sentence without a parse, stop, or repair it as far as possible.",
     )
     field = click.option("--field", default="", metavar="NAME", help="Test files are JSON lines with the tree in this field.")
     return choice(field(with_options))
@@ -112,7 +112,7 @@ def treebank_option(command: Function) -> Function:
         type=click.Choice(list(TREEBANKS)),
         callback=_or_empty,
         metavar="NAME",
-        help=f"Whose punctuation, traces and roots the preset knows: {', '.join(TREEBANKS)}.  [default: ptb]",
+        help=f"Treebank whose punctuation, traces and roots the preset deletes: {', '.join(TREEBANKS)}.  [default: ptb]",
     )(command)
 
 
@@ -251,7 +251,7 @@ def named_systems(paths: Sequence[str]) -> dict[str, str]:
     for name, path in given:
         name = name or short[path]
         if name in systems:
-            raise UsageError(f"two systems are called {name!r}; write NAME=FILE to tell them apart")
+            raise UsageError(f"two systems are called {name!r}; write NAME=FILE to give them different names")
         systems[name] = path
     return systems
 

@@ -68,9 +68,9 @@ Examples:
               help="Preprocessing steps to omit: punctuation, empty, double, one-word.")  # fmt: skip
 @click.option("--with-emr", is_flag=True, help="Count rejected exact matches in Test Noise and Problem Rate.")
 @click.option("--rule", type=click.Choice(["majority", "unanimous"]), default="majority", show_default=True,
-              help="Rule that makes one verdict of several annotators', where there is no adjudicator's.")  # fmt: skip
+              help="Rule that turns the verdicts of several annotators into one, where there is no adjudicator's.")  # fmt: skip
 @click.option("--across-gold", is_flag=True,
-              help="With --results: for brackets not judged, use verdicts given when the gold tree was another.")  # fmt: skip
+              help="With --results: for brackets without a verdict, use those given before the gold tree changed.")  # fmt: skip
 @click.option("--results", is_flag=True, help="Print the items and measures (Tables 1 and 4 of the paper) and exit.")
 @click.option("--agreement", is_flag=True, help="Print the agreement of the annotators and exit.")
 @click.option("--audit", is_flag=True, help="Print all entries of the log of judgements and exit.")

@@ -272,7 +272,7 @@ def _other_chunker(candidates: str | None, marginals: str | None, sentences: Chu
 
 def _fitting(path: str, sentence: ChunkedSentence, found: Any) -> Any:
     if len(sentence) != len(found):
-        raise MismatchError(f"{path}: a sentence has another number of words than in the test file")
+        raise MismatchError(f"{path}: a sentence does not have as many words as in the test file")
     return found
 
 

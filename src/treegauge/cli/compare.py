@@ -57,8 +57,8 @@ Examples:
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @treebank_option
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
-              help="Sentences that do not fit the treebank: count as missed, leave out for all systems, stop, or align their words "
-              "by edit distance.")  # fmt: skip
+              help="Sentences whose words differ from the treebank's: count as missed, leave out for all systems, stop, or align "
+              "their words by edit distance.")  # fmt: skip
 @match_words_option
 @click.option(
     "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
@@ -126,7 +126,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     spare_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
-            raise UsageError("--scores are made already: --store, --preset and --treebank go with trees")
+            raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
         comparison, checked, notes = _of_scores([gold, *tests], how, engine), None, {}
     else:
         comparison, checked, notes = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])

@@ -40,7 +40,7 @@ def command(
     tree with the best mean score against all of them.
 
     All files have the same sentences in the same order. A failed parse (an empty tree, or one that cannot be read) neither votes
-    nor wins. stderr says how often each file's tree was chosen, and how many trees could not be read or were repaired; exit code
+    nor wins. stderr shows how often each file's tree was chosen, and how many trees could not be read or were repaired; exit code
     4 if a sentence has no readable tree in any file.
     """
     for file in files:

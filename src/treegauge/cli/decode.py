@@ -39,9 +39,9 @@ Examples:
               help="labelled-precision-recall: minimum posterior for keeping a node.  [default: best expected F1]")  # fmt: skip
 @click.option("--null", multiple=True, metavar="LABEL", help="A label (or its number) that means no constituent; repeatable.")
 @click.option("--root/--no-root", default=True, show_default=True, help="Whether the whole sentence must be a constituent.")
-@click.option("--temperature", type=float, default=1.0, show_default=True, help="Scores are divided by it.")
+@click.option("--temperature", type=float, default=1.0, show_default=True, help="Number by which scores are divided.")
 @click.option("--kind", type=click.Choice(KINDS), default="potentials", show_default=True, help="What the scores are.")
-@click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: which trees vote.  [default: samples]")
+@click.option("--candidates", type=click.Choice(["samples", "kbest"]), help="mbr: kind of trees that vote.  [default: samples]")
 @click.option("--size", type=click.IntRange(1), metavar="N", help="mbr: number of trees that vote.  [default: 100]")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="mbr: seed of the samples.  [default: 0]")
 @click.option("--kbest", type=click.IntRange(0), default=0, metavar="K",

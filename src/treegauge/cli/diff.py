@@ -57,7 +57,7 @@ Examples:
 @match_words_option
 @click.option("--width", type=click.IntRange(20), metavar="COLUMNS", help="Text: the widest line. Default: the terminal's.")
 @click.option(
-    "--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only, as where the terminal has no others."
+    "--ascii", "ascii_only", is_flag=True, help="Text: draw with ASCII characters only; the default if the terminal has no others."
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: by the suffix of --output, else text.")
 @click.option("-o", "--output", default="-", show_default=True, metavar="FILE", help="Where to write; - is standard output.")
@@ -116,7 +116,7 @@ def _form(form: str | None, output: str) -> str:
         raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; name the file .svg, .pdf, .png or .txt")
     form = form or _BY_SUFFIX.get(suffix, "text")
     if form in ("png", "pdf") and output == "-" and sys.stdout.isatty():
-        raise UsageError(f"a picture would garble the terminal: give a file, -o diff.{form}")
+        raise UsageError(f"a picture cannot be shown in the terminal: give a file, -o diff.{form}")
     return form
 
 

@@ -30,8 +30,8 @@ Example:
 @click.option("-r", "--rate", metavar="NAME", help="The rate to explain. Default: the metric's main one.")
 @click.option("-m", "--metric", metavar="NAME", help="Which metric, if the files hold several.")
 @click.option("--system", metavar="NAME[,NAME]", help="Which system, if the files hold several: of A and, if it differs, of B.")
-@click.option("--gold", metavar="FILE", help="The gold trees, if they are not where the results say.")
-@click.option("--test", metavar="FILE", help="The test trees, if they are not where the results say.")
+@click.option("--gold", metavar="FILE", help="The gold trees, if they are no longer in the file that the results name.")
+@click.option("--test", metavar="FILE", help="The test trees, if they are no longer in the file that the results name.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 def command(
     first: str,

@@ -52,8 +52,8 @@ Examples:
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]")
 @treebank_option
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
-              help="Sentences that do not fit the treebank: count as missed, leave out, stop, or align their words by edit "
-              "distance.")  # fmt: skip
+              help="Sentences whose words differ from the treebank's: count as missed, leave out, stop, or align their words by "
+              "edit distance.")  # fmt: skip
 @match_words_option
 @click.option("--by-size", is_flag=True, help="Also counts, recall, precision and F1 of every size.")
 @click.option("--baseline", metavar="SYSTEM", help="For the figure of differences; the first system unless given.")
@@ -98,7 +98,7 @@ def command(
         raise UnknownName("baseline system", baseline, systems)
     if form == "program":
         if not engine.in_process:
-            raise UsageError("--format program goes through the files from their first line: leave out --engine and --shard")
+            raise UsageError("--format program reads the files from beginning to end: leave out --engine and --shard")
         _refuse_unused({"-p": preset, "--treebank": treebank, "--by-size": by_size, "--figures": figures, "--baseline": baseline})
         _print_as_program(gold, tests, matching)
         return
@@ -228,7 +228,7 @@ def _print_as_program(gold: str, tests: Sequence[str], matching: str) -> None:
     sentences = list(published_sentences(gold_lines, lines_of(tests[0])))
     for line in published_printout(sentences):
         click.echo(line)
-    # Also those that the program drops without a word: behind a line that is no tree, or behind a blank one.
+    # Also those that the program drops without a word: behind a line that is not a tree, or behind a blank one.
     left_out = sum(map(bool, map(bytes.strip, gold_lines))) - sum(sentence.status == "OK" for sentence in sentences)
     if left_out:
         (system,) = named_systems(tests)

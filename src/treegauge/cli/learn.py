@@ -104,7 +104,7 @@ def command(
     """Learn a grammar from bracketed sentences (Pereira & Schabes 1992).
 
     No constituent of a parse may cross a bracket of BRACKETS; sentences may be bracketed fully, in part or not at all. After each
-    step stderr says the cross entropy in bits per word. A sentence without a compatible parse is left out and counted.
+    step stderr shows the cross entropy in bits per word. A sentence without a compatible parse is left out and counted.
     """
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":

@@ -114,7 +114,7 @@ def command(
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
     One sentence per line in, one tree per line out, in the same order. A sentence that has no parse gets a right-branching tree
-    whose root is marked -FALLBACK; stderr says how many there are.
+    whose root is marked -FALLBACK; stderr shows how many there are.
     """
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record per sentence: bracketed or jsonl")
@@ -192,7 +192,7 @@ def _latent_parser(
     from treegauge.parsing.latent.parser import LatentParser
 
     if prune:
-        raise UsageError("a model of treegauge train always prunes, by thresholds of its own: leave out --prune, or say --exact")
+        raise UsageError("a model of treegauge train always prunes, by thresholds of its own: leave out --prune, or give --exact")
     if start is not None:
         raise UsageError("a model has its start symbol: leave out --start")
     return LatentParser(model, objective, options, kbest, posteriors, gold_tags, exact)

@@ -81,11 +81,11 @@ def command(
     given = None if latent is not None else load_grammar(grammar, start=start, renormalise=renormalise)
     if trees is not None or calibration is not None:
         if trees is not None and calibration is not None:
-            raise UsageError("--tree and --calibration are two questions: ask one at a time")
+            raise UsageError("--tree and --calibration cannot be combined: choose one")
         if file != "-":
             raise UsageError("the sentences are those of the trees: leave out FILE")
         if given is not None and given.joined:
-            raise UsageError("this grammar joins chains of labels into one symbol; its posteriors are not those of single labels")
+            raise UsageError("this grammar joins chains of labels into one symbol, so it has no posteriors of single labels")
         options = ReadOptions(encoding=encoding)
         if trees is not None:
             if svg is not None:

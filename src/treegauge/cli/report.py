@@ -54,8 +54,8 @@ Examples:
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @treebank_option
 @click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
-              help="Sentences that do not fit the treebank: count as missed, leave out for all systems, stop, or align their words "
-              "by edit distance.")  # fmt: skip
+              help="Sentences whose words differ from the treebank's: count as missed, leave out for all systems, stop, or align "
+              "their words by edit distance.")  # fmt: skip
 @match_words_option
 @click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
               help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
@@ -63,7 +63,7 @@ Examples:
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Level of the confidence intervals.")  # fmt: skip
 @click.option("--sentences", "most", type=click.IntRange(0), default=2000, show_default=True, metavar="N",
-              help="Put in the trees of at most N sentences, those that differ most.")  # fmt: skip
+              help="Include the trees of at most N sentences, those that differ most.")  # fmt: skip
 @click.option(
     "--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): show what they make of the brackets."
 )
@@ -141,7 +141,7 @@ def _of_scores(paths: Sequence[str], how: CompareOptions, chosen: Mapping[str, A
     from treegauge.scoring.saved_scores import load_systems
 
     if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
-        raise UsageError("--scores are made already: --store, --preset and --treebank go with trees")
+        raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")
     scores = load_systems(paths)
     inputs = scores[0].inputs if scores else None
     gold_name = Path(inputs.gold[0]).name if inputs else "gold"

@@ -71,10 +71,10 @@ Examples:
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
-              help="What counts: name of a preset, a .prm or .toml file. Default: that of the metric (--list).")  # fmt: skip
+              help="What counts: name of a preset, a .prm or .toml file. Default: the metric's own preset (--list).")  # fmt: skip
 @treebank_option
 @click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
-              help="Show a preset (without a name: the one that -p gives) and stop.")  # fmt: skip
+              help="Show a preset (by default the one that -p names) and stop.")  # fmt: skip
 @click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "edit", "evalb"]), default="align", show_default=True,
               help="A sentence whose words differ, or without a parse: count its gold brackets as missed, stop, leave it out, "
               "align its words by edit distance, or do whatever EVALB does.")  # fmt: skip

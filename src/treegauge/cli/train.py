@@ -37,7 +37,7 @@ Examples:
   treegauge parse parser.model sentences.txt -o out.mrg""",
 )
 @click.argument("treebank")
-@click.option("-o", "--output", metavar="FILE", help="Where the model goes.")
+@click.option("-o", "--output", metavar="FILE", help="Output file of the model.")
 @click.option("--quick", is_flag=True, help="Two grammars instead of six: a third of the time, somewhat less accurate.")
 @click.option("--grammars", type=click.IntRange(1), metavar="N", help="How many grammars.  [default: 6]")
 @click.option(
@@ -47,7 +47,7 @@ Examples:
 @click.option("--no-tune", is_flag=True, help="Hold out no trees; take the usual settings.")
 @jobs_option("Number of threads")
 @click.option("--checkpoint", metavar="FOLDER", help="Where the state is kept after every iteration.  [default: OUTPUT.checkpoint]")
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint: the model is the same as without interruption.")
+@click.option("--resume", is_flag=True, help="Continue from the checkpoint; the model is the same as without interruption.")
 @click.option("--show", is_flag=True, help="TREEBANK is a model: show what its subcategories mean.")
 @click.option("--label", "labels", multiple=True, metavar="LABEL", help="--show: only this label or tag; can be repeated.")
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="--show: draw the subcategories.")
@@ -59,7 +59,7 @@ Examples:
 @click.option(
     "--format", "form", type=click.Choice(("text", "nltk")), default="text", show_default=True, help="--export: the format."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing about each iteration.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no line for each iteration.")
 @reading_options
 def command(
     treebank: str, output: str | None, quick: bool, grammars: int | None, rounds: int | None, seed: int, no_tune: bool, jobs: int,
@@ -69,7 +69,7 @@ def command(
     """Train a parser on TREEBANK: latent-variable grammars by split-merge EM (Petrov et al. 2006).
 
     How many rounds, how much smoothing and pruning, and lam are chosen on trees held out from TREEBANK; then the grammars are
-    trained on all of it. stderr says the log likelihood of each iteration and the time left. Parse with: treegauge parse MODEL.
+    trained on all of it. stderr shows the log likelihood of each iteration and the time left. Parse with: treegauge parse MODEL.
     """
     if show or export:
         _look(treebank, output, show, labels, svg, grammar, level, form)

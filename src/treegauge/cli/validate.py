@@ -36,7 +36,9 @@ Examples:
     metavar="N",
     help="Show at most N errors and notes of each file.",
 )
-@click.option("--notes/--no-notes", default=True, show_default=True, help="Show oddities that are no errors, such as empty parses.")
+@click.option(
+    "--notes/--no-notes", default=True, show_default=True, help="Show oddities that are not errors, such as empty parses."
+)
 @click.option("--format", "how", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format.")
 @reading_options
 @stream_option

@@ -83,7 +83,7 @@ class Cluster(EngineBase):
             except Exception as error:
                 failure = error
         raise EngineError(
-            f"the workers of a Dask cluster do not start on this machine ({TRIES} times tried): {failure}\n"
+            f"the workers of a Dask cluster do not start on this machine (tried {TRIES} times): {failure}\n"
             "  Is there enough memory? The engine local:N uses processes without Dask."
         ) from failure
 

@@ -190,9 +190,11 @@ def read_part(path: str, form_of: Callable[[str], PartFormat]) -> RunPart:
         raise InputError(reason, path=path) from None
     if head == _VERSION_1:
         advice = "Run the shards again with this version."
-        raise FormatError("a part of an older treegauge, whose format is no longer read", path=path, advice=advice)
+        raise FormatError(
+            "this part was written by an older version of treegauge, whose format can no longer be read", path=path, advice=advice
+        )
     if not head.startswith(b"PK"):
-        raise FormatError("no part of a run", path=path, advice="Parts are written by commands with the option shard.")
+        raise FormatError("not a part of a run", path=path, advice="Parts are written by commands with the option shard.")
     try:
         document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=_MOST_ARRAYS)
     except ModelError:
@@ -222,13 +224,13 @@ def check_parts(parts: dict[str, RunPart]) -> None:
             name for name in {**first.settings, **part.settings} if first.settings.get(name) != part.settings.get(name)
         )
         if differs:
-            raise UsageError(f"{path} does not belong to {first_path}: other settings: {', '.join(differs)}")
+            raise UsageError(f"{path} does not belong to {first_path}: these settings differ: {', '.join(differs)}")
         if (part.cut, part.shards) != (first.cut, first.shards):
             raise UsageError(f"{path} does not belong to {first_path}: the input files have changed in between")
     numbers: dict[int, str] = {}
     for path, part in parts.items():
         if part.number in numbers:
-            raise UsageError(f"part {part.number} of {part.of} is there twice: {numbers[part.number]} and {path}")
+            raise UsageError(f"part {part.number} of {part.of} is given twice: {numbers[part.number]} and {path}")
         numbers[part.number] = path
     missing = sorted(set(range(1, first.of + 1)) - set(numbers))
     if missing:

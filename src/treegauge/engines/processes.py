@@ -45,7 +45,7 @@ def call_with_bytes(name: str, version: str, folder: str, packed: bytes, item: A
     if os.path.isdir(folder) and os.getcwd() != folder:
         os.chdir(folder)
     if version != (own := metadata.version("treegauge")):
-        raise UsageError(f"a worker of the cluster has treegauge {own}, but this is {version}: install the same everywhere")
+        raise UsageError(f"a worker of the cluster has treegauge {own}, but this is {version}: install the same version everywhere")
     return _call(name, lambda: packed, item)
 
 

@@ -159,7 +159,7 @@ def _notes(parts: Sequence[Sequence[ChunkedSentence]], settings: Settings, evalu
     return [
         f"Outcome: the order of the models, 0 > 1 > XK > G > C > S in bits per sentence, is {order}.",
         f"Not covered by the grammar of model G: {missed:.1%} of the true chunks (paper: 4%), which cause {unexplained:.1%} of its "
-        "entropy together with the uncovered candidates that are no chunks (paper: 19%). The expected share of a category in the "
+        "entropy together with the uncovered candidates that are not chunks (paper: 19%). The expected share of a category in the "
         "blame table is its share of the covered candidates.",
         f"Corpus: the paper had 28 categories and 8,880 candidates per sentence; here {len(evaluation.categories)} categories and "
         f"{candidates:,.0f}.",

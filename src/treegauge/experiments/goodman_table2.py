@@ -52,7 +52,9 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
     """The table, the error reductions, and for each criterion whether its own algorithm is best."""
     assert corpus is not None
     if settings.max_length < 2 or settings.rounds < 1:
-        raise UsageError(f"sentences of at most {settings.max_length} symbols and {settings.rounds} rounds make no experiment")
+        raise UsageError(
+            f"sentences of at most {settings.max_length} symbols and {settings.rounds} rounds are not enough for the experiment"
+        )
     parts = split(corpus.bank)
     matrix = objective_matrix(
         list(parts.train),

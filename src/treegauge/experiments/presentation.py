@@ -234,7 +234,7 @@ class CriterionTest:
 
     @property
     def is_best(self) -> bool:
-        """Whether it is above every other; a tie is no win."""
+        """Whether it is above every other; a tie is not a win."""
         return self.difference > _TIE
 
     @property

@@ -47,7 +47,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
     assert corpus is not None
     made = variants(settings.unaries)
     if settings.unknown_below < 1 or settings.rounds < 1:
-        raise UsageError("words are unknown below a count of at least 1, and a randomisation test needs at least one round")
+        raise UsageError("the count below which words are unknown, and the number of rounds, must be at least 1")
     parts = split(corpus.bank)
     ready = cleaner("traces,root")
     train = [tree for tree in map(ready, parts.train) if tree.width]

@@ -26,7 +26,7 @@ __all__ = ["BinaryGrammar", "BinaryRules", "Closure", "UnaryRules", "binarise_gr
 Edge = tuple[int, int, float]
 Row = dict[int, float]
 NEVER_ENDING = 1e-12
-"""A component that is left with less than this probability derives nothing: its rules are no part of any chain."""
+"""A component that is left with less than this probability derives nothing: its rules are not part of any chain."""
 
 
 class Closure(NamedTuple):

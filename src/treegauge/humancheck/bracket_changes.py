@@ -56,7 +56,7 @@ def correct_tree(
 ) -> Tree | str:
     """The tree with brackets inserted and removed, or the reason why that is impossible.
 
-    ``counts`` says which words count, ``is_frame`` which labels (such as TOP) are no brackets at all.
+    ``counts`` says which words count, ``is_frame`` which labels (such as TOP) are not brackets at all.
 
     >>> tree = Tree.parse("(S (NP (N I)) (VP (V saw) (NP (D the) (N man)) (PP (P with) (NP (D a) (N hat)))))")
     >>> everything = np.ones(7, dtype=np.bool_)

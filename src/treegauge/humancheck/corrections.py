@@ -2,7 +2,7 @@
 
 A correction is a verdict with the mark that the gold tree is wrong: an accepted bracket is inserted into the gold tree, and gold
 brackets that it crosses are removed; a rejected exact match is removed. The label of an inserted bracket is the one that people
-chose: they judge brackets whatever their labels, so the parser's label is no evidence. The counted words decide where a bracket
+chose: they judge brackets whatever their labels, so the parser's label is not evidence. The counted words decide where a bracket
 begins and ends, and where it has gaps; punctuation and traces stay where they are. A tree that somebody edited is the last word on
 its sentence.
 """
@@ -242,7 +242,7 @@ def _change(check: Check, question: Question, sentence: int, decision: Verdict, 
 
 
 def _frame_rule(preset: Preset) -> Callable[[str], bool]:
-    """The rule by which a preset recognises labels that are no brackets, such as TOP."""
+    """The rule by which a preset recognises labels that are not brackets, such as TOP."""
     return lambda label: preset.deletes(preset.cut_label(label))
 
 

@@ -123,7 +123,7 @@ class Worklist(ABC):
 
     def _add_own(self, judgement: Judgement) -> None:
         if judgement.person == self.person and judgement.bracket in self.check.number:
-            # A store of version 0.1 may hold times that are no numbers.
+            # A store of version 0.1 may hold times that are not numbers.
             self._seconds += judgement.seconds if judgement.seconds is not None and math.isfinite(judgement.seconds) else 0.0
             if judgement.verdict != "withdrawn":
                 insort(self._own, (judgement.seq, judgement.id))

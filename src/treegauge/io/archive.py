@@ -113,7 +113,7 @@ def read_archive(
         )
     if content[-_SEAL:] != _seal(content[:-_SEAL]):
         raise ModelError(
-            "its sha256 is not the one it was written with", path=str(path), advice="The file is damaged; write it again."
+            "its sha256 differs from the one stored in it", path=str(path), advice="The file is damaged; write it again."
         )
     return document, arrays
 

@@ -290,7 +290,7 @@ class _TextBlock:
             return events, len(self.text)
         complete = events.complete()
         if not complete:
-            # Whole lines without a bracket are no part of a tree; a line that is not over may still become a comment.
+            # Whole lines without a bracket are not part of a tree; a line that is not over may still become a comment.
             return events, 0 if len(events) else self.text.rfind(b"\n") + 1
         return events.first(complete), self._with_blanks(int(events.position[complete - 1]) + 1)
 

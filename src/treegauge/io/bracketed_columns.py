@@ -1,6 +1,6 @@
 """Bracketed text as events: opening brackets, closing brackets and words, found by vectorised NumPy.
 
-A label is no event of its own: it is the atom (run of anything but blanks and brackets) right behind an opening bracket.
+A label is not an event of its own: it is the atom (run of anything but blanks and brackets) right behind an opening bracket.
 
 What is inside what: spans and parents of all nodes at once, from the events of a text whose brackets balance.
 
@@ -268,7 +268,7 @@ class Names:
 
     @property
     def empty_label(self) -> int:
-        """The number of the label of ``( (S ...))``, which is no slice of the text."""
+        """The number of the label of ``( (S ...))``, which is not a slice of the text."""
         if self._empty_label is None:
             self._empty_label = self.label_names.add("")
         return self._empty_label
@@ -389,7 +389,7 @@ def _ends(
 
 
 def _has_label_set_off(events: Events, opens: Int64) -> bool:
-    """Whether an opening bracket has its label behind a blank, ``( NP ...``; the lone atom of ``( word)`` is no label."""
+    """Whether an opening bracket has its label behind a blank, ``( NP ...``; the lone atom of ``( word)`` is not a label."""
     set_off = opens[events.is_word.take(opens + 1)]
     return bool((~events.is_close.take(set_off + 2)).any())
 

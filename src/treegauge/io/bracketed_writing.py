@@ -160,7 +160,7 @@ def _exactly(name: str, escaped: str, restore: Callable[[str], str]) -> bytes:
     try:
         return escaped.encode("utf-8")
     except UnicodeEncodeError:
-        raise WriteError(f"{name!r} is not text: it holds half of a surrogate pair") from None
+        raise WriteError(f"{name!r} is not text: it contains half of a surrogate pair") from None
 
 
 def _refuse_hidden_labels(bank: Treebank, order: _Order) -> None:

@@ -140,7 +140,7 @@ def _line_error(line: bytes, path: str, number: int) -> InputError | None:
     tag = fields[2].decode("utf-8")
     if not _CHUNK_TAG.fullmatch(tag):
         return error_at(
-            FormatError, f"{tag!r} is no chunk tag", path, TextPosition(number, 0), line, line.rindex(fields[2]), _TAG_ADVICE
+            FormatError, f"{tag!r} is not a chunk tag", path, TextPosition(number, 0), line, line.rindex(fields[2]), _TAG_ADVICE
         )
     return None
 
@@ -247,7 +247,7 @@ def conll2000_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
             except WriteError as error:
                 raise refusal(block, index, str(error)) from None
             except UnicodeEncodeError:
-                raise refusal(block, index, "a label or word is not text: it holds half of a surrogate pair") from None
+                raise refusal(block, index, "a label or word is not text: it contains half of a surrogate pair") from None
 
 
 class _ColumnWriter:

@@ -223,6 +223,6 @@ def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
 
 
 def _readable(line: bytes) -> bytes:
-    """The line with a question mark in place of each byte that is no text."""
+    """The line with a question mark in place of each byte that is not text."""
     text = line.decode("utf-8", "surrogateescape")
     return re.sub("[\udc80-\udcff\0]", "?", text).encode("utf-8")

@@ -83,7 +83,7 @@ def discbracket_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
             except WriteError as error:
                 raise refusal(block, index, str(error)) from None
             except UnicodeEncodeError:
-                raise refusal(block, index, "a label or word is not text: it holds half of a surrogate pair") from None
+                raise refusal(block, index, "a label or word is not text: it contains half of a surrogate pair") from None
 
 
 def _refuse_changed_names(tree: Tree) -> None:

@@ -185,7 +185,7 @@ class _ExportScanner:
         if not (word.startswith("#") and is_node_name(fields[0])):
             graph.words.append(Word(restore_word(word), label, parent, self.number))
         elif word[1:] in graph.nodes:
-            raise self._error(f"node {word[1:]} is there twice")
+            raise self._error(f"node {word[1:]} occurs twice")
         else:
             below = word[1:]
             graph.nodes[below] = GraphNode(label, parent, self.number)
@@ -222,7 +222,7 @@ class _ExportScanner:
         return label
 
     def _bad_bytes(self) -> InputError:
-        problem, at, advice = bad_bytes(self.line) or ("these bytes are no text", 0, "")
+        problem, at, advice = bad_bytes(self.line) or ("these bytes are not text", 0, "")
         return error_at(EncodingError, problem, self.path, TextPosition(self.number, 0), self.line, at, advice)
 
     def _error(self, problem: str, advice: str = "", at: int = 0) -> InputError:
@@ -250,7 +250,7 @@ def export_text(blocks: Iterable[Treebank], version: int = 3) -> Iterator[bytes]
             except WriteError as error:
                 raise refusal(block, index, str(error)) from None
             except UnicodeEncodeError:
-                raise refusal(block, index, "a label or word is not text: it holds half of a surrogate pair") from None
+                raise refusal(block, index, "a label or word is not text: it contains half of a surrogate pair") from None
 
 
 def _sentence(tree: Tree, number: int, version: int, may_have_edges: bool) -> Iterator[str]:

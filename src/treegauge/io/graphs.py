@@ -102,9 +102,9 @@ def broken_as_graph(items: Iterable[Graph | InputError], name: str, line: int) -
 
 
 def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees in blocks, and the errors between them: those given, and those of graphs that are no trees.
+    """The trees in blocks, and the errors between them: those given, and those of graphs that are not trees.
 
-    Unless reading is to stop at an error, a graph that is no tree is a sentence without a parse.
+    Unless reading is to stop at an error, a graph that is not a tree is a sentence without a parse.
     """
     trees = ColumnBuilder()
     lines: list[int] = []
@@ -254,7 +254,7 @@ def _check_secondary(graph: Graph, path: str) -> None:
     has_root = graph.has_root or n_tops != 1
     for edge in graph.secondary:
         if edge.above not in graph.nodes and not (edge.above == ROOT and has_root):
-            problem = f"a secondary edge comes from {edge.above[:60]!r}, which is no node of the sentence"
+            problem = f"a secondary edge comes from {edge.above[:60]!r}, which is not a node of the sentence"
         elif not has_root and not isinstance(edge.below, int) and graph.nodes[edge.below].parent == ROOT:
             problem = "a secondary edge leads to the root"
         elif not is_function(edge.function):
@@ -353,8 +353,8 @@ def split_label(label: str, has_lemma: bool) -> LabelParts:
         if all(part and not _BLANK.search(part) for part in parts) and join_label(parts, _EVERYTHING) == label:
             return parts
     raise WriteError(
-        f"the label {label!r} cannot be written in this format, where blanks separate columns, '--' is no label and a bracket is "
-        "-LRB- or -RRB-.\n  Give the node another label."
+        f"the label {label!r} cannot be written in this format, where blanks separate columns, '--' is not a label and a bracket "
+        "is -LRB- or -RRB-.\n  Give the node another label."
     )
 
 

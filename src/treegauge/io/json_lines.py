@@ -40,7 +40,7 @@ def check_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | In
 
 
 def _text_of(line: bytes, field: str, path: str, number: int) -> str:
-    """The tree in the field of a line; a null, like a blank line, is no parse."""
+    """The tree in the field of a line; a null, like a blank line, is not a parse."""
     if not line.strip():
         return ""
     try:

@@ -145,7 +145,7 @@ def _not_bracketed(texts: list[str]) -> UsageError:
 
 
 def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
-    """Raise the problem of the first string that is no tree: that of a whole list is the first kind of problem looked for."""
+    """Raise the problem of the first string that is not a tree: that of a whole list is the first kind of problem looked for."""
     for number, text in enumerate(texts, start=1):
         if text.strip() and not _is_bracketed(text):
             raise _not_bracketed(texts)
@@ -196,7 +196,7 @@ def _utf8(text: str, name: str = "the string") -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise UsageError(f"{name} is not text: it holds half of a surrogate pair") from None
+        raise UsageError(f"{name} is not text: it contains half of a surrogate pair") from None
 
 
 def _as_tree(value: Any, place: str = "") -> Tree:

@@ -58,7 +58,7 @@ def repair(text: bytes) -> Repaired | None:
     b'(S (NP (N rain)))'
     """
     plain = _FENCE.sub(lambda found: b"\n" * (len(found[0]) - 1) + b" ", text)
-    # A square bracket that is the word below a tag of such signs, as in [-LRB- [], is no bracket of the tree.
+    # A square bracket that is the word below a tag of such signs, as in [-LRB- [], is not a bracket of the tree.
     hidden = _SQUARE_WORD.sub(lambda found: found[1] + (b"\x01" if found[2] == b"[" else b"\x02"), plain)
     candidates = [*_candidates(plain, b"(", b")"), *_candidates(hidden, b"[", b"]")]
     if not candidates:

@@ -167,7 +167,7 @@ class _Handler(XmlHandler[Graph]):
         if not name:
             self._fault(sentence, "an element without an id", line)
         elif name in sentence.words or name in sentence.nodes or name == ROOT:
-            self._fault(sentence, f"the id {name} is there twice", line)
+            self._fault(sentence, f"the id {name} occurs twice", line)
         return name
 
     def end(self, element: str) -> None:

@@ -140,7 +140,7 @@ def _format(path: str | os.PathLike[str], name: str) -> Format:
 def spare_inputs(output: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None) -> None:
     """Raise an error if an output is one of the files that a command reads: by device and inode, so links count as well.
 
-    Inputs are files, directories or globs; ``None`` and ``-`` (standard input or output) are no files.
+    Inputs are files, directories or globs; ``None`` and ``-`` (standard input or output) are not files.
     """
     if output is None or os.fspath(output) == "-" or not os.path.exists(output):
         return

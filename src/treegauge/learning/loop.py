@@ -209,7 +209,7 @@ def learn(
     settings = settings or LearningSettings()
     _require_sentences(sentences)
     if start is not None and settings.starts > 1:
-        raise UsageError("a given grammar is one start; several starts are random ones")
+        raise UsageError("with a given grammar there is only one start: several starts need random grammars")
     if not len(sentences):
         raise UsageError("no sentences to learn from")
     fingerprint = _fingerprint(sentences, settings, start)

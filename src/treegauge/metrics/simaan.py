@@ -88,7 +88,7 @@ class Frames(Metric):
     """CF: recall, precision and F1 of frames (span of a node, its production), wherever the production's splits are.
 
     ``many`` (the default): productions with two children or more, words among them or not. ``bin``: those with two children, as in
-    the paper's binary trees; ``strict``: only those of them without words (a preterminal is no word). ``all``: unary and lexical
+    the paper's binary trees; ``strict``: only those of them without words (a preterminal is not a word). ``all``: unary and lexical
     productions too. The objective ``frames`` counts the same productions, with the same four words.
 
     >>> import treegauge

@@ -33,7 +33,7 @@ CHUNK = 16
 def span_sums(left: Tensor, right: Tensor, lengths: Tensor, *, posteriors: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     """log Z (B,) and the posteriors of left and right parts (B, n, n), or None; nothing here is differentiated.
 
-    A sentence with a weight that is no number has nan everywhere.
+    A sentence with a weight that is not a number has nan everywhere.
     """
     left, right = left.detach(), right.detach()
     if not left.is_cuda and not use_triton(left):

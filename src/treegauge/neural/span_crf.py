@@ -77,7 +77,7 @@ class SpanCRF:
             raise UsageError(f"{convention} span scores must have shape {shape}, not {tuple(scores.shape)}")
         self._fencepost = convention == "fencepost"
         if self._fencepost and scores.shape[1] < 2:
-            raise UsageError("fencepost scores of n words have n + 1 rows; 1 row is no word")
+            raise UsageError("fencepost scores of n words have n + 1 rows; 1 row means no words")
         self.scores = self._inclusive(scores)
         self.tracked = bool(scores.requires_grad and torch_module().is_grad_enabled()) if is_tensor(scores) else None
         self.temperature = checked_temperature(temperature)
@@ -246,7 +246,7 @@ class SpanCRF:
     def log_probability(self, trees: Sequence[Tree] | Array) -> Array:
         """The logarithm of the probability of each sentence's tree (B,).
 
-        A tree's words stand under tags, which are no constituents. Instead of trees an array (B, n, n) may give the number of
+        A tree's words stand under tags, which are not constituents. Instead of trees an array (B, n, n) may give the number of
         each constituent's label by first and last word (or by fenceposts), and -1 or a null label where there is none.
         """
         return self._as_given(self._log_probability(self.targets(trees)))
@@ -313,9 +313,9 @@ class SpanCRF:
             if not numbered and len(given[i].words) != n:
                 raise UsageError(f"sentence {i + 1}: a tree over {len(given[i].words)} words, but a length of {n}")
             if crossing[i]:
-                raise UsageError(f"sentence {i + 1}: constituents cross each other, so they make no tree")
+                raise UsageError(f"sentence {i + 1}: constituents cross each other, so they do not form a tree")
             if self.null and self.root and target[i, 0, n - 1] < 0:
-                raise UsageError(f"sentence {i + 1}: the whole sentence is no constituent; root=False allows that")
+                raise UsageError(f"sentence {i + 1}: the whole sentence is not a constituent; root=False allows that")
             if not self.null and real.sum() != 2 * n - 1:
                 raise UsageError(f"sentence {i + 1}: without null labels a tree is binary, each of its words a constituent too")
         return target
@@ -363,7 +363,7 @@ def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
     target = np.full((len(trees), n, n), -1, np.int64)
     for i, tree in enumerate(trees):
         if not isinstance(tree, Tree):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise UsageError(f"sentence {i + 1}: a {type(tree).__name__} is no tree; Tree.parse reads one from its brackets")
+            raise UsageError(f"sentence {i + 1}: a {type(tree).__name__} is not a tree; Tree.parse reads one from its brackets")
         for (s, t), label in labelled_spans(tree, tags=True).items():
             if label not in number:
                 raise UsageError(f"sentence {i + 1}: {label!r} is not one of the labels")

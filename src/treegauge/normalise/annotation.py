@@ -160,7 +160,7 @@ def annotate(
     (S^ROOT (NP^S (PRP it)) (VP^S^VBF (VP^S^VBF|VBD|NP (VBD^=be was) (ADJP^VP (JJ wet))) (NP^VP (NN today))))
     """
     if v < 1 or h < 0:
-        raise UsageError(f"labels know h >= 0 siblings and v >= 1 labels upwards, not h={h}, v={v}")
+        raise UsageError(f"h must be at least 0 and v at least 1, not h={h}, v={v}")
     for name in splits:
         if name not in SPLITS:
             raise UnknownName("split of labels", name, SPLITS)

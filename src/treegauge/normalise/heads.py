@@ -178,7 +178,7 @@ def _problem(line: str, fields: Sequence[str]) -> tuple[str, int]:
         return f"no search after the label {label}", at_label
     at_search = line.index(rest[0], at_label + len(label) - 1) + 1
     if rest[0] not in _FIND:
-        return f"{rest[0]} is no search", at_search
+        return f"{rest[0]} is not a search", at_search
     if len(rest) == 1 and rest[0] not in ("left", "right"):
         return f"{rest[0]} needs at least one label", at_search
     return "", 0

@@ -57,7 +57,7 @@ def binarise(
     if direction not in get_args(Direction):
         raise UnknownName("direction of binarisation", direction, get_args(Direction))
     if v < 1 or (h is not None and h < 0):
-        raise UsageError(f"binarisation remembers h >= 0 siblings and v >= 1 labels upwards, not h={h}, v={v}")
+        raise UsageError(f"h must be at least 0 and v at least 1, not h={h}, v={v}")
     find_head = _find_head(direction, rules)
 
     def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
@@ -129,7 +129,7 @@ def annotate_parents(tree: Tree, v: int = 2, *, tags: bool = False) -> Tree:
     (S (NP^S (PRP it)) (VP^S (VBD rained)))
     """
     if v < 1:
-        raise UsageError(f"vertical markovisation remembers v >= 1 labels, not v={v}")
+        raise UsageError(f"v must be at least 1, not v={v}")
 
     def combine(node: Tree, children: list[Tree | str], above: Sequence[Tree]) -> Tree:
         return Tree(_label_with_ancestors(node, above, 1 if node.is_preterminal and not tags else v, PARENT), children)
@@ -222,7 +222,7 @@ def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
 
     A -> L2 L1 H R1 R2 becomes A -> L2 @, @ -> L1 @, @ -> @ R2, @ -> H R1. Heads and complements are those of the tree as given,
     with its function tags and unary productions; then function tags are cut, and of a unary chain the top label stays (over one
-    word, the tag; a node without a label gives way). Remove traces, and a root that is no constituent, before.
+    word, the tag; a node without a label gives way). Remove traces, and a root that is not a constituent, before.
 
     >>> tree = Tree.parse("(S (NP-SBJ (PRP he)) (VP (VBD gave) (NP (PRP her)) (NP (NN tea)) (NP-TMP (NN today))))")
     >>> print(mh(tree).pretty(80))

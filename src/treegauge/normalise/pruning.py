@@ -72,7 +72,7 @@ def collapse_unaries(tree: Tree, keep: Keep = "top", *, tags: bool = True) -> Tr
     """The tree without nodes over exactly one node: each chain becomes one node.
 
     Goodman (1996, section 5.2.1): a chain keeps its top label, but over one word it collapses into the word's tag. A root without
-    a label is no top: under it the highest label is kept.
+    a label does not count as the top: under it the highest label is kept.
     ``keep="bottom"`` keeps the bottom label instead; ``keep="joined"`` keeps all, from the top, with ``+`` between them, and
     :func:`expand_unaries` undoes it. ``tags=False`` leaves tags out of the chains, so that a phrase over one word stays.
 
@@ -183,7 +183,7 @@ def drop_empty(tree: Tree) -> Tree | None:
 def drop_double(tree: Tree) -> Tree:
     """The tree with one bracket for each span; a chain of brackets keeps all its labels, joined by ``+``.
 
-    Tags are no brackets. :func:`~treegauge.normalise.pruning.chain_labels` takes a joined label apart.
+    Tags are not brackets. :func:`~treegauge.normalise.pruning.chain_labels` takes a joined label apart.
 
     >>> print(drop_double(Tree.parse("(S (DT the) (NP (NX (JJ old) (NN man))))")))
     (S (DT the) (NP+NX (JJ old) (NN man)))

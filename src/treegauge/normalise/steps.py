@@ -71,7 +71,7 @@ class Parameter:
         try:
             return self.read(text)
         except ValueError:
-            raise UsageError(f"{step}:{self.name}={text} makes no sense; {self.name} is {self.help}") from None
+            raise UsageError(f"{step}:{self.name}={text} is not valid; {self.name} is {self.help}") from None
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def labelled_recall(forest: Forest, *, pre: bool = False, labels: Labels | None 
     With ``labels="one"``, the paper's reading, every span of the binary tree has one label, and single words add nothing unless
     ``pre`` counts them. With ``labels="set"``, the default where the grammar has unary rules, a span of two words or more has its
     best label free; each further label of a span, and each phrase over one word, is worth g - ``lam``; the labels of a span
-    stand in an order that the grammar's chains allow. A span that more probably has only symbols that do not show is no node.
+    stand in an order that the grammar's chains allow. A span that more probably has only symbols that do not show is not a node.
     """
     if _reading(forest, labels) == "one":
         return _one_label(forest, pre=pre, lam=None)
@@ -191,7 +191,7 @@ def _one_label(forest: Forest, *, pre: bool, lam: float | None) -> Best:
     found, n = forest.span_labels, forest.n
     weight, label = found.best(found.any)
     if lam is None:
-        # A span that more probably has only symbols that do not show is no node; the paper's grammars have no such symbols.
+        # A span that more probably has only symbols that do not show is not a node; the paper's grammars have no such symbols.
         hides = any(label is None for symbol, label in forest.grammar.labels.items() if symbol != forest.grammar.start)
         shown = ~(found.hidden > weight + TIE) | _root(n) if hides else np.ones((n, n + 1), np.bool_)
         weight = np.where(shown, weight, 0.0)

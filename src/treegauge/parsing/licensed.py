@@ -48,7 +48,7 @@ class PartNumbers(NamedTuple):
     ``binary[binary_first[k]:binary_first[k+1]]``.
 
     ``node[X]`` is for a node, ``leaf[X]`` for the production of a word by X, ``unary[u]`` for a unary rule. Without
-    ``preterminals`` a node right above a word is no node.
+    ``preterminals`` a node directly above a word does not count.
     """
 
     size: int
@@ -358,7 +358,7 @@ def licensed_labelled_recall(forest: Forest, *, pre: bool = True, labels: Labels
 def parent_child(forest: Forest, *, count: Literal["binary", "all"] = "binary") -> Best:
     """The parse with most right parent-child links on average: M_PCh (Sima'an 2003).
 
-    A link is the parent's span and label, the child's index and label; words are no children, and an only child is at no index.
+    A link is the parent's span and label, the child's index and label; words are not children, and an only child is at no index.
     ``binary``, as in the paper's grammars, counts the links of productions with two children, ``all`` those of every production,
     as the metric ``parent-child`` does with the same words.
     """

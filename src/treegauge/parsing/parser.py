@@ -59,7 +59,7 @@ def check_memory(grammar: PCFG, words: Sequence[str], tags: Tags | None) -> None
     if needed > (at_hand := memory_at_hand()) * _SHARE:
         raise TooLong(
             f"a sentence of {len(words):,} words needs about {needed / 1e9:.1f} GB for its chart; "
-            f"{at_hand / 1e9:.1f} GB are at hand, of which it may take half"
+            f"{at_hand / 1e9:.1f} GB are available, of which it may take half"
         )
 
 
@@ -140,8 +140,8 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """The tree of a sentence; ``fallback`` if it is no parse but the right-branching substitute, ``too_long`` if no parse was even
-    looked for, since the chart would not fit into memory. ``expected``: how many constituents of the tree are expected to be right,
+    """The tree of a sentence; ``fallback`` if it is a right-branching tree instead of a parse, ``too_long`` if the chart would not
+    fit into memory. ``expected``: how many constituents of the tree are expected to be right,
     where posteriors are asked for. ``unknown_words``: those not in the grammar, where that is why there is no parse."""
 
     sentence: Sentence

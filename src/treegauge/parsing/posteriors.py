@@ -166,7 +166,7 @@ def _unary(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
 
 
 def links(forest: Forest) -> list[Link]:
-    """All parent-child links of positive posterior; a word is no child."""
+    """All parent-child links of positive posterior; a word is not a child."""
     total: dict[tuple[int, int, str, int | Literal["only"], str], float] = {}
     for s, t, production, p in frames(forest):
         for i, (child, word) in enumerate(zip(production.rhs, production.words, strict=True)):

@@ -86,7 +86,7 @@ class SpanChart:
     """All trees over the scores of one sentence's spans, and what they know together; computed when it is asked for.
 
     * ``null``: the label, or the set of labels, that means "no constituent". The distribution is then over n-ary trees, each
-      once: a constituent is worth its score less the span's null score, a span that is no constituent 0.
+      once: a constituent is worth its score less the span's null score, a span that is not a constituent 0.
     * ``root=False``: with null labels, the whole sentence need not be a constituent.
     * ``temperature``: scores are divided by it.
     * ``allowed``: an array (n, n), or (n, n, labels), of what may be a constituent; ``required``: spans (start, end) or
@@ -125,7 +125,7 @@ class SpanChart:
         self.null = null_labels(null, size)
         self.root, self.temperature = checked_root(root), checked_temperature(temperature)
         if kind == "posteriors" and temperature != 1:
-            raise UsageError("a temperature needs potentials: posteriors are what they are")
+            raise UsageError("a temperature needs potentials: it cannot be applied to posteriors")
         if kind == "posteriors" and not (self.scores.min() >= -ROUNDING and self.scores.max() <= 1 + ROUNDING):
             raise UsageError("posteriors must lie between 0 and 1; scores of other kinds are potentials")
         if kind == "potentials" and self.null and (self.scores[:, :, self.null].max(axis=2) == -np.inf).any():
@@ -411,7 +411,7 @@ SPAN_OBJECTIVES: dict[str, Callable[..., Best]] = {
 
 
 def _best_sum(chart: SpanChart, worth: Float64, *, optional: bool, name: str | None = None) -> Best:
-    """The tree with the largest sum of what its spans are worth; with ``optional`` those not worth it are no constituents."""
+    """The tree with the largest sum of what its spans are worth; with ``optional`` those not worth it are not constituents."""
     n = chart.n
     must = chart.required.copy()
     must[0, n - 1] |= chart.root or not chart.null

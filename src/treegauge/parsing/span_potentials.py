@@ -2,7 +2,7 @@
 
 Without null labels all trees are binary, and a tree's potential is the sum of its spans' scores (single words too). With null
 labels the distribution is over n-ary trees, each once: a constituent is worth its score less its span's null score (the
-log-sum over the null labels), a span that is no constituent 0. See :mod:`treegauge.parsing.span_kernels` for the two roles.
+log-sum over the null labels), a span that is not a constituent 0. See :mod:`treegauge.parsing.span_kernels` for the two roles.
 """
 
 from __future__ import annotations

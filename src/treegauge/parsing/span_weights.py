@@ -97,7 +97,7 @@ class ExpressionWeights:
             return ast.parse(self.expression.strip(), mode="eval").body
         except (SyntaxError, ValueError) as error:
             why = error.msg if isinstance(error, SyntaxError) else str(error)
-            raise UsageError(f"{self.expression!r} is no expression of span weights ({why}), and no file") from None
+            raise UsageError(f"{self.expression!r} is neither an expression of span weights ({why}) nor a file") from None
 
     def __call__(self, forest: Forest) -> NDArray[np.float64]:
         n, found = forest.n, forest.span_labels
@@ -260,7 +260,7 @@ def _span(item: Any, n: int) -> tuple[int, int, str | None, float]:
     start, end, *rest = item
     label, weight = (None, rest[0]) if len(rest) == 1 else (str(rest[0]), rest[1])
     if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= n and len(rest) <= 2):
-        raise ValueError(f"{item} is no span of {n} words with a weight")
+        raise ValueError(f"{item} is not a span of {n} words with a weight")
     if not np.isfinite(float(weight)):
         raise ValueError(f"{item} has no finite weight")
     return start, end, label, float(weight)

@@ -209,7 +209,7 @@ def from_notes(notes: Mapping[str, Any]) -> dict[str, DecodingSetting]:
             for name, (objective, lam) in best.items()
         }
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise UsageError("the settings of this model cannot be read: make it again with treegauge induce") from None
+        raise UsageError("the settings of this model cannot be read: run treegauge induce again") from None
 
 
 TEMPERATURES = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
@@ -272,7 +272,9 @@ def tune(
     """
     given = list(charts)
     if len(given) != len(gold) or not given:
-        raise MismatchError(f"{len(given)} charts and {len(gold)} gold trees: as many of each, and at least one")
+        raise MismatchError(
+            f"{len(given)} charts and {len(gold)} gold trees: there must be as many charts as trees, and at least one"
+        )
     for number, (chart, tree) in enumerate(zip(given, gold, strict=True), 1):
         if len(tree.words) != chart.n:
             raise MismatchError(f"sentence {number}: a chart of {chart.n} words and a gold tree over {len(tree.words)}")

@@ -24,8 +24,8 @@ from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 __all__ = ["FALLBACK", "EvalbFile", "Preset", "for_treebank", "load_preset", "preset_names", "preset_text"]
 
 FALLBACK = "FALLBACK"
-"""The function tag on the root of a tree that is no parse but a substitute: ``S-FALLBACK``. It is a mark for people, and never part
-of a label that is compared, whatever the preset."""
+"""The function tag on the root of a tree that stands in for a missing parse: ``S-FALLBACK``. It is a mark for people, and never
+part of a label that is compared, whatever the preset."""
 _FOLDER = os.path.dirname(__file__)
 _MOST_BYTES = 1 << 24
 _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; the preset collins is a whole file to look at."
@@ -100,7 +100,7 @@ class Preset:
 
     @property
     def traces(self) -> frozenset[str]:
-        """The tags of words that are no text: left out of scoring and of length, and no punctuation.
+        """The tags of words that are not text: left out of scoring and of length, and no punctuation.
 
         >>> load_preset("induction").traces
         frozenset({'-NONE-'})
@@ -206,7 +206,7 @@ def _read(path: str) -> bytes:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"the preset cannot be read: {why}", path=path.replace("\0", "\\0")) from None
     if len(data) > _MOST_BYTES:
-        raise InputError(f"larger than {_MOST_BYTES:,} bytes: this is no preset", path=path)
+        raise InputError(f"larger than {_MOST_BYTES:,} bytes: this is not a preset", path=path)
     return data
 
 

@@ -160,7 +160,7 @@ _ELSEWHERE = {
 
 
 def disco_keywords(data: bytes) -> tuple[dict[str, Any], tuple[tuple[int, str], ...], bytes]:
-    r"""The settings that disco-dop's keywords make (its manual, command ``eval``), remarks on those that are no settings here, and
+    r"""The settings that disco-dop's keywords make (its manual, command ``eval``), remarks on those that are not settings here, and
     the text without their lines.
 
     >>> settings, remarks, rest = disco_keywords(b"DELETE_WORD um\nDISC_ONLY 1\nDELETE_LABEL TOP\n")

@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TreebankTags:
-    """The tags of a treebank that are no words of a sentence, and the labels of its roots."""
+    """The tags of a treebank that are not words of a sentence, and the labels of its roots."""
 
     language: str
     punctuation: frozenset[str]

@@ -166,7 +166,7 @@ def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None
         return
     other = "--fail-under" if check.is_most else "--fail-over"
     direction = "higher" if check.is_most else "lower"
-    raise UsageError(f"{check.option} {check.rate}: {direction} is better; say {other} {check.rate}={check.limit:g}")
+    raise UsageError(f"{check.option} {check.rate}: {direction} is better; use {other} {check.rate}={check.limit:g}")
 
 
 def score_text(results: Sequence[Result], form: str, *, per_sentence: bool = False, examples: int = 0) -> Iterator[str]:

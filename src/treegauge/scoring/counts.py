@@ -158,7 +158,7 @@ class MetricCounts:
             self.join(1 if sum(map(len, self.rows[1:])) < len(self.rows[0]) else 0)
 
     def join(self, first: int = 0) -> None:
-        """Make one block of all, or of all from the ``first`` on, so that what is taken of it later is no copy."""
+        """Make one block of all, or of all from the ``first`` on, so that what is taken of it later is not a copy."""
         for blocks in (self.rows, self.index, self.length, self.status, self.reproduced):
             if len(blocks) > first + 1:
                 blocks[first:] = [np.concatenate(blocks[first:])]
@@ -451,7 +451,7 @@ def _count_file(gold: Trees, test: Trees, request: Request, hasher: Hasher, firs
     except NotParallel:
         pass
     raise MismatchError(
-        f"{gold.name} and {test.name} have not the same sentences in the same order, so they cannot be streamed\n"
+        f"{gold.name} and {test.name} do not have the same sentences in the same order, so they cannot be streamed\n"
         "  Score them without streaming: then sentences are paired by their text."
     )
 
@@ -514,12 +514,12 @@ def _by_text(gold: Trees, test: Trees, request: Request, hasher: Hasher, first: 
     if len(ours) != len(theirs) and request.pair != "text":
         sentences = f"{number_of(len(ours), 'gold sentence')} but {number_of(len(theirs), 'parse')}"
         raise MismatchError(
-            f"there are {sentences}, so which belongs to which is not known; nothing was scored\n"
+            f"there are {sentences}, so it is not clear which parse belongs to which sentence; nothing was scored\n"
             '  Give a parse for each sentence, an empty one where there is none, or let them be paired by text (pair="text").'
         )
     hasher.add(ours, theirs)
     counts = SystemCounts(request, first)
-    # Traces are no text: a parser's trees have none.
+    # Traces are not text: a parser's trees have none.
     gold_text, test_text = (without_traces(bank, counts.preset) for bank in (ours, theirs))
     counts.add(ours, theirs, pairs_by_text(gold_text, test_text, request.match_words))
     return counts

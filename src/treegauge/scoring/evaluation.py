@@ -350,7 +350,7 @@ def _result(
     metric, request = counts.metric, counted.request
     options = dict(metric.options)
     if request.on_mismatch == "evalb" and (quotes := evalb_parameters(counts.preset).quote_labels):
-        # EVALB's quote repair is no part of a preset, but of EVALB's decisions.
+        # EVALB's quote repair is not part of a preset, but of EVALB's decisions.
         options["quote_labels"] = [label.decode("utf-8", "replace") for label in quotes]
     signature = Signature(
         metric=name,
@@ -493,7 +493,7 @@ class Evaluator:
     def compute(self, *, predictions: Any = None, references: Any = None) -> dict[str, float]:
         """The rates of what is given, or else of what was collected, which is then forgotten."""
         if (predictions is None) != (references is None):
-            raise UsageError("compute wants both predictions and references, or neither")
+            raise UsageError("compute needs both predictions and references, or neither")
         if predictions is not None:
             self.add_batch(predictions=predictions, references=references)
         if not self._predictions:

@@ -124,7 +124,7 @@ Trees = MemoryTrees | FileTrees
 
 
 def _are_large(paths: Sequence[str]) -> bool:
-    """Whether files, or what is no file, are worth a thread that reads them ahead."""
+    """Whether files, or what is not a file, are worth a thread that reads them ahead."""
     return not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) > CHUNK_BYTES
 
 
@@ -301,7 +301,7 @@ def paired_files(gold: str, test: str) -> list[tuple[str, str]] | None:
     ours, theirs = ({_relative_name(path, file) for file in files} for path, files in ((gold, gold_files), (test, test_files)))
     lines = [f"  only in {gold}: {name}" for name in sorted(ours - theirs)]
     lines += [f"  only in {test}: {name}" for name in sorted(theirs - ours)]
-    raise MismatchError("\n".join(["gold and test are paired by file name, but these have no partner:", *lines]))
+    raise MismatchError("\n".join(["gold and test are paired by file name, but these files have no counterpart:", *lines]))
 
 
 def _is_several(path: str) -> bool:

@@ -453,7 +453,7 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
 def _table(title: str, metric: str, names: Sequence[str], parts: Sequence[Part], noted: Sequence[Result], like: Result) -> Table:
     # Hogenhout & Matsumoto's items are results themselves; the counts of other metrics are only on the way to their rates.
     items = parts[0].counts if like.definition is not None and like.definition.counts_are_results else ()
-    # A part with intervals has a second column, empty in rows that are no rates.
+    # A part with intervals has a second column, empty in rows without rates.
     widths = [2 if part.intervals else 1 for part in parts]
 
     def row(name: str, cells: Iterable[Cell]) -> tuple[Cell, ...]:

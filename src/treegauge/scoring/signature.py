@@ -51,7 +51,7 @@ class Signature:
     version: str = field(default="")
 
     def __post_init__(self) -> None:
-        # Where a file lay, and what of it did not matter, is no part of what was measured.
+        # Where a file lay, and what of it did not matter, is not part of what was measured.
         name = re.split(r"[\\/]", self.preset.name)[-1]
         object.__setattr__(self, "preset", replace(self.preset, name=name, ignored=(), parameters=None))
         object.__setattr__(self, "options", json.loads(json.dumps(dict(self.options), default=list)))
@@ -150,7 +150,7 @@ def _preset(text: str, settings: Mapping[str, Any], version: str) -> Preset:
     preset = replace(_with_settings(_base(name), settings), name=name, ignored=(), parameters=None)
     if _fingerprint(preset) != fingerprint:
         raise FormatError(
-            f"the preset {name!r} of treegauge {version} had other settings than the one here",
+            f"the preset {name!r} of treegauge {version} had different settings from the preset of this version",
             path="<signature>",
             advice="The JSON of a result holds them in full.",
         )

@@ -24,7 +24,7 @@ NO_ERROR = (
     *("average_crossing", "generation_rate", "spuriousness", "spurious_reject", "false_error", "test_noise", "problem_rate"),
     *("p_inheritance", "t_inheritance"),
 )
-"""Rates of which 1 is not the best value, so that 1 minus the rate is no error."""
+"""Rates of which 1 is not the best value, so that 1 minus the rate is not an error."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Difference:
 
     @property
     def error_reduction(self) -> float:
-        """The share of A's error that B does without; nan where A makes none, or the rate is no share of anything right."""
+        """The share of A's error that B does without; nan where A makes none, or the rate is not a share of anything right."""
         return self.value / (1 - self.a) if self.a < 1 and self.name[1] not in NO_ERROR else math.nan
 
     @property

@@ -81,7 +81,7 @@ class DiscontinuousTree(Tree):
         new = self.children if children is None else tuple(children)
         if [_width(child) for child in new] != [_width(child) for child in self.children]:
             raise UsageError(
-                "the children of a discontinuous node can be replaced by ones with as many words only: their order would be lost.\n"
+                "children of a discontinuous node can be replaced only by children of as many words: else their order is lost.\n"
                 "  Change place(tree) and weave() the outcome."
             )
         return DiscontinuousTree(self.label if label is None else label, new, self._order)
@@ -92,7 +92,7 @@ def _width(child: Child) -> int:
 
 
 def _check_order(node: Tree, order: tuple[int, ...]) -> None:
-    """Refuse an order that is no permutation, that turns words of a child around, or that says what no order would say."""
+    """Refuse an order that is not a permutation, that turns words of a child around, or that says what no order would say."""
     problem = ""
     if sorted(order) != list(range(node.width)):
         problem = "is not a permutation of its words"

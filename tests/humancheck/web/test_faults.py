@@ -90,7 +90,7 @@ def test_half_sent_requests_time_out(check: Check, store: Store, monkeypatch: py
                 assert answered == b"" or b"HTTP/1.1 4" in answered
         client = PageClient(next(iter(links.values())))
         assert client.get()
-        time.sleep(0.8)  # a connection between two requests is no half-sent request
+        time.sleep(0.8)  # a connection between two requests is not a half-sent request
         assert client.get()
         client.close()
 

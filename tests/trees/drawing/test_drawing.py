@@ -143,7 +143,7 @@ class TestMarks:
         for node in (-1, 6):
             with pytest.raises(UsageError, match=f"node {node}: this tree's nodes are numbered from 0 to 5"):
                 draw(CAT, {node: "matched"})
-        with pytest.raises(UsageError, match="one mark a node"):
+        with pytest.raises(UsageError, match="one mark per node"):
             draw(CAT, {0: "matched crossing"})
 
     def test_legends(self) -> None:

@@ -52,7 +52,7 @@ def to_pcfg(model: LatentModel, grammar: int = 0, rounds: int | None = None, *, 
 
 
 def _start(base: BaseGrammar) -> str:
-    """A start symbol that is no subcategory's name (those end in a number)."""
+    """A start symbol that is not a subcategory's name (those end in a number)."""
     return base.root or START
 
 

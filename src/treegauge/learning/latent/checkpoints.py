@@ -44,7 +44,7 @@ class Checkpoints:
             if other:
                 raise UsageError(
                     f"{self.folder}: the checkpoint belongs to another run; what differs: {', '.join(other)}.\n"
-                    "  Resume with the same treebank and options, or start anew (without the option resume)."
+                    "  Resume with the same treebank and options, or start again (without the option resume)."
                 )
             return
         self.remove()
@@ -56,7 +56,7 @@ class Checkpoints:
         if self.folder is None or not self.folder.exists():
             return
         if not (self.folder / _PLAN).is_file():
-            raise UsageError(f"{self.folder} is there already and is no checkpoint: name another (option checkpoint)")
+            raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder (option checkpoint)")
         shutil.rmtree(self.folder)
 
     def save(self, name: str, state: State, history: list[list[float]]) -> None:

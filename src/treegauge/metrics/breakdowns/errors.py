@@ -172,7 +172,7 @@ def _moves_into(node: Node, run: Run, cut: int, side: int, missed: Missed, shift
     explains = any(shift.becomes != "wrong" for shift in shifts)
     while not node.is_token:
         start, end = (node.start, cut) if side == _RIGHT else (cut, node.end)
-        # With nothing shifted a bracket over both would only be a node above the two, which is no move.
+        # With nothing shifted a bracket over both would only be a node above the two, which is not a move.
         if shifts and (joined := missed.find(start, end, node.label, [shift.gold_row for shift in shifts])):
             yield Move(run, node, shifts, joined.row)
         if not node.wrong:

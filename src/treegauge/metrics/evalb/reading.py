@@ -123,7 +123,7 @@ class Rules:
             return counted
 
     def label_classes(self) -> dict[bytes, bytes] | None:
-        """A representative for each label with partners, or ``None`` where the pairs are no equivalence."""
+        """A representative for each label with partners, or ``None`` where the pairs are not an equivalence."""
         for label, like in self._equal_labels.items():
             if any(self._equal_labels[other] != like for other in like):
                 return None

@@ -389,7 +389,7 @@ def parse_base(sentences: Iterable[tuple[int, float]]) -> ParseBase:
     left_out = 0
     for n_words, n_parses in sentences:
         if n_words < 0 or n_parses < 0 or n_parses != n_parses:
-            raise UsageError(f"a sentence of {n_words} words with {n_parses} parses cannot be")
+            raise UsageError(f"there is no sentence of {n_words} words with {n_parses} parses")
         if n_words and n_parses:
             logs.append(math.log(n_parses) / n_words)
         else:

@@ -101,7 +101,7 @@ def node_marks(tree: Tree, marks: Mapping[int, str] | None) -> dict[int, NodeMar
                 raise UnknownName("mark", name, MARKS)
         kinds = [MARKS[name] for name in names if name != "focus"]
         if len(kinds) > 1:
-            raise UsageError(f"node {node} is marked {text!r}: one mark a node, and 'focus' beside it")
+            raise UsageError(f"node {node} is marked {text!r}: one mark per node, and 'focus' beside it")
         checked[node] = NodeMark(kinds[0] if kinds else None, "focus" in names)
     return checked
 
