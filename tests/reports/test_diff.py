@@ -13,9 +13,10 @@ from hypothesis import given
 
 import treegauge
 from treegauge.reports.diff_pictures import diff_png, diff_svg
-from treegauge.reports.tree_diff import TreeDiff, diff, diff_text, diffs, mark_brackets, worst_diffs
+from treegauge.reports.system_diff import SystemDiffs, system_diff_text
+from treegauge.reports.tree_diff import TreeDiff, TreeDiffs, diff, diff_text, diffs, mark_brackets, worst_diffs
 from treegauge.testing.pairs import tree_pairs
-from treegauge.trees import Tree, Treebank
+from treegauge.trees import Tree, Treebank, parse_discbracket
 
 GOLD = "(S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes)))))"
 TEST = "(S (NP (PRP I)) (VP (VBD saw) (NX (DT a) (NN man)) (X (NN man))))"
@@ -238,6 +239,19 @@ def test_two_systems_differ_in_the_brackets_that_one_of_them_has_wrong(tmp_path:
     assert "wrong in ours" not in text
     assert "wrong in one alone:\n  missed NP: a\nwrong in both:\n  wrong-label VP: b\n  wrong-label XP: b\n" in second
     assert [line for line in second.splitlines() if line in ("gold", "one", "ours")] == ["gold", "one", "ours"]
+
+
+def test_two_systems_on_trees_with_gaps() -> None:
+    gold = parse_discbracket("(S (VP (A 0=a) (C 2=c)) (B 1=b))")
+    flat, other = Tree.parse("(S (A a) (B b) (C c))"), parse_discbracket("(S (VP (A 0=a) (B 1=b)) (C 2=c))")
+    diffs = SystemDiffs(TreeDiffs([gold], [flat], names=("gold", "A")), TreeDiffs([gold], [other], names=("gold", "B")))
+    (found,) = diffs.of([0])
+    assert [[str(bracket) for bracket in brackets] for brackets in found.wrong_brackets] == [
+        [],
+        ["crossing VP: a b"],
+        ["missed VP: a … c"],
+    ]
+    assert "missed VP: a … c" in system_diff_text(found)
 
 
 def test_the_sentence_in_which_two_systems_differ_most_is_drawn_unless_one_is_chosen(tmp_path: Path) -> None:

@@ -363,8 +363,13 @@ def test_discontinuous_trees() -> None:
     assert "These trees have constituents with gaps" in page
     assert 'id="hogenhout"' in page
     assert 'id="fragments"' not in page
+    assert 'id="gaps"' in page
+    bare = treegauge.report(gold, {"raised": raised}, CompareOptions(rounds=10, preset="disco"))
+    tables = {table.title: table for table in bare.tables()}
+    assert [row[:4] for row in tables["By fan-out"].rows] == [(1, 0, 95, 75 / 95), (2, 1, 43, 0.0), (3, 2, 1, 0.0)]
+    assert [row[:3] for row in tables["By gap degree of the sentence"].rows] == [(1, 33, 135), (2, 1, 4)]
     assert found.sentences.differing == 34
     both = treegauge.report(gold, {"raised": raised, "perfect": gold}, CompareOptions(rounds=50))
     assert "perfect is better than raised" in both.html()
-    with pytest.raises(Discontinuous, match="continuous:raise"):
+    with pytest.raises(Discontinuous, match=r"gold tree 1: .* but VP has a gap\n.*continuous:raise"):
         treegauge.report(gold, {"raised": raised}, CompareOptions(rounds=10, metrics=("freval",)))

@@ -151,8 +151,10 @@ class Pair:
             if brackets.blocks is not None:
                 row = int(brackets.blocks.row[0])
                 sentence = int(self.index[int(brackets.sentence[row])])
+                label, side = brackets.labels[int(brackets.label[row])] or "a node", "gold" if brackets is self.gold else "test"
                 raise Discontinuous(
-                    f"{purpose}, but {brackets.labels[int(brackets.label[row])] or 'a node'} of sentence {sentence + 1} has a gap",
+                    f"{purpose}, but {label} has a gap",
+                    path=f"{side} tree {sentence + 1}",
                     advice="Make the trees continuous first, by the normalisation step continuous:raise (or continuous:split).",
                 )
 

@@ -142,6 +142,8 @@ _TABLES = {
     "Fragments": Explained("Recall, precision and F1 of fragments up to each size.", "fragments"),
     "By label": Explained("How well each label is found; labels that are rare say little.", "f1"),
     "By sentence length": Explained("How well sentences of each length are parsed.", "f1"),
+    "By fan-out": Explained("How well constituents of so many blocks are found; two blocks are one gap.", "f1"),
+    "By gap degree": Explained("How well sentences are parsed whose constituents have at most so many gaps.", "f1"),
     "Sentences by crossing": Explained("How many sentences have so many crossing brackets.", "crossing"),
     "By kind of error": Explained("How often each kind of error occurs, and the F1 if all of that kind were repaired.", "errors"),
     "Labels confused": Explained("Brackets over the right words with a wrong label, the most frequent pairs first.", "f1"),

@@ -354,6 +354,7 @@ def _sections(report: Report) -> Mapping[str, _Section]:
         "labels": [tables.labels_table(report)],
         "lengths": [tables.lengths_table(report)],
         "crossings": [tables.crossings_table(report)],
+        "gaps": tables.gaps_tables(report),
         "errors": [tables.errors_table(report)],
         "confusions": tables.confusion_tables(report),
         "hogenhout": tables.hogenhout_tables(report),

@@ -21,6 +21,7 @@ __all__ = [
     "difference_tables",
     "errors_table",
     "fragments_tables",
+    "gaps_tables",
     "hogenhout_pair_tables",
     "hogenhout_tables",
     "labels_table",
@@ -53,7 +54,7 @@ def tables_of_trees(report: Report) -> list[Table]:
     """The tables that need the trees; nothing where only scores are at hand."""
     if not report.marks:
         return []
-    tables = [labels_table(report), lengths_table(report), crossings_table(report)]
+    tables = [labels_table(report), lengths_table(report), crossings_table(report), *gaps_tables(report)]
     return [*tables, *([errors_table(report)] if report.breakdowns.get("errors") else []), *confusion_tables(report)]
 
 
@@ -153,6 +154,16 @@ def crossings_table(report: Report) -> Table:
     rows = sorted(table.rows, key=lambda row: int(row[0] or 0))
     return Table(table.title, table.columns, tuple(tuple(0 if cell is None else cell for cell in row) for row in rows),
                  percent=table.percent)  # fmt: skip
+
+
+def gaps_tables(report: Report) -> list[Table]:
+    """Brackets by their fan-out, sentences by their gap degree; nothing on continuous trees."""
+    if not report.breakdowns.get("fan-outs"):
+        return []
+    fan_outs = _side_by_side(report, "fan-outs", "By fan-out", "fan-out", ("gap degree", "gold"), ("recall", "precision", "f1"))
+    title = "By gap degree of the sentence"
+    degrees = _side_by_side(report, "gap-degrees", title, "gap degree", ("sentences", "gold"), ("f1", "exact"))
+    return [replace(table, rows=tuple(sorted(table.rows, key=lambda row: int(row[0] or 0)))) for table in (fan_outs, degrees)]
 
 
 def errors_table(report: Report) -> Table:

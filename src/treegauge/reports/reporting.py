@@ -280,6 +280,8 @@ MOST_SENTENCES = 2000
 _MAIN, _FRAGMENTS, _OF_GAPS = "parseval", "freval", "discontinuous"
 """The metrics whose brackets, and whose fragments, are shown; that which stands for fragments where trees have gaps."""
 _BREAKDOWNS = ("labels", "confusions", "lengths", "crossings", "errors")
+_BY_GAPS = ("fan-outs", "gap-degrees")
+"""The breakdowns that only discontinuous trees have."""
 _OF_SPANS = "errors"
 """The breakdown that discontinuous trees do not have."""
 
@@ -417,7 +419,8 @@ def report_of_scores(
         gold = Treebank.concatenate(list(next(iter(main.values())).scored_trees.gold))
         marks = {system: mark_brackets(pair) for system, pair in pairs.items()}
         gaps = not all(bank.is_continuous for bank in (gold, *banks.values()))
-        broken_down = {name: {} if gaps and name == _OF_SPANS else pairs for name in _BREAKDOWNS}
+        names = (*_BREAKDOWNS, *(_BY_GAPS if gaps else ()))
+        broken_down = {name: {} if gaps and name == _OF_SPANS else pairs for name in names}
         breakdowns = {name: {s: BREAKDOWNS[name](pair) for s, pair in found.items()} for name, found in broken_down.items()}
         sentences = find_sentences(gold, banks, marks, breakdowns["errors"], most=most)
         comparison = comparing.result()

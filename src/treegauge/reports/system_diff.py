@@ -18,7 +18,7 @@ __all__ = ["MarkedBracket", "SystemDiff", "SystemDiffs", "system_diff_text"]
 
 
 class MarkedBracket(NamedTuple):
-    """A bracket that is wrong: its mark, its label and its words."""
+    """A bracket that is wrong: its mark, its label and its words, with ``…`` for each gap."""
 
     mark: str
     label: str
@@ -60,9 +60,10 @@ def _wrong(diff: TreeDiff) -> list[MarkedBracket]:
     found: list[MarkedBracket] = []
     for _, tree, marks in diff.sides:
         words = tree.words
-        for number, (node, start, end) in enumerate(tree.nodes_with_spans()):
+        for number, (node, blocks) in enumerate(tree.nodes_with_blocks()):
             if marks.get(number, "matched") != "matched":
-                found.append(MarkedBracket(marks[number], node.label, " ".join(words[start:end])))
+                text = " … ".join(" ".join(words[start:end]) for start, end in blocks)
+                found.append(MarkedBracket(marks[number], node.label, text))
     return found
 
 

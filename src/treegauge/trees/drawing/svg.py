@@ -14,6 +14,7 @@ from html import escape as escape_html
 from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
+from treegauge.trees.discontinuous import blocks_of
 from treegauge.trees.drawing.crossing import has_crossings
 from treegauge.trees.drawing.layout import Item, check_choice, lay_out, tree_items
 from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, clean, ems, node_marks, used_marks
@@ -405,8 +406,21 @@ class _TreeDrawing:
             f' font-weight="600">{one.symbol}</tspan>'
             for one in mark.marks
         )
-        words = f"words {item.start + 1} to {item.end}" if item.end > item.start else "no words"
+        words = self._covered(index)
         return f"{head}<title>{escape_xml(self.texts[index])}, {words}: {mark.names}</title>{outline}{label}{signs}</text></g>"
+
+    def _covered(self, index: int) -> str:
+        """The words that a node covers, in words; there can be gaps among them where branches cross."""
+        item = self.items[index]
+        if item.end == item.start:
+            return "no words"
+        if not self.crosses:
+            return f"words {item.start + 1} to {item.end}"
+        last = next((at for at in range(index + 1, len(self.items)) if self.items[at].depth <= item.depth), len(self.items))
+        below = (one for one in self.items[index + 1 : last] if not one.is_node)
+        blocks = blocks_of(sorted(at for one in below for at in range(one.start, one.end)))
+        named = (f"{start + 1} to {end}" if end > start + 1 else f"{end}" for start, end in blocks)
+        return ("words " if item.end > item.start + 1 else "word ") + " and ".join(named)
 
     def _word(self, index: int) -> str:
         item = self.items[index]
