@@ -195,6 +195,23 @@ def test_wrong_kinds_of_arguments_are_refused_in_words() -> None:
     assert treegauge.report(trees, [trees], treegauge.CompareOptions(rounds=10)).systems == ("system 1",)
 
 
+def test_an_evaluator_takes_broken_parses_as_score_does() -> None:
+    gold = ["(S (NP (N a)))", "(S (NP (N b)) (VP (V c)))", "(S (NP (N d)))", "(S (NP (N e)))"]
+    parses: list[Any] = [gold[0], gold[1][:-1], None, "no idea"]
+    for on_error in ("parse-fails", "repair"):
+        expected = treegauge.score(gold, parses, on_error=on_error).rates
+        evaluator = treegauge.evaluator("parseval", on_error=on_error)
+        assert evaluator.compute(predictions=parses, references=gold) == pytest.approx(dict(expected), nan_ok=True)
+        for parse, tree in zip(parses, gold, strict=True):
+            evaluator.add(prediction=parse, reference=tree)
+        assert evaluator.compute() == pytest.approx(dict(expected), nan_ok=True)
+    assert treegauge.evaluator("parseval").compute(predictions=parses, references=gold)["recall"] == pytest.approx(2 / 9)
+    with pytest.raises(treegauge.TreegaugeError):
+        treegauge.evaluator("parseval", on_error="stop").compute(predictions=parses, references=gold)
+    with pytest.raises(treegauge.BracketError):
+        treegauge.evaluator("parseval").compute(predictions=gold, references=[*gold[:3], "(S"])
+
+
 def test_the_difference_to_a_broken_parse_is_that_to_none() -> None:
     found = treegauge.diff("(S (NP (N a)))", "(S (NP (N a))")
     assert found.test is None

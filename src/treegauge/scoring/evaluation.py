@@ -178,13 +178,17 @@ def score(
         breakdowns=tuple(breakdowns),
         progress=progress or no_progress,
         sentences=sentences,
-        # Reading stops at a bad tree unless told otherwise; scoring goes on.
-        on_error=on_error or ("parse-fails" if reading.on_error == "stop" else reading.on_error),
+        on_error=on_error or _on_error(reading),
         pair=pair,
         treebank=treebank,
     )
     results = score_systems(gold, systems, request, [name for name, _ in metrics], reading, engine)
     return Scores(results) if several else results[0]
+
+
+def _on_error(reading: ReadOptions) -> str:
+    """The policy for test trees that cannot be read: reading stops at one unless told otherwise, but scoring goes on."""
+    return "parse-fails" if reading.on_error == "stop" else reading.on_error
 
 
 def score_files(
@@ -483,8 +487,14 @@ class Evaluator:
         self.add_batch(predictions=[prediction], references=[reference])
 
     def add_batch(self, *, predictions: Iterable[Any], references: Iterable[Any]) -> None:
-        """Collect parses and their gold trees: paths, Treebanks, or iterables of Tree, of nltk trees or of strings."""
-        test, gold = io.as_treebank(predictions), io.as_treebank(references)
+        """Collect parses and their gold trees: paths, Treebanks, or iterables of Tree, of nltk trees or of strings.
+
+        A parse that cannot be read is what the option ``on_error`` makes of it: a sentence without a parse, unless given.
+        """
+        reading = self._options.get("reading", ReadOptions())
+        on_error = self._options.get("on_error") or _on_error(reading)
+        test = io.as_treebank(predictions, replace(reading, on_error=on_error))
+        gold = io.as_treebank(references, reading.of_gold)
         if len(test) != len(gold):
             raise MismatchError(f"{len(test)} predictions for {len(gold)} references; a failed parse is an empty string or tree")
         self._predictions.append(test)
