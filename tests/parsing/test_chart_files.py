@@ -201,6 +201,11 @@ def test_consensus(tmp_path: Path) -> None:
     assert "has other words than" in refused("consensus", a, other)
     assert "two files or more" in refused("consensus", a)
     assert "1 weights for 2 files" in refused("consensus", a, b, "--weight", "1")
+    assert "neither more nor less" in refused("consensus", a, b, "--metric", "hogenhout.generation_rate")
+    assert "all weights are 0" in refused("consensus", a, b, "--weight", "0", "--weight", "0")
+    crossing = run("consensus", b, a, c, "--metric", "parseval.average_crossing")
+    assert crossing.stdout.splitlines()[0] == A.splitlines()[0]  # the fewest crossings, not the most
+    assert "mean agreement 0.1667" in crossing.stderr
 
 
 def test_a_failed_parse_has_no_vote(tmp_path: Path) -> None:
@@ -255,3 +260,13 @@ def test_tuning_refuses() -> None:
         tune(charts[:1], [Tree.parse("(S (T a))")])
     with pytest.raises(UsageError, match="posteriors have no temperature"):
         tune([SpanChart(charts[0].posterior, kind="posteriors", null=0)], gold[:1])
+    some, trees = charts[:1], gold[:1]
+    wrong: Any = [str(trees[0])]
+    with pytest.raises(UsageError, match="sentence 1: str where a Tree is needed"):
+        tune(some, wrong)
+    wrong = [some[0].scores]
+    with pytest.raises(UsageError, match="sentence 1: ndarray where a SpanChart is needed"):
+        tune(wrong, trees)
+    with pytest.raises(UsageError, match="nothing to choose from"):
+        tune(some, trees, temperatures=[])
+    assert tune(iter(some), iter(trees), temperatures=[1.0], objectives=["viterbi"]).best.objective == "viterbi"

@@ -49,6 +49,8 @@ def command(
         raise UsageError("a consensus needs the trees of two files or more")
     if weights and len(weights) != len(files):
         raise UsageError(f"{len(weights)} weights for {len(files)} files")
+    if weights and not any(weights):
+        raise UsageError("all weights are 0: at least one file must have a vote")
     banks = [read(file, options) for file in files]
     chosen, without = dict.fromkeys(range(len(files)), 0), 0
     scores: list[float] = []

@@ -84,6 +84,9 @@ class MetricRate:
         self.rate = rate or self.metric.headline
         if self.rate not in self.metric.rate_names:
             raise UnknownName(f"rate of {metric}", rate, self.metric.rate_names)
+        if self.rate in self.metric.undirected:
+            raise UsageError(f"no tree is the best by {name}: neither more nor less of it is better")
+        self.lower_is_better = self.rate in self.metric.lower_is_better
         self.preset = self.metric.preset_for(load_preset(self.metric.preset if preset is None else preset))
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
@@ -125,7 +128,7 @@ def _all_pairs(bank: Treebank, preset: Preset) -> Pair:
 
 
 def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | MetricRate) -> Best:
-    """The tree with the best mean score against all given trees; the first among equals.
+    """The tree with the best mean score against all given trees (the lowest, by a rate of errors); the first among equals.
 
     Where a score is 0/0 the choice goes by the others, and the mean is nan.
     """
@@ -140,7 +143,8 @@ def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Me
     defined = ~np.isnan(table)
     with np.errstate(invalid="ignore"):
         means = (shares @ np.where(defined, table, 0.0)) / (shares @ defined)
-    best = int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
+    better = -means if isinstance(score, MetricRate) and score.lower_is_better else means
+    best = int(np.argmax(np.where(np.isnan(better), -np.inf, better)))
     return Best(candidates[best], float(means[best]) if defined[:, best].all() else math.nan)
 
 

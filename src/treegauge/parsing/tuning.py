@@ -259,7 +259,7 @@ class Tuned:
 
 def tune(
     charts: Iterable[SpanChart],
-    gold: Sequence[Tree],
+    gold: Iterable[Tree],
     *,
     temperatures: Sequence[float] = TEMPERATURES,
     objectives: Sequence[str] = OBJECTIVES,
@@ -270,16 +270,21 @@ def tune(
     F1 is over the charts' own constituents (chains of nodes over one span count as one, tags do not count), so that it needs no
     preset. ``charts`` are of potentials, and have tags if the gold trees' words stand under tags.
     """
-    given = list(charts)
+    given, gold = list(charts), list(gold)
     if len(given) != len(gold) or not given:
         raise MismatchError(
             f"{len(given)} charts and {len(gold)} gold trees: there must be as many charts as trees, and at least one"
         )
     for number, (chart, tree) in enumerate(zip(given, gold, strict=True), 1):
+        for value, kind in ((chart, SpanChart), (tree, Tree)):
+            if not isinstance(value, kind):
+                raise UsageError(f"sentence {number}: {type(value).__name__} where a {kind.__name__} is needed")
         if len(tree.words) != chart.n:
             raise MismatchError(f"sentence {number}: a chart of {chart.n} words and a gold tree over {len(tree.words)}")
         if chart.kind != "potentials":
             raise UsageError("tuning needs potentials: posteriors have no temperature")
+    if not (temperatures and objectives and lams):
+        raise UsageError("there is nothing to choose from: temperatures, objectives and lams need at least one each")
     right = [set(labelled_spans(tree, tags=chart.tags is not None).items()) for chart, tree in zip(given, gold, strict=True)]
     settings: list[Setting] = []
     for temperature in temperatures:
@@ -290,7 +295,7 @@ def tune(
             matched = sum(len(a & b) for a, b in zip(right, found, strict=True))
             total = sum(map(len, right)) + sum(map(len, found))
             settings.append(Setting(temperature, objective, lam, 2 * matched / total if total else math.nan))
-    best = max(settings, key=lambda setting: setting.f1)
+    best = max(settings, key=lambda setting: -math.inf if math.isnan(setting.f1) else setting.f1)
     at = [chart.with_temperature(best.temperature) for chart in given]
     bins, error = calibration(at, gold)
     loss = -math.fsum(chart.log_probability(tree) for chart, tree in zip(at, gold, strict=True)) / len(at)
