@@ -276,7 +276,8 @@ def tune(
             f"{len(given)} charts and {len(gold)} gold trees: there must be as many charts as trees, and at least one"
         )
     for number, (chart, tree) in enumerate(zip(given, gold, strict=True), 1):
-        for value, kind in ((chart, SpanChart), (tree, Tree)):
+        kinds: list[tuple[Any, type]] = [(chart, SpanChart), (tree, Tree)]
+        for value, kind in kinds:
             if not isinstance(value, kind):
                 raise UsageError(f"sentence {number}: {type(value).__name__} where a {kind.__name__} is needed")
         if len(tree.words) != chart.n:
