@@ -112,7 +112,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no checkpoint"):
         train_latent(bank(), FAST, checkpoint=tmp_path / "other", resume=True)
     (tmp_path / "mine").mkdir()
-    with pytest.raises(UsageError, match="no checkpoint"):
+    with pytest.raises(UsageError, match="not a checkpoint"):
         train_latent(bank(), FAST, checkpoint=tmp_path / "mine")
 
 

@@ -40,7 +40,7 @@ def test_each_setting_is_best_for_its_rate() -> None:
 
 def test_notes_that_cannot_be_read() -> None:
     assert from_notes({}) == {}
-    with pytest.raises(UsageError, match="make it again"):
+    with pytest.raises(UsageError, match="run treegauge induce again"):
         from_notes({"settings": {"best": {"f1": 3}}})
 
 

@@ -354,7 +354,7 @@ class TestChecks:
     def test_of_a_crossing_less_is_better(self, files: Path) -> None:
         wrong = call(files, "score", "gold.mrg", "test.mrg", "--fail-under", "average_crossing=1")
         assert wrong.returncode == 2
-        assert "lower is better; say --fail-over average_crossing=1" in wrong.stderr
+        assert "lower is better; use --fail-over average_crossing=1" in wrong.stderr
         assert call(files, "score", "gold.mrg", "test.mrg", "--fail-over", "f1=0.5").returncode == 2
         assert call(files, "score", "gold.mrg", "test.mrg", "--fail-over", "average_crossing=9").returncode == 0
         (files / "left.mrg").write_text("(S (A (N a) (N b)) (N c))")
