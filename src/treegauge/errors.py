@@ -7,7 +7,7 @@
     ├── UsageError                 2   the request itself is wrong
     │   ├── UnknownName            2   no metric, preset, format ... of that name; lists the valid ones
     │   ├── MissingExtra           2   an optional dependency is not installed; names the extra
-    │   ├── GrammarError           2   rules that make no probabilistic grammar
+    │   ├── GrammarError           2   rules that are not a probabilistic grammar
     │   ├── NoTree                 2   the scores and constraints of a span chart leave no tree
     │   └── Refused                2   a request to the page of treegauge check that it cannot serve
     ├── InputError                 3   something cannot be read; carries file:line:column
@@ -113,7 +113,7 @@ class MissingExtra(UsageError):
 
 
 class GrammarError(UsageError):
-    """Rules that make no probabilistic grammar: a probability out of range, or a sum that is not 1."""
+    """Rules that are not a probabilistic grammar: a probability out of range, or a sum that is not 1."""
 
 
 class NoTree(UsageError):

@@ -145,7 +145,7 @@ def test_a_real_gap_stays_with_punctuation_attached() -> None:
 WRONG = {
     "a A -- --": "x.export:2:1: 4 columns instead of 5",
     "a A -- -- x": "x.export:2:1: the parent 'x' is not a number",
-    "a A -- -- 777": "x.export:2: sentence 1: a word has the parent 777, which is not there",
+    "a A -- -- 777": "x.export:2: sentence 1: a word has the parent 777, which does not exist",
     "a A -- -- 500\n#500 X -- -- 501\n#501 Y -- -- 500": "x.export:3: sentence 1: node 500 is not below "
     "the root: its ancestors form a circle",
     "a A -- -- 0\n#500 X -- -- 0": "x.export:3: sentence 1: node 500 (X) covers no word",

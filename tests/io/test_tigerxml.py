@@ -90,7 +90,7 @@ def test_a_discontinuous_tree() -> None:
         ('<s id="q"><graph><t id="a" word="w"/><t id="a" word="w"/></graph></s>', "x.xml:5: sentence q: the id a occurs twice"),
         (
             '<s id="q"><graph><t id="a" word="w"/><nt id="n" cat="X"><edge idref="b"/></nt></graph></s>',
-            "x.xml:5: sentence q: an edge of n leads to 'b', which is not there",
+            "x.xml:5: sentence q: an edge of n leads to 'b', which does not exist",
         ),
         (
             '<s id="q"><graph><t id="a" word="w"/><nt id="n"><edge idref="a"/></nt><nt id="m"><edge idref="a"/></nt></graph></s>',

@@ -82,7 +82,7 @@ def test_a_whole_benepar_parser() -> None:
         (parser, ["a cat"], "sentence 1 must be words in a list"),
         (parser._parser, SENTENCES, "sentence 1 must be an input sentence of benepar"),
         (parser._parser, [benepar.InputSentence(words=["a"])], "sentence 1 has no escaped_words"),
-        (object(), SENTENCES, "object is no benepar parser"),
+        (object(), SENTENCES, "object is not a benepar parser"),
     ):
         with pytest.raises(UsageError, match=message):
             benepar_charts(wrong, inputs)

@@ -113,7 +113,7 @@ class RuleTrie:
 @dataclass(frozen=True)
 class ChunkRules:
     """The rules of model G: for each tag sequence and category whether it is a rule, and its probability (nan: corpus 2 never
-    shows it, so it is no match)."""
+    shows it, so it does not match)."""
 
     trie: RuleTrie
     is_rule: NDArray[np.bool_]

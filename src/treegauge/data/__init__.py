@@ -84,7 +84,7 @@ def discontinuous_treebank(language: str) -> Treebank:
 
 
 def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the files of :data:`EXAMPLES` to a folder, and return their paths; no file that is there is written over."""
+    """Write the files of :data:`EXAMPLES` to a folder, and return their paths; existing files are not overwritten."""
     target = Path(folder)
     taken = [name for name in EXAMPLES if (target / name).exists()]
     if taken:

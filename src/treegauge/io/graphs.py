@@ -216,7 +216,7 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         *(("node", node.line, node.parent) for node in graph.nodes.values()),
     ):
         if parent not in below:
-            raise _fault(f"a {kind} has the parent {parent[:60]}, which is not there", graph, line, path)
+            raise _fault(f"a {kind} has the parent {parent[:60]}, which does not exist", graph, line, path)
     for name, node in graph.nodes.items():
         below[node.parent].append(name)
     top_down: list[str] = []

@@ -38,7 +38,7 @@ def _sources(path: Path | Source) -> list[Source]:
 
 
 def stream(path: Path | Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank]:
-    """The trees of a file, directory or glob, a block at a time, in memory that does not grow with it."""
+    """The trees of a file, directory or glob, block by block, in constant memory."""
     for source in _sources(path):
         text = Text(source, options)
         yield from _raising(detect_format(text, options), text, options)
@@ -83,7 +83,7 @@ def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
 
 
 def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank:
-    """Whatever holds trees as a Treebank.
+    """A Treebank of anything that holds trees.
 
     That is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree or an ``nltk.Tree``; or an
     iterable of Trees, of nltk trees, of strings (each the bracketed text of one sentence, blank for an empty parse) or of

@@ -179,7 +179,7 @@ class _Handler(XmlHandler[Graph]):
         self.sentence = None
         for below, edge in sentence.edges.items():
             if below not in sentence.words and below not in sentence.nodes:
-                self._fault(sentence, f"an edge of {edge.parent} leads to {below!r}, which is not there", sentence.line)
+                self._fault(sentence, f"an edge of {edge.parent} leads to {below!r}, which does not exist", sentence.line)
         if not sentence.has_errors:
             self.found.append(sentence.graph(self.options))
 

@@ -376,7 +376,7 @@ def reestimate(grammar: PCFG, sentences: BracketedSentences, *, threads: int | N
 def reestimation_steps(
     grammar: Learnable, sentences: BracketedSentences, *, threads: int | None = None
 ) -> Iterator[ReestimationStep]:
-    """One step after the other, without end: step ``k`` tells of the grammar after ``k`` re-estimations."""
+    """One step after the other, without end: step ``k`` describes the grammar after ``k`` re-estimations."""
     prepared = cut_blocks(sentences)
     while True:
         made = step(grammar, prepared, threads=threads)

@@ -157,7 +157,7 @@ class Iteration(NamedTuple):
 
 @dataclass(frozen=True)
 class LearningResult:
-    """The best grammar, and how it came about: ``histories[r][k]`` is the cross entropy after ``k`` steps of start
+    """The best grammar, and its history: ``histories[r][k]`` is the cross entropy after ``k`` steps of start
     ``r``, ``best`` the start that the grammar comes from."""
 
     learned: Learnable

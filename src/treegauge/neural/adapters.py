@@ -32,7 +32,7 @@ def benepar_charts(
 
     model = getattr(parser, "_parser", parser)
     if not hasattr(model, "decoder"):
-        raise UsageError(f"{type(parser).__name__} is no benepar parser; give benepar.Parser(NAME)")
+        raise UsageError(f"{type(parser).__name__} is not a benepar parser; give benepar.Parser(NAME)")
     given = _benepar_inputs(parser, sentences)
     labels = [model.decoder.label_from_index[i] for i in range(len(model.decoder.label_from_index))]
     root = bool(getattr(model.decoder, "force_root_constituent", True))

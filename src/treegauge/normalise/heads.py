@@ -307,7 +307,7 @@ ADJUNCT_TAGS = frozenset({"ADV", "VOC", "BNF", "DIR", "EXT", "LOC", "MNR", "TMP"
 
 
 def complements(node: Tree, rules: str | HeadRules = "collins") -> tuple[int, ...]:
-    """The indices of the children that are complements of the head; the head itself is none.
+    """The indices of the children that are complements of the head, which is not one itself.
 
     They are the NP, SBAR and S under S, the NP, SBAR, S and VP under VP, and the S under SBAR, unless tagged as adjuncts; and in
     a PP the first child after the head, whatever it is (punctuation, which Collins had removed, is passed over).

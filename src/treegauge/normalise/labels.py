@@ -130,7 +130,7 @@ def strip_features(tree: Tree) -> Tree:
 
 
 def remove_redundant(tree: Tree) -> Tree:
-    """The tree without X -> X: a node over one child of its own label goes (Bastings & Sima'an 2014, section 4).
+    """The tree without X -> X: a node over one child of its own label is removed (Bastings & Sima'an 2014, section 4).
 
     >>> print(remove_redundant(Tree.parse("(NP (NP (NP (NN rain)) (PP (IN in) (NP (NP (NN May))))))")))
     (NP (NP (NN rain)) (PP (IN in) (NP (NN May))))
@@ -146,7 +146,7 @@ def remove_redundant(tree: Tree) -> Tree:
 
 
 def remove_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> Tree:
-    """The tree under a root that only holds the sentence together; a root over more than one tree stays.
+    """The tree below an additional root node; a root over more than one tree is kept.
 
     >>> print(remove_root(Tree.parse("( (S (NP (PRP it)) (VP (VBD rained))))")))
     (S (NP (PRP it)) (VP (VBD rained)))

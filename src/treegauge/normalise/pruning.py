@@ -222,7 +222,7 @@ def hogenhout(tree: Tree, tags: Collection[str] = PUNCTUATION["ptb"], *, one_wor
 
 
 def sentence_length(tree: Tree, ignore: Collection[str] = TRACE_TAGS) -> int:
-    """The number of words; leaves with a tag in ``ignore`` are none (traces, as in EVALB's ``DELETE_LABEL_FOR_LENGTH``).
+    """The number of words; leaves with a tag in ``ignore`` do not count (traces, as in EVALB's ``DELETE_LABEL_FOR_LENGTH``).
 
     >>> sentence_length(Tree.parse("(S (NP (-NONE- *)) (VP (VB go) (NP (NN home))) (. .))"))
     3

@@ -150,7 +150,7 @@ def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | Me
 
 @dataclass(frozen=True)
 class Objective:
-    """A name, what is maximised, over which trees, where it comes from, and how it is done."""
+    """A decoding objective: its name, what it maximises, over which trees, its reference, and its function."""
 
     name: str
     maximises: str

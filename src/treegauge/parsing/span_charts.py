@@ -83,7 +83,7 @@ class Confidence(NamedTuple):
 
 
 class SpanChart:
-    """All trees over the scores of one sentence's spans, and what they know together; computed when it is asked for.
+    """All trees over the span scores of one sentence, with their probabilities and posteriors, computed on first use.
 
     * ``null``: the label, or the set of labels, that means "no constituent". The distribution is then over n-ary trees, each
       once: a constituent is worth its score less the span's null score, a span that is not a constituent 0.

@@ -146,7 +146,9 @@ class Binomial(NamedTuple):
 
 
 def binomial(cells: Cells) -> Binomial:
-    """Is it binomial? YY would have the mean N Pa Pb and the variance N Pa Pb (1 - Pa Pb), NN the same with Qa Qb.
+    """The expectations of YY and NN if brackets were binomial.
+
+    YY would have the mean N Pa Pb and the variance N Pa Pb (1 - Pa Pb), NN the same with Qa Qb.
 
     >>> found = binomial(Cells(6516, 232, 343, 4309))
     >>> [round(value, 2) for value in found[:4]], [round(value, 1) for value in found.deviations]
@@ -176,7 +178,7 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(cells: Cells) -> McNemar:
-    """Are brackets that one system alone reproduced as often A's as B's?
+    """McNemar's test of whether brackets that only one system reproduced are as often A's as B's.
 
     >>> test = mcnemar(Cells(6516, 232, 343, 4309))
     >>> round(test.z, 3), f"{test.p:.1e}", f"{test.p_exact:.1e}"
@@ -326,7 +328,7 @@ class SignTest(NamedTuple):
 
 
 def sign_test(a: Values, b: Values) -> SignTest:
-    """Does either system win more sentences? Ties, and sentences where a value is undefined on both sides, say nothing.
+    """The sign test of whether a system wins more sentences. Ties, and sentences without a value on both sides, are left out.
 
     A value that is defined on one side only is won by that side.
 
@@ -352,7 +354,7 @@ class PairedT(NamedTuple):
 
 
 def paired_t(a: Values, b: Values) -> PairedT:
-    """Is the mean of the paired differences 0? Pairs with an undefined value are left out.
+    """Student's t-test of whether the mean of the paired differences is 0. Pairs with an undefined value are left out.
 
     Values that are all equal have t nan and p = 1; equal differences other than 0 have an infinite t and p = 0.
 

@@ -42,7 +42,7 @@ _LEAST_COUNT = 1e-4
 
 
 class ParseSettings(NamedTuple):
-    """Settings of parsing unless one says otherwise: ``lam`` of labelled-precision-recall; which levels of the hierarchy
+    """Default settings of parsing: ``lam`` of labelled-precision-recall; which levels of the hierarchy
     are used on the way to the finest (by round); the posterior below which edges of the base forest, subcategories and edges of
     finer passes are left out."""
 

@@ -81,7 +81,7 @@ def _next_step(step: float, z: float, n: int, too_small: float, too_large: float
 
 
 class LatentForest:
-    """All parses of a sentence that pruning has left. ``exact`` prunes nothing: for short sentences, it takes long.
+    """All parses of a sentence that pruning has left. ``exact`` prunes nothing, which is slow and meant for short sentences.
 
     ``tags`` gives for each word the tags it may have (``None``: any).
     """

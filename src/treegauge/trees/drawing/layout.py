@@ -190,7 +190,7 @@ def _levels(tree: Tree) -> list[int]:
 
 
 def fold_settled(tree: Tree, marks: Mapping[int, str]) -> frozenset[int]:
-    """The largest subtrees below the root in which nothing is marked but what matched: in a comparison, what one need not look at.
+    """The largest subtrees below the root in which every marked node matched: in a comparison, those that need no attention.
 
     >>> tree = Tree.parse("(S (NP (NP (DT the) (NN cat)) (PP (IN of) (NP (N Ur)))) (VP (VBD sat)))")
     >>> sorted(fold_settled(tree, {0: "matched", 1: "matched", 2: "matched", 9: "missed"}))
