@@ -14,17 +14,20 @@ import numpy as np
 import pytest
 from tests.latent.toys import TREES, model_of
 
-from treegauge.errors import ModelError, UsageError
+from treegauge.errors import Discontinuous, ModelError, UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.latent.description import describe, draw_subcategories
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import load_latent, save_latent
 from treegauge.learning.latent.split_merge import Schedule
 from treegauge.learning.latent.training import Iterated, TrainingSettings, train_latent
+from treegauge.learning.latent.treebank import treebank_arrays
 from treegauge.learning.latent.tuning import hold_out
+from treegauge.normalise import split_nodes
 from treegauge.parsing.latent.forest import LatentForest
 from treegauge.parsing.latent.parser import LatentParser
 from treegauge.parsing.parser import Sentence
+from treegauge.trees import parse_discbracket
 from treegauge.trees.tree import Tree
 
 FAST = TrainingSettings(grammars=2, rounds=2, tuning_grammars=0, schedule=Schedule(3, 2, 2))
@@ -209,3 +212,10 @@ def test_kill_and_resume_give_the_same_bytes(tmp_path: Path) -> None:
         cwd=tmp_path, input=b"Ann saw a big dog .\n", check=True, capture_output=True,
     )  # fmt: skip
     assert parsed.stdout.startswith(b"(TOP (S (NP (NNP Ann))")
+
+
+def test_trees_with_gaps_are_refused() -> None:
+    tree = parse_discbracket("(S (VP (A 0=a) (B 2=b)) (C 1=c))")
+    with pytest.raises(Discontinuous, match=r"tree 1: .* VP has a gap\n.*continuous:split"):
+        treebank_arrays([tree])
+    assert treebank_arrays([split_nodes(tree)]).base.size

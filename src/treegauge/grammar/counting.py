@@ -13,7 +13,7 @@ from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.io.reading import as_treebank
 from treegauge.trees.tree import Production, Tree, fold
 
-__all__ = ["Statistics", "count_rules", "induce", "relative_frequency", "statistics", "tag_sequence_tree"]
+__all__ = ["Statistics", "count_rules", "induce", "refuse_gaps", "relative_frequency", "statistics", "tag_sequence_tree"]
 
 TOP = "TOP"
 """The start symbol that is put above the roots of trees that do not all have the same label; it does not show in
@@ -62,17 +62,20 @@ def relative_frequency(counts: Counter[Production], roots: Counter[str], *, top:
 
 
 def _productions(tree: Tree, number: int) -> list[Production]:
-    _refuse_gaps(tree)
+    refuse_gaps(tree, number)
     for node in tree.nodes():
         if not node.children:
             raise MismatchError(f"tree {number} has an empty node {node.label!r}: remove empty nodes (traces) before counting")
     return tree.productions()
 
 
-def _refuse_gaps(tree: Tree) -> None:
+def refuse_gaps(tree: Tree, number: int = 1) -> None:
+    """Refuse a tree with gaps; ``number`` is its place among those that a grammar is made from."""
     if not tree.is_continuous:
+        label = next(node.label for node, blocks in tree.nodes_with_blocks() if len(blocks) > 1)
         advice = "Make the trees continuous first, by the normalisation step continuous:split, which can be undone on the parses."
-        raise Discontinuous("a grammar has rules of continuous trees only, but this tree has a gap", advice=advice)
+        problem = f"a grammar has rules of continuous trees only, but {label or 'a node'} has a gap"
+        raise Discontinuous(problem, path=f"tree {number}", advice=advice)
 
 
 def _relative_frequency(counts: Counter[Production], start: str, labels: dict[str, str | None]) -> PCFG:
@@ -89,7 +92,7 @@ def tag_sequence_tree(tree: Tree) -> Tree | str:
     >>> print(tag_sequence_tree(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")))
     (S (NP DT NN) (VP VBD))
     """
-    _refuse_gaps(tree)
+    refuse_gaps(tree)
 
     def convert(node: Tree, children: list[Tree | str], ancestors: Sequence[Tree]) -> Tree | str:
         return node.label if node.is_preterminal else Tree(node.label, children)

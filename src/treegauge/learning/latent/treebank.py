@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError
+from treegauge.grammar.counting import refuse_gaps
 from treegauge.grammar.latent.grammar import LatentCounts
 from treegauge.grammar.latent.lexicon import WordTable
 from treegauge.grammar.latent.rows import Rows, dense_rows
@@ -152,10 +153,11 @@ def treebank_arrays(trees: Iterable[Tree]) -> TreebankArrays:
     builder, steps = _Builder(), pipeline(STEPS)
     roots: Counter[str] = Counter()
     initial: Counter[str] = Counter()
-    for tree in trees:
+    for number, tree in enumerate(trees, start=1):
         made = steps(tree)
         if made is None or not made.width:
             continue
+        refuse_gaps(made, number)
         roots[tree.label if tree.label in ROOT_LABELS else "-"] += 1
         builder.add(made)
         initial[made.words[0]] += 1
