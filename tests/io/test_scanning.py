@@ -1,6 +1,7 @@
 """The compiled scanner gives the columns that the NumPy reader gives, and the same errors, whatever the text and however it is cut.
 
-``TREEGAUGE_FUZZ=200000 pytest tests/io/test_scanning.py`` tries that many texts instead of a few thousand.
+``TREEGAUGE_FUZZ=200000 pytest -n 2 tests/io/test_scanning.py`` tries that many texts instead of a few thousand, in parts that
+run side by side.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Treebank
 
 INPUTS = int(os.environ.get("TREEGAUGE_FUZZ", "2000"))
+PARTS = -(-INPUTS // 10_000)
 PIECES = [
     *(b"(", b")", b"(", b")", b" ", b" ", b"\n", b"\t", b"\r\n", b"\v", b"(S ", b"(NP (NN ", b"(NN dog)", b"(VP (V ran))", b"))"),
     *(b"( ", b"()", b"( word)", b"( NP (N a))", b"(X)", b"(A(B b)(C c))", b"((", b"-LRB-", b"(-LRB- -LRB-)", b"-RRB-LRB-"),
@@ -72,10 +74,12 @@ def _text(generator: random.Random) -> bytes:
     return text
 
 
-def test_same_columns_and_errors(engine: compiled.Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = random.Random(5)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_same_columns_and_errors(part: int, engine: compiled.Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = random.Random(5 + 1000 * part)
     seen = {"trees": 0, "errors": 0, "problems": 0}
-    for number in range(INPUTS):
+    inputs = range(part, INPUTS, PARTS)
+    for number in inputs:
         text = _text(generator)
         monkeypatch.setattr(text_module, "CHUNK_BYTES", generator.choice([7, 30, 200, 5 << 17]))
         options = ReadOptions(
@@ -91,7 +95,7 @@ def test_same_columns_and_errors(engine: compiled.Kernels, monkeypatch: pytest.M
         seen["trees"] += len(ours[0])
         seen["errors"] += bool(ours[1])
         seen["problems"] += len(ours[0].problems())
-    assert min(seen.values()) > INPUTS // 20, seen
+    assert min(seen.values()) > len(inputs) // 20, seen
 
 
 def test_numbers_are_those_of_the_hash(engine: compiled.Kernels, monkeypatch: pytest.MonkeyPatch) -> None:

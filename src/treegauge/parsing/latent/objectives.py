@@ -40,7 +40,8 @@ def labelled_precision_recall(forest: LatentForest, *, lam: float | None = None)
     if not weight[0, -1] > 0:
         weight[0, -1] = g[0, -1].max() - lam
     value, split = best_spans(weight, True)
-    return Best(_free_tree(forest, split, lambda s, t: _chain(forest, s, t, lam)), float(value))
+    worth = _labels_worth(forest, lam)
+    return Best(_free_tree(forest, split, lambda s, t: _chain(forest, s, t, worth)), float(value))
 
 
 def labelled_recall(forest: LatentForest, *, lam: float = 0.5) -> Best:
@@ -55,8 +56,10 @@ def labelled_recall(forest: LatentForest, *, lam: float = 0.5) -> Best:
     weight[words, words + 1] = np.maximum(g[words, words + 1] - lam, 0.0).sum(axis=1)
     value, split = best_spans(weight, True)
 
+    worth = _labels_worth(forest, lam)
+
     def labels(s: int, t: int) -> list[str]:
-        return _chain(forest, s, t, lam, free=t > s + 1)
+        return _chain(forest, s, t, worth, free=t > s + 1)
 
     return Best(_free_tree(forest, split, labels), float(value))
 
@@ -191,14 +194,24 @@ def _root_posterior(forest: LatentForest, item: Float64, edge: Float64) -> Float
     return np.maximum(item - below, 0.0)
 
 
-def _chain(forest: LatentForest, s: int, t: int, lam: float, *, free: bool = False) -> list[str]:
+def _labels_worth(forest: LatentForest, lam: float) -> dict[tuple[int, int], list[int]]:
+    """For each span the labels over it that are more probable than ``lam``."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for s, t, X in np.argwhere(forest.shown.label > lam).tolist():
+        found.setdefault((s, t), []).append(X)
+    return found
+
+
+def _chain(forest: LatentForest, s: int, t: int, worth: Mapping[tuple[int, int], list[int]], *, free: bool = False) -> list[str]:
     """The labels over a span that are worth it, the one that most often stands on top first."""
+    labels = worth.get((s, t), [])
+    if not labels and not (free or t - s == forest.n):
+        return []
     g, top = forest.shown.label[s, t], forest.shown.top[s, t]
-    kept: list[int] = np.flatnonzero(g > lam).tolist()
-    if not kept and (free or t - s == forest.n) and g.max(initial=0.0) > 0:
-        kept = [int(g.argmax())]
+    if not labels and g.max(initial=0.0) > 0:
+        labels = [int(g.argmax())]
     names = forest.model.base.labels
-    return [names[X] for X in sorted(kept, key=lambda X: (-top[X] / g[X], X))]
+    return [names[X] for X in sorted(labels, key=lambda X: (-top[X] / g[X], X))]
 
 
 def _one_label(forest: LatentForest, s: int, t: int, labels: str) -> list[str]:
