@@ -2,8 +2,8 @@
 
 Sentences pair by order. Where that cannot be right, because their numbers differ or a text turns up in another place, they pair by
 text (:mod:`treegauge.alignment.alignment`). Within a pair, equal tokens align one to one; failing that, the tokens that each side
-keeps by its own tags do (a parser may leave out punctuation); other tokens over the same text align by character offsets. Where the
-text itself differs, the tokens that both sides have align if that is asked for (:mod:`treegauge.alignment.edit`); otherwise, and
+keeps by its own tags do (a parser may leave out punctuation); different tokens over the same text align by character offsets. Where
+the text itself differs, shared tokens align if that is asked for (:mod:`treegauge.alignment.edit`); otherwise, and
 where there is no parse, nothing aligns. Such sentences are listed.
 
 Which of two lists of texts belong together, in order: what is missing, what is extra, what was replaced.
@@ -386,7 +386,7 @@ class _Aligner:
     def _note(self, sentence: int, partner: int, fit: Fit) -> Note:
         place = self.gold.place(sentence)
         if fit == Fit.CHARACTERS:
-            return Note(sentence, "characters", place, "other tokens over the same text", "they are aligned by characters")
+            return Note(sentence, "characters", place, "same text, different tokenisation", "its tokens are aligned by characters")
         if fit == Fit.NO_PARSE and (problem := self._problems.get(partner)) is not None:
             return Note(sentence, "broken", problem.place, problem.reason, MISSED, "unrepaired" if problem.may_repair else "")
         if fit == Fit.NO_PARSE:

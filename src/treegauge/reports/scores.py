@@ -79,7 +79,7 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
                 yield f"{who}and {len(of_kind) - len(shown):,} more {title} ({len(of_kind):,} in all)"
         recut = sum(note.kind == "characters" for note in every)
         if recut:
-            yield f"{who}sentences with other tokens over the same text, aligned by characters: {recut}"
+            yield f"{who}sentences with the same text but different tokenisation, aligned by characters: {recut}"
         for remark in remarks:
             advice = advice_on(remark, "--match-words {}", "--on-mismatch edit")
             yield f"{who}warning: {remark.text}" + (f"; {advice}" if advice else "")
