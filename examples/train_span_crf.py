@@ -114,6 +114,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--save", help="write the charts of the development part for `treegauge decode`")
     options = parser.parse_args()
+    torch.set_num_threads(1)  # the model is small: further threads would only wait for each other
     to_train, dev = parts()
     model, vocabulary = train(to_train, options.epochs, device=options.device)
     found = charts(model, vocabulary, dev, options.device)
