@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from treegauge.neural.backend import Tensor
-from treegauge.neural.recursion import LARGEST_OF_GPU, mark_broken
 from treegauge.neural.triton_labels import LabelledSpans
 from treegauge.neural.triton_spans import span_sums_triton
 
@@ -42,11 +41,7 @@ class FusedSums:
         self.scores = spans.scores
         self.spans = spans._replace(scores=spans.scores.detach())
         self.by_operations = by_operations
-        weights = self.spans.weights()
-        # The kernels take a score of nan for one that may not be.
-        fits = (self.spans.scores.amax(-1) < torch.inf) & (weights[0] < LARGEST_OF_GPU)
-        found = span_sums_triton(*weights, spans.lengths, posteriors=True)
-        self.found: tuple[Tensor, Tensor, Tensor] = mark_broken(found, fits, spans.lengths)
+        self.found: tuple[Tensor, Tensor, Tensor] = span_sums_triton(*self.spans.weights(), spans.lengths, posteriors=True)
 
     def log_partition(self) -> Tensor:
         """log Z (B,), differentiable twice."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from treegauge.neural.backend import Tensor, use_triton
 
-__all__ = ["LARGEST_OF_GPU", "NEVER", "Sums", "log_partition", "mark_broken", "span_sums", "sums_by_width", "within"]
+__all__ = ["NEVER", "Sums", "log_partition", "mark_broken", "span_sums", "sums_by_width", "within"]
 
 torch: Any = importlib.import_module("torch")
 
@@ -24,8 +24,6 @@ NEVER = -1e30
 """The logarithm of 0 where gradients flow: -inf would make them nan."""
 LARGEST = 1e14
 """The largest weight whose exponent the kernels of the CPU can hold; +inf, and a null score of -inf, make larger ones."""
-LARGEST_OF_GPU = 1e7
-"""The same for those of the GPU."""
 CHUNK = 16
 """Sentences that a thread takes at once."""
 
@@ -41,10 +39,8 @@ def span_sums(left: Tensor, right: Tensor, lengths: Tensor, *, posteriors: bool 
     if use_triton(left):
         from treegauge.neural.triton_spans import span_sums_triton
 
-        found = span_sums_triton(left.contiguous(), right.contiguous(), lengths, posteriors)
-    else:
-        found = _by_autograd(left, right, lengths, posteriors)
-    return mark_broken(found, left < LARGEST_OF_GPU, lengths)
+        return span_sums_triton(left.contiguous(), right.contiguous(), lengths, posteriors)
+    return mark_broken(_by_autograd(left, right, lengths, posteriors), left < LARGEST, lengths)
 
 
 def within(lengths: Tensor, n: int) -> Tensor:

@@ -40,7 +40,7 @@ def worth_of(
     SCORES: "Any", NULL: "Any", at: "Any", mask: "Any", label_step: "Any", size: "Any",
     LABELS: tl.constexpr, HAS_NULL: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """The worth of each label, their log-sum, and each null label's share of the null score (0 for others)."""
+    """The worth of each label, their log-sum (nan if one is nan or +inf), and each null label's share of the null score."""
     own = tl.arange(0, LABELS)
     scores = tl.load(SCORES + at[:, None] + own[None, :] * label_step, mask=mask[:, None] & (own < size)[None, :], other=-1e30)
     x = tl.maximum(scores, -1e30)
@@ -50,7 +50,8 @@ def worth_of(
         base = log_sum(tl.where(null, x, -1e30))
         share = tl.where(null & (x > -5e29), tl.exp(tl.minimum(x - base[:, None], 0.0)), 0.0)
         x = tl.where(null | (x <= -1e30), -1e30, x - base[:, None])
-    return x, log_sum(x), share
+    broken = tl.max(tl.where(scores < float("inf"), 0, 1), 1)
+    return x, tl.where(broken > 0, float("nan"), log_sum(x)), share
 
 
 @triton.jit

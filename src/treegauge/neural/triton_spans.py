@@ -15,6 +15,8 @@ __all__ = ["span_sums_triton"]
 
 ZERO: Any = triton.language.constexpr(-(1 << 28))
 """The exponent of 0."""
+LARGEST: Any = triton.language.constexpr(1e7)
+"""The largest weight that an exponent can hold; +inf, and a null score of -inf, make larger ones."""
 
 
 @triton.jit
@@ -75,6 +77,12 @@ def exp_weights(LEFT: "Any", RIGHT: "Any", w: "Any", mask: "Any", DOUBLE: tl.con
 
 
 @triton.jit
+def does_not_fit(LEFT: "Any", w: "Any", mask: "Any") -> "Any":
+    """1 for each span whose weight is too large or not a number."""
+    return tl.where(tl.load(LEFT + w, mask=mask, other=0.0) < LARGEST, 0, 1)
+
+
+@triton.jit
 def store_parts(
     M1: "Any", E1: "Any", M2: "Any", E2: "Any", am: "Any", ae: "Any", rm: "Any", re: "Any", up: "Any", down: "Any",
     v: "Any", e: "Any", mask: "Any", DOUBLE: tl.constexpr,
@@ -97,7 +105,7 @@ def inside_kernel(
     LEFT: "Any", RIGHT: "Any", LENGTH: "Any", Z: "Any", M1: "Any", E1: "Any", M2: "Any", E2: "Any", n: "Any",
     TILE: tl.constexpr, SPLITS: tl.constexpr, DOUBLE: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """Fill the inside chart of one sentence, and its log Z."""
+    """Fill the inside chart of one sentence, and its log Z: nan if one of its weights does not fit."""
     b = tl.program_id(0).to(tl.int64)
     length = tl.load(LENGTH + b)
     size = n + 1
@@ -106,9 +114,11 @@ def inside_kernel(
     kind = tl.float64 if DOUBLE else tl.float32
     j = tl.arange(0, SPLITS)
     i = tl.arange(0, TILE)
+    broken = tl.zeros([TILE], tl.int32)
     for first in range(0, length, TILE):
         s = first + i
         mask = s < length
+        broken += does_not_fit(LEFT, weights + s * n + s, mask)
         am, ae, rm, re = exp_weights(LEFT, RIGHT, weights + s * n + s, mask, DOUBLE)
         one, none = tl.full([TILE], 1.0, kind), tl.zeros([TILE], tl.int32)
         up, down = base + s * size + s + 1, base + (s + 1) * size + s
@@ -119,6 +129,7 @@ def inside_kernel(
             s = first + i
             mask = s <= length - d
             t = s + d
+            broken += does_not_fit(LEFT, weights + s * n + t - 1, mask)
             am, ae, rm, re = exp_weights(LEFT, RIGHT, weights + s * n + t - 1, mask, DOUBLE)
             total = tl.zeros([TILE], kind)
             scale = tl.full([TILE], 2 * ZERO, tl.int32)
@@ -134,16 +145,17 @@ def inside_kernel(
         tl.debug_barrier()
     m, k = tl.load(M1 + base + length), tl.load(E1 + base + length)
     z = tl.log(tl.where(m > 0, m, 1.0)) + k.to(kind) * 0.6931471805599453
-    tl.store(Z + b, tl.where(m > 0, z, float("-inf")))
+    z = tl.where(m > 0, z, float("-inf"))
+    tl.store(Z + b, tl.where(tl.sum(broken, 0) > 0, float("nan"), z))
 
 
 @triton.jit
 def outside_kernel(
-    LEFT: "Any", RIGHT: "Any", LENGTH: "Any", AS_LEFT: "Any", AS_RIGHT: "Any",
+    LEFT: "Any", RIGHT: "Any", LENGTH: "Any", Z: "Any", AS_LEFT: "Any", AS_RIGHT: "Any",
     M1: "Any", E1: "Any", M2: "Any", E2: "Any", M3: "Any", E3: "Any", n: "Any",
     TILE: tl.constexpr, SPLITS: tl.constexpr, DOUBLE: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """Fill in the posteriors of one sentence's parts."""
+    """Fill in the posteriors of one sentence's parts: nan where log Z is."""
     b = tl.program_id(0).to(tl.int64)
     length = tl.load(LENGTH + b)
     size = n + 1
@@ -155,13 +167,15 @@ def outside_kernel(
     zm, ze = tl.load(M1 + base + length), tl.load(E1 + base + length)
     # Where no tree is possible (Z = 0), every product below is 0 anyway.
     possible = tl.where(zm > 0, 1.0, 0.0)
+    log_z = tl.load(Z + b)
+    spoil = tl.where(log_z != log_z, log_z, 0.0)
     zm = tl.where(zm > 0, zm, 1.0)
     root_m, root_e = split_exp(tl.load(LEFT + weights + length - 1), DOUBLE)
     tl.store(M3 + base + length, root_m)
     tl.store(E3 + base + length, root_e)
     tl.store(M3 + base + length * size, root_m)
     tl.store(E3 + base + length * size, root_e)
-    tl.store(AS_LEFT + weights + length - 1, possible)
+    tl.store(AS_LEFT + weights + length - 1, possible + spoil)
     tl.debug_barrier()
     for less in range(1, length):
         d = length - less
@@ -194,9 +208,9 @@ def outside_kernel(
             fm, fe = normal(fm, fe, DOUBLE)
             gm, ge = normal(gm, ge, DOUBLE)
             k = tl.maximum(tl.minimum(fe + left_e - ze, 100), 2 * ZERO)
-            tl.store(AS_LEFT + w, fm * left_m / zm * power_of_two(k, DOUBLE), mask=mask)
+            tl.store(AS_LEFT + w, fm * left_m / zm * power_of_two(k, DOUBLE) + spoil, mask=mask)
             k = tl.maximum(tl.minimum(ge + right_e - ze, 100), 2 * ZERO)
-            tl.store(AS_RIGHT + w, gm * right_m / zm * power_of_two(k, DOUBLE), mask=mask)
+            tl.store(AS_RIGHT + w, gm * right_m / zm * power_of_two(k, DOUBLE) + spoil, mask=mask)
             fm = fm * am
             fe = tl.where(fm > 0, fe + ae, ZERO)
             gm = gm * rm
@@ -213,7 +227,8 @@ def outside_kernel(
 def span_sums_triton(
     left: Any, right: Any, lengths: Any, posteriors: bool, *, tile: int = 0, splits: int = 0, warps: int = 0
 ) -> Any:
-    """log Z (B,) and, if asked for, the posteriors of left and right parts (B, n, n), in the type of the weights.
+    """log Z (B,) and, if asked for, the posteriors of left and right parts (B, n, n), in the type of the weights;
+    nan for a sentence with a weight that is too large or not a number.
 
     ``tile`` spans and ``splits`` splits are worked on at once, by ``warps`` warps; 0 is the choice that was best on an H200.
     """
@@ -231,5 +246,5 @@ def span_sums_triton(
     if not posteriors:
         return z, None, None
     as_left, as_right = left.new_zeros((2, B, n, n))
-    outside_kernel[(B,)](left, right, lengths, as_left, as_right, m[0], e[0], m[1], e[1], m[2], e[2], n, **options)
+    outside_kernel[(B,)](left, right, lengths, z, as_left, as_right, m[0], e[0], m[1], e[1], m[2], e[2], n, **options)
     return z, as_left, as_right

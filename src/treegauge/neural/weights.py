@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from treegauge.neural.backend import Tensor
+from treegauge.neural.backend import Tensor, use_triton
 from treegauge.neural.recursion import NEVER, within
 
 __all__ = ["Weights", "crossing_required", "log_sum", "make_weights"]
@@ -46,7 +46,9 @@ def make_weights(
     scores: Tensor, lengths: Tensor, null: Sequence[int], root: bool, allowed: Tensor | None, required: Tensor | None
 ) -> Weights:
     """The weights of a batch of checked scores (B, n, n, labels); what stands beyond a sentence has no effect, and no gradient."""
-    label = scores = scores.masked_fill(~within(lengths, scores.shape[1])[..., None], 0.0)
+    if scores.requires_grad or scores.shape[-1] > 1 or not use_triton(scores):  # Triton's kernels look at nothing else anyway
+        scores = scores.masked_fill(~within(lengths, scores.shape[1])[..., None], 0.0)
+    label = scores
     if null:
         label = scores - log_sum(scores[..., list(null)])[..., None]
         label[..., list(null)] = NEVER
