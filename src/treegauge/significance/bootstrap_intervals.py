@@ -53,8 +53,14 @@ class Bootstrap:
     seed: int
 
     @cached_property
-    def _without_one(self) -> tuple[Floats, ...]:
-        return tuple(self.paired.leave_one_out(system) for system in range(len(self.samples)))
+    def _leave_one_out(self) -> dict[tuple[int, int], Floats]:
+        """The rates without each sentence in turn, by system and rate: only those that were asked for, as they are many."""
+        return {}
+
+    def _without_one(self, system: int, rate: int) -> Floats:
+        if (system, rate) not in self._leave_one_out:
+            self._leave_one_out[system, rate] = self.paired.leave_one_out(system, rate)
+        return self._leave_one_out[system, rate]
 
     @cached_property
     def observed(self) -> tuple[Floats, ...]:
@@ -64,15 +70,17 @@ class Bootstrap:
     def of_rate(self, system: int, name: Name, *, level: float = 0.95, method: str = "percentile") -> Interval:
         """The interval of one system's rate."""
         column = self.paired.names.index(name)
-        values = [table[system] for table in (self.observed, self.samples, self._without_one)]
-        return interval(float(values[0][column]), values[1][:, column], values[2][:, column], level=level, method=method)
+        without_one = self._without_one(system, column)
+        return interval(
+            float(self.observed[system][column]), self.samples[system][:, column], without_one, level=level, method=method
+        )
 
     def of_difference(self, a: int, b: int, name: Name, *, level: float = 0.95, method: str = "percentile") -> Interval:
         """The interval of B's rate minus A's."""
         column = self.paired.names.index(name)
         observed = float(self.observed[b][column] - self.observed[a][column])
         samples = self.samples[b][:, column] - self.samples[a][:, column]
-        without_one = self._without_one[b][:, column] - self._without_one[a][:, column]
+        without_one = self._without_one(b, column) - self._without_one(a, column)
         return interval(observed, samples, without_one, level=level, method=method)
 
     def effect_size(self, a: int, b: int, name: Name) -> float:
@@ -84,7 +92,7 @@ class Bootstrap:
         column = self.paired.names.index(name)
         n = len(self.paired)
         observed = float(self.observed[b][column] - self.observed[a][column])
-        without_one = self._without_one[b][:, column] - self._without_one[a][:, column]
+        without_one = self._without_one(b, column) - self._without_one(a, column)
         if n < 2:
             return float("nan")
         deviation = float(np.std(n * observed - (n - 1) * without_one, ddof=1))

@@ -200,8 +200,8 @@ class Paired:
         """Some of the sentences."""
         return Paired(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
 
-    def leave_one_out(self, system: int) -> Floats:
-        """The rates of one system without each of the sentences in turn.
+    def leave_one_out(self, system: int, rate: int) -> Floats:
+        """One rate of one system without each of the sentences in turn.
 
         Sums of what stands before and after a sentence, not the total minus it: in fragment counts one sentence may outweigh all
         others together.
@@ -212,13 +212,14 @@ class Paired:
         for number in reversed(range(len(firsts))):
             after[number] = _running_sums(after[number + 1], columns[firsts[number] : firsts[number] + _SENTENCES][::-1])[-1]
         before = np.zeros(columns.shape[1])
-        rates: list[Floats] = [self.rates_of(np.zeros((0, columns.shape[1])))]
+        rates: list[Floats] = []
         for number, first in enumerate(firsts):
             block = columns[first : first + _SENTENCES]
             sums = _running_sums(before, block)
-            rates.append(self.rates_of(sums[:-1] + _running_sums(after[number + 1], block[::-1])[::-1][1:]))
+            others = sums[:-1] + _running_sums(after[number + 1], block[::-1])[::-1][1:]
+            rates.append(self.rates_of(others)[:, rate])
             before = sums[-1]
-        return np.concatenate(rates)
+        return np.concatenate(rates) if rates else np.zeros(0)
 
 
 def _running_sums(start: Floats, rows: Floats) -> Floats:
