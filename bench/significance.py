@@ -21,7 +21,7 @@ from treegauge import alignment, io
 from treegauge.data import own_treebank
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
-from treegauge.significance import Paired, bootstrap, randomisation
+from treegauge.significance import PairedColumns, bootstrap, randomisation
 from treegauge.trees import Tree
 from treegauge.trees.tree import Child, rebuild
 from treegauge.trees.treebank import Treebank
@@ -83,8 +83,8 @@ def measured(files: list[str]) -> list[str]:
     pairs = [alignment.pair(gold, system, load_preset("default")) for system in systems]
     drawn = np.random.default_rng(0).integers(0, len(gold), SENTENCES)
     rows = {name: [find_metric(name).rows(pair)[drawn] for pair in pairs] for name in metric_names()}
-    prepared = {name: Paired.of(find_metric(name), of_metric) for name, of_metric in rows.items()}
-    every = Paired.stack(list(prepared.values()))
+    prepared = {name: PairedColumns.of(find_metric(name), of_metric) for name, of_metric in rows.items()}
+    every = PairedColumns.stack(list(prepared.values()))
     lines = [
         f"{SENTENCES:,} sentences, {ROUNDS:,} rounds, {len(every.names)} rates, {every.columns[0].shape[1]} columns, two systems; "
         "the target is 2 s for all metrics. CPU time, best of three; of the work one by one, 20 rounds are measured.",

@@ -22,7 +22,7 @@ from treegauge.normalise import count_gaps, pipeline
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.tables import plain
 from treegauge.trees import Child, Tree, Treebank
-from treegauge.trees.discontinuous import Placed, place, weave
+from treegauge.trees.discontinuous import PlacedWord, place, weave
 
 RESULTS = Path(__file__).parent / "results"
 TRACE = re.compile(r"\*(?:T|ICH|EXP)\*-(\d+)")
@@ -83,12 +83,12 @@ def _moved(tree: Tree, fillers: dict[str, Tree]) -> Tree | None:
     return root if isinstance(root, Tree) else None
 
 
-def _leaves(tree: Tree) -> list[Placed]:
-    found: list[Placed] = []
+def _leaves(tree: Tree) -> list[PlacedWord]:
+    found: list[PlacedWord] = []
     stack: list[Child] = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, Placed):
+        if isinstance(node, PlacedWord):
             found.append(node)
         elif isinstance(node, Tree):
             stack.extend(node.children)
@@ -99,7 +99,7 @@ def _places(tree: Tree) -> set[int]:
     return {word.place for word in _leaves(tree)}
 
 
-def _is_empty(tree: Tree, word: Placed) -> bool:
+def _is_empty(tree: Tree, word: PlacedWord) -> bool:
     return any(node.label == "-NONE-" and node.is_preterminal and node.children[0] is word for node in tree.nodes())
 
 

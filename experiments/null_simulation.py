@@ -28,7 +28,7 @@ from treegauge.metrics.hogenhout import Hogenhout, comparative_rows
 from treegauge.metrics.matching import partners
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
-from treegauge.significance import Cells, Paired, bootstrap, mcnemar, paired_t, randomisation, real_test, sign_test
+from treegauge.significance import Cells, PairedColumns, bootstrap, mcnemar, paired_t, randomisation, real_test, sign_test
 
 Cells4 = NDArray[np.int64]
 Name = tuple[str, str]
@@ -45,7 +45,7 @@ DEPENDENT = ("McNemar", "real test")
 class Data:
     """Rows of counts of two systems: what the tests see of the treebank."""
 
-    paired: Paired
+    paired: PairedColumns
     cells: dict[str, Cells4]
 
     @classmethod
@@ -54,7 +54,7 @@ class Data:
         preset = load_preset("default")
         pairs = [alignment.pair(gold, system, preset) for system in systems]
         metrics = [Parseval(), Hogenhout()]
-        paired = Paired.stack([Paired.of(metric, [metric.rows(pair) for pair in pairs]) for metric in metrics])
+        paired = PairedColumns.stack([PairedColumns.of(metric, [metric.rows(pair) for pair in pairs]) for metric in metrics])
         a, b = pairs
         cells = {"the paper's brackets": comparative_rows(a, b, Hogenhout()), "labelled brackets": labelled_cells(a, b)}
         return cls(paired, cells)
@@ -68,7 +68,7 @@ class Data:
         a, b = self.paired.columns
         columns = (np.where(swap, b, a), np.where(swap, a, b))
         cells = {name: np.where(swap, rows[:, [0, 2, 1, 3]], rows) for name, rows in self.cells.items()}
-        return Data(Paired(self.paired.names, columns, self.paired.rates_of, self.paired.exact), cells)
+        return Data(PairedColumns(self.paired.names, columns, self.paired.rates_of, self.paired.exact), cells)
 
     def drawn(self, rng: np.random.Generator, n: int) -> Data:
         """n sentences drawn with replacement."""

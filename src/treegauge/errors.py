@@ -45,7 +45,7 @@ __all__ = [
     "ModelError",
     "NoParse",
     "NoTree",
-    "Refused",
+    "RequestError",
     "ShardFailed",
     "TooLong",
     "TreegaugeError",
@@ -120,7 +120,7 @@ class NoTree(UsageError):
     """The scores, allowed spans and required spans of a chart leave no tree, so there is no best one either."""
 
 
-class Refused(UsageError):
+class RequestError(UsageError):
     """A request to the page of ``treegauge check`` that it cannot serve; ``status`` is the code of HTTP."""
 
     def __init__(self, message: str, status: int = 400) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treegauge.errors import FormatError, Refused
+from treegauge.errors import FormatError, RequestError
 from treegauge.humancheck.bracket_changes import Change, correct_tree
 from treegauge.humancheck.corrections import correct_treebank, treebank_patch
 from treegauge.humancheck.editing import EDITS, edit_tree, edited_tree
@@ -166,7 +166,7 @@ def test_punctuation_goes_with_its_neighbours_into_a_bracket_with_gaps() -> None
 def test_edits_of_trees_with_gaps_keep_words_and_tags(tree: Tree, name: str, node: int, last: int) -> None:
     try:
         found = edit_tree(tree, name, node, last, "NEW", has_gaps=True)
-    except Refused:
+    except RequestError:
         return
     assert found.tree.words == tree.words
     assert edited_tree(tree, str(found.tree)) == found.tree
@@ -190,15 +190,15 @@ def test_gaps_are_made_and_closed_by_edits() -> None:
     out = edit_tree(tree, "out", 3, 3, "", has_gaps=True)
     assert str(out.tree) == "(S (VP (PWS Wen)) (VAFIN hat) (PPER sie) (VVPP gesehen) ($. ?))"
     assert edit_tree(out.tree, "previous", out.node, out.node, "", has_gaps=True).tree == tree
-    with pytest.raises(Refused, match="no bracket before"):
+    with pytest.raises(RequestError, match="no bracket before"):
         edit_tree(out.tree, "previous", out.node, out.node, "", has_gaps=False)
     # A bracket with a gap of its own: around three neighbours, then the middle one out.
     flat = Tree.parse("(S (A a) (B b) (C c))")
     wide = edit_tree(flat, "add", 1, 3, "X", has_gaps=True)
     assert str(edit_tree(wide.tree, "out", 3, 3, "", has_gaps=True).tree) == "(S (X (A 0=a) (C 2=c)) (B 1=b))"
-    with pytest.raises(Refused, match="An edit is one of"):
+    with pytest.raises(RequestError, match="An edit is one of"):
         edit_tree(flat, "turn", 0, 0, "", has_gaps=True)
-    with pytest.raises(Refused, match="words of the treebank"):
+    with pytest.raises(RequestError, match="words of the treebank"):
         edited_tree(tree, GOLD.replace("2=sie", "2=er"))
 
 
@@ -214,5 +214,5 @@ def test_the_corrected_treebank_is_saved_with_its_gaps(tmp_path: Path) -> None:
         assert session.export_corrected(anna, "discbracket") == discbracket
         assert "#501\tVZ\t--\t--\t502\n" in session.export_corrected(anna, "export")
         assert session.export_corrected(anna, "patch").endswith(f"+{discbracket}")
-        with pytest.raises(Refused, match="cannot be written in this format"):
+        with pytest.raises(RequestError, match="cannot be written in this format"):
             session.export_corrected(anna, "mrg")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treegauge.errors import Refused
+from treegauge.errors import RequestError
 from treegauge.humancheck.editing import (
     EDITS,
     add_bracket,
@@ -30,7 +30,7 @@ TREE = Tree.parse("(S (NP (D the) (N man)) (VP (V saw) (NP (D a) (N dog)) (PP (P
 def test_no_edit_changes_a_word_or_leaves_an_empty_bracket(tree: Tree, name: str, node: int, last: int) -> None:
     try:
         found = edit_tree(tree, name, node, last, "NEW", has_gaps=False)
-    except Refused:
+    except RequestError:
         return
     assert found.tree.words == tree.words
     assert all(part.children for part in found.tree.nodes())
@@ -71,7 +71,7 @@ def _sibling(tree: Tree, first: int, candidates: list[int]) -> int:
     for number in reversed(candidates):
         try:
             add_bracket(tree, first, number, "TRY")
-        except Refused:
+        except RequestError:
             continue
         return number
     raise AssertionError("no sibling")
@@ -108,7 +108,7 @@ def test_moves() -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused_in_words(edit: object, message: str) -> None:
-    with pytest.raises(Refused, match=message):
+    with pytest.raises(RequestError, match=message):
         edit()  # pyright: ignore[reportCallIssue]
 
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_done_is_refused_in_words(edit: object, message: str) -> 
      str(TREE).replace("Ur", "ur"), f"(S {TREE} (NP))", "(S " * LONGEST_TREE],
 )  # fmt: skip
 def test_only_trees_over_the_same_words_are_taken(text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         edited_tree(TREE, text)
     assert edited_tree(TREE, str(TREE)) == TREE
 

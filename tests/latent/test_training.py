@@ -20,7 +20,7 @@ from treegauge.grammar.latent.description import describe, draw_subcategories
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import load_latent, save_latent
 from treegauge.learning.latent.split_merge import Schedule
-from treegauge.learning.latent.training import Iterated, TrainingSettings, train_latent
+from treegauge.learning.latent.training import IterationReport, TrainingSettings, train_latent
 from treegauge.learning.latent.treebank import treebank_arrays
 from treegauge.learning.latent.tuning import hold_out
 from treegauge.normalise import split_nodes
@@ -82,9 +82,9 @@ def test_stopping_and_resuming_give_the_same_model(tmp_path: Path) -> None:
     whole = train_latent(bank(), FAST, checkpoint=folder)
     assert not folder.exists()
     for stop in (1, 7, 16):
-        seen: list[Iterated] = []
+        seen: list[IterationReport] = []
 
-        def tell(at: Iterated, stop: int = stop, seen: list[Iterated] = seen) -> None:
+        def tell(at: IterationReport, stop: int = stop, seen: list[IterationReport] = seen) -> None:
             seen.append(at)
             if len(seen) == stop:
                 raise Stopped
@@ -105,7 +105,7 @@ def test_threads_do_not_change_the_model(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
-    def stop(at: Iterated) -> None:
+    def stop(at: IterationReport) -> None:
         raise Stopped
 
     with pytest.raises(Stopped):

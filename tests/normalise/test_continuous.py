@@ -22,7 +22,7 @@ from treegauge.normalise import (
 )
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, Treebank, parse_discbracket
-from treegauge.trees.discontinuous import Placed
+from treegauge.trees.discontinuous import PlacedWord
 
 DATA = Path(treegauge.data.__file__).parent
 LABELS = st.sampled_from(["A", "B", "A*1", "B*2.1", "*", "\\", "A\\", "NP-HD"])
@@ -130,7 +130,7 @@ def test_every_step_takes_discontinuous_trees(name: str) -> None:
             continue
         in_order = iter(tree.words)
         assert all(word in in_order for word in made.words)
-        assert not any(isinstance(word, Placed) for word in made.words)
+        assert not any(isinstance(word, PlacedWord) for word in made.words)
         if chain.steps[0].backward is not None and name not in ("mh", "annotate"):
             assert chain.inverse()(made) == tree
 

@@ -13,7 +13,7 @@ from treegauge.metrics.freval import Freval
 from treegauge.metrics.metric import Metric, Rates, Rows, Total, on_a_grid, total_of
 from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.presets import load_preset
-from treegauge.significance import Paired, bootstrap, randomisation
+from treegauge.significance import PairedColumns, bootstrap, randomisation
 from treegauge.trees import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -50,7 +50,7 @@ FREVALS = ["freval:published", "freval:geometric:1-2:1-4", "freval:halving", "fr
 def test_many_sums_at_once(rows_of: dict[str, list[NDArray[np.object_]]], name: str) -> None:
     metric = find_metric(name)
     rows = rows_of[name.partition(":")[0]]
-    paired = Paired.of(metric, rows)
+    paired = PairedColumns.of(metric, rows)
     assert paired.exact
     weights = np.random.default_rng(2).integers(0, 3, size=(20, len(paired))).astype(np.float64)
     weights[0] = 0
@@ -65,7 +65,7 @@ def test_many_sums_at_once(rows_of: dict[str, list[NDArray[np.object_]]], name: 
 @pytest.mark.parametrize("name", metric_names())
 def test_leaving_one_out(rows_of: dict[str, list[NDArray[np.object_]]], name: str) -> None:
     metric = find_metric(name)
-    paired = Paired.of(metric, rows_of[name])
+    paired = PairedColumns.of(metric, rows_of[name])
     found = np.stack([paired.leave_one_out(1, rate) for rate in range(len(paired.names))], axis=1)
     for left_out in (0, 7, len(paired) - 1):
         expected = metric.rates(total_of(np.delete(rows_of[name][1], left_out, axis=0)))
@@ -76,7 +76,7 @@ def test_leaving_one_out(rows_of: dict[str, list[NDArray[np.object_]]], name: st
 @pytest.mark.parametrize("name", metric_names())
 def test_every_metric_can_be_tested(rows_of: dict[str, list[NDArray[np.object_]]], name: str) -> None:
     metric = find_metric(name)
-    paired = Paired.of(metric, rows_of[name])
+    paired = PairedColumns.of(metric, rows_of[name])
     tested = randomisation(paired, rounds=199)
     place = tested.names.index((metric.name, metric.headline))
     rates = [metric.rates(total_of(rows))[metric.headline] for rows in rows_of[name]]
@@ -99,7 +99,7 @@ def test_counts_beyond_float64() -> None:
     a = freval_rows(((3, huge), (3, huge), (1, huge // 2)), ((2, 2), (2, 2), (2, 1)))
     b = freval_rows(((3, huge), (3, huge), (3, huge)), ((2, 2), (2, 1), (1, 0)))
     metric = Freval(ranges=(0,))
-    paired = Paired.of(metric, [a, b])
+    paired = PairedColumns.of(metric, [a, b])
     assert not paired.exact
     for system, rows in enumerate((a, b)):
         for sentences in ([0], [1], [0, 1]):
@@ -127,7 +127,7 @@ def test_a_metric_whose_rates_cannot_take_arrays() -> None:
             return {"best": float(max(total[0], total[1]))}
 
     rows = np.array([[1, 2], [5, 1]])
-    paired = Paired.of(Awkward(), [rows, rows])
+    paired = PairedColumns.of(Awkward(), [rows, rows])
     assert paired.rates_of(np.array([[1.0, 2.0], [7.0, 3.0]])).tolist() == [[2.0], [7.0]]
 
 

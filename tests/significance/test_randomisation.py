@@ -13,7 +13,7 @@ from significance_rows import F1, rows, two_systems
 
 from treegauge.errors import MismatchError, UsageError
 from treegauge.metrics.parseval import Parseval
-from treegauge.significance import Paired, randomisation, resampling
+from treegauge.significance import PairedColumns, randomisation, resampling
 from treegauge.significance.resampling import all_swaps, bootstrap_weights, random_swaps
 
 
@@ -39,7 +39,7 @@ def brute_force(a: NDArray[np.float64], b: NDArray[np.float64], rate: str) -> fl
 @given(two_systems())
 @settings(max_examples=60)
 def test_exact_p_is_the_share_of_all_swaps(systems: tuple[NDArray[np.float64], NDArray[np.float64]]) -> None:
-    result = randomisation(Paired.of(Parseval(), systems))
+    result = randomisation(PairedColumns.of(Parseval(), systems))
     assert result.exact
     for rate in ("recall", "precision", "f1", "mean_f1"):
         p = result.p[result.names.index(("parseval", rate))]
@@ -50,8 +50,8 @@ def test_exact_p_is_the_share_of_all_swaps(systems: tuple[NDArray[np.float64], N
 @settings(max_examples=40)
 def test_swapping_the_systems_changes_the_sign_only(systems: tuple[NDArray[np.float64], NDArray[np.float64]]) -> None:
     a, b = systems
-    one = randomisation(Paired.of(Parseval(), [a, b]), rounds=99)
-    other = randomisation(Paired.of(Parseval(), [b, a]), rounds=99)
+    one = randomisation(PairedColumns.of(Parseval(), [a, b]), rounds=99)
+    other = randomisation(PairedColumns.of(Parseval(), [b, a]), rounds=99)
     np.testing.assert_allclose(one.difference, -other.difference, equal_nan=True)
     np.testing.assert_allclose(one.p, other.p, equal_nan=True)
 
@@ -60,7 +60,7 @@ def test_swapping_the_systems_changes_the_sign_only(systems: tuple[NDArray[np.fl
 @settings(max_examples=40)
 def test_identical_systems_have_p_1(systems: tuple[NDArray[np.float64], NDArray[np.float64]]) -> None:
     a, _ = systems
-    result = randomisation(Paired.of(Parseval(), [a, a.copy()]), rounds=50)
+    result = randomisation(PairedColumns.of(Parseval(), [a, a.copy()]), rounds=50)
     assert all(math.isnan(p) or p == 1 for p in result.p)
     assert result.exact
 
@@ -68,7 +68,7 @@ def test_identical_systems_have_p_1(systems: tuple[NDArray[np.float64], NDArray[
 def test_a_rate_that_is_equal_has_p_1_beside_one_that_is_not() -> None:
     a = rows([(2, 4, 5)] * 40)
     b = rows([(2, 4, 3)] * 40)
-    result = randomisation(Paired.of(Parseval(), [a, b]), rounds=999)
+    result = randomisation(PairedColumns.of(Parseval(), [a, b]), rounds=999)
     p = dict(zip(result.names, result.p, strict=True))
     assert not result.exact
     assert p["parseval", "recall"] == 1
@@ -80,7 +80,7 @@ def test_random_rounds_agree_with_enumeration() -> None:
     right = [int(count) for count in rng.integers(0, 8, 14)]
     a = rows([(count, 9, 9) for count in right])
     b = rows([(count + int(rng.choice([-count or 1, 1, 2])), 9, 9) for count in right])
-    paired = Paired.of(Parseval(), [a, b])
+    paired = PairedColumns.of(Parseval(), [a, b])
     exact = randomisation(paired, rounds=2**14)
     random = randomisation(paired, rounds=2**14 - 1, seed=4)
     assert (exact.exact, random.exact) == (True, False)
@@ -93,9 +93,9 @@ def test_random_rounds_agree_with_enumeration() -> None:
 def test_the_seed_and_nothing_else_decides() -> None:
     rng = np.random.default_rng(2)
     a, b = (rows([(int(rng.integers(0, 5)), 5, 5) for _ in range(200)]) for _ in range(2))
-    alone = Paired.of(Parseval(), [a, b])
-    other = Paired.of(Parseval(), [a[:, :], b[:, :]], name="again")
-    together = Paired.stack([other, alone])
+    alone = PairedColumns.of(Parseval(), [a, b])
+    other = PairedColumns.of(Parseval(), [a[:, :], b[:, :]], name="again")
+    together = PairedColumns.stack([other, alone])
     first = randomisation(alone, rounds=700, seed=5)
     second = randomisation(together, rounds=700, seed=5)
     assert np.array_equal(first.p, second.p[len(first.p) :], equal_nan=True)
@@ -127,18 +127,18 @@ def test_swaps_are_fair_and_bootstrap_weights_are_multinomial() -> None:
 def test_bad_input_is_refused() -> None:
     a = rows([(1, 2, 3)] * 3)
     with pytest.raises(MismatchError, match="same sentences"):
-        Paired.of(Parseval(), [a, a[:2]])
+        PairedColumns.of(Parseval(), [a, a[:2]])
     with pytest.raises(UsageError, match="no sentences"):
-        randomisation(Paired.of(Parseval(), [a[:0], a[:0]]))
+        randomisation(PairedColumns.of(Parseval(), [a[:0], a[:0]]))
     with pytest.raises(UsageError, match="no systems"):
-        Paired.of(Parseval(), [])
+        PairedColumns.of(Parseval(), [])
     b = rows([(0, 2, 3)] * 60)
     with pytest.raises(UsageError, match="rounds"):
-        randomisation(Paired.of(Parseval(), [rows([(1, 2, 3)] * 60), b]), rounds=0)
+        randomisation(PairedColumns.of(Parseval(), [rows([(1, 2, 3)] * 60), b]), rounds=0)
     with pytest.raises(UsageError, match="seed"):
-        randomisation(Paired.of(Parseval(), [rows([(1, 2, 3)] * 60), b]), seed=-1)
+        randomisation(PairedColumns.of(Parseval(), [rows([(1, 2, 3)] * 60), b]), seed=-1)
     with pytest.raises(MismatchError):
-        Paired.stack([Paired.of(Parseval(), [a, a]), Paired.of(Parseval(), [b, b])])
+        PairedColumns.stack([PairedColumns.of(Parseval(), [a, a]), PairedColumns.of(Parseval(), [b, b])])
 
 
 def test_large_samples_in_pieces_are_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from treegauge.errors import Discontinuous, FormatError, UsageError
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import DiscontinuousTree, Tree, Treebank, parse_discbracket
 from treegauge.trees.columns import TreebankHash
-from treegauge.trees.discontinuous import Placed, blocks_of, place, weave
+from treegauge.trees.discontinuous import PlacedWord, blocks_of, place, weave
 
 WEN = "(S (VP (PWS 0=Wen) (VVPP 3=gesehen)) (VAFIN 1=hast) (PPER 2=du))"
 DATA = Path(treegauge.data.__file__).parent
@@ -180,10 +180,10 @@ def test_continuous_treebanks_have_no_blocks_and_the_hash_they_had() -> None:
 
 
 def test_deep_and_wide_trees() -> None:
-    deep: Tree = Tree("A", [Placed("a", 0), Placed("c", 2)])
+    deep: Tree = Tree("A", [PlacedWord("a", 0), PlacedWord("c", 2)])
     for _ in range(20_000):
         deep = Tree("A", [deep])
-    tree = weave(Tree("S", [deep, Placed("b", 1)]))
+    tree = weave(Tree("S", [deep, PlacedWord("b", 1)]))
     assert tree.words == ("a", "b", "c")
     bank = Treebank.from_trees([tree])
     assert bank[0] == tree
@@ -191,10 +191,10 @@ def test_deep_and_wide_trees() -> None:
 
 
 def test_a_sentence_of_nothing_but_gaps_is_bounded() -> None:
-    tree: Tree = Tree("A", [Placed("a", 2 * k) for k in range(3000)])
+    tree: Tree = Tree("A", [PlacedWord("a", 2 * k) for k in range(3000)])
     for _ in range(3000):
         tree = Tree("A", [tree])
-    whole = Tree("S", [tree, *(Placed("b", 2 * k + 1) for k in range(3000))])
+    whole = Tree("S", [tree, *(PlacedWord("b", 2 * k + 1) for k in range(3000))])
     with pytest.raises(FormatError, match="more than 4194304 words"):
         weave(whole)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.engines.parts import PartDone
 
-__all__ = ["Sharded", "engine_options"]
+__all__ = ["ShardedCommand", "engine_options"]
 
 _WHERE = ("engine", "shard", "part", "jobs", "quiet")
 """Options that do not change the result."""
@@ -31,7 +31,7 @@ _INPUTS = ("file", "gold", "treebank", "brackets")
 Function = Callable[..., Any]
 
 
-class Sharded(Command):
+class ShardedCommand(Command):
     """A command that records its command line, so that its parts can name the run they belong to."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

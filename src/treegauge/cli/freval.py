@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from treegauge.cli._engines import Sharded, engine_options
+from treegauge.cli._engines import ShardedCommand, engine_options
 from treegauge.cli._options import (
     match_words_option,
     named_systems,
@@ -31,7 +31,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
 
 
 @click.command(
-    cls=Sharded,
+    cls=ShardedCommand,
     epilog="""\b
 Examples:
   treegauge freval gold.mrg parser.mrg

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._engines import Sharded, engine_options
+from treegauge.cli._engines import ShardedCommand, engine_options
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
@@ -26,7 +26,7 @@ FORMATS = ("model", "text", "nltk")
 
 
 @click.command(
-    cls=Sharded,
+    cls=ShardedCommand,
     epilog="""\b
 Examples:
   treegauge induce train.mrg -o train.model

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._engines import Sharded, engine_options
+from treegauge.cli._engines import ShardedCommand, engine_options
 from treegauge.cli._grammars import load_grammar
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
@@ -38,7 +38,7 @@ def _no_shards(chosen: Mapping[str, Any]) -> str:
 
 
 @click.command(
-    cls=Sharded,
+    cls=ShardedCommand,
     epilog="""\b
 Examples:
   treegauge learn train.mrg -o learned.model --nonterminals 15 --max-length 15

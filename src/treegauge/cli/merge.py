@@ -28,7 +28,7 @@ def command(parts: tuple[str, ...]) -> None:
     the sentences of learn, and treebanks whose sentences have to be paired by their text.
     """
     from treegauge.engines import InProcess
-    from treegauge.engines.parts import Merged, check_parts, read_part
+    from treegauge.engines.parts import MergedParts, check_parts, read_part
 
     if len(set(parts)) < len(parts):
         raise UsageError("a part is named twice")
@@ -36,5 +36,5 @@ def command(parts: tuple[str, ...]) -> None:
     check_parts(found)
     first = next(iter(found.values()))
     merged: click.Command = importlib.import_module(f"treegauge.cli.{first.command}").command
-    with merged.make_context(first.command, list(first.arguments), obj=Merged(list(found.values()), InProcess())) as context:
+    with merged.make_context(first.command, list(first.arguments), obj=MergedParts(list(found.values()), InProcess())) as context:
         merged.invoke(context)

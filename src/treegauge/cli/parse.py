@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import Sharded, engine_options
+from treegauge.cli._engines import ShardedCommand, engine_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, spare_inputs
 from treegauge.engines import Engine
@@ -50,7 +50,7 @@ PRUNE_EVERY = 10
 
 
 @click.command(
-    cls=Sharded,
+    cls=ShardedCommand,
     epilog="""\b
 Examples:
   echo "I saw the man with the telescope ." | treegauge parse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import Sharded, engine_options
+from treegauge.cli._engines import ShardedCommand, engine_options
 from treegauge.cli._options import (
     jobs_option,
     match_words_option,
@@ -48,7 +48,7 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 
 
 @click.command(
-    cls=Sharded,
+    cls=ShardedCommand,
     epilog="""\b
 Examples:
   treegauge score gold.mrg parser.mrg

@@ -21,7 +21,7 @@ from treegauge.io import ReadOptions, read
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:
-    from treegauge.learning.latent.training import Iterated
+    from treegauge.learning.latent.training import IterationReport
     from treegauge.learning.latent.tuning import Trial
 
 
@@ -102,7 +102,7 @@ def command(
     click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, in {seconds:.0f} s: {output}", err=True)
 
 
-def _teller(quiet: bool, began: float) -> Callable[[Iterated], None]:
+def _teller(quiet: bool, began: float) -> Callable[[IterationReport], None]:
     """Says each iteration: a line of its own where stderr is a file, over the last one on a terminal."""
     if quiet:
         return lambda _: None
@@ -110,7 +110,7 @@ def _teller(quiet: bool, began: float) -> Callable[[Iterated], None]:
     lock = Lock()
     first: list[float] = []
 
-    def tell(at: Iterated) -> None:
+    def tell(at: IterationReport) -> None:
         with lock:
             first.append(at.done) if not first else None
             spent, fresh = time.monotonic() - began, at.done - first[0]

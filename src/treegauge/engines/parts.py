@@ -21,7 +21,7 @@ from treegauge.io.archive import ArrayStore, read_archive, write_archive
 __all__ = [
     "SCHEMA",
     "VERSION",
-    "Merged",
+    "MergedParts",
     "OnePart",
     "PartDone",
     "PartFormat",
@@ -138,7 +138,7 @@ class OnePart(EngineBase):
         self._engine.close()
 
 
-class Merged(EngineBase):
+class MergedParts(EngineBase):
     """The engine whose results are in the parts already; what was not foreseen when they were made runs on another engine."""
 
     in_process = False

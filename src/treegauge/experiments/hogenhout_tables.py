@@ -70,7 +70,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Compared:
+class HogenhoutFindings:
     """The findings: items and measures by system, the four cells, and what is beside them."""
 
     items: Mapping[str, Mapping[str, Any]]
@@ -116,7 +116,9 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
     )
 
 
-def _compare(gold: Sequence[Tree], trees: Mapping[str, list[Tree]], settings: Settings, base: float, size: int) -> Compared:
+def _compare(
+    gold: Sequence[Tree], trees: Mapping[str, list[Tree]], settings: Settings, base: float, size: int
+) -> HogenhoutFindings:
     metric = Hogenhout()
     preset = metric.preset_for(load_preset(metric.preset))
     bank = Treebank.from_trees(gold)
@@ -135,7 +137,7 @@ def _compare(gold: Sequence[Tree], trees: Mapping[str, list[Tree]], settings: Se
     cells = Cells(*(int(cell) for cell in comparative_rows(a, b, *judged.values()).sum(axis=0)))
     tests = RateTests("hogenhout", gold, trees, preset=preset, rounds=settings.rounds, seed=settings.seed)
     rates = {name: measures(own) for name, own in items.items()}
-    return Compared(items, rates, cells, tests.p("A", "B", "recall_hard"), base, size, crossings)
+    return HogenhoutFindings(items, rates, cells, tests.p("A", "B", "recall_hard"), base, size, crossings)
 
 
 def _judgements(
@@ -164,7 +166,7 @@ def _judgements(
     return found
 
 
-def _items(compared: Compared) -> Table:
+def _items(compared: HogenhoutFindings) -> Table:
     names = [name for name in ITEMS if any(name in items for items in compared.items.values())]
     paper: dict[tuple[str, ...], Sequence[Cell]] = {
         (item,): [PAPER_ITEMS[system][i] for system in "AB"] for i, item in enumerate(ITEMS)
@@ -179,7 +181,7 @@ def _count(value: Any) -> Cell:
     return None if value is None or value != value else int(value)
 
 
-def _comparative(compared: Compared) -> Table:
+def _comparative(compared: HogenhoutFindings) -> Table:
     paper, ours = binomial(PAPER_CELLS), binomial(compared.cells)
     rows: list[tuple[Cell, ...]] = []
     for i, cell in enumerate(COMPARATIVE):
@@ -197,7 +199,7 @@ def _comparative(compared: Compared) -> Table:
     return Table("Comparative items (Table 2): is it binomial?", columns, tuple(rows), about, ("paper %", "ours %"))
 
 
-def _measures(compared: Compared) -> Table:
+def _measures(compared: HogenhoutFindings) -> Table:
     paper = {system: measures(dict(zip(ITEMS, PAPER_ITEMS[system], strict=True))) for system in "AB"}
     return paper_table(
         "Measures (Table 4)",
@@ -210,7 +212,7 @@ def _measures(compared: Compared) -> Table:
     )
 
 
-def _test(compared: Compared) -> Table:
+def _test(compared: HogenhoutFindings) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, cells in (("paper", PAPER_CELLS), ("ours", compared.cells)):
         real, paired = real_test(cells), mcnemar(cells)
@@ -222,7 +224,7 @@ def _test(compared: Compared) -> Table:
     return Table("The real test (section 6)", columns, tuple(rows), about)
 
 
-def _crossings(compared: Compared) -> Table:
+def _crossings(compared: HogenhoutFindings) -> Table:
     rows = tuple((title, *(compared.crossings[system][k] for system in "AB")) for k, title in enumerate(("0", "1", "2", "more")))
     base = (
         f"Parse Base of the sentences under the grammar: {compared.base:.3f} (geometric mean of p^(1/n), "
@@ -231,7 +233,7 @@ def _crossings(compared: Compared) -> Table:
     return Table("Sentences by crossing errors", ("crossing errors", "A", "B"), rows, (base,))
 
 
-def _notes(about: str, settings: Settings, compared: Compared, judged: bool) -> list[str]:
+def _notes(about: str, settings: Settings, compared: HogenhoutFindings, judged: bool) -> list[str]:
     ours, real = binomial(compared.cells), real_test(compared.cells)
     easy = ours.deviations[0] > 3 and ours.deviations[1] > 3
     agree = (

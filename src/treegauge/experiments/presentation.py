@@ -18,7 +18,7 @@ from treegauge.presets import Preset
 from treegauge.reports.plots import LINE_STYLES, new_figure, save_figure
 from treegauge.scoring.evaluation import score
 from treegauge.significance.randomisation_test import randomisation
-from treegauge.significance.resampling import Paired
+from treegauge.significance.resampling import PairedColumns
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
@@ -203,7 +203,7 @@ class RateTests:
         self.rates = {name: dict(result.rates) for name, result in results.items()}
         self.signatures = {name: str(result.signature) for name, result in results.items()}
         self._names, self._rounds, self._seed = list(systems), rounds, seed
-        self._paired = Paired.of(find_metric(metric), [result.rows for result in results.values()])
+        self._paired = PairedColumns.of(find_metric(metric), [result.rows for result in results.values()])
         self._done: dict[tuple[str, str], Mapping[str, float]] = {}
 
     def p(self, a: str, b: str, rate: str) -> float:

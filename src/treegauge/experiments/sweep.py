@@ -21,7 +21,7 @@ from treegauge.parsing.forest import Forest
 from treegauge.parsing.tuning import CRITERIA, SETTINGS, VITERBI, DecodingSetting, TunedDecoding, settings_of_counts
 from treegauge.scoring.evaluation import score
 from treegauge.significance.bootstrap_intervals import bootstrap
-from treegauge.significance.resampling import Paired
+from treegauge.significance.resampling import PairedColumns
 from treegauge.tables import Cell, Table
 from treegauge.trees.tree import Tree
 
@@ -173,7 +173,7 @@ def _intervals(
 ) -> dict[DecodingSetting, dict[str, tuple[float, float]]]:
     """95% intervals of each rate, by the bootstrap over sentences."""
     results = [score(gold, parsed, metric="parseval") for parsed in trees.values()]
-    drawn = bootstrap(Paired.of(find_metric("parseval"), [result.rows for result in results]), rounds=rounds)
+    drawn = bootstrap(PairedColumns.of(find_metric("parseval"), [result.rows for result in results]), rounds=rounds)
     found: dict[DecodingSetting, dict[str, tuple[float, float]]] = {}
     for number, setting in enumerate(trees):
         found[setting] = {}

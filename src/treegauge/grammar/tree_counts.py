@@ -137,10 +137,10 @@ class TreeCounts:
         return [from_flat(flat) for flat in self.stored]
 
 
-Counted = TypeVar("Counted")
+PlainCounts = TypeVar("PlainCounts")
 
 
-def _less(all_of: Counter[Counted], some: Counter[Counted]) -> Counter[Counted]:
+def _less(all_of: Counter[PlainCounts], some: Counter[PlainCounts]) -> Counter[PlainCounts]:
     """The difference, in the order of the first, without what is no longer there."""
     return Counter({key: left for key, number in all_of.items() if (left := number - some[key]) > 0})
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.errors import Refused
+from treegauge.errors import RequestError
 from treegauge.humancheck.bracket_changes import Change, correct_tree, is_in_tree
 from treegauge.humancheck.editing import changed_brackets, edited_tree
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
@@ -105,7 +105,7 @@ def _edited_trees(check: Check, log: JudgementLog, annotators: Sequence[str]) ->
         try:
             tree = edited_tree(check.gold[sentence], found) if found else None
             problem = "" if tree else "the annotators edited the tree differently; let the adjudicator choose"
-        except Refused as error:
+        except RequestError as error:
             tree, problem = None, str(error).rstrip(".").lower()
         if tree is None:
             refused.append(f"{check.gold.place(sentence)}: {problem}")

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from treegauge.errors import Refused, TreegaugeError
+from treegauge.errors import RequestError, TreegaugeError
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_TREE
 from treegauge.humancheck.questions import storable
 from treegauge.trees.discbracket import carries_places, with_places
-from treegauge.trees.discontinuous import Block, Placed, place, walk, weave
+from treegauge.trees.discontinuous import Block, PlacedWord, place, walk, weave
 from treegauge.trees.tree import Child, Tree
 
 __all__ = [
@@ -59,9 +59,9 @@ def delete(tree: Tree, node: int) -> Edit:
     """
     path = _path(tree, node)
     if not path:
-        raise Refused("The bracket around the whole sentence cannot be deleted.")
+        raise RequestError("The bracket around the whole sentence cannot be deleted.")
     if _at(tree, path).is_preterminal:
-        raise Refused("A word's tag cannot be deleted, only changed.")
+        raise RequestError("A word's tag cannot be deleted, only changed.")
     above = _number(tree, path[:-1])
     return Edit(_replace(tree, path, lambda found: found.children), above)
 
@@ -74,7 +74,7 @@ def add_bracket(tree: Tree, first: int, last: int, label: str) -> Edit:
     """
     one, other = sorted((_path(tree, first), _path(tree, last)))
     if one[:-1] != other[:-1] or len(one) != len(other):
-        raise Refused("A new bracket goes around neighbours below the same node.")
+        raise RequestError("A new bracket goes around neighbours below the same node.")
     new = _valid(label)
     if not one:
         return Edit(Tree(new, [tree]), 0)
@@ -95,13 +95,13 @@ def move_out(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
     """
     path = _path(tree, node)
     if len(path) < 2:
-        raise Refused("This already stands directly below the bracket around the whole sentence.")
+        raise RequestError("This already stands directly below the bracket around the whole sentence.")
     parent, index = _at(tree, path[:-1]), path[-1]
     count = len(parent.children)
     if count == 1:
-        raise Refused("Its bracket would be empty: delete the bracket instead.")
+        raise RequestError("Its bracket would be empty: delete the bracket instead.")
     if 0 < index < count - 1 and not has_gaps:
-        raise Refused("Only the first or the last part of a bracket can be moved out of it.")
+        raise RequestError("Only the first or the last part of a bracket can be moved out of it.")
     child = parent.children[index]
     rest = parent.replace(children=[*parent.children[:index], *parent.children[index + 1 :]])
     pair: list[Child] = [child, rest] if index == 0 else [rest, child]
@@ -135,7 +135,7 @@ def _move_into(tree: Tree, node: int, step: int, has_gaps: bool) -> Edit:
     goal = next((at for at in beside if _is_bracket(children[at]) or not has_gaps), -1)
     into = children[goal] if goal >= 0 else None
     if not isinstance(into, Tree) or into.is_preterminal:
-        raise Refused(f"There is no bracket {'before' if step < 0 else 'after'} it to move into.")
+        raise RequestError(f"There is no bracket {'before' if step < 0 else 'after'} it to move into.")
     parts = [*into.children, children[index]] if step < 0 else [children[index], *into.children]
     children[goal] = into.replace(children=parts)
     del children[index]
@@ -167,7 +167,7 @@ def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_ga
     (S (VP (A 0=a) (B 2=b) (D 3=d)) (C 1=c))
     """
     if name not in EDITS:
-        raise Refused(f"An edit is one of {', '.join(EDITS)}.")
+        raise RequestError(f"An edit is one of {', '.join(EDITS)}.")
     if not has_gaps:
         return EDITS[name](tree, node, last, label, False)
     found = EDITS[name](place(tree), node, last, label, True)
@@ -180,7 +180,7 @@ def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_ga
 
 
 def _places(placed: Tree) -> tuple[int, ...]:
-    return tuple(sorted(word.place for word in placed.words if isinstance(word, Placed)))
+    return tuple(sorted(word.place for word in placed.words if isinstance(word, PlacedWord)))
 
 
 def _all_places(tree: Tree) -> list[tuple[int, ...]]:
@@ -194,20 +194,20 @@ def edited_tree(gold: Tree, text: str) -> Tree:
     (S (NP (D a) (N b)))
     """
     if len(text) > LONGEST_TREE:
-        raise Refused(f"An edited tree has at most {LONGEST_TREE} characters.", 413)
+        raise RequestError(f"An edited tree has at most {LONGEST_TREE} characters.", 413)
     try:
         tree = Tree.parse(text)
         if tree.words != gold.words and carries_places(tree.words):
             tree = with_places(tree)
     except TreegaugeError:
-        raise Refused("The edited tree cannot be read.") from None
+        raise RequestError("The edited tree cannot be read.") from None
     if tree.words != gold.words or _has_tag(tree) != _has_tag(gold):
-        raise Refused("The edited tree does not have the words of the treebank's tree.")
+        raise RequestError("The edited tree does not have the words of the treebank's tree.")
     for number, node in enumerate(tree.nodes()):
         if not node.children or (node.label != storable(node.label)) or len(node.label) > LONGEST_LABEL:
-            raise Refused("The edited tree has an empty bracket or an unusable label.")
+            raise RequestError("The edited tree has an empty bracket or an unusable label.")
         if not node.label and number and not node.is_preterminal:
-            raise Refused("The edited tree has a bracket without a label.")
+            raise RequestError("The edited tree has a bracket without a label.")
     return tree
 
 
@@ -240,14 +240,14 @@ def _has_tag(tree: Tree) -> list[bool]:
 def _valid(label: str) -> str:
     text = storable(label.strip())
     if not text or len(text) > LONGEST_LABEL or any(character.isspace() or character in "()" for character in text):
-        raise Refused(f"A label has between 1 and {LONGEST_LABEL} characters, without blanks and brackets.")
+        raise RequestError(f"A label has between 1 and {LONGEST_LABEL} characters, without blanks and brackets.")
     return text
 
 
 def _path(tree: Tree, number: int) -> list[int]:
     """The way from the root to a node: the index of a child at each level."""
     if not 0 <= number < tree.size:
-        raise Refused("There is no such node.")
+        raise RequestError("There is no such node.")
     path: list[int] = []
     node, left = tree, number
     while left:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.errors import Refused, TreegaugeError, UsageError, WriteError
+from treegauge.errors import RequestError, TreegaugeError, UsageError, WriteError
 from treegauge.humancheck.corrections import correct_treebank, last_edited_tree, proposed_tree, treebank_patch
 from treegauge.humancheck.editing import edited_tree
 from treegauge.humancheck.exchange import judgement_lines
@@ -415,7 +415,7 @@ class Session:
         """The question with that key."""
         number = self.check.by_key.get(key)
         if number is None:
-            raise Refused("There is no such question in this check.", 404)
+            raise RequestError("There is no such question in this check.", 404)
         return self.check.questions[number]
 
     async def judge(self, person: Person, answer: Answer) -> Judgement:
@@ -423,16 +423,16 @@ class Session:
         _check_id(answer.id)
         question = self.question(answer.question)
         if answer.verdict not in VERDICTS[:-1]:
-            raise Refused(f"A verdict is one of {', '.join(VERDICTS[:-1])}.")
+            raise RequestError(f"A verdict is one of {', '.join(VERDICTS[:-1])}.")
         if len(answer.note) > LONGEST_NOTE:
-            raise Refused(f"A note has at most {LONGEST_NOTE} characters.")
+            raise RequestError(f"A note has at most {LONGEST_NOTE} characters.")
         if len(answer.correct_label) > LONGEST_LABEL or any(character.isspace() for character in answer.correct_label.strip()):
-            raise Refused(f"A label has at most {LONGEST_LABEL} characters and no blanks.")
+            raise RequestError(f"A label has at most {LONGEST_LABEL} characters and no blanks.")
         if answer.seconds is not None and not math.isfinite(answer.seconds):
-            raise Refused("The time is not a number.")
+            raise RequestError("The time is not a number.")
         for tag in answer.tags:
             if tag not in TAGS:
-                raise Refused(f"A reason is one of {', '.join(TAGS)}.")
+                raise RequestError(f"A reason is one of {', '.join(TAGS)}.")
         known = self.log.by_id.get(answer.id)
         judgement = Judgement(
             answer.id,
@@ -475,7 +475,7 @@ class Session:
         _check_id(name)
         judgement = self.log.by_id.get(undoes)
         if judgement is None or judgement.person != person or judgement.bracket not in self.check.number:
-            raise Refused("There is no such judgement of yours to take back.", 404)
+            raise RequestError("There is no such judgement of yours to take back.", 404)
         if undoes in self.log.withdrawn_ids and name not in self.log.by_id:
             return judgement
         question = self.check.questions[self.check.number[judgement.bracket]]
@@ -486,7 +486,7 @@ class Session:
     async def _append(self, judgement: Judgement, question: Question) -> None:
         outcome = await self.writer.append(judgement, question.span.words)
         if outcome == CONFLICT:
-            raise Refused("This answer's id belongs to another answer; reload the page.", 409)
+            raise RequestError("This answer's id belongs to another answer; reload the page.", 409)
 
     def export(self, person: Person, form: str) -> str:
         """A person's own judgements in this check as JSON lines or CSV, withdrawn ones included."""
@@ -508,7 +508,7 @@ class Session:
         try:
             return b"".join(writer([bank])).decode("utf-8", "replace")
         except WriteError as error:
-            raise Refused(f"The corrected treebank cannot be written in this format: {error}") from None
+            raise RequestError(f"The corrected treebank cannot be written in this format: {error}") from None
 
     def is_blind(self, person: Person, question: Question) -> bool:
         """Whether a person judges a question without its reason: in a blind check, until they have answered it once."""
@@ -523,4 +523,4 @@ class Session:
 
 def _check_id(name: str) -> None:
     if not _ID.fullmatch(name):
-        raise Refused("An answer needs an id of 8 to 64 letters and digits.")
+        raise RequestError("An answer needs an id of 8 to 64 letters and digits.")

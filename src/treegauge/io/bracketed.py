@@ -82,12 +82,12 @@ def treebank_of_texts(
     texts: Sequence[str], path: str, options: ReadOptions, problems: Mapping[int, Problem] = MappingProxyType({}), line: int = 1
 ) -> Treebank:
     """A tree for each text, the first being on ``line``; a blank text is an empty parse, and ``problems`` are known already."""
-    from treegauge.io.repairs import Mended, mend_texts
+    from treegauge.io.repairs import ReadableText, mend_texts
 
     names, place = Names(), TextPosition(line, 0)
     if options.on_error == "stop":
         whole = "".join(" ".join(text.splitlines()) + "\n" for text in texts).encode("utf-8")
-        mended = Mended(whole, {}, len(whole))
+        mended = ReadableText(whole, {}, len(whole))
     else:
         mended = mend_texts(texts, path, line, options)
     part, _ = _TextBlock(mended.text, path, place, True, replace(options, lines=True, comment="")).read(names)

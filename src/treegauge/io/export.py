@@ -40,7 +40,7 @@ from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_word
-from treegauge.trees.discontinuous import Placed, is_continuous
+from treegauge.trees.discontinuous import PlacedWord, is_continuous
 from treegauge.trees.discontinuous import place as with_placed_words
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
@@ -281,7 +281,7 @@ def _further_columns(edges: list[TreeEdge], names: dict[int, str]) -> dict[int, 
 
 def _place_of(row: tuple[str, str, int, int]) -> int:
     word = row[0]
-    return word.place if isinstance(word, Placed) else 0
+    return word.place if isinstance(word, PlacedWord) else 0
 
 
 def _words_and_nodes(tree: Tree, has_root: bool) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, int, int]]]:

@@ -26,7 +26,7 @@ from treegauge.io.secondary import SecondaryEdge, features_of_edges, is_function
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.bracketed import restore_label
 from treegauge.trees.columns import ColumnBuilder
-from treegauge.trees.discontinuous import Placed, walk, weave
+from treegauge.trees.discontinuous import PlacedWord, walk, weave
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -152,7 +152,7 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
     below: dict[str, list[Tree]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
         label = with_features(word.label, features.get(position, ""))
-        below[word.parent].append(Tree(label, [Placed(word.word, position)]))
+        below[word.parent].append(Tree(label, [PlacedWord(word.word, position)]))
     for name in order:
         node = graph.nodes[name]
         children = below.pop(name)

@@ -18,7 +18,7 @@ from treegauge.io.escapes import escape_everywhere, read_escapes
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.treebank import Problem
 
-__all__ = ["REPAIRS", "Mended", "Repaired", "answers", "mend", "mend_texts", "repair"]
+__all__ = ["REPAIRS", "ReadableText", "RepairedTree", "answers", "mend", "mend_texts", "repair"]
 
 REPAIRS = ("code-fence", "numbering", "prose", "square-brackets", "closing-added", "closing-removed")
 """The kinds of repair: what was taken away, changed or added."""
@@ -32,7 +32,7 @@ _SQUARE_WORD = re.compile(rb"(?<=\[)((?:-[LR][RSC]B-|[^\s()\[\]A-Za-z]+|SYM|PUNC
 _PARAGRAPH = re.compile(rb"\n[ \t\r]*\n(?=[ \t]*[^\s()\[\]])")
 
 
-class Repaired(NamedTuple):
+class RepairedTree(NamedTuple):
     """A tree as it should have been written, where in the text it begins, and what was done to it."""
 
     tree: bytes
@@ -49,7 +49,7 @@ class _Candidate(NamedTuple):
     missing: int
 
 
-def repair(text: bytes) -> Repaired | None:
+def repair(text: bytes) -> RepairedTree | None:
     """The tree in a text that stands for one sentence; None if there is none.
 
     >>> repair(b"1. (S (NP (N rain)) (VP (V falls))")
@@ -81,7 +81,7 @@ def repair(text: bytes) -> Repaired | None:
     events = find_events(tree)
     if not len(events.words) or not events.balance():
         return None
-    return Repaired(tree, best.start, tuple(name for name, was_done in zip(REPAIRS, done, strict=True) if was_done))
+    return RepairedTree(tree, best.start, tuple(name for name, was_done in zip(REPAIRS, done, strict=True) if was_done))
 
 
 def _candidates(text: bytes, opening: bytes, closing: bytes) -> Iterator[_Candidate]:
@@ -148,7 +148,7 @@ _MARGIN = re.compile(rb"\n(?=\()")
 _TOKEN = re.compile(rb"[()]|[^() \t\n\r\v\f]+")
 
 
-class Mended(NamedTuple):
+class ReadableText(NamedTuple):
     """Text whose trees can all be read, their problems by number, and how many bytes of the given text it stands for."""
 
     text: bytes
@@ -162,7 +162,7 @@ class _Piece(NamedTuple):
     is_broken: bool
 
 
-def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, is_last: bool, nested: bool) -> Mended:
+def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, is_last: bool, nested: bool) -> ReadableText:
     """The text of a block that begins between trees, mended up to the last place where a tree surely begins.
 
     ``nested``: brackets at the beginning of a line are inside trees, too. With ``used`` 0, more text is needed.
@@ -178,11 +178,11 @@ def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, i
         finder = _answers if options.on_error == "repair" else _trees
         pieces = list(finder(text[:used], nested))
     if not used:
-        return Mended(b"", {}, 0)
+        return ReadableText(b"", {}, 0)
     return _put_together(text[:used], pieces, path, place, options)
 
 
-def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions) -> Mended:
+def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions) -> ReadableText:
     """The texts of single sentences, a line each from line ``first`` on."""
     lines: list[bytes] = []
     problems: dict[int, Problem] = {}
@@ -197,7 +197,7 @@ def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions
             line = line.replace(b"\n", b" ").strip()
         lines.append(line + b"\n")
     whole = b"".join(lines)
-    return Mended(whole, problems, len(whole))
+    return ReadableText(whole, problems, len(whole))
 
 
 def _is_good(text: bytes) -> bool:
@@ -273,7 +273,7 @@ def _broken_from(text: bytes) -> int:
     return begin
 
 
-def _put_together(text: bytes, pieces: Sequence[_Piece], path: str, place: TextPosition, options: ReadOptions) -> Mended:
+def _put_together(text: bytes, pieces: Sequence[_Piece], path: str, place: TextPosition, options: ReadOptions) -> ReadableText:
     parts: list[bytes] = []
     marks: list[int] = []
     found: list[Problem] = []
@@ -297,7 +297,7 @@ def _put_together(text: bytes, pieces: Sequence[_Piece], path: str, place: TextP
         events = find_events(whole)
         roots = events.position[(events.depth == 1) & events.is_open]
         numbers = np.searchsorted(roots, marks).tolist()
-    return Mended(whole, dict(zip(numbers, found, strict=True)), len(text))
+    return ReadableText(whole, dict(zip(numbers, found, strict=True)), len(text))
 
 
 def _mended(text: bytes, path: str, place: TextPosition, options: ReadOptions, follows: bytes) -> tuple[bytes, Problem]:

@@ -72,7 +72,7 @@ def magic_suffix(head: bytes) -> str:
 def decompress(raw: BinaryIO, suffix: str, name: str) -> BinaryIO:
     """The decompressed bytes of a file with this suffix."""
     counted = _CountingReader(raw)
-    return cast(BinaryIO, _Bounded(COMPRESSED[suffix](cast(BinaryIO, counted)), counted, name))
+    return cast(BinaryIO, _BoundedStream(COMPRESSED[suffix](cast(BinaryIO, counted)), counted, name))
 
 
 class _CountingReader(io.RawIOBase):
@@ -90,7 +90,7 @@ class _CountingReader(io.RawIOBase):
         return data
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedStream(io.RawIOBase):
     """A decompressed stream that turns decompression errors into ours and refuses to expand a bomb."""
 
     def __init__(self, stream: BinaryIO, counted: _CountingReader, name: str) -> None:

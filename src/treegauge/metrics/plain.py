@@ -26,9 +26,9 @@ __all__ = [
     "DROPPED",
     "FREE",
     "Column",
-    "Counted",
     "CountingRules",
     "PlainCounter",
+    "PlainCounts",
     "PresetRules",
     "TreeSlice",
     "counter",
@@ -79,7 +79,7 @@ class TreeSlice:
         return max(int(size[self.first : self.last].max(initial=0)) for size in sizes)
 
 
-class Counted(NamedTuple):
+class PlainCounts(NamedTuple):
     """Counts of some sentences, one column per sentence: those of plain ones, and which are not plain."""
 
     is_odd: NDArray[np.bool_]
@@ -96,15 +96,15 @@ class Counted(NamedTuple):
     evalb_gold: Int64
     evalb_test: Int64
 
-    def select(self, chosen: NDArray[np.bool_] | slice) -> Counted:
+    def select(self, chosen: NDArray[np.bool_] | slice) -> PlainCounts:
         """Some of the sentences."""
-        return Counted(self.is_odd[chosen], *(column[chosen] for column in self[1:]))
+        return PlainCounts(self.is_odd[chosen], *(column[chosen] for column in self[1:]))
 
 
-def joined(parts: Sequence[Counted]) -> Counted:
+def joined(parts: Sequence[PlainCounts]) -> PlainCounts:
     """The counts of several stretches."""
     columns = zip(*(part[1:] for part in parts), strict=True)
-    return Counted(np.concatenate([part.is_odd for part in parts]), *(np.concatenate(column) for column in columns))
+    return PlainCounts(np.concatenate([part.is_odd for part in parts]), *(np.concatenate(column) for column in columns))
 
 
 class Column(NamedTuple):
@@ -205,7 +205,7 @@ class PlainCounter:
                 if plain is not None:
                     numbers[number] = self._special.setdefault(plain, _SPECIAL_WORD + len(self._special))
 
-    def count(self, gold: TreeSlice, test: TreeSlice) -> Counted:
+    def count(self, gold: TreeSlice, test: TreeSlice) -> PlainCounts:
         """Count as many sentences as both stretches have."""
         out = np.empty((_COLUMNS, len(gold)), dtype=np.int64)
         room = np.empty((_ROOMS, max(gold.most, test.most) + 2), dtype=np.int32)
@@ -216,7 +216,7 @@ class PlainCounter:
             sides += [side.node_offset[side.first : last], side.token_offset[side.first : last]]
             sides += [self._tables[number], self._numbers[number]]
         self._engine["count"](*sides, self._same, int(self._rules.asks_evalb), int(self._rules.may_repair), room, out)
-        return Counted(out[0] != 0, *out[1:])
+        return PlainCounts(out[0] != 0, *out[1:])
 
 
 def _grown(array: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:

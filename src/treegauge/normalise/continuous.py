@@ -20,7 +20,7 @@ import numpy as np
 
 from treegauge.normalise.labels import escape_marks, relabel, unescape_marks
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.discontinuous import Placed, blocks_of, walk, weave
+from treegauge.trees.discontinuous import PlacedWord, blocks_of, walk, weave
 
 __all__ = ["GapCounts", "add_gaps", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"]
 
@@ -62,9 +62,9 @@ class _Graph:
             number = stack.pop()
             top_down.append(number)
             stack.extend(reversed(below.get(number, [])))
-        made: dict[int, list[tuple[float, Tree | Placed]]] = {number: [] for number in (*top_down, -1)}
+        made: dict[int, list[tuple[float, Tree | PlacedWord]]] = {number: [] for number in (*top_down, -1)}
         for place, (word, parent) in enumerate(self.words):
-            made[parent].append((place, Placed(word, place)))
+            made[parent].append((place, PlacedWord(word, place)))
         for number in reversed(top_down):
             inside = sorted(made.pop(number), key=_position)
             own = self.places[number]
@@ -75,7 +75,7 @@ class _Graph:
         return weave(root)
 
 
-def _position(item: tuple[float, Tree | Placed]) -> float:
+def _position(item: tuple[float, Tree | PlacedWord]) -> float:
     return item[0]
 
 

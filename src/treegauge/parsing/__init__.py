@@ -15,7 +15,7 @@ from treegauge.parsing.posteriors import AnchoredRule, Constituent, Frame, Link
 from treegauge.parsing.reliability import Calibration, calibrate
 from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
 from treegauge.parsing.span_weights import read_weights
-from treegauge.parsing.tuning import Tuned, tune
+from treegauge.parsing.tuning import TuningResult, tune
 
 __all__ = [
     "OBJECTIVES",
@@ -39,7 +39,7 @@ __all__ = [
     "Sentence",
     "SpanChart",
     "TooLong",
-    "Tuned",
+    "TuningResult",
     "calibrate",
     "consensus",
     "decode",

@@ -37,7 +37,7 @@ from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.objectives import MetricRate, Score, consensus, with_metric
 from treegauge.parsing.posteriors import Constituent
-from treegauge.parsing.span_f1 import Priced, expected_f1, trees_by_price
+from treegauge.parsing.span_f1 import TreeWorth, expected_f1, trees_by_price
 from treegauge.parsing.span_kernels import best_tree, sample_parts
 from treegauge.parsing.span_potentials import (
     Null,
@@ -359,10 +359,10 @@ def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
     if chart.kind == "posteriors":
         return by_ratio
 
-    def best(price: float) -> tuple[Priced, Tree]:
+    def best(price: float) -> tuple[TreeWorth, Tree]:
         found = _best_sum(chart, chart.posterior.max(axis=2) - price, optional=True)
         size = len(chart.spans(found.tree))
-        return Priced(size, found.score + price * size), found.tree
+        return TreeWorth(size, found.score + price * size), found.tree
 
     lowest = 0.0 if math.isnan(by_ratio.score) else by_ratio.score / 8
     trees = [by_ratio.tree, *trees_by_price(best, lowest, 1.0)]

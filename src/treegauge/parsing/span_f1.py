@@ -11,7 +11,7 @@ import numpy as np
 from treegauge.parsing.span_kernels import size_posteriors
 from treegauge.parsing.span_potentials import Potentials
 
-__all__ = ["Priced", "expected_f1", "trees_by_price"]
+__all__ = ["TreeWorth", "expected_f1", "trees_by_price"]
 
 POINTS = 32
 """Points of the generating function that are worked on at once."""
@@ -42,7 +42,7 @@ def expected_f1(given: Potentials, trees: Sequence[Mapping[tuple[int, int], Sequ
     return found
 
 
-class Priced(NamedTuple):
+class TreeWorth(NamedTuple):
     """A tree's number of constituents and the sum of their posteriors: what it is worth at any price of a constituent."""
 
     size: int
@@ -53,7 +53,7 @@ class Priced(NamedTuple):
         return self.posterior - price * self.size
 
 
-def trees_by_price(best: Callable[[float], tuple[Priced, T]], lowest: float, highest: float) -> list[T]:
+def trees_by_price(best: Callable[[float], tuple[TreeWorth, T]], lowest: float, highest: float) -> list[T]:
     """The best trees at all prices of a constituent between two, found at those prices where the best tree changes.
 
     ``best`` gives the best tree at a price. Where the lines of two trees meet, either a third is better or there is none between.

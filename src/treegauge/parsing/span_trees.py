@@ -74,7 +74,7 @@ def spans_below(split: NDArray[np.int32], n: int) -> list[tuple[int, int]]:
     return spans
 
 
-class _Ranked(NamedTuple):
+class _RankedWays(NamedTuple):
     """The best ways to make a part, best first: value, label (-1: none), and which way to make what is inside."""
 
     value: NDArray[np.float64]
@@ -101,8 +101,8 @@ def best_trees(given: Potentials, k: int) -> list[tuple[float, dict[tuple[int, i
     near = (i + 1) * (j + 1) <= k
     i, j = i[near], j[near]
     splits: dict[tuple[int, int], _Splits] = {}
-    left: dict[tuple[int, int], _Ranked] = {}
-    right: dict[tuple[int, int], _Ranked] = {}
+    left: dict[tuple[int, int], _RankedWays] = {}
+    right: dict[tuple[int, int], _RankedWays] = {}
     one = np.zeros(1, np.int64)
     for d in range(1, n + 1):
         for s in range(n - d + 1):
@@ -119,8 +119,8 @@ def best_trees(given: Potentials, k: int) -> list[tuple[float, dict[tuple[int, i
 def _best_splits(
     s: int,
     t: int,
-    left: dict[tuple[int, int], _Ranked],
-    right: dict[tuple[int, int], _Ranked],
+    left: dict[tuple[int, int], _RankedWays],
+    right: dict[tuple[int, int], _RankedWays],
     i: NDArray[np.int64],
     j: NDArray[np.int64],
     k: int,
@@ -135,18 +135,18 @@ def _best_splits(
     return _Splits(value, at[order], of_left[order], of_right[order])
 
 
-def _rank(inner: NDArray[np.float64], own: NDArray[np.float64], group: bool, possible: bool, k: int) -> _Ranked:
+def _rank(inner: NDArray[np.float64], own: NDArray[np.float64], group: bool, possible: bool, k: int) -> _RankedWays:
     """The best parts over a span: each label, and no label if that may be, over each way to make what is inside."""
     none = np.zeros(0, np.int64)
     if not possible or not len(inner):
-        return _Ranked(np.zeros(0), none, none)
+        return _RankedWays(np.zeros(0), none, none)
     labels = np.flatnonzero(own > -np.inf)
     labels = labels[np.argsort(-own[labels], kind="stable")[:k]]
     weight = own[labels]
     if group:
         labels, weight = np.append(labels, -1), np.append(weight, 0.0)
     value, order = _top((weight[:, None] + inner[None, :]).reshape(-1), k)
-    return _Ranked(value, labels[order // len(inner)], order % len(inner))
+    return _RankedWays(value, labels[order // len(inner)], order % len(inner))
 
 
 def _top(values: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -158,8 +158,8 @@ def _read_tree(
     n: int,
     rank: int,
     splits: Mapping[tuple[int, int], _Splits],
-    left: Mapping[tuple[int, int], _Ranked],
-    right: Mapping[tuple[int, int], _Ranked],
+    left: Mapping[tuple[int, int], _RankedWays],
+    right: Mapping[tuple[int, int], _RankedWays],
 ) -> dict[tuple[int, int], int]:
     found: dict[tuple[int, int], int] = {}
     stack = [(0, n, rank, left)]

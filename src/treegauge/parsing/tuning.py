@@ -36,8 +36,8 @@ __all__ = [
     "CRITERIA",
     "DecodingSetting",
     "Setting",
-    "Tuned",
     "TunedDecoding",
+    "TuningResult",
     "calibration",
     "choose_on",
     "choose_settings",
@@ -227,7 +227,7 @@ class Setting(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """The best setting, all that were tried (best first), and the calibration of the posteriors at the best temperature.
 
     ``calibration_error`` is the mean distance between posterior and share of right ones over all constituents; ``log_loss`` the
@@ -264,7 +264,7 @@ def tune(
     temperatures: Sequence[float] = TEMPERATURES,
     objectives: Sequence[str] = OBJECTIVES,
     lams: Sequence[float | None] = LAMS,
-) -> Tuned:
+) -> TuningResult:
     """The temperature, objective and lam with the best labelled F1 of all held-out sentences together; first among equals.
 
     F1 is over the charts' own constituents (chains of nodes over one span count as one, tags do not count), so that it needs no
@@ -301,7 +301,7 @@ def tune(
     bins, error = calibration(at, gold)
     loss = -math.fsum(chart.log_probability(tree) for chart, tree in zip(at, gold, strict=True)) / len(at)
     ordered = tuple(sorted(settings, key=lambda setting: -setting.f1))
-    return Tuned(best, ordered, bins, error, loss)
+    return TuningResult(best, ordered, bins, error, loss)
 
 
 def _ways(objectives: Sequence[str], lams: Sequence[float | None]) -> Iterable[tuple[str, float | None]]:

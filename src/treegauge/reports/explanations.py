@@ -12,7 +12,7 @@ from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import find_metric, references_of
 from treegauge.scoring.evaluation import score
 
-__all__ = ["DEFINITIONS", "FIGURES_EXPLAINED", "Explained", "explain_table", "explanation"]
+__all__ = ["DEFINITIONS", "FIGURES_EXPLAINED", "Explanation", "explain_table", "explanation"]
 
 _GOLD = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))"
 _TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN mat))))"
@@ -65,7 +65,7 @@ def _symmetry(metric: Metric, rate: str) -> str:
     return "  (the same with gold and test exchanged)" if other == rate else f"  ({other} with gold and test exchanged)"
 
 
-class Explained(NamedTuple):
+class Explanation(NamedTuple):
     """A sentence of what a figure or table shows, and the name of the definition behind it."""
 
     sentence: str
@@ -125,39 +125,43 @@ DEFINITIONS: Mapping[str, tuple[str, str]] = {
 }
 """Terms of a report by name: the term, and its definition."""
 
-FIGURES_EXPLAINED: Mapping[str, Explained] = {
-    "rates": Explained("Each dot is a rate, the line around it where the rate would lie on other such sentences.", "interval"),
-    "f1_by_size": Explained("The further right, the more brackets must be right together.", "fragments"),
-    "f1_difference": Explained("Above 0 a system is better than the first one at that size, below 0 worse.", "fragments"),
-    "labels": Explained("One row per label, the most frequent ones first, with the number of gold brackets in parentheses.", "f1"),
-    "lengths": Explained("F1 of the sentences of each length; how many there are is in parentheses.", "f1"),
-    "crossings": Explained("How many sentences have no, one, two ... crossing brackets: the further left, the better.", "crossing"),
-    "errors": Explained("How many wrong brackets come from each kind of error; fewer is better.", "errors"),
+FIGURES_EXPLAINED: Mapping[str, Explanation] = {
+    "rates": Explanation("Each dot is a rate, the line around it where the rate would lie on other such sentences.", "interval"),
+    "f1_by_size": Explanation("The further right, the more brackets must be right together.", "fragments"),
+    "f1_difference": Explanation("Above 0 a system is better than the first one at that size, below 0 worse.", "fragments"),
+    "labels": Explanation(
+        "One row per label, the most frequent ones first, with the number of gold brackets in parentheses.", "f1"
+    ),
+    "lengths": Explanation("F1 of the sentences of each length; how many there are is in parentheses.", "f1"),
+    "crossings": Explanation(
+        "How many sentences have no, one, two ... crossing brackets: the further left, the better.", "crossing"
+    ),
+    "errors": Explanation("How many wrong brackets come from each kind of error; fewer is better.", "errors"),
 }
 """The figures of a report by name."""
 
 _TABLES = {
-    "Rates": Explained("Each rate of each system, in percent, with its interval.", "interval"),
-    "Differences": Explained("How far the second system is above or below the first, and whether by chance.", "difference"),
-    "Fragments": Explained("Recall, precision and F1 of fragments up to each size.", "fragments"),
-    "By label": Explained("How well each label is found; labels that are rare say little.", "f1"),
-    "By sentence length": Explained("How well sentences of each length are parsed.", "f1"),
-    "By fan-out": Explained("How well constituents of so many blocks are found; two blocks are one gap.", "f1"),
-    "By gap degree": Explained("How well sentences are parsed whose constituents have at most so many gaps.", "f1"),
-    "Sentences by crossing": Explained("How many sentences have so many crossing brackets.", "crossing"),
-    "By kind of error": Explained("How often each kind of error occurs, and the F1 if all of that kind were repaired.", "errors"),
-    "Labels confused": Explained("Brackets over the right words with a wrong label, the most frequent pairs first.", "f1"),
-    "Comparative items": Explained("Which gold brackets both systems found, and which only one of them.", "items"),
-    "Items": Explained("How the brackets of each parse divide into right, crossing and spurious ones.", "items"),
-    "Measures": Explained("Rates made of the items; the others need a person's verdicts.", "items"),
-    "Tests on brackets": Explained("Whether the brackets that only one system found differ by more than chance.", "items"),
-    "Reasons": Explained("How often each reason was given with a verdict.", "checked"),
-    "Agreement": Explained("How often two annotators gave the same verdict, beyond chance.", "checked"),
+    "Rates": Explanation("Each rate of each system, in percent, with its interval.", "interval"),
+    "Differences": Explanation("How far the second system is above or below the first, and whether by chance.", "difference"),
+    "Fragments": Explanation("Recall, precision and F1 of fragments up to each size.", "fragments"),
+    "By label": Explanation("How well each label is found; labels that are rare say little.", "f1"),
+    "By sentence length": Explanation("How well sentences of each length are parsed.", "f1"),
+    "By fan-out": Explanation("How well constituents of so many blocks are found; two blocks are one gap.", "f1"),
+    "By gap degree": Explanation("How well sentences are parsed whose constituents have at most so many gaps.", "f1"),
+    "Sentences by crossing": Explanation("How many sentences have so many crossing brackets.", "crossing"),
+    "By kind of error": Explanation("How often each kind of error occurs, and the F1 if all of that kind were repaired.", "errors"),
+    "Labels confused": Explanation("Brackets over the right words with a wrong label, the most frequent pairs first.", "f1"),
+    "Comparative items": Explanation("Which gold brackets both systems found, and which only one of them.", "items"),
+    "Items": Explanation("How the brackets of each parse divide into right, crossing and spurious ones.", "items"),
+    "Measures": Explanation("Rates made of the items; the others need a person's verdicts.", "items"),
+    "Tests on brackets": Explanation("Whether the brackets that only one system found differ by more than chance.", "items"),
+    "Reasons": Explanation("How often each reason was given with a verdict.", "checked"),
+    "Agreement": Explanation("How often two annotators gave the same verdict, beyond chance.", "checked"),
 }
-_BETTER = Explained("Which system is better on the rates that people quote.", "difference")
+_BETTER = Explanation("Which system is better on the rates that people quote.", "difference")
 
 
-def explain_table(title: str, *, checked: bool = False) -> Explained:
+def explain_table(title: str, *, checked: bool = False) -> Explanation:
     """The explanation of a table; ``checked``: with a person's verdicts in it.
 
     >>> explain_table("By label").definition

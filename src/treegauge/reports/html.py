@@ -23,7 +23,7 @@ from treegauge.metrics.registry import REFERENCES, Reference, find_metric, refer
 from treegauge.reports import report_contents as tables
 from treegauge.reports.charts import figure_svg, marker, series_class
 from treegauge.reports.examples import counted_words
-from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explained, explain_table
+from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explanation, explain_table
 from treegauge.reports.figures import Figure
 from treegauge.reports.report_contents import errors_table, labels_table, report_figures
 from treegauge.reports.reporting import Report
@@ -332,7 +332,7 @@ class _Chart(NamedTuple):
 
     name: str
     caption: str
-    explained: Explained
+    explained: Explanation
     picture: Markup
     narrow: Markup
 

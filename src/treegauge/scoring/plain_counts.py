@@ -24,7 +24,7 @@ from treegauge.io.scanning import ScannedNames, scanner
 from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.metrics.evalb import ERROR, SKIP, VALID
 from treegauge.metrics.parseval import Parseval
-from treegauge.metrics.plain import Counted, PlainCounter, PresetRules, TreeSlice, counter, joined
+from treegauge.metrics.plain import PlainCounter, PlainCounts, PresetRules, TreeSlice, counter, joined
 from treegauge.presets import Preset, from_parameters
 from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts
@@ -165,7 +165,7 @@ class _Run:
     def __init__(self, sides: tuple[_Side, _Side], counted: PlainCounter, request: Request) -> None:
         self._sides, self._counter, self._request = sides, counted, request
         self._plain, self._odd = SystemCounts(request), SystemCounts(request)
-        self._batch: list[Counted] = []
+        self._batch: list[PlainCounts] = []
         self._odd_batch: list[_OddSentences] = []
         self._odd_index: list[Int64] = []
         self._n = 0

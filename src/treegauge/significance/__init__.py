@@ -29,8 +29,8 @@ from treegauge.significance.classical import (
 from treegauge.significance.comparison import Comparison
 from treegauge.significance.confidence import with_confidence
 from treegauge.significance.paired_comparison import CompareOptions, compare, compare_scores
-from treegauge.significance.randomisation_test import Randomised, randomisation
-from treegauge.significance.resampling import Paired
+from treegauge.significance.randomisation_test import RandomisationResult, randomisation
+from treegauge.significance.resampling import PairedColumns
 
 __all__ = [
     "Binomial",
@@ -40,9 +40,9 @@ __all__ = [
     "Comparison",
     "Interval",
     "McNemar",
-    "Paired",
+    "PairedColumns",
     "PairedT",
-    "Randomised",
+    "RandomisationResult",
     "RealTest",
     "SignTest",
     "bca_interval",

@@ -24,7 +24,7 @@ from treegauge.significance.resampling import (
     DEFAULT_SEED,
     Floats,
     Name,
-    Paired,
+    PairedColumns,
     Progress,
     bootstrap_weights,
     groups_of_blocks,
@@ -48,7 +48,7 @@ class Interval(NamedTuple):
 class Bootstrap:
     """The rates of each system in each bootstrap sample: ``samples[system]`` is (rounds, names)."""
 
-    paired: Paired
+    paired: PairedColumns
     samples: tuple[Floats, ...]
     seed: int
 
@@ -103,7 +103,7 @@ _FLAT = 1e-12
 
 
 def bootstrap(
-    paired: Paired,
+    paired: PairedColumns,
     *,
     rounds: int = DEFAULT_ROUNDS,
     seed: int = DEFAULT_SEED,
@@ -142,7 +142,7 @@ def _draw(drawing: _Drawing, blocks: range) -> list[list[Floats]]:
     return samples
 
 
-def _distinct_columns(paired: Paired) -> tuple[Floats, list[list[int]]]:
+def _distinct_columns(paired: PairedColumns) -> tuple[Floats, list[list[int]]]:
     """Each different column once (gold counts are the same for all systems), and for each system where its columns are."""
     numbers: dict[bytes, int] = {}
     digests = [[hashlib.sha256(np.ascontiguousarray(column).data).digest() for column in columns.T] for columns in paired.columns]

@@ -12,7 +12,7 @@ from treegauge.errors import UsageError
 from treegauge.scoring.counts import no_progress
 from treegauge.scoring.result import IntervalOptions, Part, Result, Scores
 from treegauge.significance.bootstrap_intervals import bootstrap
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Paired, Progress
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, PairedColumns, Progress
 from treegauge.trees.treebank import Int64
 
 __all__ = ["with_confidence"]
@@ -55,7 +55,7 @@ def with_confidence(
     sentences = scored.scored_sentences
     if not len(sentences.rows):
         raise UsageError("there are no sentences to draw from")
-    paired = Paired.of(scored.definition, [sentences.rows])
+    paired = PairedColumns.of(scored.definition, [sentences.rows])
     limit = scored.short.length
     short = np.flatnonzero(sentences.length[sentences.index] <= limit) if limit is not None else np.arange(len(sentences.rows))
 

@@ -33,8 +33,8 @@ from treegauge.scoring.result import Result, Scores
 from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
 from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomial, holm, mcnemar, real_test, sign_test
 from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
-from treegauge.significance.randomisation_test import Randomised, randomisation
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, Paired, Progress
+from treegauge.significance.randomisation_test import RandomisationResult, randomisation
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, PairedColumns, Progress
 from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brackets_metric, of_structure
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
@@ -323,7 +323,7 @@ def _groups(table: ScoreTable, tests: _Tests) -> Iterator[Group]:
     """All sentences, then those of each length, then the brackets of each structure."""
     options = tests.options
     everything = np.arange(len(table.sentences))
-    paired = Paired.stack([Paired.of(table.metric(name), table.rows(name), name=name) for name in table.compared])
+    paired = PairedColumns.stack([PairedColumns.of(table.metric(name), table.rows(name), name=name) for name in table.compared])
     names = _chosen(paired.names, {name: table.metric(name) for name in table.compared}, options.rates)
     yield tests.group("all", "all sentences", paired, names, table.brackets, everything)
     edges = [0, *sorted(set(options.lengths)), math.inf] if options.lengths else []
@@ -334,7 +334,7 @@ def _groups(table: ScoreTable, tests: _Tests) -> Iterator[Group]:
             yield tests.group("length", title, paired.take(where), names, table.brackets, where)
     for label, name in table.structure.items():
         shown = name.partition(":")[0]
-        of_label = Paired.of(table.metric(name), table.rows(name), name=shown)
+        of_label = PairedColumns.of(table.metric(name), table.rows(name), name=shown)
         names = [(shown, rate) for rate in BY_STRUCTURE]
         yield tests.group("structure", label, of_label, names, name, everything, scored_as={shown: name})
 
@@ -372,7 +372,7 @@ class _Tests:
         self,
         kind: str,
         title: str,
-        paired: Paired,
+        paired: PairedColumns,
         names: Sequence[Name],
         brackets: str | None,
         sentences: Int64,
@@ -426,7 +426,7 @@ class _Tests:
         b: int,
         exact: Mapping[str, Sequence[Rates]],
         drawn: Bootstrap,
-        test: Randomised,
+        test: RandomisationResult,
         values: Sequence[Mapping[Name, Floats]],
         p_holm: float,
     ) -> Difference:

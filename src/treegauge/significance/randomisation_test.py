@@ -20,21 +20,21 @@ from treegauge.significance.resampling import (
     DEFAULT_SEED,
     Floats,
     Name,
-    Paired,
+    PairedColumns,
     Progress,
     all_swaps,
     groups_of_blocks,
     random_swaps,
 )
 
-__all__ = ["Randomised", "randomisation"]
+__all__ = ["RandomisationResult", "randomisation"]
 
 _ROUNDING = 1e-13
 """Differences that are closer than this, in parts of the rates themselves, are the same number computed twice."""
 
 
 @dataclass(frozen=True)
-class Randomised:
+class RandomisationResult:
     """Two-sided p-values, by name: of B's rates minus A's. ``exact``: all 2^n swaps were enumerated, else ``rounds`` random ones.
 
     ``p`` is nan where the difference itself is undefined.
@@ -49,7 +49,7 @@ class Randomised:
 
 
 def randomisation(
-    paired: Paired,
+    paired: PairedColumns,
     a: int = 0,
     b: int = 1,
     *,
@@ -57,7 +57,7 @@ def randomisation(
     seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
-) -> Randomised:
+) -> RandomisationResult:
     """Test systems ``a`` and ``b`` for every rate at once; ``progress`` is told how many rounds have been done.
 
     p = (hits + 1) / (rounds + 1), where hits are the rounds whose difference is at least as large (``>=``, so two identical
@@ -86,19 +86,19 @@ def randomisation(
     least = np.abs(difference) - _ROUNDING * (np.abs(rates_a) + np.abs(rates_b))
     hits = np.zeros(len(paired.names), dtype=np.int64)
     done = 0
-    swapping = _Swapping(_Swapped(paired, a, b, sentences, moving), least, exact, sentences, len(paired), rounds, seed)
+    swapping = _Swapping(_SwappedSystems(paired, a, b, sentences, moving), least, exact, sentences, len(paired), rounds, seed)
     for found, swaps in engine.map(_swap, swapping, groups_of_blocks(1 << n if exact else rounds)):
         hits += found
         done += swaps
         progress(swaps)
     p = hits / done if exact else (hits + 1) / (done + 1)
-    return Randomised(paired.names, difference, np.where(np.isnan(difference), np.nan, p), done, exact, seed)
+    return RandomisationResult(paired.names, difference, np.where(np.isnan(difference), np.nan, p), done, exact, seed)
 
 
 class _Swapping(NamedTuple):
     """The swaps: all of the sentences that matter, or ``rounds`` random ones of all; and the least difference that is a hit."""
 
-    swapped: _Swapped
+    swapped: _SwappedSystems
     least: Floats
     exact: bool
     sentences: NDArray[np.int64]
@@ -121,10 +121,10 @@ def _swap(swapping: _Swapping, blocks: range) -> tuple[NDArray[np.int64], int]:
     return hits, done
 
 
-class _Swapped:
+class _SwappedSystems:
     """Two systems some of whose sentences have changed places; only sentences and columns in which they differ are added up."""
 
-    def __init__(self, paired: Paired, a: int, b: int, sentences: NDArray[np.int64], moving: NDArray[np.int64]) -> None:
+    def __init__(self, paired: PairedColumns, a: int, b: int, sentences: NDArray[np.int64], moving: NDArray[np.int64]) -> None:
         self._paired, self._moving = paired, moving
         self._total_a, self._total_b = paired.total(a), paired.total(b)
         places = np.ix_(sentences, moving)

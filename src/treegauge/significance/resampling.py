@@ -26,7 +26,7 @@ __all__ = [
     "DEFAULT_SEED",
     "Floats",
     "Name",
-    "Paired",
+    "PairedColumns",
     "Progress",
     "all_swaps",
     "bootstrap_weights",
@@ -132,7 +132,7 @@ Name = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedColumns:
     """Columns of counts, one matrix (sentences, columns) for each system, and the rates of their sums.
 
     ``rates_of`` turns sums (samples, columns) into rates (samples, names). ``exact`` says that no sum of the columns is rounded.
@@ -151,7 +151,7 @@ class Paired:
     exact: bool
 
     @classmethod
-    def of(cls, metric: Metric, rows: Sequence[Rows], *, name: str = "") -> Paired:
+    def of(cls, metric: Metric, rows: Sequence[Rows], *, name: str = "") -> PairedColumns:
         """The rows of one metric for several systems; ``name`` stands for the metric's in the names of the rates."""
         if not rows:
             raise UsageError("there are no systems to compare")
@@ -162,7 +162,7 @@ class Paired:
         return cls(tuple((name or metric.name, rate) for rate in metric.rate_names), columns, metric.rates_of_sums, exact)
 
     @classmethod
-    def stack(cls, parts: Sequence[Paired]) -> Paired:
+    def stack(cls, parts: Sequence[PairedColumns]) -> PairedColumns:
         """Several metrics side by side, so that one pass of resampling serves all of them."""
         if len({len(part) for part in parts}) != 1 or len({len(part.columns) for part in parts}) != 1:
             raise MismatchError("only metrics of the same systems on the same sentences can be resampled together")
@@ -196,9 +196,9 @@ class Paired:
         rates = np.concatenate([self.rates_of(columns[first : first + _SENTENCES])[:, places] for first in firsts])
         return {name: rates[:, number] for number, name in enumerate(names)}
 
-    def take(self, sentences: NDArray[np.int64]) -> Paired:
+    def take(self, sentences: NDArray[np.int64]) -> PairedColumns:
         """Some of the sentences."""
-        return Paired(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
+        return PairedColumns(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
 
     def leave_one_out(self, system: int, rate: int) -> Floats:
         """One rate of one system without each of the sentences in turn.

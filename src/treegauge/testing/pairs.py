@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from treegauge.errors import MissingExtra
 from treegauge.trees import Child, Tree, Treebank
-from treegauge.trees.discontinuous import Placed, weave
+from treegauge.trees.discontinuous import PlacedWord, weave
 from treegauge.trees.tree import rebuild
 
 try:
@@ -97,7 +97,9 @@ def _over_places(tree: Tree, places: Sequence[int]) -> Tree:
     """The tree with word ``i`` at another place, where it is called after the place."""
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
-        placed = [Placed(f"w{places[int(child)]}", places[int(child)]) if isinstance(child, str) else child for child in children]
+        placed = [
+            PlacedWord(f"w{places[int(child)]}", places[int(child)]) if isinstance(child, str) else child for child in children
+        ]
         return [Tree(node.label, placed)]
 
     made = rebuild(tree, make)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from treegauge.errors import MissingExtra
 from treegauge.trees import Child, Tree, Treebank
 from treegauge.trees.bracketed import ESCAPED_BRACKETS
-from treegauge.trees.discontinuous import Placed, weave
+from treegauge.trees.discontinuous import PlacedWord, weave
 from treegauge.trees.tree import rebuild
 
 try:
@@ -133,7 +133,7 @@ def _with_order(tree: Tree, order: list[int]) -> Tree:
     at = iter(order)
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
-        return [Tree(node.label, [Placed(child, next(at)) if isinstance(child, str) else child for child in children])]
+        return [Tree(node.label, [PlacedWord(child, next(at)) if isinstance(child, str) else child for child in children])]
 
     placed = rebuild(tree, make)
     assert placed is not None

@@ -260,7 +260,7 @@ class Digest(Protocol):
     def copy(self) -> Digest: ...
 
 
-class _Numbered(Protocol):
+class _NumberedColumns(Protocol):
     """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`, without the strings behind the numbers."""
 
     @property
@@ -279,7 +279,7 @@ class _Numbered(Protocol):
     def above(self) -> Int32: ...
 
 
-class _Columns(_Numbered, Protocol):
+class _Columns(_NumberedColumns, Protocol):
     """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`."""
 
     @property
@@ -344,7 +344,9 @@ class TreebankHash:
             self._blocks.update(np.ascontiguousarray(gaps, dtype="<i8").data)
         self._nodes += len(block.label)
 
-    def update_numbered(self, block: _Numbered, n_nodes: Int64, n_tokens: Int64, labels: list[bytes], words: list[bytes]) -> None:
+    def update_numbered(
+        self, block: _NumberedColumns, n_nodes: Int64, n_tokens: Int64, labels: list[bytes], words: list[bytes]
+    ) -> None:
         """Add the trees of a block whose labels and words are numbered by their first use in all trees so far.
 
         ``labels`` and ``words`` are those that are new, each behind its length. A hash is made of such blocks, or of others.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from treegauge.errors import FormatError
 from treegauge.trees.bracketed import escape_label, escape_word, parse_one, refuse_hidden_label
-from treegauge.trees.discontinuous import Placed, walk, weave
+from treegauge.trees.discontinuous import PlacedWord, walk, weave
 from treegauge.trees.tree import Child, Tree, rebuild
 
 __all__ = ["carries_places", "discbracket_line", "parse_discbracket", "with_places"]
@@ -77,7 +77,7 @@ def with_places(tree: Tree) -> Tree:
     return weave(placed)
 
 
-def _placed(text: str, seen: set[int]) -> Placed:
+def _placed(text: str, seen: set[int]) -> PlacedWord:
     match = _PLACE.fullmatch(text)
     if match is None:
         advice = "In discbracket text each word is PLACE=WORD, such as 0=Wen."
@@ -86,4 +86,4 @@ def _placed(text: str, seen: set[int]) -> Placed:
     if at in seen:
         raise FormatError(f"two words have the place {at}", advice="Words are numbered from 0, each once.")
     seen.add(at)
-    return Placed(match.group(2), at)
+    return PlacedWord(match.group(2), at)

@@ -22,7 +22,7 @@ from treegauge.trees.tree import Child, Tree, from_flat
 __all__ = [
     "Block",
     "DiscontinuousTree",
-    "Placed",
+    "PlacedWord",
     "Places",
     "blocks_of",
     "is_continuous",
@@ -110,14 +110,14 @@ def _check_order(node: Tree, order: tuple[int, ...]) -> None:
         raise UsageError(f"the order {order[:20]} of the node {node.label!r} {problem}")
 
 
-class Placed(str):
+class PlacedWord(str):
     """A word that knows its place in the sentence."""
 
     __slots__ = ("place",)
 
     place: int
 
-    def __new__(cls, word: str, place: int) -> Placed:
+    def __new__(cls, word: str, place: int) -> PlacedWord:
         made = super().__new__(cls, word)
         made.place = place
         return made
@@ -125,8 +125,8 @@ class Placed(str):
     def __str__(self) -> str:
         return self
 
-    def __reduce__(self) -> tuple[type[Placed], tuple[str, int]]:
-        return Placed, ("".join(self), self.place)
+    def __reduce__(self) -> tuple[type[PlacedWord], tuple[str, int]]:
+        return PlacedWord, ("".join(self), self.place)
 
 
 Places = Sequence[int]
@@ -231,7 +231,7 @@ def _flat_placed(tree: Tree) -> Iterator[Any]:
     open_nodes: list[list[Any]] = []  # label, number of children, children still to come
     for node, places, _ in walk(tree):
         if isinstance(node, str):
-            yield Placed(node, places[0])
+            yield PlacedWord(node, places[0])
         elif node.children:
             open_nodes.append([node.label, len(node.children), len(node.children)])
             continue
@@ -274,7 +274,7 @@ def weave(tree: Tree) -> Tree:
                 stack.append((node, done, index))
                 node, done, index = child, [], 0
             else:
-                assert isinstance(child, Placed)
+                assert isinstance(child, PlacedWord)
                 at = rank[child.place]
                 done.append(_Piece("".join(child), range(at, at + 1)))
         piece = _joined(node.label, done)
@@ -287,13 +287,13 @@ def weave(tree: Tree) -> Tree:
         stack[-1][1].append(piece)
 
 
-def _leaves(tree: Tree) -> Iterator[Placed]:
+def _leaves(tree: Tree) -> Iterator[PlacedWord]:
     stack: list[Child] = [tree]
     while stack:
         node = stack.pop()
         if isinstance(node, Tree):
             stack.extend(node.children)
-        elif isinstance(node, Placed):
+        elif isinstance(node, PlacedWord):
             yield node
         else:
             raise UsageError(f"the word {node!r} was put into a discontinuous tree without a place in the sentence")

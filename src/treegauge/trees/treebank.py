@@ -28,7 +28,7 @@ from treegauge.trees.columns import (
     merge_strings,
     rows_of,
 )
-from treegauge.trees.discontinuous import Placed, weave
+from treegauge.trees.discontinuous import PlacedWord, weave
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Int32", "Int64", "Origin", "Problem", "Treebank", "parts_of", "pick_origins", "place_of"]
@@ -412,7 +412,7 @@ class Treebank(Sequence[Tree]):
         children: list[list[tuple[int, int, Child]]] = [[] for _ in labels]
         for position, word in enumerate(words):
             form = self.vocabulary[word]
-            children[above[position]].append((position, 1, Placed(form, position) if has_gaps else form))
+            children[above[position]].append((position, 1, PlacedWord(form, position) if has_gaps else form))
         for row in range(len(labels) - 1, -1, -1):
             inside = children[row]
             if len(inside) > 1:

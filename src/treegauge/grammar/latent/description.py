@@ -16,7 +16,7 @@ from treegauge.grammar.latent.rows import Rows, offsets
 from treegauge.grammar.latent.symbols import INNER, Int32
 from treegauge.tables import Table
 
-__all__ = ["Described", "Subcategory", "describe", "draw_subcategories"]
+__all__ = ["Subcategory", "SubcategoryTable", "describe", "draw_subcategories"]
 
 _MOST = 5
 
@@ -34,7 +34,7 @@ class Subcategory:
 
 
 @dataclass(frozen=True)
-class Described:
+class SubcategoryTable:
     """All subcategories that were asked for, by label, most used labels first."""
 
     rows: tuple[Subcategory, ...]
@@ -58,7 +58,7 @@ def _listed(items: Sequence[tuple[str, float]]) -> str:
     return "; ".join(f"{name} {share:.2f}" for name, share in items)
 
 
-def describe(model: LatentModel, grammar: int = 0, rounds: int | None = None, labels: Collection[str] = ()) -> Described:
+def describe(model: LatentModel, grammar: int = 0, rounds: int | None = None, labels: Collection[str] = ()) -> SubcategoryTable:
     """The subcategories of labels and tags (default: of all that were split), from a grammar's expected counts."""
     base = model.base
     counts = model.counts(grammar, model.grammars[grammar].rounds if rounds is None else rounds)
@@ -78,7 +78,7 @@ def describe(model: LatentModel, grammar: int = 0, rounds: int | None = None, la
             total = max(float(used[own]), 1e-12)
             share = float(used[own] / max(totals[A], 1e-12))
             rows.append(Subcategory(titles[A], x, share, _likeliest(below[own], total), _likeliest(above[own], total)))
-    return Described(tuple(rows))
+    return SubcategoryTable(tuple(rows))
 
 
 def _likeliest(found: dict[str, float], total: float) -> tuple[tuple[str, float], ...]:
@@ -128,7 +128,7 @@ _COLUMNS = (8, 90, 250, 700)
 _HEADINGS = ("subcategory", "share", "what it is", "where it stands")
 
 
-def draw_subcategories(described: Described) -> str:
+def draw_subcategories(described: SubcategoryTable) -> str:
     """An SVG picture: a bar for each subcategory's share, beside it what it is and where it stands, each label apart."""
     body: list[str] = []
     y, label = _ROW, ""

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from markupsafe import Markup
 
-from treegauge.errors import Refused, WriteError
+from treegauge.errors import RequestError, WriteError
 from treegauge.humancheck.corrections import last_edited_tree, proposed_tree
 from treegauge.humancheck.editing import Bracket, brackets_of, changed_brackets, edit_tree, edited_tree
 from treegauge.humancheck.judgements import Person
@@ -22,15 +22,15 @@ __all__ = ["TreeEditor"]
 _MOST_NODES = 1500
 
 
-class _Changed(NamedTuple):
+class _ChangedBracket(NamedTuple):
     """A bracket that was removed or is new."""
 
     label: str
     words: str
 
 
-def _in_words(bracket: Bracket, words: tuple[str, ...]) -> _Changed:
-    return _Changed(bracket.label, " … ".join(" ".join(words[start:end]) for start, end in bracket.blocks))
+def _in_words(bracket: Bracket, words: tuple[str, ...]) -> _ChangedBracket:
+    return _ChangedBracket(bracket.label, " … ".join(" ".join(words[start:end]) for start, end in bracket.blocks))
 
 
 class TreeEditor:
@@ -64,7 +64,7 @@ class TreeEditor:
     def _gold(self, question: Question) -> Tree:
         gold = self.session.check.gold[question.occurrences[0].sentence]
         if gold.size > _MOST_NODES:
-            raise Refused(f"A tree of more than {_MOST_NODES} nodes cannot be edited here.")
+            raise RequestError(f"A tree of more than {_MOST_NODES} nodes cannot be edited here.")
         return gold
 
     def _trees_of_others(self, person: Person, question: Question) -> dict[str, str]:
@@ -100,7 +100,7 @@ class TreeEditor:
         try:
             text = str(tree)
         except WriteError as error:
-            raise Refused(str(error).splitlines()[0]) from None
+            raise RequestError(str(error).splitlines()[0]) from None
         return self._render(
             "edited.html",
             text=text,

@@ -46,7 +46,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from treegauge.errors import Refused, TreegaugeError, UsageError
+from treegauge.errors import RequestError, TreegaugeError, UsageError
 from treegauge.humancheck.judgements import Person
 from treegauge.humancheck.questions import Question
 from treegauge.humancheck.session import Answer, Session
@@ -84,7 +84,7 @@ class _Submission(NamedTuple):
         """A field of text."""
         value = self.fields.get(name, "")
         if not isinstance(value, str):
-            raise Refused(f"The field {name!r} is not text.")
+            raise RequestError(f"The field {name!r} is not text.")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -92,14 +92,14 @@ class _Submission(NamedTuple):
         value = self.fields.get(name, [])
         items = value.split(",") if isinstance(value, str) else value
         if not isinstance(items, list) or not all(isinstance(item, str) for item in cast("list[object]", items)):
-            raise Refused(f"The field {name!r} is not a list of texts.")
+            raise RequestError(f"The field {name!r} is not a list of texts.")
         return tuple(item for item in cast("list[str]", items) if item)
 
     def number(self, name: str) -> int:
         """A field with a whole number."""
         value = self.fields.get(name, 0)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise Refused(f"The field {name!r} is not a number.")
+            raise RequestError(f"The field {name!r} is not a number.")
         return value
 
     def seconds(self) -> float | None:
@@ -108,7 +108,7 @@ class _Submission(NamedTuple):
         try:
             return float(value) if isinstance(value, int | float) else None
         except OverflowError:
-            raise Refused("The time is not a number.") from None
+            raise RequestError("The time is not a number.") from None
 
 
 def page_app(session: Session, links: Links, hosts: HostRule, report: Callable[[str], None] = print, *, base: str = "") -> Guard:
@@ -162,7 +162,7 @@ class _App:
             try:
                 return await handler(request, person)
             except TreegaugeError as error:
-                status = error.status if isinstance(error, Refused) else 503
+                status = error.status if isinstance(error, RequestError) else 503
                 if status == 503:
                     self.report(str(error))
                 if "application/json" in request.headers.get("accept", ""):
@@ -207,15 +207,15 @@ class _App:
         """The question of a request about the treebank's tree, which a blind check shows after the answer only."""
         question = self.session.question(request.path_params["key"])
         if self.session.is_blind(person, question):
-            raise Refused("In a blind check the treebank's tree can be corrected after the first answer only.", 403)
+            raise RequestError("In a blind check the treebank's tree can be corrected after the first answer only.", 403)
         return question
 
     async def corrected(self, request: Request, person: Person) -> Response:
         form: str = request.path_params["form"]
         if form not in ("mrg", "discbracket", "export", "patch"):
-            raise Refused("The corrected treebank is exported as .mrg, .discbracket, .export or .patch.", 404)
+            raise RequestError("The corrected treebank is exported as .mrg, .discbracket, .export or .patch.", 404)
         if self.session.blind and person.role == "annotator":
-            raise Refused("In a blind check only the adjudicator can export the treebank.", 403)
+            raise RequestError("In a blind check only the adjudicator can export the treebank.", 403)
         await self.session.refresh()
         text = await asyncio.to_thread(self.session.export_corrected, person, form)
         name = f'attachment; filename="corrected.{form}"'
@@ -235,7 +235,7 @@ class _App:
     async def export(self, request: Request, person: Person) -> Response:
         form: str = request.path_params["form"]
         if form not in ("csv", "jsonl"):
-            raise Refused("Judgements are exported as .csv or .jsonl.", 404)
+            raise RequestError("Judgements are exported as .csv or .jsonl.", 404)
         await self.session.refresh()
         kind = {"csv": "text/csv", "jsonl": "application/jsonl"}[form]
         name = f'attachment; filename="judgements.{form}"'
@@ -247,7 +247,7 @@ class _App:
 
     async def agreement(self, request: Request, person: Person) -> Response:
         if person.role != "adjudicator":
-            raise Refused("Agreement is shown to the adjudicator, so that annotators judge independently.", 403)
+            raise RequestError("Agreement is shown to the adjudicator, so that annotators judge independently.", 403)
         await self.session.refresh()
         return HTMLResponse(self.pages.agreement(person))
 
@@ -297,7 +297,7 @@ async def _read_submission(request: Request) -> _Submission:
     async for part in request.stream():
         body += part
         if len(body) > _LARGEST_BODY:
-            raise Refused("The answer is too large.", 413)
+            raise RequestError("The answer is too large.", 413)
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     try:
         text = body.decode("utf-8")
@@ -307,9 +307,9 @@ async def _read_submission(request: Request) -> _Submission:
             return _Submission(fields, True)
         fields = json.loads(text) if kind == "application/json" else None
     except (ValueError, RecursionError):
-        raise Refused("The answer cannot be read.") from None
+        raise RequestError("The answer cannot be read.") from None
     if not isinstance(fields, dict):
-        raise Refused("An answer is a JSON object or a form.", 415 if fields is None else 400)
+        raise RequestError("An answer is a JSON object or a form.", 415 if fields is None else 400)
     return _Submission(cast("dict[str, Any]", fields), False)
 
 

@@ -22,7 +22,7 @@ from treegauge.grammar.latent.rows import Rows, offsets
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
 from treegauge.parsing.jit import Floats, Ints, inline, kernel
 
-__all__ = ["LEAST", "EMParameters", "Expected", "expect", "parameters"]
+__all__ = ["LEAST", "EMParameters", "TreebankExpectation", "expect", "parameters"]
 
 LEAST = 1e-6
 """Rows whose largest weight is smaller than this times their rule's largest are dropped."""
@@ -54,7 +54,7 @@ class ExpectedSums(NamedTuple):
     loss: Floats
 
 
-class Expected(NamedTuple):
+class TreebankExpectation(NamedTuple):
     """Expected counts, the log likelihood of the trees, and the log likelihood lost if subcategories 2x and 2x+1 were one."""
 
     counts: LatentCounts
@@ -72,7 +72,9 @@ def parameters(arrays: TreebankArrays, counts: LatentCounts, smoothing: LatentSm
     return EMParameters(counts.sizes, offsets(counts.sizes), binary, unary, root, pair, made.pair_offset)
 
 
-def expect(arrays: TreebankArrays, given: EMParameters, threads: int = 1, usage: NDArray[np.float64] | None = None) -> Expected:
+def expect(
+    arrays: TreebankArrays, given: EMParameters, threads: int = 1, usage: NDArray[np.float64] | None = None
+) -> TreebankExpectation:
     """The E-step: expected counts under the probabilities; with ``usage`` (expected counts of subcategories) also what merging
     costs."""
     nodes = arrays.nodes
@@ -98,7 +100,7 @@ def expect(arrays: TreebankArrays, given: EMParameters, threads: int = 1, usage:
         total.root,
         total.pair,
     )
-    return Expected(counts, float(sum(log_likelihood for _, log_likelihood in made)), total.loss)
+    return TreebankExpectation(counts, float(sum(log_likelihood for _, log_likelihood in made)), total.loss)
 
 
 def _mapped(function: Callable[[int], Any], items: Iterable[int], threads: int) -> Iterable[Any]:

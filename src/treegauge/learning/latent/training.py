@@ -23,7 +23,7 @@ from treegauge.learning.latent.treebank import STEPS, TreebankArrays, treebank_a
 from treegauge.learning.latent.tuning import Trial, TunedTraining, as_document, choose, from_document, hold_out, middle_levels
 from treegauge.trees.tree import Tree
 
-__all__ = ["QUICK", "Iterated", "TrainingSettings", "train_latent"]
+__all__ = ["QUICK", "IterationReport", "TrainingSettings", "train_latent"]
 
 FEWEST_TO_TUNE = 40
 """With fewer trees nothing is held out, and one round is done."""
@@ -80,7 +80,7 @@ QUICK = TrainingSettings(grammars=2, tuning_grammars=2)
 """A third of the time, for somewhat less accuracy."""
 
 
-class Iterated(NamedTuple):
+class IterationReport(NamedTuple):
     """A report after an iteration: which grammar (``tuning-1`` or ``grammar-1``), its round, the iteration in the round, the
     log likelihood, and how much of all the work is done (from 0 to 1)."""
 
@@ -98,7 +98,7 @@ def train_latent(
     trained_on: str = "",
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    on_iteration: Callable[[Iterated], None] = lambda _: None,
+    on_iteration: Callable[[IterationReport], None] = lambda _: None,
     on_try: Callable[[Trial], None] = lambda _: None,
 ) -> LatentModel:
     """Train a model on trees (:data:`~treegauge.learning.latent.treebank.STEPS` are applied to them).
@@ -154,7 +154,7 @@ class _Work:
     """The training of several grammars, and how much of it is done."""
 
     def __init__(
-        self, settings: TrainingSettings, n_trees: int, on_iteration: Callable[[Iterated], None], kept: Checkpoints
+        self, settings: TrainingSettings, n_trees: int, on_iteration: Callable[[IterationReport], None], kept: Checkpoints
     ) -> None:
         self.settings, self.on_iteration, self.kept = settings, on_iteration, kept
         self._history: dict[str, list[list[float]]] = {}
@@ -210,7 +210,7 @@ class _Work:
                 sum(map(_effort, range(1, state.round))) + _effort(state.round) * state.iteration / self._iterations
             )
             done = min(1.0, sum(list(self._effort.values())) / max(self._whole, 1e-9))
-            self.on_iteration(Iterated(name, state.round, state.iteration, step.log_likelihood, done))
+            self.on_iteration(IterationReport(name, state.round, state.iteration, step.log_likelihood, done))
         self._history[name] = history
         return made
 

@@ -26,7 +26,7 @@ from treegauge.alignment.alignment import Fit
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
 from treegauge.metrics.breakdowns.counts_by_key import Breakdown, Counts, Key, Places, TableLayout, places_of
-from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, Missed, Node, RepairForest, kind_of_move, kind_of_node
+from treegauge.metrics.breakdowns.repair_forest import KINDS, Gold, MissingBrackets, Node, RepairForest, kind_of_move, kind_of_node
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import f1, ratio
 from treegauge.tables import Cell
@@ -102,14 +102,14 @@ class Move(NamedTuple):
         return (explained - self.steps, explained, -len(self.shifts), nodes[0].start - nodes[-1].end, -nodes[0].start)
 
 
-def best_move(forest: RepairForest, missed: Missed) -> Move | None:
+def best_move(forest: RepairForest, missed: MissingBrackets) -> Move | None:
     """The move that explains most, if any explains something."""
     edges = missed.edges()
     found = (move for node in forest.phrases if node.wrong for move in _moves(node, missed, edges))
     return max(found, key=Move.rank, default=None)
 
 
-def run_of(nodes: list[Node], missed: Missed) -> Run:
+def run_of(nodes: list[Node], missed: MissingBrackets) -> Run:
     """The run of these siblings, with what gold says about a phrase of their own."""
     first, last = nodes[0], nodes[-1]
     gold = missed.find_span(first.start, last.end, ())
@@ -118,7 +118,7 @@ def run_of(nodes: list[Node], missed: Missed) -> Run:
     return Run(nodes, gold, False)
 
 
-def _moves(node: Node, missed: Missed, edges: set[int]) -> Iterator[Move]:
+def _moves(node: Node, missed: MissingBrackets, edges: set[int]) -> Iterator[Move]:
     """The moves whose place explains something, not only the run's own phrase."""
     for side in (_RIGHT, _LEFT):
         for nodes, cut in _runs_inside(node, side, edges):
@@ -146,7 +146,7 @@ def _runs_beside(node: Node, side: int, edges: set[int]) -> Iterator[tuple[list[
             yield siblings[place + 1 : index + 1] if side == _RIGHT else siblings[index:place], cut
 
 
-def _moves_out(node: Node, run: Run, cut: int, side: int, missed: Missed) -> Iterator[Move]:
+def _moves_out(node: Node, run: Run, cut: int, side: int, missed: MissingBrackets) -> Iterator[Move]:
     """Moves of a run out of a node, and out of the wrong nodes above it that share the edge."""
     shifts: tuple[Shift, ...] = ()
     explains = False
@@ -166,7 +166,7 @@ def _moves_out(node: Node, run: Run, cut: int, side: int, missed: Missed) -> Ite
         inner = inner.parent
 
 
-def _moves_into(node: Node, run: Run, cut: int, side: int, missed: Missed, shifts: tuple[Shift, ...]) -> Iterator[Move]:
+def _moves_into(node: Node, run: Run, cut: int, side: int, missed: MissingBrackets, shifts: tuple[Shift, ...]) -> Iterator[Move]:
     """Moves of a run into a node that has it on one side, and further down along that edge."""
     first = node if not shifts else None
     explains = any(shift.becomes != "wrong" for shift in shifts)
@@ -186,7 +186,7 @@ def _moves_into(node: Node, run: Run, cut: int, side: int, missed: Missed, shift
         node = node.children[-1] if side == _RIGHT else node.children[0]
 
 
-def _shift(node: Node, start: int, end: int, twin: Node | None, missed: Missed, before: tuple[Shift, ...]) -> Shift:
+def _shift(node: Node, start: int, end: int, twin: Node | None, missed: MissingBrackets, before: tuple[Shift, ...]) -> Shift:
     """The changes to a wrong node with another span; ``twin`` is the child or parent that then has the same span."""
     claimed = [shift.gold_row for shift in before] if before else ()
     if found := missed.find(start, end, node.label, claimed):
@@ -224,7 +224,7 @@ class Repair(NamedTuple):
     changes: tuple[Change, ...]
 
 
-def repairs(forest: RepairForest, missed: Missed) -> Iterator[Repair]:
+def repairs(forest: RepairForest, missed: MissingBrackets) -> Iterator[Repair]:
     """Repairs until nothing is wrong or missing.
 
     What explains most comes first. A span that only lacks its label is relabelled unless a move explains more than both its
@@ -244,7 +244,7 @@ def repairs(forest: RepairForest, missed: Missed) -> Iterator[Repair]:
             return
 
 
-def _move(forest: RepairForest, missed: Missed, move: Move) -> Iterator[Repair]:
+def _move(forest: RepairForest, missed: MissingBrackets, move: Move) -> Iterator[Repair]:
     """The move itself, then a repair for each node that it leaves with the right span and a wrong label."""
     run, source = move.run.nodes, move.run.nodes[0].parent
     start, end = run[0].start, run[-1].end
@@ -275,7 +275,7 @@ def _move(forest: RepairForest, missed: Missed, move: Move) -> Iterator[Repair]:
 
 
 def _settle(
-    forest: RepairForest, missed: Missed, run: Run, changes: list[Change], gold_rows: list[int], test_rows: list[int]
+    forest: RepairForest, missed: MissingBrackets, run: Run, changes: list[Change], gold_rows: list[int], test_rows: list[int]
 ) -> None:
     """Give a run its own phrase, or take from it one that gold does not have."""
     if run.phrase:
@@ -288,7 +288,7 @@ def _settle(
         test_rows.append(node.row)
 
 
-def _new(forest: RepairForest, missed: Missed, children: list[Node], row: int, gold_rows: list[int]) -> Span:
+def _new(forest: RepairForest, missed: MissingBrackets, children: list[Node], row: int, gold_rows: list[int]) -> Span:
     """A new node for a missing gold bracket over these siblings."""
     gold_rows.append(row)
     return _bracket(forest.wrap(children, missed.take(children[0].start, children[-1].end, row)))
@@ -298,7 +298,7 @@ def _phrase(run: Run) -> str:
     return run.phrase.name if run.phrase else ""
 
 
-def _relabel(forest: RepairForest, missed: Missed) -> Repair | None:
+def _relabel(forest: RepairForest, missed: MissingBrackets) -> Repair | None:
     for node in forest.phrases:
         if node.wrong and (gold := missed.find_span(node.start, node.end, ())):
             missed.take(*node.span, gold.row)
@@ -313,7 +313,7 @@ def _labelled(node: Node, gold: Gold, spurious: tuple[int, ...]) -> Repair:
     return Repair("different label", "relabel", what, *node.span, (gold.row,), spurious, ((before, _bracket(node)),))
 
 
-def _join(forest: RepairForest, missed: Missed) -> Repair | None:
+def _join(forest: RepairForest, missed: MissingBrackets) -> Repair | None:
     """A missing X over X and others: the others belong to that X, so they are moved under a new X above it."""
     for span, gold in missed:
         siblings = forest.run(*span)
@@ -325,7 +325,7 @@ def _join(forest: RepairForest, missed: Missed) -> Repair | None:
     return None
 
 
-def _joined(forest: RepairForest, missed: Missed, siblings: list[Node], gold: Gold, head: Node, run: Run) -> Repair:
+def _joined(forest: RepairForest, missed: MissingBrackets, siblings: list[Node], gold: Gold, head: Node, run: Run) -> Repair:
     start, end = run.nodes[0].start, run.nodes[-1].end
     beside = _neighbours(run.nodes)
     gold_rows: list[int] = []
@@ -345,7 +345,7 @@ def _remove(forest: RepairForest) -> Repair | None:
     return Repair(kind, "remove", node.name, *node.span, (), (node.row,), ((_bracket(node), None),))
 
 
-def _add(forest: RepairForest, missed: Missed) -> Repair | None:
+def _add(forest: RepairForest, missed: MissingBrackets) -> Repair | None:
     """Add the smallest missing bracket; with nothing wrong left, each fits."""
     if not missed:
         return None
@@ -416,7 +416,7 @@ def explain(pair: Pair) -> Iterator[SentenceRepairs]:
             tokens = slice(pair.gold.token_offset[sentence], pair.gold.token_offset[sentence + 1])
             numbers: list[int] = pair.gold.tag[tokens].tolist()
             forest = RepairForest(pair.test, classes, sentence, wrong, [tags[number] for number in numbers])
-            yield SentenceRepairs(sentence, tuple(repairs(forest, Missed(pair.gold, classes, missed))))
+            yield SentenceRepairs(sentence, tuple(repairs(forest, MissingBrackets(pair.gold, classes, missed))))
 
 
 def _rows(brackets: Brackets, sentence: int, chosen: NDArray[np.bool_]) -> Int64:

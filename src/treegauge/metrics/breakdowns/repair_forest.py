@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.brackets import Brackets
 
-__all__ = ["KINDS", "Gold", "Missed", "Node", "RepairForest", "category", "kind_of_move", "kind_of_node"]
+__all__ = ["KINDS", "Gold", "MissingBrackets", "Node", "RepairForest", "category", "kind_of_move", "kind_of_node"]
 
 
 class Node:
@@ -141,7 +141,7 @@ class Gold(NamedTuple):
     row: int
 
 
-class Missed:
+class MissingBrackets:
     """The gold brackets that are still missing, by span."""
 
     def __init__(self, gold: Brackets, classes: NDArray[np.integer], rows: NDArray[np.integer]) -> None:

@@ -20,7 +20,7 @@ from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.printing import ROW, Totals
 from treegauge.metrics.evalb.reading import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
-from treegauge.metrics.plain import DROPPED, FREE, Column, Counted, PlainCounter, TreeSlice, counter
+from treegauge.metrics.plain import DROPPED, FREE, Column, PlainCounter, PlainCounts, TreeSlice, counter
 from treegauge.presets.prm import Parameters
 from treegauge.trees.treebank import Int64
 
@@ -33,7 +33,7 @@ class PlainLines(NamedTuple):
     """Plain sentences that follow each other, the first of them being number ``first``; all of them are valid."""
 
     first: int
-    counted: Counted
+    counted: PlainCounts
 
     def rows(self) -> bytes:
         """Their lines in EVALB's table."""
@@ -129,7 +129,7 @@ class _Blocks:
                 yield from self._in_order(counted, ours, theirs, first)
             first += len(ours)
 
-    def _counted(self, gold: Sequence[bytes], test: Sequence[bytes]) -> Counted | None:
+    def _counted(self, gold: Sequence[bytes], test: Sequence[bytes]) -> PlainCounts | None:
         """The counts of a block; None if it is not plain."""
         ours, theirs = self._scanned(self._names[0], gold), self._scanned(self._names[1], test)
         if ours is None or theirs is None:
@@ -154,7 +154,7 @@ class _Blocks:
         return part if np.array_equal(part.origins[0].line, np.arange(len(lines))) else None
 
     def _in_order(
-        self, counted: Counted, gold: Sequence[bytes], test: Sequence[bytes], first: int
+        self, counted: PlainCounts, gold: Sequence[bytes], test: Sequence[bytes], first: int
     ) -> Iterator[PlainLines | SentenceResult]:
         odd: list[int] = np.flatnonzero(counted.is_odd).tolist()
         done = 0
