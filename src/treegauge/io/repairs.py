@@ -53,7 +53,7 @@ def repair(text: bytes) -> RepairedTree | None:
     """The tree in a text that stands for one sentence; None if there is none.
 
     >>> repair(b"1. (S (NP (N rain)) (VP (V falls))")
-    Repaired(tree=b'(S (NP (N rain)) (VP (V falls)))', start=3, repairs=('numbering', 'closing-added'))
+    RepairedTree(tree=b'(S (NP (N rain)) (VP (V falls)))', start=3, repairs=('numbering', 'closing-added'))
     >>> repair(b"Sure: [S [NP [N rain]]]").tree
     b'(S (NP (N rain)))'
     """

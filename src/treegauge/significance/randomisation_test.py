@@ -69,7 +69,7 @@ def randomisation(
     >>> counts[:, 2:5] = [2, 4, 4]
     >>> better = counts.copy()
     >>> better[:, 2] = 3
-    >>> result = randomisation(Paired.of(Parseval(), [counts, better]))
+    >>> result = randomisation(PairedColumns.of(Parseval(), [counts, better]))
     >>> result.exact, result.p[result.names.index(("parseval", "recall"))].item()
     (True, 0.25)
     """

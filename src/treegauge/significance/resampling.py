@@ -140,7 +140,7 @@ class PairedColumns:
     >>> from treegauge.metrics.parseval import Parseval
     >>> counts = np.zeros((2, len(Parseval.columns)))
     >>> counts[:, 2:5] = [[3, 4, 4], [1, 2, 4]]
-    >>> paired = Paired.of(Parseval(), [counts, counts])
+    >>> paired = PairedColumns.of(Parseval(), [counts, counts])
     >>> paired.rates_of(paired.total(0))[0, paired.names.index(("parseval", "recall"))].round(3).item()
     0.667
     """

@@ -255,7 +255,7 @@ class _Piece(NamedTuple):
 def weave(tree: Tree) -> Tree:
     """The tree that a placed tree stands for, words in the order of their places, which need not be next to each other.
 
-    >>> tree = Tree("S", [Tree("A", [Placed("a", 0), Placed("c", 7)]), Placed("b", 3)])
+    >>> tree = Tree("S", [Tree("A", [PlacedWord("a", 0), PlacedWord("c", 7)]), PlacedWord("b", 3)])
     >>> print(weave(tree))
     (S (A 0=a 2=c) 1=b)
     """
