@@ -122,6 +122,7 @@ def test_one_file_of_four_columns_is_as_two_files(tmp_path: Path) -> None:
     assert chunks_score("gold.txt", "test.txt", folder=tmp_path).stdout == done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("perl") is None, reason="there is no perl")
 def test_sixty_random_files_are_scored_as_by_the_perl_script(seqeval_tests: Path) -> None:
     for seed in range(60, 120):
