@@ -13,7 +13,7 @@ from typing import Any
 from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.classical import Binomial, Cells, McNemar, RealTest, SignTest
 from treegauge.significance.resampling import Name
-from treegauge.tables import Table, plain
+from treegauge.tables import Table, number_of, plain
 
 __all__ = ["ALPHA", "BracketTests", "Comparison", "Difference", "Group", "PairOfSystems", "Rate"]
 
@@ -147,6 +147,9 @@ class Comparison:
 
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self.tables()), self.signature])
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.systems)}: {number_of(self.groups[0].sentences, 'sentence')}, {self.rounds} rounds>"
 
     def _repr_html_(self) -> str:
         return "".join(table.as_html() for table in self.tables())
