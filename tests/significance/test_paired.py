@@ -66,7 +66,7 @@ def test_many_sums_at_once(rows_of: dict[str, list[NDArray[np.object_]]], name: 
 def test_leaving_one_out(rows_of: dict[str, list[NDArray[np.object_]]], name: str) -> None:
     metric = find_metric(name)
     paired = PairedColumns.of(metric, rows_of[name])
-    found = np.stack([paired.leave_one_out(1, rate) for rate in range(len(paired.names))], axis=1)
+    found = paired.leave_one_out(1, range(len(paired.names)))
     for left_out in (0, 7, len(paired) - 1):
         expected = metric.rates(total_of(np.delete(rows_of[name][1], left_out, axis=0)))
         for (_, rate), value in zip(paired.names, found[left_out], strict=True):

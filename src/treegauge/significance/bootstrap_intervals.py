@@ -8,7 +8,7 @@ differences between parsers the percentile interval came closer to its nominal c
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -46,21 +46,24 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The rates of each system in each bootstrap sample: ``samples[system]`` is (rounds, names)."""
+    """The rates of each system in each bootstrap sample: ``samples[system]`` is (rounds, names).
+
+    Intervals and effect sizes are those of the ``chosen`` rates.
+    """
 
     paired: PairedColumns
     samples: tuple[Floats, ...]
     seed: int
+    chosen: tuple[Name, ...]
 
     @cached_property
-    def _leave_one_out(self) -> dict[tuple[int, int], Floats]:
-        """The rates without each sentence in turn, by system and rate: only those that were asked for, as they are many."""
-        return {}
+    def _leave_one_out(self) -> tuple[Floats, ...]:
+        """For each system the chosen rates without each sentence in turn; others are not held, as sentences may be many."""
+        places = [self.paired.names.index(name) for name in self.chosen]
+        return tuple(self.paired.leave_one_out(system, places) for system in range(len(self.samples)))
 
-    def _without_one(self, system: int, rate: int) -> Floats:
-        if (system, rate) not in self._leave_one_out:
-            self._leave_one_out[system, rate] = self.paired.leave_one_out(system, rate)
-        return self._leave_one_out[system, rate]
+    def _without_one(self, system: int, name: Name) -> Floats:
+        return self._leave_one_out[system][:, self.chosen.index(name)]
 
     @cached_property
     def observed(self) -> tuple[Floats, ...]:
@@ -70,7 +73,7 @@ class Bootstrap:
     def of_rate(self, system: int, name: Name, *, level: float = 0.95, method: str = "percentile") -> Interval:
         """The interval of one system's rate."""
         column = self.paired.names.index(name)
-        without_one = self._without_one(system, column)
+        without_one = self._without_one(system, name)
         return interval(
             float(self.observed[system][column]), self.samples[system][:, column], without_one, level=level, method=method
         )
@@ -80,7 +83,7 @@ class Bootstrap:
         column = self.paired.names.index(name)
         observed = float(self.observed[b][column] - self.observed[a][column])
         samples = self.samples[b][:, column] - self.samples[a][:, column]
-        without_one = self._without_one(b, column) - self._without_one(a, column)
+        without_one = self._without_one(b, name) - self._without_one(a, name)
         return interval(observed, samples, without_one, level=level, method=method)
 
     def effect_size(self, a: int, b: int, name: Name) -> float:
@@ -92,7 +95,7 @@ class Bootstrap:
         column = self.paired.names.index(name)
         n = len(self.paired)
         observed = float(self.observed[b][column] - self.observed[a][column])
-        without_one = self._without_one(b, column) - self._without_one(a, column)
+        without_one = self._without_one(b, name) - self._without_one(a, name)
         if n < 2:
             return float("nan")
         deviation = float(np.std(n * observed - (n - 1) * without_one, ddof=1))
@@ -109,8 +112,12 @@ def bootstrap(
     seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
+    chosen: Sequence[Name] | None = None,
 ) -> Bootstrap:
-    """Draw ``rounds`` samples of the sentences and rate every system on each; ``progress`` is told how many have been done."""
+    """Draw ``rounds`` samples of the sentences and rate every system on each; ``progress`` is told how many have been done.
+
+    ``chosen`` are the rates that will be asked for; all of them if it is not given.
+    """
     if not len(paired):
         raise UsageError("there are no sentences to draw from")
     drawing = _Drawing(*_distinct_columns(paired), paired.rates_of, rounds, seed)
@@ -119,7 +126,9 @@ def bootstrap(
         for system, blocks in enumerate(drawn):
             samples[system] += blocks
         progress(sum(map(len, drawn[0])))
-    return Bootstrap(paired, tuple(np.concatenate(blocks) for blocks in samples), seed)
+    return Bootstrap(
+        paired, tuple(np.concatenate(blocks) for blocks in samples), seed, tuple(paired.names if chosen is None else chosen)
+    )
 
 
 class _Drawing(NamedTuple):

@@ -384,7 +384,7 @@ class _Tests:
         """
         options, systems = self.options, self.table.systems
         how = _How(rounds=options.rounds, seed=options.seed, progress=self.progress, engine=self.engine)
-        drawn = bootstrap(paired, **how)
+        drawn = bootstrap(paired, **how, chosen=names)
         values = [paired.sentence_rates(system, names) for system in range(len(systems))]
         exact = self._exact_rates(names, sentences, scored_as or {})
         numbers = list(itertools.combinations(range(len(systems)), 2))

@@ -200,8 +200,8 @@ class PairedColumns:
         """Some of the sentences."""
         return PairedColumns(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
 
-    def leave_one_out(self, system: int, rate: int) -> Floats:
-        """One rate of one system without each of the sentences in turn.
+    def leave_one_out(self, system: int, rates: Sequence[int]) -> Floats:
+        """Some of the rates of one system, by their places, without each of the sentences in turn.
 
         Sums of what stands before and after a sentence, not the total minus it: in fragment counts one sentence may outweigh all
         others together.
@@ -212,14 +212,14 @@ class PairedColumns:
         for number in reversed(range(len(firsts))):
             after[number] = _running_sums(after[number + 1], columns[firsts[number] : firsts[number] + _SENTENCES][::-1])[-1]
         before = np.zeros(columns.shape[1])
-        rates: list[Floats] = []
+        found = np.empty((len(columns), len(rates)))
         for number, first in enumerate(firsts):
             block = columns[first : first + _SENTENCES]
             sums = _running_sums(before, block)
             others = sums[:-1] + _running_sums(after[number + 1], block[::-1])[::-1][1:]
-            rates.append(self.rates_of(others)[:, rate])
+            found[first : first + len(block)] = self.rates_of(others)[:, list(rates)]
             before = sums[-1]
-        return np.concatenate(rates) if rates else np.zeros(0)
+        return found
 
 
 def _running_sums(start: Floats, rows: Floats) -> Floats:
