@@ -31,6 +31,7 @@ __all__ = [
     "module_of",
     "numbers_to",
     "outside",
+    "root_posteriors",
     "transposed",
     "windows",
     "zeros",
@@ -246,20 +247,26 @@ class _Gradient:
     by_last: Array
 
 
-def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> DensePosteriors:
-    """The posteriors of everything, those of a sentence times its ``weight``; 0 where log Z is -inf."""
-    xp = module_of(c.words)
-    B, n, _ = c.words.shape
-    rows = numbers_to(c.words, B)
-    numbers = c.chart[rows, 0, lengths]
+def root_posteriors(chart: Array, roots: Array, lengths: Array, weight: Array | None) -> tuple[Array, Array]:
+    """The posteriors (B, N) of the roots, times each sentence's ``weight``, and the same over the root's inside numbers."""
+    xp = module_of(chart)
+    numbers = chart[numbers_to(chart, len(chart)), 0, lengths]
     share = numbers * xp.exp(roots - at_least(xp.amax(roots, -1), NEVER)[:, None])
-    smallest, largest = limits(share)
+    smallest = limits(share)[0]
     share = share / at_least(share.sum(-1), smallest)[:, None]
     if weight is not None:
         share = share * weight[:, None]
+    return share, share / at_least(numbers, smallest)
+
+
+def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> DensePosteriors:
+    """The posteriors of everything, those of a sentence times its ``weight``; 0 where log Z is -inf."""
+    B, n, _ = c.words.shape
+    share, of_numbers = root_posteriors(c.chart, roots, lengths, weight)
+    largest = limits(share)[1]
     like = (c.chart, c.ends, c.words, rules.both, rules.words, c.by_first, c.by_last)
     back = _Gradient(*(None if x is None else zeros(c.words, tuple(x.shape)) for x in like))
-    back.chart[rows, 0, lengths] = share / at_least(numbers, smallest)
+    back.chart[numbers_to(c.words, B), 0, lengths] = of_numbers
     widths = range(n, 1, -1)
     if c.products is not None:
         _back_by_triton(c, rules, back)

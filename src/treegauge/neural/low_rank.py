@@ -23,7 +23,19 @@ import numpy as np
 
 from treegauge.errors import UsageError
 from treegauge.neural.backend import Array, as_numpy, in_gradient_mode, is_tensor
-from treegauge.neural.dense import NEVER, at_least, at_most, diagonal, limits, module_of, numbers_to, transposed, windows, zeros
+from treegauge.neural.dense import (
+    NEVER,
+    at_least,
+    at_most,
+    diagonal,
+    limits,
+    module_of,
+    numbers_to,
+    root_posteriors,
+    transposed,
+    windows,
+    zeros,
+)
 from treegauge.neural.pcfg import GrammarBatch, of_one_type
 
 if TYPE_CHECKING:
@@ -228,15 +240,10 @@ def _outside(c: _Inside, root: Array, lengths: Array, weight: Array | None = Non
     """The posteriors of everything, those of a sentence times its ``weight``; 0 where log Z is -inf."""
     xp = module_of(c.chart)
     B, n = c.words.shape[:2]
-    rows = numbers_to(c.chart, B)
-    numbers = c.chart[rows, 0, lengths]
-    share = numbers * xp.exp(root - at_least(xp.amax(root, -1), NEVER)[:, None])
-    smallest, largest = limits(share)
-    share = share / at_least(share.sum(-1), smallest)[:, None]
-    if weight is not None:
-        share = share * weight[:, None]
+    share, of_numbers = root_posteriors(c.chart, root, lengths, weight)
+    largest = limits(share)[1]
     given, to_left, to_right = (zeros(c.chart, tuple(x.shape)) for x in (c.chart, c.left, c.right))
-    given[rows, 0, lengths] = share / at_least(numbers, smallest)
+    given[numbers_to(c.chart, B), 0, lengths] = of_numbers
     counts = [zeros(c.chart, tuple(x.shape)) for x in (c.U, *c.V, *c.W)]
 
     def add(number: int, product: Array) -> None:
