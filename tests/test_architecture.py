@@ -176,3 +176,12 @@ def test_no_name_is_a_module_and_a_function_of_one_package() -> None:
         exported = getattr(import_module(package), "__all__", ())
         found += [f"{package}.{name}" for name in exported if name in modules and callable(getattr(import_module(package), name))]
     assert not found
+
+
+def test_the_page_lists_every_folder_in_the_order_of_the_layers() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text("utf-8")
+    rows = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
+    named = [name.strip().strip("`") for row in rows for name in row.split(",")]
+    assert set(named) == {path.stem for path in PACKAGE.iterdir() if path.suffix in (".py", "") and not path.name.startswith("_")}
+    levels = [LEVEL[name] for name in named if name not in ("data", "testing")]
+    assert levels == sorted(levels)
