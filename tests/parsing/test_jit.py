@@ -1,6 +1,10 @@
 """Where compiled kernels are kept."""
 
+import os
+import subprocess
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
@@ -80,3 +84,34 @@ def test_kernels_that_nobody_used_for_a_month_are_removed(package: Path) -> None
 
 def _twice(x: int) -> int:
     return 2 * x
+
+
+def test_processes_that_need_one_kernel_compile_it_once(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "import numpy as np\nfrom treegauge.parsing.jit import kernel\n\n@kernel\ndef total(x):\n    return np.sort(x).sum()\n\n"
+        "assert total(np.arange(4.0)) == 6\nprint(sum(total.stats.cache_misses.values()))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(tmp_path / "program.py")]
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert sorted(process.communicate()[0].strip() for process in started) == ["0", "0", "1"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
+def test_a_lock_is_waited_for_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "kernel.lock")
+    first = jit._locked(path)
+    assert first is not None
+    said: list[str] = []
+    with ThreadPoolExecutor(1) as pool, jit.when_compiling(lambda: said.append("waits")):
+        second = pool.submit(jit._locked, path)
+        with pytest.raises(TimeoutError):
+            second.result(0.1)
+        assert said == ["waits"]
+        os.close(first)
+        held = second.result()
+    assert held is not None
+    monkeypatch.setattr(jit, "_LONGEST_WAIT", 0.1)
+    assert jit._locked(path) is None
+    os.close(held)
+    assert jit._locked(str(tmp_path / "no-such-folder" / "kernel.lock")) is None

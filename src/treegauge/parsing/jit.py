@@ -54,13 +54,33 @@ class _SealedFiles(_caching.IndexDataCacheFile):
 
     Numba takes what it finds for whole, and machine code that is not can end the process. A file that is not as it was written is
     removed, and then is one that was never there. Storing is a convenience: a full disk does not stop the run.
+
+    Of several processes that need a kernel at the same time one compiles it and the others wait for it.
     """
+
+    _lock: int | None = None
+
+    def load(self, key: Any) -> Any:
+        found = _caching.IndexDataCacheFile.load(self, key)
+        if found is None and self._lock is None:
+            self._lock = _locked(f"{self._index_path}.lock")
+            found = _caching.IndexDataCacheFile.load(self, key)
+            if found is not None:
+                self._unlock()
+        return found
 
     def save(self, key: Any, data: Any) -> None:
         try:
             _caching.IndexDataCacheFile.save(self, key, data)
         except OSError:
             return
+        finally:
+            self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _load_index(self) -> dict[Any, Any]:
         found = self._unsealed(self._index_path)
@@ -99,6 +119,41 @@ class _SealedFiles(_caching.IndexDataCacheFile):
 
 
 _SEAL = hashlib.sha256().digest_size
+_LONGEST_WAIT = 120.0
+"""The seconds after which a process no longer waits for another's kernel, and compiles its own: the other may have been stopped."""
+
+
+def _locked(path: str) -> int | None:
+    """The descriptor of a file, locked as soon as no other process has it locked; None where files cannot be locked, or after a
+    long wait."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    def lock() -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:
+        return None
+    try:
+        if lock():
+            return file
+        with _event.trigger_event("numba:compile"):
+            end = time.monotonic() + _LONGEST_WAIT
+            while time.monotonic() < end:
+                time.sleep(0.02)
+                if lock():
+                    return file
+    except OSError:  # a file system without locks
+        pass
+    os.close(file)
+    return None
 
 
 def kernel(function: Function) -> Function:
