@@ -58,7 +58,7 @@ def command(jobs: int, output: str) -> None:
 
 def _show_difference(sweep: Sweep) -> None:
     """A short sentence on which Viterbi and the setting for recall part."""
-    from treegauge.parsing.tuning import VITERBI
+    from treegauge.parsing.decoding_settings import VITERBI
 
     setting = sweep.best("recall")
     for gold, viterbi, other in zip(sweep.gold, sweep.trees[VITERBI], sweep.trees[setting], strict=True):
@@ -83,7 +83,7 @@ def _why_alike(matrix: Matrix) -> str:
 
 def _write_report(sweep: Sweep, output: str) -> None:
     """The report on Viterbi and the setting for F1, or where that is Viterbi the one with the best recall."""
-    from treegauge.parsing.tuning import VITERBI
+    from treegauge.parsing.decoding_settings import VITERBI
     from treegauge.reports import reporting
 
     setting = sweep.chosen.best["f1"]

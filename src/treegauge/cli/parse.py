@@ -22,6 +22,7 @@ from treegauge.cli._options import jobs_option, naming_input_option, number_of_j
 from treegauge.engines import Engine
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.parsing.decoding_settings import CRITERIA, VITERBI, from_notes
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, Kind, read_sentences
 from treegauge.parsing.jit import report_compiling, when_compiling
@@ -31,7 +32,6 @@ from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.pruning import THRESHOLD, search_error
 from treegauge.parsing.shards import ParseJob, ParseRecord, SentenceBlock, parse_block, parse_record, sentence_blocks
 from treegauge.parsing.span_weights import read_weights
-from treegauge.parsing.tuning import CRITERIA, VITERBI, from_notes
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:

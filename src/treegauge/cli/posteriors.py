@@ -195,8 +195,8 @@ def _calibration(
     given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, bins: bool, longest: int | None,
     svg: Path | None, form: str,
 ) -> None:  # fmt: skip
+    from treegauge.parsing.decoding_settings import VITERBI, from_notes
     from treegauge.parsing.reliability import calibrate, draw_calibration
-    from treegauge.parsing.tuning import VITERBI, from_notes
 
     clean = pipeline("traces,functions,root")
     kept = [tree for tree in map(clean, read(path, options)) if tree is not None and 0 < tree.width <= (longest or tree.width)]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
 from treegauge.errors import GrammarError, ModelError
-from treegauge.grammar.counting import Statistics, induce, statistics
-from treegauge.grammar.grammar_text import read_text, write_nltk, write_text
-from treegauge.grammar.model import Model, load_model, save_model, shipped_model
-from treegauge.grammar.pcfg import PCFG, TOLERANCE, Rule
-from treegauge.grammar.training import TrainedGrammar, train
+
+if TYPE_CHECKING:
+    from treegauge.grammar.counting import Statistics, induce, statistics
+    from treegauge.grammar.grammar_text import read_text, write_nltk, write_text
+    from treegauge.grammar.model import Model, load_model, save_model, shipped_model
+    from treegauge.grammar.pcfg import PCFG, TOLERANCE, Rule
+    from treegauge.grammar.training import TrainedGrammar, train
 
 __all__ = [
     "PCFG",
@@ -28,3 +33,14 @@ __all__ = [
     "write_nltk",
     "write_text",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "counting": ("Statistics", "induce", "statistics"),
+        "grammar_text": ("read_text", "write_nltk", "write_text"),
+        "model": ("Model", "load_model", "save_model", "shipped_model"),
+        "pcfg": ("PCFG", "TOLERANCE", "Rule"),
+        "training": ("TrainedGrammar", "train"),
+    },
+)

@@ -5,61 +5,66 @@ A transform that may leave nothing of a tree returns ``None`` then. Transforms t
 
 from __future__ import annotations
 
-from treegauge.normalise.continuous import GapCounts, attach_punctuation, count_gaps, merge_nodes, raise_nodes, split_nodes
-from treegauge.normalise.heads import (
-    HEAD_RULES,
-    HeadRules,
-    complements,
-    head_index,
-    head_positions,
-    head_rules,
-    head_tag,
-    head_word,
-)
-from treegauge.normalise.labels import (
-    ROOT_LABELS,
-    add_root,
-    base_label,
-    evalb_label,
-    function_tags,
-    relabel,
-    remove_added_root,
-    remove_redundant,
-    remove_root,
-    split_features,
-    strip_features,
-    strip_functions,
-)
-from treegauge.normalise.markovisation import (
-    annotate_parents,
-    binarise,
-    binarise_goodman,
-    mh,
-    mrl,
-    remove_parents,
-    unbinarise,
-    unbinarise_goodman,
-    unmh,
-    unmrl,
-)
-from treegauge.normalise.pipelines import Pipeline, pipeline
-from treegauge.normalise.pruning import (
-    PUNCTUATION,
-    TRACE_TAGS,
-    apply_preset,
-    chain_labels,
-    collapse_unaries,
-    drop_double,
-    drop_empty,
-    drop_one_word,
-    drop_punctuation,
-    expand_unaries,
-    hogenhout,
-    keep_short,
-    remove_traces,
-    sentence_length,
-)
-from treegauge.normalise.steps import STEPS
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treegauge.normalise.continuous import GapCounts, attach_punctuation, count_gaps, merge_nodes, raise_nodes, split_nodes
+    from treegauge.normalise.heads import (
+        HEAD_RULES,
+        HeadRules,
+        complements,
+        head_index,
+        head_positions,
+        head_rules,
+        head_tag,
+        head_word,
+    )
+    from treegauge.normalise.labels import (
+        ROOT_LABELS,
+        add_root,
+        base_label,
+        evalb_label,
+        function_tags,
+        relabel,
+        remove_added_root,
+        remove_redundant,
+        remove_root,
+        split_features,
+        strip_features,
+        strip_functions,
+    )
+    from treegauge.normalise.markovisation import (
+        annotate_parents,
+        binarise,
+        binarise_goodman,
+        mh,
+        mrl,
+        remove_parents,
+        unbinarise,
+        unbinarise_goodman,
+        unmh,
+        unmrl,
+    )
+    from treegauge.normalise.pipelines import Pipeline, pipeline
+    from treegauge.normalise.pruning import (
+        PUNCTUATION,
+        TRACE_TAGS,
+        apply_preset,
+        chain_labels,
+        collapse_unaries,
+        drop_double,
+        drop_empty,
+        drop_one_word,
+        drop_punctuation,
+        expand_unaries,
+        hogenhout,
+        keep_short,
+        remove_traces,
+        sentence_length,
+    )
+    from treegauge.normalise.steps import STEPS
 
 __all__ = [
     "HEAD_RULES",
@@ -116,3 +121,55 @@ __all__ = [
     "unmh",
     "unmrl",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "continuous": ("GapCounts", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"),
+        "heads": ("HEAD_RULES", "HeadRules", "complements", "head_index", "head_positions", "head_rules", "head_tag", "head_word"),
+        "labels": (
+            "ROOT_LABELS",
+            "add_root",
+            "base_label",
+            "evalb_label",
+            "function_tags",
+            "relabel",
+            "remove_added_root",
+            "remove_redundant",
+            "remove_root",
+            "split_features",
+            "strip_features",
+            "strip_functions",
+        ),
+        "markovisation": (
+            "annotate_parents",
+            "binarise",
+            "binarise_goodman",
+            "mh",
+            "mrl",
+            "remove_parents",
+            "unbinarise",
+            "unbinarise_goodman",
+            "unmh",
+            "unmrl",
+        ),
+        "pipelines": ("Pipeline", "pipeline"),
+        "pruning": (
+            "PUNCTUATION",
+            "TRACE_TAGS",
+            "apply_preset",
+            "chain_labels",
+            "collapse_unaries",
+            "drop_double",
+            "drop_empty",
+            "drop_one_word",
+            "drop_punctuation",
+            "expand_unaries",
+            "hogenhout",
+            "keep_short",
+            "remove_traces",
+            "sentence_length",
+        ),
+        "steps": ("STEPS",),
+    },
+)

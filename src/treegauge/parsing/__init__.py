@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
 from treegauge.errors import NoParse, TooLong
-from treegauge.parsing.chart_files import read_charts, write_charts
-from treegauge.parsing.chart_table import ChartEntry, ChartTable
-from treegauge.parsing.derivations import Best
-from treegauge.parsing.expected import ExpectedRates, expected_rates
-from treegauge.parsing.forest import Forest, Parse
-from treegauge.parsing.input import read_sentences, tokenise
-from treegauge.parsing.objectives import OBJECTIVES, Objective, consensus
-from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
-from treegauge.parsing.posteriors import AnchoredRule, Constituent, Frame, Link
-from treegauge.parsing.reliability import Calibration, calibrate
-from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
-from treegauge.parsing.span_weights import read_weights
-from treegauge.parsing.tuning import TuningResult, tune
+
+if TYPE_CHECKING:
+    from treegauge.parsing.chart_files import read_charts, write_charts
+    from treegauge.parsing.chart_table import ChartEntry, ChartTable
+    from treegauge.parsing.derivations import Best
+    from treegauge.parsing.expected import ExpectedRates, expected_rates
+    from treegauge.parsing.forest import Forest, Parse
+    from treegauge.parsing.input import read_sentences, tokenise
+    from treegauge.parsing.objectives import OBJECTIVES, Objective, consensus
+    from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
+    from treegauge.parsing.posteriors import AnchoredRule, Constituent, Frame, Link
+    from treegauge.parsing.reliability import Calibration, calibrate
+    from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
+    from treegauge.parsing.span_weights import read_weights
+    from treegauge.parsing.tuning import TuningResult, tune
 
 __all__ = [
     "OBJECTIVES",
@@ -53,3 +58,22 @@ __all__ = [
     "tune",
     "write_charts",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "chart_files": ("read_charts", "write_charts"),
+        "chart_table": ("ChartEntry", "ChartTable"),
+        "derivations": ("Best",),
+        "expected": ("ExpectedRates", "expected_rates"),
+        "forest": ("Forest", "Parse"),
+        "input": ("read_sentences", "tokenise"),
+        "objectives": ("OBJECTIVES", "Objective", "consensus"),
+        "parser": ("ParsedSentence", "Parser", "Sentence", "fallback"),
+        "posteriors": ("AnchoredRule", "Constituent", "Frame", "Link"),
+        "reliability": ("Calibration", "calibrate"),
+        "span_charts": ("Confidence", "Marginals", "SpanChart", "decode", "marginals"),
+        "span_weights": ("read_weights",),
+        "tuning": ("TuningResult", "tune"),
+    },
+)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
-from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.jit import Floats, Ints, helper, kernel
 from treegauge.parsing.layout import Chart, Leaves, find
 from treegauge.parsing.semirings import LOG_SUM, MAX, SUM, zero_of
 from treegauge.trees.tree import Child, Tree
@@ -55,7 +55,7 @@ class Alternatives(NamedTuple):
     value: Floats
 
 
-@kernel
+@helper
 def count_alternatives(grid: Grid, s: int, t: int, X: int) -> int:
     """An upper bound for the number of alternatives of a node."""
     size = 1 + len(grid.unary.parent)
@@ -70,8 +70,8 @@ def count_alternatives(grid: Grid, s: int, t: int, X: int) -> int:
     return size
 
 
-@kernel
-def alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternatives:
+@helper
+def find_alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternatives:
     """All ways to derive X over [s, t) and their values: the word itself, binary rules in the grammar's order, unary
     rules."""
     zero, n_symbols = zero_of(mode), len(grid.binary.left_id)
@@ -114,6 +114,12 @@ def alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternatives:
 
 
 @kernel
+def alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternatives:
+    """:func:`find_alternatives` for Python."""
+    return find_alternatives(mode, grid, s, t, X)
+
+
+@helper
 def push_children(grid: Grid, step: int, s: int, r: int, t: int, stack: Ints, depth: int) -> int:
     """Put the children of a step on the stack, left one on top; the new depth."""
     n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
@@ -128,22 +134,29 @@ def push_children(grid: Grid, step: int, s: int, r: int, t: int, stack: Ints, de
     return depth
 
 
-@kernel
+@helper
+def largest(values: Floats) -> float:
+    # A loop: Numba takes long to compile ``max`` of an array.
+    best = -np.inf
+    for value in values:
+        best = max(best, value)
+    return best
+
+
+@helper
 def first_of_best(found: Alternatives) -> int:
     """The best alternative; among equals the one with the first split, then the first rule."""
-    best = found.value.max()
-    chosen = -1
+    best, chosen = largest(found.value), -1
     for i in range(len(found.value)):
         if found.value[i] >= best - TIE and (chosen < 0 or found.split[i] < found.split[chosen]):
             chosen = i
     return chosen
 
 
-@kernel
+@helper
 def draw_alternative(mode: int, found: Alternatives, u: float) -> int:
     """The alternative at the point u in [0, 1) of their total."""
-    total = 0.0
-    high = found.value.max()
+    total, high = 0.0, largest(found.value)
     for value in found.value:
         total += np.exp(value - high) if mode == LOG_SUM else value
     reached = 0.0
@@ -164,11 +177,12 @@ def derive(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random
     while depth > 0:
         depth -= 1
         s, t, X = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        found = alternatives(mode, grid, s, t, X)
+        found = find_alternatives(mode, grid, s, t, X)
         i = draw_alternative(mode, found, rng.random()) if draw else first_of_best(found)
         if size == len(steps):
             bigger = np.empty(2 * size, np.int64)
-            bigger[:size] = steps
+            for k in range(size):
+                bigger[k] = steps[k]
             steps = bigger
         steps[size] = found.step[i]
         size += 1

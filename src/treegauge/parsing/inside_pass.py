@@ -7,24 +7,24 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryRules
-from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
+from treegauge.parsing.jit import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.parsing.layout import Chart, Leaves, Limit, RuleWeights
 from treegauge.parsing.semirings import LARGEST, MAX, SMALLEST, SUM, dot, one_of, plus, times, zero_of
 
 __all__ = ["grow", "inside"]
 
 
-@kernel
+@helper
 def grow(values: Floats, size: int) -> Floats:
     """``values`` with room for ``size``, at least doubled."""
-    # A loop, here and below, where a slice would do: Numba takes seconds to compile one.
+    # A loop, here and in other kernels, where a slice would do: Numba takes seconds to compile one.
     bigger = np.empty(max(size, 2 * len(values)), values.dtype)
     for i in range(len(values)):
         bigger[i] = values[i]
     return bigger
 
 
-@kernel
+@helper
 def grow_rows(rows: Floats) -> Floats:
     """Twice as many rows, the old ones first."""
     bigger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
     count: Ints
 
 
-@kernel
+@helper
 def scratch(n_symbols: int) -> Scratch:
     return Scratch(np.zeros(n_symbols, np.bool_), np.empty(n_symbols, np.int32), np.empty(n_symbols), np.zeros(1, np.int64))
 
@@ -138,6 +138,15 @@ def is_allowed(limit: Limit, s: int, t: int, X: int) -> bool:
 
 
 @inline
+def all_have_groups(limit: Limit) -> bool:
+    """Whether every symbol has a group."""
+    lowest = 0
+    for k in limit.group:
+        lowest = min(lowest, k)
+    return lowest == 0
+
+
+@inline
 def any_allowed(limit: Limit, s: int, t: int) -> bool:
     """Whether symbols of some group may stand over [s, t)."""
     found = False
@@ -195,7 +204,7 @@ def fill_chart(
     n_left_rows, n_right_rows = 0, 0
     cell, held = scratch(n_symbols), scratch(n_symbols)
     # Where every symbol has a group, a span that is closed to all groups need not be looked at.
-    limited = limit.allowed.size > 0 and limit.group.min() >= 0
+    limited = limit.allowed.size > 0 and all_have_groups(limit)
     d, low, high = 0, np.inf, -np.inf
     for d in range(1, n + 1):
         low, high = np.inf, -np.inf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
 import os
 import pickle
 import shutil
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 
 import treegauge
 
-__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "inline", "kernel", "report_compiling", "when_compiling"]
+__all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "helper", "inline", "kernel", "report_compiling", "when_compiling"]
 
 Floats = Any
 """An array of float64 inside a kernel. There an index gives a number, which NumPy's types cannot promise."""
@@ -32,6 +33,7 @@ Bools = Any
 _numba: Any = importlib.import_module("numba")
 _event: Any = importlib.import_module("numba.core.event")
 _caching: Any = importlib.import_module("numba.core.caching")
+_runtime: Any = importlib.import_module("numba.core.runtime")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {
@@ -43,6 +45,22 @@ _OPTIONS: dict[str, Any] = {
 _PACKAGE = Path(treegauge.__file__).parent
 _RULES = ("grammar/binarisation.py", "grammar/latent/grammar.py", "grammar/latent/lexicon.py", "grammar/latent/rows.py")
 """The modules without kernels whose types kernels know."""
+
+
+def _import_without_scipy() -> None:
+    """Import Numba's functions of arrays, which all kernels need, without SciPy: only to see whether it is there, they import its
+    linear algebra, which takes nearly as long as all of Numba."""
+    linalg: Any = importlib.import_module("numba.np.linalg")
+    if importlib.util.find_spec("scipy") is None or not hasattr(linalg, "ensure_blas"):
+        return
+    find_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = find_blas
+
+
+_import_without_scipy()
 
 
 class DamagedKernelCache(UserWarning):
@@ -156,27 +174,44 @@ def _locked(path: str) -> int | None:
     return None
 
 
+class _KernelCache(_caching.FunctionCache):
+    """The stored machine code of one kernel, by the types of its arguments."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        _caching.FunctionCache.__init__(self, function)
+        sealed = _SealedFiles.__new__(_SealedFiles)
+        sealed.__dict__.update(self._cache_file.__dict__)
+        self._cache_file = sealed
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load machine code without all that compiling needs, which takes Numba longer to import than the code itself."""
+        _runtime.rtsys.initialize(target_context)
+        return self._load_overload(sig, target_context)
+
+
 def kernel(function: Function) -> Function:
     """``function`` compiled on first use, without the interpreter lock, and cached on disk where a folder can be
     written."""
+    compiled = _numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
     folder = _folder()
-    if folder is None:
-        return _numba.njit(**_OPTIONS)(function)
-    before, _numba.config.CACHE_DIR = _numba.config.CACHE_DIR, folder
-    try:
-        compiled = _numba.njit(cache=True, **_OPTIONS)(function)
-    finally:
-        _numba.config.CACHE_DIR = before
-    files = compiled._cache._cache_file
-    sealed = _SealedFiles.__new__(_SealedFiles)
-    sealed.__dict__.update(files.__dict__)
-    compiled._cache._cache_file = sealed
+    if folder is not None:
+        before, _numba.config.CACHE_DIR = _numba.config.CACHE_DIR, folder
+        try:
+            compiled._cache = _KernelCache(function)
+        finally:
+            _numba.config.CACHE_DIR = before
     return compiled
 
 
 def inline(function: Function) -> Function:
     """``function`` inlined into the kernels that call it, so that constant arguments stay constants."""
     return _numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+def helper(function: Function) -> Function:
+    """``function`` compiled with the kernels that call it. Python cannot call it, and what unpacks Python's arguments, which takes
+    long to compile where they are tuples of many arrays, is not made."""
+    return _numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 @cache

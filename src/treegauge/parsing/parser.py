@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from treegauge.errors import MismatchError, TooLong, UsageError
 from treegauge.grammar.pcfg import PCFG
-from treegauge.normalise import expand_unaries
+from treegauge.normalise.pruning import expand_unaries
 from treegauge.parsing.chart import Tags
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.expected import ExpectedCounts, expected_counts

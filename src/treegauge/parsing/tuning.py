@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.training import train_counted
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_trees
 from treegauge.normalise import pipeline
+from treegauge.parsing.decoding_settings import CRITERIA, VITERBI, DecodingSetting, from_notes
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.reliability import BINS, Reliability, reliability_bins
 from treegauge.parsing.span_charts import SpanChart
@@ -34,6 +35,7 @@ from treegauge.trees.tree import Tree
 
 __all__ = [
     "CRITERIA",
+    "VITERBI",
     "DecodingSetting",
     "Setting",
     "TunedDecoding",
@@ -50,27 +52,9 @@ __all__ = [
     "tuning_sentences",
 ]
 
-CRITERIA = {"f1": "f1", "exact": "exact_match", "recall": "recall", "precision": "precision"}
-"""The purposes of a setting, and the rate that measures each."""
 MOST_SENTENCES, MOST_WORDS, LEAST_TREES = 500, 40, 50
 
 
-class DecodingSetting(NamedTuple):
-    """An objective with its lam, if it takes one."""
-
-    objective: str
-    lam: float | None = None
-
-    @property
-    def options(self) -> dict[str, float]:
-        """The options of the objective."""
-        return {} if self.lam is None else {"lam": self.lam}
-
-    def __str__(self) -> str:
-        return self.objective if self.lam is None else f"{self.objective} --lam {self.lam:g}"
-
-
-VITERBI = DecodingSetting("viterbi")
 SETTINGS = (
     VITERBI,
     *(DecodingSetting("labelled-recall", lam) for lam in (0.2, 0.35, 0.5)),
@@ -198,18 +182,6 @@ def to_notes(chosen: TunedDecoding) -> dict[str, Any]:
         "sentences": chosen.sentences,
         "best": {name: list(setting) for name, setting in chosen.best.items()},
     }
-
-
-def from_notes(notes: Mapping[str, Any]) -> dict[str, DecodingSetting]:
-    """The settings of a model file; none if it has none."""
-    try:
-        best: Mapping[str, Any] = notes.get("settings", {}).get("best", {})
-        return {
-            str(name): DecodingSetting(str(objective), None if lam is None else float(lam))
-            for name, (objective, lam) in best.items()
-        }
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise UsageError("the settings of this model cannot be read: run treegauge induce again") from None
 
 
 TEMPERATURES = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)

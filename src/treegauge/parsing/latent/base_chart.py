@@ -89,7 +89,8 @@ def base_inside(n: int, word: Floats, rules: BaseRules, high: Floats, low: Float
                         for i in range(rules.pair_rules[q], rules.pair_rules[q + 1]):
                             k = rules.by_pair[i]
                             lo[rules.parent[k]] += rules.weight[k] * x[q]
-            hi[:] = lo
+            for X in range(len(lo)):
+                hi[X] = lo[X]
             for u in range(len(rules.unary_parent)):
                 if rules.unary_child[u] < rules.tags:
                     hi[rules.unary_parent[u]] += rules.unary_weight[u] * lo[rules.unary_child[u]]

@@ -16,7 +16,7 @@ from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.symbols import TAG, BaseGrammar
 from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
-from treegauge.parsing.latent.passes import Pass, Words, inside_forest, word_probability
+from treegauge.parsing.latent.passes import Pass, Words, inside_forest, most_subcategories, word_probability
 from treegauge.trees.tree import Child, Tree
 
 __all__ = [
@@ -102,7 +102,7 @@ def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, fou
     """The likeliest derivation of every item and subcategory, scaled as the pass's numbers."""
     size = found.place[-1]
     back = Back(np.zeros(size), np.full(size, -1, np.int64), np.zeros(size, np.int32), np.zeros(size, np.int32))
-    value, leaf = back.value, np.zeros(level.sizes.max())
+    value, leaf = back.value, np.zeros(most_subcategories(level))
     for v in range(len(forest.symbol) - 1, -1, -1):
         A, o = forest.symbol[v], found.place[v]
         width = found.place[v + 1] - o

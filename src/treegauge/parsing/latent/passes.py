@@ -12,10 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.grammar.latent.grammar import Level
-from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
+from treegauge.parsing.jit import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 
-__all__ = ["Pass", "Words", "base_words", "forest_places", "inside_forest", "outside_forest", "run_passes", "word_probability"]
+__all__ = [
+    "Pass",
+    "Words",
+    "base_words",
+    "forest_places",
+    "inside_forest",
+    "most_subcategories",
+    "outside_forest",
+    "run_passes",
+    "word_probability",
+]
 
 
 class Words(NamedTuple):
@@ -82,15 +92,26 @@ def base_words(words: Words, level: Level, is_tag: Bools, least: float) -> Float
     n, S = len(words.number), len(is_tag)
     found, share = np.zeros((n, S)), np.zeros(S)
     for s in range(n):
+        most = 0.0
         for A in range(S):
             if is_tag[A]:
                 word_probability(s, A, words, level, found[s], A)
                 share[A] = found[s, A] * level.emissions.total[level.emissions.first[A]] / words.count[s]
-        if share.max() >= least:
+                most = max(most, share[A])
+        if most >= least:
             for X in range(S):
                 if share[X] < least:
                     found[s, X] = 0.0
     return found
+
+
+@inline
+def most_subcategories(level: Level) -> int:
+    """The largest number of subcategories that a symbol has."""
+    most = 0
+    for size in level.sizes:
+        most = max(most, size)
+    return most
 
 
 @inline
@@ -102,8 +123,8 @@ def forest_places(forest: PackedForest, sizes: Ints) -> Ints:
     return place
 
 
-@kernel
-def inside_forest(
+@helper
+def fill_inside(
     forest: PackedForest,
     alive: Bools,
     is_tag: Bools,
@@ -115,7 +136,7 @@ def inside_forest(
     e: Floats,
 ) -> None:
     """Fill in e from the bottom up; ``e`` begins as zeros."""
-    leaf = np.zeros(level.sizes.max())
+    leaf = np.zeros(most_subcategories(level))
     for v in range(len(forest.symbol) - 1, -1, -1):
         A, o = forest.symbol[v], place[v]
         size = place[v + 1] - o
@@ -150,6 +171,22 @@ def inside_forest(
         for i in range(size):
             if not is_open[o + i]:
                 e[o + i] = 0.0
+
+
+@kernel
+def inside_forest(
+    forest: PackedForest,
+    alive: Bools,
+    is_tag: Bools,
+    level: Level,
+    words: Words,
+    scale: Floats,
+    place: Ints,
+    is_open: Bools,
+    e: Floats,
+) -> None:
+    """:func:`fill_inside` for Python."""
+    fill_inside(forest, alive, is_tag, level, words, scale, place, is_open, e)
 
 
 @inline
@@ -259,7 +296,7 @@ def run_passes(
     for m in range(len(levels)):
         level = levels[m]
         e, f = np.zeros(place[-1], kind.dtype), np.zeros(place[-1], kind.dtype)
-        inside_forest(forest, alive, is_tag, level, words, scale, place, is_open, e)
+        fill_inside(forest, alive, is_tag, level, words, scale, place, is_open, e)
         z = top_down(n, forest, is_tag, level, place, e, f)
         if not z > 0.0 or z > 1e300:
             return Pass(place, is_open, alive, e, item, edge, 0.0, scale)
