@@ -40,7 +40,6 @@ def _opened(request: pytest.FixtureRequest) -> Engine:
 def test_results_come_in_order_whatever_takes_longest(engine: Engine) -> None:
     assert list(engine.map(operator.mul, "ab", range(30))) == ["ab" * n for n in range(30)]
     assert list(engine.map(operator.mul, 2, iter([]))) == []
-    assert engine.plan(lambda: 5) == 5
 
 
 def test_errors_about_the_input_pass_through_as_they_are(engine: Engine, tmp_path: Path) -> None:

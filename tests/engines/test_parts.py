@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.cli._parts import part_format
-from treegauge.engines.parts import parse_shard
+from treegauge.cli._engines import part_format
+from treegauge.engines.parts import ShardValues, parse_shard
 from treegauge.errors import UnknownName, UsageError
 from treegauge.grammar import PCFG
 from treegauge.grammar.tree_counts import Recipe, count_trees
-from treegauge.io.archive import ArrayStore
+from treegauge.io.archive import ArrayStore, write_archive
 from treegauge.learning.em import DenseGrammar
 from treegauge.learning.loop import StartResult
 from treegauge.metrics.fragments import BySize
@@ -27,6 +27,7 @@ from treegauge.metrics.registry import find_metric, metric_names
 from treegauge.parsing.parser import Sentence
 from treegauge.parsing.shards import ParseRecord
 from treegauge.scoring.counts import Request, SystemCounts
+from treegauge.scoring.shards import HashOfFiles, RangeCounts
 from treegauge.trees.tree import from_flat
 from treegauge.trees.treebank import Treebank
 
@@ -36,8 +37,8 @@ TEST = "(S (DT the) (NN cat) (VP (VBD sat)))\n" * 20
 
 def through_json(command: str, value: Any) -> Any:
     form, store = part_format(command), ArrayStore()
-    document = json.loads(json.dumps(form.save_result(value, store), allow_nan=False))
-    return form.load_result(document, ArrayStore(store.arrays))
+    document = json.loads(json.dumps(form.save(value, store), allow_nan=False))
+    return form.load(document, ArrayStore(store.arrays))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -65,12 +66,14 @@ def test_counts_of_every_metric_come_back(metric: str, breakdowns: tuple[str, ..
     gold, test = Treebank.parse(GOLD), Treebank.parse(TEST.replace("cat", "dog", 1).replace("(VP (VBD sat))", "(VBD sat)", 1))
     counts = SystemCounts(Request((find_metric(metric),), breakdowns=breakdowns))
     counts.add(gold, test, np.arange(len(gold)))
-    back = through_json("score", counts)
+    value = through_json("score", RangeCounts(2, 3, counts))
+    assert value[:2] == (2, 3)
+    back = value.counts
     assert same(back, counts)
     twice, again = SystemCounts(counts.request), SystemCounts(counts.request)
     for total, part in ((twice, back), (again, counts)):
         total.append(part)
-        total.append(through_json("score", counts))
+        total.append(through_json("score", RangeCounts(0, 0, counts)).counts)
     assert same(twice, again)
     assert twice.n_gold == 2 * counts.n_gold > 0
 
@@ -85,14 +88,14 @@ def test_sums_come_back_exactly(floats: list[float], count: int) -> None:
     means = ExactSum(1)
     means.add(np.array(floats, dtype=np.float64).reshape(-1, 1))
     counts.of_metrics[0].total, counts.of_metrics[0].short = total, means
-    back = through_json("freval", counts).of_metrics[0]
+    back = through_json("freval", RangeCounts(0, 0, counts)).counts.of_metrics[0]
     assert back.total.values() == total.values()
     assert same(back.short.state(), means.state())
 
 
 def test_hashes_and_sentences_out_of_step_come_back() -> None:
-    assert through_json("score", "0123abcd") == "0123abcd"
-    assert through_json("score", None) is None
+    for value in (HashOfFiles(((0, "gold"), (1, "gold")), "0123abcd"), RangeCounts(1, 0, None)):
+        assert same(through_json("score", value), value)
 
 
 def test_parses_come_back() -> None:
@@ -130,11 +133,30 @@ def test_commands_without_parts_have_no_format() -> None:
         part_format("compare")
 
 
-def test_a_part_of_version_1_asks_for_another_run(here: Path, run: Callable[..., Any]) -> None:
-    (here / "old.part").write_text('{"schema": "treegauge.part/1", "sha256": "0"}\n{}\n')
-    done = run("merge", "old.part")
-    assert done.code == 3
-    assert "Run the shards again" in done.err
+def test_a_part_of_an_older_version_asks_for_another_run(here: Path, run: Callable[..., Any]) -> None:
+    (here / "1.part").write_text('{"schema": "treegauge.part/1", "sha256": "0"}\n{}\n')
+    write_archive(here / "2.part", {"schema": "treegauge-part", "version": 2, "run": {}, "plans": [], "results": []}, {})
+    for name in ("1.part", "2.part"):
+        done = run("merge", name)
+        assert done.code == 3
+        assert "Run the shards again" in done.err
+
+
+@given(st.lists(st.integers(0, 3), max_size=8), st.permutations(range(4)))
+def test_values_of_shards_add_in_any_order(owners: list[int], order: list[int]) -> None:
+    parts = [ShardValues("cut", len(owners), {k: str(k) for k, own in enumerate(owners) if own == part}) for part in range(4)]
+    one, two, three, four = (parts[part] for part in order)
+    assert (one + two + three + four).in_order() == (four + (three + (two + one))).in_order() == list(map(str, range(len(owners))))
+
+
+def test_values_of_other_shards_or_the_same_ones_do_not_add() -> None:
+    ours = ShardValues("cut", 2, {0: "x"})
+    with pytest.raises(ValueError, match="different ways"):
+        _ = ours + ShardValues("other", 2, {1: "y"})
+    with pytest.raises(ValueError, match="counted twice"):
+        _ = ours + ShardValues("cut", 2, {0: "x"})
+    with pytest.raises(KeyError):
+        ours.in_order()
 
 
 def test_a_part_is_json_and_arrays(here: Path, run: Callable[..., Any]) -> None:

@@ -98,7 +98,8 @@ def test_same_as_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ours = count_plainly(gold, test, request, reading)
         if ours is None:
             continue
-        ((theirs, _),) = evaluation.count_systems(gold, {"test": test}, request, reading)  # small files: the NumPy code counts
+        # Small files: the NumPy code counts.
+        ((theirs, _),) = evaluation.ScoringJob(gold, {"test": test}, request, (), reading).count()
         assert _said(ours) == _said(theirs), (number, request)
         n_compared += 1
         n_notes += len(ours.counts.notes)
@@ -140,8 +141,8 @@ def test_large_files_are_counted_by_kernels(tmp_path: Path, monkeypatch: pytest.
     request = Request((Parseval(),), sentences=False)
     asked: list[str] = []
     monkeypatch.setattr(plain_counts, "count_plainly", lambda gold, *rest: asked.append(gold))
-    evaluation.count_systems(gold, {"test": test}, request, ReadOptions())
+    evaluation.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
     assert not asked
     monkeypatch.setattr(evaluation, "SMALLEST_BYTES", 1)
-    evaluation.count_systems(gold, {"test": test}, request, ReadOptions())
+    evaluation.ScoringJob(gold, {"test": test}, request, (), ReadOptions()).count()
     assert asked == [gold]

@@ -1,34 +1,61 @@
-"""The options ``--engine``, ``--shard`` and ``--part``, as a decorator for commands.
+"""The options ``--engine``, ``--shard`` and ``--part``, as decorators for commands.
 
-A command writes ``@engine_options()`` and gets one keyword argument ``engine``. With ``--shard`` that engine stops the command when
-its part is done; ``treegauge merge`` runs the command again with an engine that knows all results.
+A command writes ``@engine_option`` and gets one keyword argument ``engine``. One that can be run in parts writes
+``@shard_options()`` and returns itself cut in two, a :class:`ShardedRun`: it counts, on an engine or shard by shard, and it
+finishes, from what was counted. With ``--shard`` only some shards are counted, and their values written to a part;
+``treegauge merge`` adds the parts and finishes.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
 from treegauge.cli._group import Command
-from treegauge.errors import UsageError
+from treegauge.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     from treegauge.engines import Engine
-    from treegauge.engines.parts import PartDone
+    from treegauge.engines.parts import PartFormat, ShardedWork, ShardValues
 
-__all__ = ["ShardedCommand", "engine_options"]
+__all__ = ["ShardedCommand", "ShardedRun", "engine_option", "part_format", "shard_options"]
 
 _WHERE = ("engine", "shard", "part", "jobs", "quiet")
 """Options that do not change the result."""
 
 _INPUTS = ("file", "gold", "treebank", "brackets")
 
+_FORMATS = {
+    "score": "treegauge.scoring.shard_files",
+    "freval": "treegauge.scoring.shard_files",
+    "parse": "treegauge.parsing.shards",
+    "induce": "treegauge.grammar.tree_counts",
+    "learn": "treegauge.learning.loop",
+}
+"""The modules with the format of the parts of each command."""
+
 Function = Callable[..., Any]
+CountedT = TypeVar("CountedT")
+
+
+@dataclass(frozen=True)
+class ShardedRun(Generic[CountedT]):
+    """A command with its options, cut in two: ``count`` makes a value on an engine, ``finish`` prints or writes it.
+
+    ``work`` is the counting cut into shards, and ``total`` makes of the values of all shards, in order, what ``count`` would have.
+    """
+
+    work: Callable[[], ShardedWork]
+    total: Callable[[Iterable[Any]], CountedT]
+    count: Callable[[Engine], CountedT]
+    finish: Callable[[CountedT], None]
 
 
 class ShardedCommand(Command):
@@ -39,52 +66,77 @@ class ShardedCommand(Command):
         return super().parse_args(ctx, args)
 
 
-def engine_options(*, no_shards: str | Callable[[Mapping[str, Any]], str] = "") -> Callable[[Function], Function]:
-    """Add the options; ``no_shards`` is the reason why a command (or a command with such options) cannot be run in parts."""
+def engine_option(no_shards: str) -> Callable[[Function], Function]:
+    """Add ``--engine``; ``no_shards`` is the reason why the command cannot be run in parts."""
 
     def add(command: Function) -> Function:
         @functools.wraps(command)
         def with_engine(*args: Any, engine: str, shard: str | None, part: str | None, **others: Any) -> Any:
-            context = click.get_current_context()
-            if context.obj is not None:
-                return command(*args, engine=_EngineWithProgress(context.obj), **others)
-            reason = no_shards if isinstance(no_shards, str) else no_shards(others)
-            if shard is not None and reason:
-                raise UsageError(f"{context.info_name} cannot be run in parts: {reason}")
-            if shard is not None and others.get("resume"):
-                raise UsageError("--resume cannot be combined with --shard: a part is written whole or not at all, so run it again")
-            if shard is not None and "-" in [others.get(name) for name in _INPUTS]:
-                raise UsageError("standard input can be read only once: save it to a file to split it into parts")
-            if part is not None and shard is None:
-                raise UsageError("--part names the output file of a part: choose the part with --shard, as in --shard 3/10")
-            from treegauge.engines import open_engine
+            _check_shard_options(shard, part, others, no_shards)
+            with closing(_open(engine)) as opened:
+                return command(*args, engine=opened, **others)
 
-            if shard is None:
-                with closing(open_engine(engine)) as opened:
-                    return command(*args, engine=_EngineWithProgress(opened), **others)
-            return _run_part(context, shard, part, engine, lambda opened: command(*args, engine=opened, **others))
-
-        for option in reversed(_OPTIONS if no_shards == "" or callable(no_shards) else (_OPTIONS[0], _HIDDEN, _HIDDEN_PART)):
-            with_engine = option(with_engine)
-        return with_engine
+        return _ENGINE(click.option("--shard", hidden=True)(click.option("--part", hidden=True)(with_engine)))
 
     return add
 
 
-_OPTIONS = (
-    click.option(
-        "--engine",
-        default="local",
-        show_default=True,
-        metavar="NAME",
-        help="Where the work runs: local (this process), local:N (N processes), dask (a cluster on this machine) or "
-        "dask:tcp://HOST:PORT. Does not change the result.",
-    ),
-    click.option("--shard", metavar="I/N", help="Run only part I of N and write it to a file for treegauge merge."),
-    click.option("--part", metavar="FILE", help="Output file of the part (with --shard).  [default: COMMAND.I-of-N.part]"),
+def shard_options(
+    no_shards: Callable[[Mapping[str, Any]], str] = lambda chosen: "",
+) -> Callable[[Callable[..., ShardedRun[Any] | None]], Function]:
+    """Add ``--engine``, ``--shard`` and ``--part`` to a command that returns a :class:`ShardedRun`, or None if nothing is left to
+    do; ``no_shards`` is the reason why it cannot be run in parts with some options."""
+
+    def add(command: Callable[..., ShardedRun[Any] | None]) -> Function:
+        @functools.wraps(command)
+        def with_shards(*args: Any, engine: str, shard: str | None, part: str | None, **others: Any) -> None:
+            context = click.get_current_context()
+            values: ShardValues | None = context.obj  # of all shards: treegauge merge gives them
+            if values is None:
+                _check_shard_options(shard, part, others, no_shards(others))
+            run = command(*args, **others)
+            if run is not None and values is not None:
+                run.finish(run.total(values.in_order()))
+            elif shard is not None:
+                _write_part(context, shard, part, engine, run)
+            elif run is not None:
+                with closing(_open(engine)) as opened:
+                    run.finish(run.count(opened))
+
+        return _ENGINE(_SHARD(_PART(with_shards)))
+
+    return add
+
+
+def _check_shard_options(shard: str | None, part: str | None, others: Mapping[str, Any], reason: str) -> None:
+    if part is not None and shard is None:
+        raise UsageError("--part names the output file of a part: choose the part with --shard, as in --shard 3/10")
+    if shard is None:
+        return
+    if reason:
+        raise UsageError(f"{click.get_current_context().info_name} cannot be run in parts: {reason}")
+    if others.get("resume"):
+        raise UsageError("--resume cannot be combined with --shard: a part is written whole or not at all, so run it again")
+    if "-" in [others.get(name) for name in _INPUTS]:
+        raise UsageError("standard input can be read only once: save it to a file to split it into parts")
+
+
+_ENGINE = click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    metavar="NAME",
+    help="Where the work runs: local (this process), local:N (N processes), dask (a cluster on this machine) or "
+    "dask:tcp://HOST:PORT. Does not change the result.",
 )
-_HIDDEN = click.option("--shard", hidden=True)
-_HIDDEN_PART = click.option("--part", hidden=True)
+_SHARD = click.option("--shard", metavar="I/N", help="Run only part I of N and write it to a file for treegauge merge.")
+_PART = click.option("--part", metavar="FILE", help="Output file of the part (with --shard).  [default: COMMAND.I-of-N.part]")
+
+
+def _open(name: str) -> Engine:
+    from treegauge.engines import open_engine
+
+    return _EngineWithProgress(open_engine(name))
 
 
 class _EngineWithProgress:
@@ -96,9 +148,6 @@ class _EngineWithProgress:
     @property
     def in_process(self) -> bool:
         return self._engine.in_process
-
-    def plan(self, make: Callable[[], Any]) -> Any:
-        return self._engine.plan(make)
 
     def map(self, function: Callable[[Any, Any], Any], shared: Any, items: Iterable[Any], *, title: str = "") -> Iterator[Any]:
         results = self._engine.map(function, shared, items, title=title)
@@ -117,37 +166,25 @@ def _with_progress(results: Iterator[Any], items: Iterable[Any], title: str) -> 
             advance()
 
 
-def _run_part(context: click.Context, shard: str, path: str | None, name: str, run: Callable[[Engine], Any]) -> None:
-    from treegauge.engines import open_engine
-    from treegauge.engines.parts import OnePart, PartDone, parse_shard
+def _write_part(context: click.Context, shard: str, path: str | None, engine: str, run: ShardedRun[Any] | None) -> None:
+    from treegauge import __version__
+    from treegauge.engines.parts import RunPart, parse_shard, write_part
 
     number, of = parse_shard(shard)
-    with closing(OnePart(number, of, _EngineWithProgress(open_engine(name)))) as engine:
-        try:
-            run(engine)
-        except PartDone as done:
-            _write(context, number, of, path or f"{context.info_name}.{number}-of-{of}.part", done)
-            return
-    raise UsageError("with these options there is nothing to split: leave out --shard")
+    if run is None:
+        raise UsageError("with these options there is nothing to split: leave out --shard")
+    with closing(_open(engine)) as opened:
+        values = run.work().part(number, of, opened)
+    command, path = str(context.info_name), path or f"{context.info_name}.{number}-of-{of}.part"
+    chosen = {name: value for name, value in context.params.items() if name not in _WHERE}
+    settings = json.loads(json.dumps(chosen, default=str))
+    part = RunPart(command, context.meta["treegauge.arguments"], settings, __version__, number, of, values)
+    write_part(part, path, part_format(command))
+    click.echo(f"wrote {path}: {len(values.values)} of {values.shards} shards", err=True)
 
 
-def _write(context: click.Context, number: int, of: int, path: str, done: PartDone) -> None:
-    from treegauge import __version__
-    from treegauge.cli._parts import part_format
-    from treegauge.engines.parts import RunPart, write_part
-
-    settings = {name: value for name, value in context.params.items() if name not in _WHERE}
-    part = RunPart(
-        command=str(context.info_name),
-        arguments=context.meta["treegauge.arguments"],
-        settings=json.loads(json.dumps(settings, default=str)),
-        version=__version__,
-        number=number,
-        of=of,
-        shards=done.shards,
-        cut=done.cut,
-        plans=done.plans,
-        results=done.results,
-    )
-    write_part(part, path, part_format(part.command))
-    click.echo(f"wrote {path}: {len(done.results)} of {done.shards} shards", err=True)
+def part_format(command: str) -> PartFormat:
+    """The format of a command's parts: counts of systems, parses in order, counts of trees, or learned grammars."""
+    if command not in _FORMATS:
+        raise UnknownName("command with parts", command, _FORMATS)
+    return importlib.import_module(_FORMATS[command]).PART_FORMAT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import engine_options
+from treegauge.cli._engines import engine_option
 from treegauge.cli._group import Command
 from treegauge.cli._options import (
     jobs_option,
@@ -87,7 +87,7 @@ Examples:
 @reading_options
 @on_error_options
 @jobs_option("Number of threads that resample")
-@engine_options(no_shards="a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
+@engine_option("a test needs all sentences at once, and takes seconds; --engine shares out its rounds")
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
     """Compare parsers: difference, confidence interval and p for every metric and pair.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, engine_options
+from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._options import (
     match_words_option,
     named_systems,
@@ -23,7 +24,7 @@ from treegauge.errors import MismatchError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.metrics.freval import MATCHINGS, MEANS, Freval, SizeScore
 from treegauge.reports.scores import misfits, note_lines
-from treegauge.scoring.evaluation import ScoreOptions, score
+from treegauge.scoring.evaluation import ScoringJob, SystemTotal
 from treegauge.scoring.result import Result
 from treegauge.tables import Table, number_of, render
 
@@ -66,7 +67,7 @@ Examples:
               help="program: the printout of the authors' program, byte by byte (with --matching published).")  # fmt: skip
 @reading_options
 @on_error_options
-@engine_options()
+@shard_options()
 def command(
     gold: str,
     tests: tuple[str, ...],
@@ -84,8 +85,7 @@ def command(
     figure_format: str,
     form: str,
     options: ReadOptions,
-    engine: Engine,
-) -> None:
+) -> ShardedRun[Any]:
     """Score connected fragments of every size (FREVAL, Bastings & Sima'an 2014).
 
     Size 1 is PARSEVAL; larger sizes ask whether brackets that belong together are right together. GOLD and TEST are treebank files,
@@ -97,22 +97,34 @@ def command(
     if baseline is not None and baseline not in systems:
         raise UnknownName("baseline system", baseline, systems)
     if form == "program":
-        if not engine.in_process:
-            raise UsageError("--format program reads the files from beginning to end: leave out --engine and --shard")
         _refuse_unused({"-p": preset, "--treebank": treebank, "--by-size": by_size, "--figures": figures, "--baseline": baseline})
-        _print_as_program(gold, tests, matching)
-        return
-    how: ScoreOptions = {
-        "on_mismatch": on_mismatch,
-        "match_words": match_words,
-        "treebank": treebank,
-        "reading": options,
-        "on_error": options.on_error,
-        "pair": "text",
-        "engine": engine,
-        "sentences": False,
-    }
-    scores = [FragmentScore.of(result) for result in score(gold, systems, [name], preset, **how)]
+        return ShardedRun(_no_shards, list[str], partial(_program_lines, gold, tests, matching), _print_lines)
+    job = ScoringJob.of(
+        gold,
+        systems,
+        [name],
+        preset,
+        on_mismatch=on_mismatch,
+        match_words=match_words,
+        treebank=treebank,
+        reading=options,
+        on_error=options.on_error,
+        pair="text",
+        sentences=False,
+    )
+
+    def finish(counted: list[SystemTotal]) -> None:
+        scores = list(map(FragmentScore.of, job.results(counted)))
+        _print(scores, form, by_size)
+        if figures is not None:
+            _write_figures(scores, figures, baseline, figure_format, [gold, *systems.values()])
+        if lines := misfits([each.result for each in scores]):
+            raise MismatchError("\n".join(lines))
+
+    return ShardedRun(job.work, job.total, job.count, finish)
+
+
+def _print(scores: Sequence[FragmentScore], form: str, by_size: bool) -> None:
     for line in note_lines([each.result for each in scores]):
         click.echo(line, err=True)
     if form == "json":
@@ -120,10 +132,6 @@ def command(
     else:
         tables = [_summary(scores, sparklines=form == "table"), *([each.by_size_table() for each in scores] if by_size else [])]
         click.echo("\n\n".join(render(table, form) for table in tables))
-    if figures is not None:
-        _write_figures(scores, figures, baseline, figure_format, [gold, *systems.values()])
-    if lines := misfits([each.result for each in scores]):
-        raise MismatchError("\n".join(lines))
 
 
 class FragmentScore(NamedTuple):
@@ -213,23 +221,34 @@ def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str 
             click.echo(f"wrote {path}", err=True)
 
 
+def _no_shards() -> NoReturn:
+    raise UsageError("--format program reads the files from beginning to end: leave out --engine and --shard")
+
+
 def _refuse_unused(given: dict[str, Any]) -> None:
     """Refuse options that the authors' program does not have: its settings are its own."""
     if unused := [name for name, value in given.items() if value]:
         raise UsageError(f"--format program has the settings of the authors' program: leave out {', '.join(unused)}")
 
 
-def _print_as_program(gold: str, tests: Sequence[str], matching: str) -> None:
+def _program_lines(gold: str, tests: Sequence[str], matching: str, engine: Engine) -> list[str]:
+    """The printout of the authors' program."""
     from treegauge.metrics.freval_published import lines_of, published_printout, published_sentences
 
+    if not engine.in_process:
+        _no_shards()
     if matching != "published" or len(tests) != 1:
         raise UsageError("--format program prints what the authors' program would: one TEST and --matching published")
     gold_lines = list(lines_of(gold))
     sentences = list(published_sentences(gold_lines, lines_of(tests[0])))
-    for line in published_printout(sentences):
-        click.echo(line)
     # Also those that the program drops without a word: behind a line that is not a tree, or behind a blank one.
     left_out = sum(map(bool, map(bytes.strip, gold_lines))) - sum(sentence.status == "OK" for sentence in sentences)
     if left_out:
         (system,) = named_systems(tests)
         click.echo(f"{system}: {number_of(left_out, 'sentence')} left out, as the published program does", err=True)
+    return list(published_printout(sentences))
+
+
+def _print_lines(lines: Sequence[str]) -> None:
+    for line in lines:
+        click.echo(line)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, engine_options
+from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
+from treegauge.engines.parts import ShardedWork
 from treegauge.errors import UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.dop_reduction import ESTIMATORS
@@ -53,7 +55,7 @@ Examples:
 @click.option("--no-tune", is_flag=True, help="Store no decoding settings; parse then uses Viterbi.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Output format.  [default: model for files, text for -]")
 @reading_options
-@engine_options()
+@shard_options()
 def command(
     treebank: str,
     output: str,
@@ -67,8 +69,7 @@ def command(
     no_tune: bool,
     form: str | None,
     options: ReadOptions,
-    engine: Engine,
-) -> None:
+) -> ShardedRun[TreebankCounts]:
     """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
     spare_inputs(output, treebank, tune)
     form = form or ("text" if output == "-" else "model")
@@ -78,18 +79,50 @@ def command(
         raise UsageError("--tune and --no-tune contradict each other: leave out one")
     apart = KEEP_EVERY if form == "model" and not no_tune and tune is None else 0
     recipe = Recipe(steps, tags, dop or COUNTS, lexicon, unknown_below, rule_weight=smooth_rules, keep_every=apart)
-    counted, trained_on = _count_treebank(treebank, recipe, options, engine)
-    grammar, notes = train_counted(counted, recipe)
-    if form == "model":
-        if not no_tune:
-            notes = {**notes, **_settings(tune, grammar, counted, recipe, options)}
-        save_model(grammar, output, trained_on=trained_on, notes=notes)
-    else:
-        written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
-        write_chunks([written.encode()], output)
-    left_out = sum(notes["left_out"].values())
-    click.echo(f"{notes['trees']:,} trees counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
-    click.echo(str(statistics(grammar)), err=True)
+
+    def work() -> ShardedWork:
+        paths = tuple(source.name for source in find_sources(treebank))
+        if "-" in paths:
+            raise UsageError("standard input cannot be split among workers: save it to a file, or use --engine local")
+        return ShardedWork(count_shard, recipe, grammar_shards(paths, options), "counting")
+
+    def count(engine: Engine) -> TreebankCounts:
+        if not engine.in_process:
+            return _total(work().values(engine))
+        bank = read(treebank, options)
+        return TreebankCounts(count_trees(bank, recipe), bank.sha256())
+
+    def finish(counted: TreebankCounts) -> None:
+        grammar, notes = train_counted(counted.counts, recipe)
+        if form == "model":
+            if not no_tune:
+                notes = {**notes, **_settings(tune, grammar, counted.counts, recipe, options)}
+            save_model(grammar, output, trained_on=counted.sha256, notes=notes)
+        else:
+            written = write_nltk(grammar) if form == "nltk" else write_text(grammar)
+            write_chunks([written.encode()], output)
+        left_out = sum(notes["left_out"].values())
+        click.echo(f"{notes['trees']:,} trees counted, {left_out:,} left out; steps: {notes['steps'] or 'none'}", err=True)
+        click.echo(str(statistics(grammar)), err=True)
+
+    return ShardedRun(work, _total, count, finish)
+
+
+class TreebankCounts(NamedTuple):
+    """The counts of a treebank, and its hash."""
+
+    counts: TreeCounts
+    sha256: str
+
+
+def _total(values: Iterable[TreeCounts | str]) -> TreebankCounts:
+    """The sum over all shards, of which the first is the hash."""
+    digest, *of_blocks = values
+    counts = TreeCounts()
+    for of_block in of_blocks:
+        assert isinstance(of_block, TreeCounts)
+        counts.add(of_block)
+    return TreebankCounts(counts, str(digest))
 
 
 def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
@@ -106,20 +139,3 @@ def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Reci
     for name, setting in chosen.best.items():
         click.echo(f"best for {name} on {chosen.sentences:,} sentences: --objective {setting}", err=True)
     return {"settings": to_notes(chosen)}
-
-
-def _count_treebank(treebank: str, recipe: Recipe, options: ReadOptions, engine: Engine) -> tuple[TreeCounts, str]:
-    """The counts of a treebank, and its hash."""
-    if engine.in_process:
-        bank = read(treebank, options)
-        return count_trees(bank, recipe), bank.sha256()
-    paths = tuple(source.name for source in find_sources(treebank))
-    if "-" in paths:
-        raise UsageError("standard input cannot be split among workers: save it to a file, or use --engine local")
-    shards = engine.plan(lambda: grammar_shards(paths, options))
-    digest, *results = engine.map(count_shard, recipe, shards, title="counting")
-    counted = TreeCounts()
-    for result in results:
-        if isinstance(result, TreeCounts):
-            counted.add(result)
-    return counted, str(digest)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, engine_options
+from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._grammars import load_grammar
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.cli._progress import progress
-from treegauge.engines import Engine
+from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import EncodingError, UsageError
 from treegauge.grammar.counting import statistics
 from treegauge.grammar.grammar_text import write_nltk, write_text
@@ -25,6 +26,7 @@ from treegauge.io import ReadOptions, read
 from treegauge.io.sources import find_sources
 from treegauge.io.writing import write_chunks
 from treegauge.learning import TERMINALS, BracketedSentences, Iteration, LearningResult, LearningSettings, learn, read_brackets
+from treegauge.learning.loop import StartResult, work_on_starts
 from treegauge.normalise import PUNCTUATION, TRACE_TAGS, pipeline
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.presets import load_preset
@@ -80,7 +82,7 @@ Examples:
               help="Count with torch on this device (cuda); results differ by rounding.  [default: compiled kernels]")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no line for each step.")
 @reading_options
-@engine_options(no_shards=_no_shards)
+@shard_options(_no_shards)
 def command(
     brackets: str,
     output: str,
@@ -98,9 +100,8 @@ def command(
     restarts: int,
     jobs: int | None,
     device: str | None,
-    engine: Engine,
     **reading: Any,
-) -> None:
+) -> ShardedRun[LearningResult]:
     """Learn a grammar from bracketed sentences (Pereira & Schabes 1992).
 
     No constituent of a parse may cross a bracket of BRACKETS; sentences may be bracketed fully, in part or not at all. After each
@@ -119,19 +120,28 @@ def command(
     click.echo(", ".join(number_of(size, noun) for size, noun in sizes), err=True)
     if checkpoint is None and output != "-":
         checkpoint = f"{output}.checkpoint"
-    with when_compiling(report_compiling):
-        learned = learn(
-            sentences,
-            settings,
-            start=None if start is None else load_grammar(start).grammar,
-            checkpoint=checkpoint,
-            resume=resume,
-            on_iteration=_progress_printer(quiet, restarts),
-            engine=engine,
-        )
-    terminals = reading["terminals"] if reading["kind"] == "trees" else "words"
-    tuned = None if tune is None else _tune(learned.grammar(threshold=threshold), tune, terminals == "tags", **reading)
-    _write(learned, output, form, threshold, sentences, terminals, settings, tuned)
+    given = None if start is None else load_grammar(start).grammar
+
+    def count(engine: Engine, learned: Iterable[StartResult] | None = None) -> LearningResult:
+        with when_compiling(report_compiling):
+            return learn(
+                sentences,
+                settings,
+                start=given,
+                checkpoint=checkpoint,
+                resume=resume,
+                on_iteration=_progress_printer(quiet, restarts),
+                engine=engine,
+                learned=learned,
+            )
+
+    def finish(learned: LearningResult) -> None:
+        terminals = reading["terminals"] if reading["kind"] == "trees" else "words"
+        tuned = None if tune is None else _tune(learned.grammar(threshold=threshold), tune, terminals == "tags", **reading)
+        _write(learned, output, form, threshold, sentences, terminals, settings, tuned)
+
+    work = partial(work_on_starts, sentences, settings, start=given)
+    return ShardedRun(work, partial(count, IN_PROCESS), count, finish)
 
 
 def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, options: ReadOptions, **_: Any) -> dict[str, Any]:

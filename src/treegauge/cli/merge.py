@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import operator
 
 import click
 
+from treegauge.cli._engines import part_format
 from treegauge.cli._group import Command
-from treegauge.cli._parts import part_format
 from treegauge.errors import UsageError
 
 
@@ -27,14 +29,14 @@ def command(parts: tuple[str, ...]) -> None:
     command would have written it. No shard is run again, and only inputs missing from the parts are re-read: the grammar of parse,
     the sentences of learn, and treebanks whose sentences have to be paired by their text.
     """
-    from treegauge.engines import InProcess
-    from treegauge.engines.parts import MergedParts, check_parts, read_part
+    from treegauge.engines.parts import check_parts, read_part
 
     if len(set(parts)) < len(parts):
         raise UsageError("a part is named twice")
     found = {path: read_part(path, part_format) for path in parts}
     check_parts(found)
     first = next(iter(found.values()))
+    values = functools.reduce(operator.add, (part.values for part in found.values()))
     merged: click.Command = importlib.import_module(f"treegauge.cli.{first.command}").command
-    with merged.make_context(first.command, list(first.arguments), obj=MergedParts(list(found.values()), InProcess())) as context:
+    with merged.make_context(first.command, list(first.arguments), obj=values) as context:
         merged.invoke(context)

@@ -8,18 +8,19 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import closing, nullcontext, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, engine_options
+from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
 from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, spare_inputs
 from treegauge.engines import Engine
+from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.decoding_settings import CRITERIA, VITERBI, from_notes
@@ -105,12 +106,13 @@ Examples:
 @click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Encoding of the input.")
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
-@engine_options()
+@naming_input_option()
+@shard_options()
 def command(
     grammar: str, file: str, purpose: str | None, objective: str | None, kind: Kind, raw: bool, gold_tags: bool, prune: float,
     exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int,
-    encoding: str, start: str | None, renormalise: bool, engine: Engine, **choices: Any,
-) -> None:  # fmt: skip
+    encoding: str, start: str | None, renormalise: bool, **choices: Any,
+) -> ShardedRun[Iterator[ParseRecord]]:  # fmt: skip
     """Parse the sentences of FILE with GRAMMAR (a model, or text; without one, a small grammar of our own treebank).
 
     One sentence per line in, one tree per line out, in the same order. A sentence that has no parse gets a right-branching tree
@@ -143,38 +145,70 @@ def command(
     _check(parser, is_named)
     check = prune_check or 0 if latent is not None else (25 if prune_check is None else prune_check) if prune else 0
     target = RecordFile(output, form, kbest, resume=resume)
-    jobs = number_of_jobs(jobs, engine)
     every = PRUNE_EVERY if prune_check is None else 1
-    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs, target.done, every, check)
-    began, count, failed, too_long = time.monotonic(), 0, 0, 0
-    checked: list[Sentence] = []
-    expected: list[tuple[str, ExpectedCounts | None]] = []
-    unknown_words: Counter[str] = Counter()
-    compiling = when_compiling(report_compiling) if engine.in_process else nullcontext()
-    with naming_input_option(), target.open() as write, compiling:
-        found = _with_progress(_parse_here(file, job)) if engine.in_process else _parse_on_engine(file, job, engine)
-        write(header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {})))
-        for text, fallback, sentence, is_too_long, counts, unknown in found:
-            write(text)
-            expected += [(text, counts)] if posteriors else []
-            count += 1
-            failed += fallback
-            too_long += is_too_long
-            unknown_words.update(unknown)
-            checked += [] if sentence is None else [sentence]
-        write(footer(form))
-    seconds = time.monotonic() - began
-    resumed = f" after {job.done:,} done before" if job.done else ""
-    parsed = f"{number_of(count, 'sentence')}{resumed} in {seconds:.1f} s"
-    click.echo(f"{parsed}; {failed:,} without a parse (fallback)", err=True)
-    if too_long:
-        click.echo(f"{number_of(too_long, 'sentence')} of these: too long to be parsed in the memory at hand", err=True)
-    _print_unknown_words(unknown_words)
-    if checked:
-        click.echo(str(search_error(parser, checked)), err=True)
-    if posteriors:
-        gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
-        _print_expected(expected, gold, form, job.reading)
+    job = ParseJob(parser, "raw" if raw else kind, ReadOptions(encoding=encoding), form, jobs or 1, target.done, every, check)
+
+    def work() -> ShardedWork:
+        return ShardedWork(parse_block, job, sentence_blocks(file, job), "parsing")
+
+    def count(engine: Engine) -> Iterator[ParseRecord]:
+        if engine.in_process:
+            return _parse_here(file, replace(job, jobs=number_of_jobs(jobs, engine)))
+        return _in_order(work().values(engine))
+
+    def finish(records: Iterator[ParseRecord]) -> None:
+        beginning = header(form, grammar, parser.objective, options | ({"weights": weights} if weights else {}))
+        with target.open() as write:
+            totals = _write_records(records, write, beginning, footer(form), posteriors)
+        _print_totals(totals, parser, job.done)
+        if posteriors:
+            gold = file if kind == "trees" and file != "-" and not kbest and not job.done else None
+            _print_expected(totals.expected, gold, form, job.reading)
+
+    return ShardedRun(work, _in_order, count, finish)
+
+
+@dataclass
+class _Totals:
+    """What is said of all sentences at the end; ``checked`` are those to be parsed exactly as well."""
+
+    began: float = field(default_factory=time.monotonic)
+    sentences: int = 0
+    failed: int = 0
+    too_long: int = 0
+    checked: list[Sentence] = field(default_factory=list[Sentence])
+    expected: list[tuple[str, ExpectedCounts | None]] = field(default_factory=list[tuple[str, "ExpectedCounts | None"]])
+    unknown_words: Counter[str] = field(default_factory=Counter[str])
+
+
+def _write_records(
+    records: Iterator[ParseRecord], write: Callable[[str], object], beginning: str, end: str, posteriors: bool
+) -> _Totals:
+    totals = _Totals()
+    # Processes begin with the first record, as copies of this one: before there is anything written that they would write again.
+    first = list(itertools.islice(records, 1))
+    write(beginning)
+    for text, fallback, sentence, too_long, counts, unknown_words in itertools.chain(first, records):
+        write(text)
+        totals.expected += [(text, counts)] if posteriors else []
+        totals.sentences += 1
+        totals.failed += fallback
+        totals.too_long += too_long
+        totals.unknown_words.update(unknown_words)
+        totals.checked += [] if sentence is None else [sentence]
+    write(end)
+    return totals
+
+
+def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
+    resumed = f" after {done:,} done before" if done else ""
+    parsed = f"{number_of(totals.sentences, 'sentence')}{resumed} in {time.monotonic() - totals.began:.1f} s"
+    click.echo(f"{parsed}; {totals.failed:,} without a parse (fallback)", err=True)
+    if totals.too_long:
+        click.echo(f"{number_of(totals.too_long, 'sentence')} of these: too long to be parsed in the memory at hand", err=True)
+    _print_unknown_words(totals.unknown_words)
+    if totals.checked:
+        click.echo(str(search_error(parser, totals.checked)), err=True)
 
 
 def _print_unknown_words(found: Counter[str]) -> None:
@@ -264,8 +298,18 @@ def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | 
     click.echo(f"{said}; sentences without a parse left out", err=True)
 
 
+def _in_order(blocks: Iterable[list[ParseRecord]]) -> Iterator[ParseRecord]:
+    return itertools.chain.from_iterable(blocks)
+
+
 def _parse_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
-    """Parse on this machine: in this process or, where several are asked for and the file is long enough, in processes."""
+    """Parse on this machine, with a progress line, and a line if kernels must be compiled."""
+    with when_compiling(report_compiling):
+        yield from _with_progress(_records_here(file, job))
+
+
+def _records_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
+    """Parse in this process or, where several are asked for and the file is long enough, in processes."""
     if job.jobs > 1 and os.path.isfile(file):
         blocks = sentence_blocks(file, job, SMALL_BLOCK)
         first = list(itertools.islice(blocks, MANY // SMALL_BLOCK))
@@ -312,11 +356,6 @@ def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:
     sentences = itertools.islice(read_sentences(file, job.kind, job.reading), job.done, None)
     for number, parsed in enumerate(job.parser.parse_all(sentences, job.jobs), job.done):
         yield parse_record(job, number, parsed)
-
-
-def _parse_on_engine(file: str, job: ParseJob, engine: Engine) -> Iterator[ParseRecord]:
-    """Parse on an engine, block by block."""
-    return itertools.chain.from_iterable(engine.map(parse_block, job, sentence_blocks(file, job), title="parsing"))
 
 
 def _with_progress(parsed: Iterator[ParseRecord]) -> Iterator[ParseRecord]:

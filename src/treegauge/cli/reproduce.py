@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from treegauge.cli._engines import engine_options
+from treegauge.cli._engines import engine_option
 from treegauge.cli._group import Command
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.engines import Engine
@@ -81,7 +81,7 @@ def _command(experiment: Experiment) -> click.Command:
     @click.option(
         "--jobs", type=click.IntRange(1), metavar="N", help="Threads. Does not change the result.  [default: all processors]"
     )
-    @engine_options(no_shards="its parts depend on each other; use --engine to distribute them and -o to store them")
+    @engine_option("its parts depend on each other; use --engine to distribute them and -o to store them")
     def run(output: str | None, resume: bool, form: str, jobs: int | None, engine: Engine, **given: Any) -> None:
         settings = experiment.settings(**{name: given.pop(name) for name in names})
         _run(experiment, settings, output, resume, form, jobs, engine, **given)

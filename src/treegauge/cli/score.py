@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from treegauge.cli._engines import ShardedCommand, engine_options
+from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._options import (
     jobs_option,
     match_words_option,
@@ -28,6 +28,8 @@ from treegauge.io.sources import ReadOptions
 if TYPE_CHECKING:
     from treegauge.engines import Engine
     from treegauge.presets import Preset
+    from treegauge.reports.scores import RateLimit
+    from treegauge.scoring.evaluation import JobOptions, SystemTotal
     from treegauge.scoring.result import Result
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "evalb")
@@ -119,8 +121,8 @@ Examples:
 @reading_options
 @on_error_options
 @jobs_option("Number of processors for large files")
-@engine_options()
-def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engine: Engine, **chosen: Any) -> None:
+@shard_options()
+def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **chosen: Any) -> ShardedRun[Any] | None:
     """Score TEST against GOLD: PARSEVAL, Goodman's rates, leaf-ancestor and other metrics.
 
     GOLD and TEST are treebank files, directories or globs, paired by file name; `-` is standard input. Several TESTs are shown
@@ -135,10 +137,12 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     preset = None if chosen["preset"] is None else load_preset(chosen["preset"])
     if chosen["show_preset"] is not None:
         click.echo(_preset_description(chosen["show_preset"] or chosen["preset"] or "default"), nl=False)
-        return
+        return None
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
-    from treegauge.reports.scores import failed_limits, misfits, note_lines, parse_rate_limit
+    from treegauge.cli._progress import progress
+    from treegauge.reports.scores import parse_rate_limit
+    from treegauge.scoring.evaluation import ScoringJob, score_baselines
 
     if chosen["structure"]:
         chosen["metrics"] = _of_structure(chosen["metrics"], chosen["structure"])
@@ -151,8 +155,36 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     systems = named_systems(tests)
     spare_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
-    with closing(_engine_for(engine, gold, systems, chosen)) as used:
-        results = _results(gold, systems, preset, options, used, chosen)
+    metrics = chosen["metrics"] or ("parseval",)
+    how = _options(options, chosen)
+
+    job = ScoringJob.of(gold, systems, metrics, preset, **how)
+
+    def count(engine: Engine) -> list[SystemTotal]:
+        with closing(_engine_for(engine, gold, systems, chosen)) as used, progress("scoring", None) as advance:
+            return job.count(used, advance)
+
+    def finish(counted: list[SystemTotal]) -> None:
+        results = job.results(counted)
+        if chosen["baselines"]:
+            with progress("scoring baselines", None) as advance:
+                results += score_baselines(gold, metrics, preset, seed=chosen["seed"] or 0, **how, progress=advance)
+        _finish(results, checks, gold, systems, options, chosen)
+
+    return ShardedRun(job.work, job.total, count, finish)
+
+
+def _finish(
+    results: Sequence[Result],
+    checks: Sequence[RateLimit],
+    gold: str,
+    systems: dict[str, str],
+    options: ReadOptions,
+    chosen: dict[str, Any],
+) -> None:
+    """Print and save the results, and fail where they are not good enough."""
+    from treegauge.reports.scores import failed_limits, misfits, note_lines
+
     if chosen["confidence"] is not None:
         results = _with_confidence(results, chosen)
     failed = failed_limits(results, checks)
@@ -253,40 +285,26 @@ def _say(line: str, chosen: dict[str, Any]) -> None:
         click.echo(line, err=True)
 
 
-def _results(
-    gold: str, systems: dict[str, str], preset: Preset | None, options: ReadOptions, engine: Engine, chosen: dict[str, Any]
-) -> list[Result]:
-    from treegauge.cli._progress import progress
-    from treegauge.scoring.evaluation import score_files
-
+def _options(reading: ReadOptions, chosen: dict[str, Any]) -> JobOptions:
+    """The options of scoring that decide what is counted."""
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
     sentences = sentences or chosen["confidence"] is not None
     if chosen["stream"] and (sentences or chosen["baselines"]):
         raise UsageError(
             "--stream keeps no sentences: leave out --per-sentence, --save, --confidence, --baselines, and the formats jsonl, evalb"
         )
-    breakdowns = _breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])])
-    with progress("scoring", None) as advance:
-        return score_files(
-            gold,
-            systems,
-            chosen["metrics"] or ("parseval",),
-            preset,
-            on_mismatch=chosen["on_mismatch"],
-            match_words=chosen["match_words"],
-            cutoff=chosen["cutoff"],
-            breakdowns=breakdowns,
-            stream=chosen["stream"],
-            reading=options,
-            on_error=options.on_error,
-            pair="text",
-            treebank=chosen["treebank"],
-            progress=advance,
-            baselines=chosen["baselines"],
-            seed=chosen["seed"] or 0,
-            engine=engine,
-            sentences=sentences or chosen["examples"] > 0,
-        )
+    return {
+        "on_mismatch": chosen["on_mismatch"],
+        "match_words": chosen["match_words"],
+        "cutoff": chosen["cutoff"],
+        "breakdowns": _breakdown_names([*chosen["breakdowns"], *(["lengths"] if chosen["by_length"] else [])]),
+        "stream": chosen["stream"],
+        "reading": reading,
+        "on_error": reading.on_error,
+        "pair": "text",
+        "treebank": chosen["treebank"],
+        "sentences": sentences or chosen["examples"] > 0,
+    }
 
 
 def _breakdown_names(given: Sequence[str]) -> list[str]:

@@ -66,21 +66,13 @@ class Engine(Protocol):
         """
         ...
 
-    def plan(self, make: Callable[[], ResultT]) -> ResultT:
-        """The value of ``make``: the shards of the work, where finding them means reading the files; parts of a run share it."""
-        ...
-
     def close(self) -> None:
         """Let the workers go."""
         ...
 
 
 class EngineBase:
-    """The behaviour common to all engines: plans are made when asked for, and leaving a ``with`` closes the engine."""
-
-    def plan(self, make: Callable[[], ResultT]) -> ResultT:
-        """See :class:`Engine`."""
-        return make()
+    """The behaviour common to all engines: leaving a ``with`` closes the engine."""
 
     def close(self) -> None:
         """Let the workers go."""

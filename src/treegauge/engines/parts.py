@@ -1,61 +1,108 @@
-"""A run in parts, without a scheduler: each job runs every n-th shard and writes a file; ``treegauge merge`` merges the files.
+"""A run in parts, without a scheduler: each job runs every n-th shard and writes a file; ``treegauge merge`` adds the files up.
 
-A part holds the results of its shards, how the work was cut, and the command it belongs to. To merge is to run the same command
-with an engine that takes the results from the parts, so that it prints what the whole run would have printed.
+A part holds the command's own value of each of its shards (sums of rows, trees in order, counts of trees, learned grammars) with
+the shard's position, how the work was cut, and the command line it belongs to. Values of different shards add
+(:class:`ShardValues`), in any order, to the values of all; of these the command makes its value, and finishes as a whole run does.
 
-Each command says how its results are saved (:class:`PartFormat`): as JSON and arrays, without pickle, so that reading a part runs
+Each command says how its values are saved (:class:`PartFormat`): as JSON and arrays, without pickle, so that reading a part runs
 no code and finds no class by its name.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from treegauge.engines.engine import Engine, EngineBase, ItemT, ResultT, SharedT, Work
+from treegauge.engines.engine import Engine, Work
 from treegauge.errors import FormatError, InputError, ModelError, UsageError
 from treegauge.io.archive import ArrayStore, read_archive, write_archive
 
 __all__ = [
     "SCHEMA",
     "VERSION",
-    "MergedParts",
-    "OnePart",
-    "PartDone",
     "PartFormat",
     "RunPart",
+    "ShardValues",
+    "ShardedWork",
     "check_parts",
     "parse_shard",
     "read_part",
     "write_part",
 ]
 
-SCHEMA, VERSION = "treegauge-part", 2
+SCHEMA, VERSION = "treegauge-part", 3
 _MOST_ARRAYS = 1 << 20
 _VERSION_1 = b'{"schema": "treegauge.part/1"'
 
 
-class PartFormat(NamedTuple):
-    """The file format of one command's parts: how the result of a shard, and the plan of all shards, become JSON and arrays.
+@dataclass(frozen=True)
+class ShardValues:
+    """The values of some shards of a run, by their positions counted from 0; ``cut`` is a hash of all its ``shards``.
 
-    A plan that merging does not look at is not saved.
+    >>> first, second = ShardValues("ab", 3, {0: "x", 2: "z"}), ShardValues("ab", 3, {1: "y"})
+    >>> (second + first).in_order()
+    ['x', 'y', 'z']
     """
 
-    save_result: Callable[[Any, ArrayStore], Any]
-    load_result: Callable[[Any, ArrayStore], Any]
-    save_plan: Callable[[Any], Any] = lambda plan: None
-    load_plan: Callable[[Any], Any] = lambda data: None
+    cut: str
+    shards: int
+    values: Mapping[int, Any] = field(repr=False)
+
+    def __add__(self, other: ShardValues) -> ShardValues:
+        if (self.cut, self.shards) != (other.cut, other.shards):
+            raise ValueError("values of shards that were cut in different ways do not add")
+        if both := sorted(self.values.keys() & other.values.keys()):
+            raise ValueError(f"shard {both[0]} would be counted twice")
+        return ShardValues(self.cut, self.shards, {**self.values, **other.values})
+
+    def in_order(self) -> list[Any]:
+        """The values of all shards, in their order; KeyError if one is missing."""
+        return [self.values[position] for position in range(self.shards)]
+
+
+class ShardedWork(NamedTuple):
+    """Work cut into shards: ``function(shared, item)`` is the value of a shard; ``checksum`` is of the files, if no item has it."""
+
+    function: Work[Any, Any, Any]
+    shared: Any
+    items: Iterable[Any]
+    title: str = ""
+    checksum: int = 0
+
+    def values(self, engine: Engine) -> Iterator[Any]:
+        """The values of all shards, in order."""
+        return engine.map(self.function, self.shared, self.items, title=self.title)
+
+    def part(self, number: int, of: int, engine: Engine) -> ShardValues:
+        """The values of the shards ``number``, ``number + of`` ..., counted from 1."""
+        digest, positions, shards = hashlib.sha256(b"%d" % self.checksum), list[int](), 0
+
+        def own_items() -> Iterator[Any]:
+            nonlocal shards
+            for shards, item in enumerate(self.items, 1):
+                digest.update(repr(item).encode("utf-8", "surrogatepass") + b"\n")
+                if (shards - number) % of == 0:
+                    positions.append(shards - 1)
+                    yield item
+
+        items = list(own_items()) if isinstance(self.items, Sequence) else own_items()
+        values = list(engine.map(self.function, self.shared, items, title=self.title))
+        return ShardValues(digest.hexdigest(), shards, dict(zip(positions, values, strict=True)))
+
+
+class PartFormat(NamedTuple):
+    """The file format of one command's parts: how the value of a shard becomes JSON and arrays, and how it is read back."""
+
+    save: Callable[[Any, ArrayStore], Any]
+    load: Callable[[Any, ArrayStore], Any]
 
 
 @dataclass(frozen=True)
 class RunPart:
-    """The results of the shards ``number``, ``number + of`` ... of a run, numbered from 1.
-
-    ``command`` and ``arguments`` are the run's; ``settings`` what they mean, all defaults spelt out; ``cut`` is a hash of all its
-    shards and of ``plans``, which is how they came about; ``shards`` is how many there are.
-    """
+    """Part ``number`` of ``of`` of a run, counted from 1: ``command`` and ``arguments`` are the run's; ``settings`` what they mean,
+    all defaults spelt out."""
 
     command: str
     arguments: tuple[str, ...]
@@ -63,21 +110,10 @@ class RunPart:
     version: str
     number: int
     of: int
-    shards: int
-    cut: str
-    plans: list[Any] = field(repr=False)
-    results: list[Any] = field(repr=False)
+    values: ShardValues
 
 
-_RUN = ("command", "arguments", "settings", "version", "number", "of", "shards", "cut")
-
-
-class PartDone(Exception):
-    """All shards of this part are done: the command has nothing more to do."""
-
-    def __init__(self, shards: int, cut: str, plans: list[Any], results: list[Any]) -> None:
-        super().__init__("all shards of this part are done")
-        self.shards, self.cut, self.plans, self.results = shards, cut, plans, results
+_RUN = ("command", "arguments", "settings", "version", "number", "of")
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -92,81 +128,6 @@ def parse_shard(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
-class OnePart(EngineBase):
-    """The engine that does one part of the shards, on another engine, and then stops the command with :class:`PartDone`."""
-
-    in_process = False
-
-    def __init__(self, number: int, of: int, engine: Engine) -> None:
-        self._number, self._of, self._engine = number, of, engine
-        self._plans: list[Any] = []
-        self._digest = hashlib.sha256()
-
-    def plan(self, make: Callable[[], ResultT]) -> ResultT:
-        """See :class:`~treegauge.engines.engine.Engine`."""
-        plan = make()
-        self._plans.append(plan)
-        self._see(plan)
-        return plan
-
-    def _see(self, value: Any) -> None:
-        self._digest.update(repr(value).encode("utf-8", "surrogatepass") + b"\n")
-
-    def map(
-        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
-    ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.engine.Engine`; but there is nothing to go on with."""
-        self._stop(function, shared, items, title)
-
-    def _stop(self, function: Work[Any, Any, Any], shared: Any, items: Iterable[Any], title: str) -> NoReturn:
-        shards = 0
-
-        def mine() -> Iterator[Any]:
-            nonlocal shards
-            for item in items:
-                self._see(item)
-                shards += 1
-                if (shards - self._number) % self._of == 0:
-                    yield item
-
-        found = list(mine()) if isinstance(items, Sequence) else mine()
-        results = list(self._engine.map(function, shared, found, title=title))
-        raise PartDone(shards, self._digest.hexdigest(), self._plans, results)
-
-    def close(self) -> None:
-        """Let the workers go."""
-        self._engine.close()
-
-
-class MergedParts(EngineBase):
-    """The engine whose results are in the parts already; what was not foreseen when they were made runs on another engine."""
-
-    in_process = False
-
-    def __init__(self, parts: Sequence[RunPart], engine: Engine) -> None:
-        ordered = sorted(parts, key=lambda part: part.number)
-        self._plans: list[Any] = list(ordered[0].plans)
-        self._results = [ordered[k % len(ordered)].results[k // len(ordered)] for k in range(ordered[0].shards)]
-        self._is_used, self._engine = False, engine
-
-    def plan(self, make: Callable[[], ResultT]) -> ResultT:
-        """See :class:`~treegauge.engines.engine.Engine`."""
-        return self._plans.pop(0) if self._plans else make()
-
-    def map(
-        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
-    ) -> Iterator[ResultT]:
-        """See :class:`~treegauge.engines.engine.Engine`."""
-        if self._is_used:
-            return self._engine.map(function, shared, items, title=title)
-        self._is_used = True
-        return iter(self._results)
-
-    def close(self) -> None:
-        """Let the workers go."""
-        self._engine.close()
-
-
 def write_part(part: RunPart, path: str, form: PartFormat) -> None:
     """Write a part, whole or not at all."""
     store = ArrayStore()
@@ -174,8 +135,9 @@ def write_part(part: RunPart, path: str, form: PartFormat) -> None:
         "schema": SCHEMA,
         "version": VERSION,
         "run": {name: getattr(part, name) for name in _RUN},
-        "plans": [form.save_plan(plan) for plan in part.plans],
-        "results": [form.save_result(result, store) for result in part.results],
+        "cut": part.values.cut,
+        "shards": part.values.shards,
+        "values": [[position, form.save(value, store)] for position, value in part.values.values.items()],
     }
     write_archive(path, document, store.arrays)
 
@@ -189,25 +151,28 @@ def read_part(path: str, form_of: Callable[[str], PartFormat]) -> RunPart:
         reason = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror or error}"
         raise InputError(reason, path=path) from None
     if head == _VERSION_1:
-        advice = "Run the shards again with this version."
-        raise FormatError(
-            "this part was written by an older version of treegauge, whose format can no longer be read", path=path, advice=advice
-        )
+        raise _older_version(path)
     if not head.startswith(b"PK"):
         raise FormatError("not a part of a run", path=path, advice="Parts are written by commands with the option shard.")
     try:
-        document, arrays = read_archive(path, SCHEMA, VERSION, most_parts=_MOST_ARRAYS)
+        document, arrays = read_archive(path, SCHEMA, None, most_parts=_MOST_ARRAYS)
     except ModelError:
         raise FormatError("the part is damaged or cut short", path=path, advice="Run this part again.") from None
+    if document.get("version") != VERSION:
+        raise _older_version(path)
     try:
         run, store = dict[str, Any](document["run"]), ArrayStore(arrays)
         form = form_of(str(run["command"]))
-        plans = [form.load_plan(plan) for plan in document["plans"]]
-        results = [form.load_result(result, store) for result in document["results"]]
+        values = {int(position): form.load(value, store) for position, value in document["values"]}
         run["arguments"] = tuple(run["arguments"])
-        return RunPart(**run, plans=plans, results=results)
+        return RunPart(**run, values=ShardValues(str(document["cut"]), int(document["shards"]), values))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise FormatError(f"a part that cannot be read ({type(error).__name__}: {error})", path=path) from None
+
+
+def _older_version(path: str) -> FormatError:
+    problem = "this part was written by another version of treegauge, whose format cannot be read"
+    return FormatError(problem, path=path, advice="Run the shards again with this version.")
 
 
 def check_parts(parts: dict[str, RunPart]) -> None:
@@ -225,7 +190,7 @@ def check_parts(parts: dict[str, RunPart]) -> None:
         )
         if differs:
             raise UsageError(f"{path} does not belong to {first_path}: these settings differ: {', '.join(differs)}")
-        if (part.cut, part.shards) != (first.cut, first.shards):
+        if (part.values.cut, part.values.shards) != (first.values.cut, first.values.shards):
             raise UsageError(f"{path} does not belong to {first_path}: the input files have changed in between")
     numbers: dict[int, str] = {}
     for path, part in parts.items():

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from treegauge.engines.parts import PartFormat
 from treegauge.errors import UnknownName
 from treegauge.grammar.counting import count_rules
 from treegauge.grammar.dop_reduction import ESTIMATORS
 from treegauge.grammar.lexicon import UNKNOWN, USUAL, Smoothing, Token, rare_below, tokens
 from treegauge.io import ReadOptions, stream
+from treegauge.io.archive import ArrayStore
 from treegauge.io.splitting import Piece, cut_files
 from treegauge.normalise import Pipeline, pipeline
 from treegauge.trees.columns import TreebankHash
@@ -27,6 +29,7 @@ __all__ = [
     "DEFAULT_STEPS",
     "KEEP_EVERY",
     "LEXICONS",
+    "PART_FORMAT",
     "TREES",
     "CountShard",
     "HashShard",
@@ -259,3 +262,26 @@ def count_shard(recipe: Recipe, shard: HashShard | CountShard) -> TreeCounts | s
         for block in stream(path, shard.reading):
             digest.update(block)
     return digest.hexdigest()
+
+
+_COUNTERS = ("left_out", "rules", "roots", "tokens", "nodes")
+
+
+def _save(counts: TreeCounts | str, store: ArrayStore) -> Any:
+    if isinstance(counts, str):
+        return counts
+    counters = {name: [[key, number] for key, number in getattr(counts, name).items()] for name in _COUNTERS}
+    return {"trees": counts.trees, "flat": counts.flat, "stored": counts.stored, **counters}
+
+
+def _load(data: Any, store: ArrayStore) -> TreeCounts | str:
+    if isinstance(data, str):
+        return data
+    left_out, roots, nodes = (Counter(dict(data[name])) for name in ("left_out", "roots", "nodes"))
+    rules = Counter({Production(lhs, tuple(rhs), tuple(words)): number for (lhs, rhs, words), number in data["rules"]})
+    tokens = Counter({Token(*key): number for key, number in data["tokens"]})
+    return TreeCounts(data["trees"], left_out, rules, roots, tokens, nodes, data["flat"], data["stored"])
+
+
+PART_FORMAT = PartFormat(_save, _load)
+"""The counts of a block of trees, or the hash of all."""

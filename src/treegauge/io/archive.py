@@ -85,9 +85,9 @@ def _seal(body: bytes) -> bytes:
 
 
 def read_archive(
-    path: str | Path, schema: str, version: int, *, most_parts: int = _MOST_PARTS
+    path: str | Path, schema: str, version: int | None, *, most_parts: int = _MOST_PARTS
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The document and the arrays of a model of this schema and version."""
+    """The document and the arrays of a model of this schema and version (None: of any version, which the caller looks at)."""
     # Read whole first: an error of the disk is told from one of the content, which may send zipfile to impossible
     # places.
     content = _content(path)
@@ -105,7 +105,7 @@ def read_archive(
             advice="The file is damaged or no model; write it again.",
         ) from None
     found = document.get("schema"), document.get("version")
-    if found != (schema, version):
+    if found != (schema, found[1] if version is None else version):
         raise ModelError(
             f"a model of schema {found[0]!r} version {found[1]!r}; this treegauge reads {schema!r} version {version}",
             path=str(path),

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,20 +33,6 @@ class Piece(NamedTuple):
     sources: tuple[Source, ...]
     first: int
     trees: int
-
-    def to_json(self) -> list[Any]:
-        """The piece as JSON; its sources are parts of files."""
-        return [[[source.name, source.stored, source.part] for source in self.sources], self.first, self.trees]
-
-    @classmethod
-    def from_json(cls, data: list[Any]) -> Piece:
-        """The piece that :meth:`to_json` wrote."""
-        sources, first, trees = data
-        return cls(
-            tuple(Source(name, part=None if part is None else ByteRange(*part), stored=stored) for name, stored, part in sources),
-            first,
-            trees,
-        )
 
 
 @dataclass(frozen=True)

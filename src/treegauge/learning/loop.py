@@ -9,7 +9,7 @@ import hashlib
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,15 +19,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
+from treegauge.engines.parts import PartFormat, ShardedWork
 from treegauge.errors import ModelError, TreegaugeError, UsageError
 from treegauge.grammar.grammar_text import read_text, write_text
 from treegauge.grammar.pcfg import PCFG
-from treegauge.io.archive import read_archive, write_archive
+from treegauge.io.archive import ArrayStore, read_archive, write_archive
 from treegauge.learning.em import DenseGrammar, Learnable, ReestimationStep, cut_blocks, learnable, random_grammar, step
 from treegauge.learning.sentences import BracketedSentences
 from treegauge.tables import plain
 
-__all__ = ["Iteration", "LearningResult", "LearningSettings", "LearningState", "learn", "load_state", "save_state"]
+__all__ = [
+    "PART_FORMAT",
+    "Iteration",
+    "LearningResult",
+    "LearningSettings",
+    "LearningState",
+    "StartResult",
+    "learn",
+    "load_state",
+    "save_state",
+    "work_on_starts",
+]
 
 SCHEMA = "treegauge-learning"
 VERSION = 1
@@ -178,10 +190,14 @@ class LearningResult:
         return PCFG.from_rules(rules, start=self.learned.start, renormalise=threshold > 0, labels=self.learned.labels)
 
 
-def _require_sentences(sentences: object) -> None:
+def _check(sentences: object, settings: LearningSettings, start: PCFG | None) -> None:
     if not isinstance(sentences, BracketedSentences):
         how = "BracketedSentences.from_treebank(treebank) makes them of trees, read_brackets(text) of bracketed text"
         raise UsageError(f"a grammar is learned from BracketedSentences, not from {type(sentences).__name__}\n  {how}.")
+    if start is not None and settings.starts > 1:
+        raise UsageError("with a given grammar there is only one start: several starts need random grammars")
+    if not len(sentences):
+        raise UsageError("no sentences to learn from")
 
 
 def learn(
@@ -193,12 +209,14 @@ def learn(
     resume: bool = False,
     on_iteration: Callable[[Iteration], None] = lambda _: None,
     engine: Engine = IN_PROCESS,
+    learned: Iterable[StartResult] | None = None,
 ) -> LearningResult:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
 
     The state is written to ``checkpoint`` before ``on_iteration`` is called; ``resume`` continues from there, to the
     same result as without the interruption. On an ``engine`` other than this process, each of several starts is a
-    shard; a single start is divided step by step, in groups of sentences.
+    shard; a single start is divided step by step, in groups of sentences. ``learned`` are the values of
+    :func:`work_on_starts`, where they are known: then no start is learned from again.
 
     >>> from treegauge.learning import read_brackets
     >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
@@ -207,11 +225,7 @@ def learn(
     True
     """
     settings = settings or LearningSettings()
-    _require_sentences(sentences)
-    if start is not None and settings.starts > 1:
-        raise UsageError("with a given grammar there is only one start: several starts need random grammars")
-    if not len(sentences):
-        raise UsageError("no sentences to learn from")
+    _check(sentences, settings, start)
     fingerprint = _fingerprint(sentences, settings, start)
     if resume:
         if checkpoint is None:
@@ -219,8 +233,11 @@ def learn(
         state = load_state(checkpoint, fingerprint)
     else:
         state = LearningState(_start(sentences, settings, start, 0))
-    if settings.starts > 1 and not engine.in_process:
-        return _learn_starts(state, _Task(sentences, settings), fingerprint, checkpoint, on_iteration, engine)
+    if settings.starts > 1 and (learned is not None or not engine.in_process):
+        histories = state.histories if state.finished else state.histories[:-1]
+        if learned is None:
+            learned = work_on_starts(sentences, settings, first=len(histories)).values(engine)
+        return _best_start(replace(state, histories=histories), learned, fingerprint, checkpoint, on_iteration)
     prepared = cut_blocks(sentences)
     take = partial(step, prepared=prepared, threads=settings.threads, engine=engine, device=settings.device)
     while True:
@@ -261,19 +278,28 @@ def learn_start(task: _Task, number: int) -> StartResult:
     return StartResult(last.histories[-1], last.best_grammar, last.skipped)
 
 
-def _learn_starts(
+def work_on_starts(
+    sentences: BracketedSentences, settings: LearningSettings, *, start: PCFG | None = None, first: int = 0
+) -> ShardedWork:
+    """Learning from several random starts, from the ``first`` on, each of them a shard.
+
+    Their values add, one start beside the other, and :func:`learn` chooses the best of them. The steps of a single start do not:
+    each needs the grammar of the one before.
+    """
+    _check(sentences, settings, start)
+    return ShardedWork(learn_start, _Task(sentences, settings), range(first, settings.starts), "learning")
+
+
+def _best_start(
     state: LearningState,
-    task: _Task,
+    learned: Iterable[StartResult],
     fingerprint: dict[str, Any],
     checkpoint: str | Path | None,
     on_iteration: Callable[[Iteration], None],
-    engine: Engine,
 ) -> LearningResult:
-    """Learn from several starts, each elsewhere; a start that an interrupted run had begun begins anew."""
-    histories = state.histories if state.finished else state.histories[:-1]
-    best, best_grammar, skipped = state.best, state.best_grammar, state.skipped
-    following = list(range(len(histories), task.settings.starts))
-    for number, made in zip(following, engine.map(learn_start, task, following, title="learning"), strict=True):
+    """The best of several starts; one that an interrupted run had begun begins anew."""
+    histories, best, best_grammar, skipped = state.histories, state.best, state.best_grammar, state.skipped
+    for number, made in enumerate(learned, len(histories)):
         lowest = histories[best][-1] if best >= 0 else math.inf
         histories, skipped = (*histories, made.history), made.skipped
         if best < 0 or made.history[-1] < lowest:
@@ -283,6 +309,23 @@ def _learn_starts(
         on_iteration(Iteration(number, len(made.history) - 1, made.history[-1], skipped))
     assert best_grammar is not None
     return LearningResult(best_grammar, histories, best, skipped)
+
+
+def _save_start(start: StartResult, store: ArrayStore) -> Any:
+    name = f"grammar{len(store.arrays)}"
+    grammar = pack_grammar(start.grammar, name, store.arrays)
+    return {"history": start.history, "skipped": start.skipped, "grammar": grammar, "name": name}
+
+
+def _load_start(data: Any, store: ArrayStore) -> StartResult:
+    grammar = unpack_grammar(data["grammar"], data["name"], store.arrays)
+    if grammar is None:
+        raise ValueError("no grammar")
+    return StartResult(tuple(data["history"]), grammar, data["skipped"])
+
+
+PART_FORMAT = PartFormat(_save_start, _load_start)
+"""The grammar learned from one start, with its history."""
 
 
 def _steps(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from treegauge.engines.parts import PartFormat
+from treegauge.io.archive import ArrayStore
 from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
 from treegauge.parsing.expected import ExpectedCounts
@@ -20,7 +22,7 @@ from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import record
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 
-__all__ = ["BLOCK", "ParseJob", "ParseRecord", "SentenceBlock", "parse_block", "parse_record", "sentence_blocks"]
+__all__ = ["BLOCK", "PART_FORMAT", "ParseJob", "ParseRecord", "SentenceBlock", "parse_block", "parse_record", "sentence_blocks"]
 
 BLOCK = 200
 """Sentences of a shard: some tenths of a second of work."""
@@ -37,6 +39,27 @@ class ParseRecord(NamedTuple):
     too_long: bool = False
     expected: ExpectedCounts | None = None
     unknown_words: tuple[str, ...] = ()
+
+    @classmethod
+    def of_json(cls, data: Sequence[Any]) -> ParseRecord:
+        """The record that was written as JSON."""
+        text, fallback, given, too_long, expected, unknown_words = data
+        words, tags = (None, None) if given is None else given
+        sentence = None if words is None else Sentence(tuple(words), None if tags is None else tuple(tags))
+        counts = None if expected is None else ExpectedCounts(*expected)
+        return cls(text, fallback, sentence, too_long, counts, tuple(unknown_words))
+
+
+def _save(parses: list[ParseRecord], store: ArrayStore) -> Any:
+    return parses
+
+
+def _load(data: Sequence[Any], store: ArrayStore) -> list[ParseRecord]:
+    return list(map(ParseRecord.of_json, data))
+
+
+PART_FORMAT = PartFormat(_save, _load)
+"""The parses of a block, in order."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -46,27 +46,41 @@ from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, 
 from treegauge.scoring.signature import Signature
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = ["Evaluator", "ScoreOptions", "count_systems", "evaluator", "score", "score_files", "score_systems"]
+if TYPE_CHECKING:
+    from treegauge.engines.parts import ShardedWork
+    from treegauge.scoring.shards import FilePair
+
+__all__ = ["Evaluator", "JobOptions", "ScoreOptions", "ScoringJob", "evaluator", "score", "score_baselines"]
 
 MetricLike = str | Metric
 PresetLike = str | os.PathLike[str] | Preset
 
 
-class ScoreOptions(TypedDict, total=False):
-    """The options of :func:`score` that go by name."""
+class RequestOptions(TypedDict, total=False):
+    """The options of :func:`score` that go into its request as they are."""
 
     on_mismatch: str
     match_words: str
     cutoff: int | None
+    sentences: bool
+    pair: str
+    treebank: str
+
+
+class JobOptions(RequestOptions, total=False):
+    """The options of :func:`score` that decide what is counted."""
+
     breakdowns: Sequence[str]
     stream: bool
     reading: ReadOptions
+    on_error: str
+
+
+class ScoreOptions(JobOptions, total=False):
+    """The options of :func:`score` that go by name."""
+
     progress: Callable[[int], None] | None
     engine: Engine
-    sentences: bool
-    on_error: str
-    pair: str
-    treebank: str
 
 
 @overload
@@ -166,23 +180,11 @@ def score(
     wanted = list(metric) if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
     several = isinstance(test, Mapping) or len(wanted) > 1 or wanted[0] is not metric
     systems = test if isinstance(test, Mapping) else {_name_of(test): test}
-    chosen = None if preset is None else load_preset(preset)
-    metrics = [(name, find_metric(name)) if isinstance(name, str) else (name.name, name) for name in wanted]
-    request = Request(
-        metrics=tuple(found for _, found in metrics),
-        preset=chosen,
-        cutoff=cutoff,
-        on_mismatch=on_mismatch,
-        match_words=match_words,
-        keep=not stream,
-        breakdowns=tuple(breakdowns),
-        progress=progress or no_progress,
-        sentences=sentences,
-        on_error=on_error or _on_error(reading),
-        pair=pair,
-        treebank=treebank,
-    )
-    results = score_systems(gold, systems, request, [name for name, _ in metrics], reading, engine)
+    job = ScoringJob.of(
+        gold, systems, wanted, preset, on_mismatch=on_mismatch, match_words=match_words, cutoff=cutoff, breakdowns=breakdowns,
+        stream=stream, reading=reading, sentences=sentences, on_error=on_error, pair=pair, treebank=treebank,
+    )  # fmt: skip
+    results = job.results(job.count(engine, progress or no_progress))
     return Scores(results) if several else results[0]
 
 
@@ -191,72 +193,116 @@ def _on_error(reading: ReadOptions) -> str:
     return "parse-fails" if reading.on_error == "stop" else reading.on_error
 
 
-def score_files(
-    gold: str,
-    systems: Mapping[str, str],
-    metrics: Sequence[str],
-    preset: Preset | None,
-    *,
-    baselines: bool = False,
-    seed: int = 0,
-    **options: Unpack[ScoreOptions],
+def score_baselines(
+    gold: str, metrics: Sequence[str], preset: Preset | None, *, seed: int = 0, **options: Unpack[ScoreOptions]
 ) -> list[Result]:
-    """The results of several files, in the order of systems and metrics; ``baselines`` adds trivial parsers as systems."""
-    results = list(score(gold, systems, metrics, preset, **options))
-    if baselines:
-        from treegauge.scoring.baselines import BASELINES, baseline_for
+    """The results of trivial parsers by all metrics, to be read beside those of systems."""
+    from treegauge.scoring.baselines import BASELINES, baseline_for
 
-        bank = io.read(gold, options.get("reading", ReadOptions()).of_gold)
-        main = load_preset(find_metric(metrics[0]).preset) if preset is None else preset
-        for name in BASELINES:
-            trees = {name: baseline_for(name, bank, main, seed=seed)}
-            scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": (), "engine": IN_PROCESS})
-            used = seed if name == "random" else None
-            results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
-    return results
-
-
-def score_systems(
-    gold: TreebankLike,
-    systems: Mapping[str, TreebankLike],
-    request: Request,
-    names: Sequence[str],
-    reading: ReadOptions,
-    engine: Engine = IN_PROCESS,
-) -> list[Result]:
-    """The results of all systems by all metrics of a request, which go by ``names``."""
     results: list[Result] = []
-    for system, (counted, inputs) in zip(systems, count_systems(gold, systems, request, reading, engine), strict=True):
-        of_metrics = zip(names, counted.counts.of_metrics, strict=True)
-        results += [_result(system, name, each, counted.counts, counted.digests, inputs) for name, each in of_metrics]
-    if sum(result.sentences.rows.nbytes for result in results if result.sentences is not None) > LARGE_BYTES:
-        return_free_memory()
+    bank = io.read(gold, options.get("reading", ReadOptions()).of_gold)
+    main = load_preset(find_metric(metrics[0]).preset) if preset is None else preset
+    for name in BASELINES:
+        trees = {name: baseline_for(name, bank, main, seed=seed)}
+        scored = score(bank, trees, metrics, preset, **{**options, "breakdowns": ()})
+        used = seed if name == "random" else None
+        results += [replace(result, evalb=None, signature=replace(result.signature, seed=used)) for result in scored]
     return results
 
 
-def count_systems(
-    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine = IN_PROCESS
-) -> list[tuple[HashedCounts, Inputs | None]]:
-    """The counts of each system, and the files they were counted from."""
-    if not systems:
-        raise UsageError("there is no system to score")
-    reading = replace(reading, on_error=request.on_error)
-    if not engine.in_process:
-        return _tally_in_shards(gold, systems, request, reading, engine)
-    kept: dict[str, Trees] = {}
-    results: list[tuple[HashedCounts, Inputs | None]] = []
-    for test in systems.values():
-        files = _files(gold, test, reading, request, kept)
+SystemTotal = tuple[HashedCounts, Inputs | None]
+"""The counts of a system, and the files they were counted from."""
+
+
+@dataclass(frozen=True)
+class ScoringJob:
+    """A call of :func:`score`: what to score, and how. It is done in two steps, counts and results, and the counts may be made
+    in this process, on an engine, or by :meth:`total` from the values of shards that were counted anywhere."""
+
+    gold: TreebankLike
+    systems: Mapping[str, TreebankLike]
+    request: Request
+    names: Sequence[str]
+    reading: ReadOptions
+
+    @classmethod
+    def of(
+        cls,
+        gold: TreebankLike,
+        systems: Mapping[str, TreebankLike],
+        metrics: Sequence[MetricLike],
+        preset: PresetLike | None,
+        *,
+        breakdowns: Sequence[str] = (),
+        stream: bool = False,
+        reading: ReadOptions = ReadOptions(),
+        on_error: str | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> ScoringJob:
+        """The job with the options of :func:`score`."""
+        request = Request(
+            metrics=tuple(find_metric(each) if isinstance(each, str) else each for each in metrics),
+            preset=None if preset is None else load_preset(preset),
+            keep=not stream,
+            breakdowns=tuple(breakdowns),
+            on_error=on_error or _on_error(reading),
+            **options,
+        )
+        return cls(gold, systems, request, [each if isinstance(each, str) else each.name for each in metrics], reading)
+
+    def count(self, engine: Engine = IN_PROCESS, progress: Callable[[int], None] = no_progress) -> list[SystemTotal]:
+        """The counts of each system; ``progress`` is told how many more sentences have been counted in this process."""
+        if not self.systems:
+            raise UsageError("there is no system to score")
+        if not engine.in_process:
+            return self.total(self.work().values(engine), engine)
+        request, kept = replace(self.request, progress=progress), dict[str, Trees]()
+        return [self._count(_files(self.gold, test, self._reading, request, kept), request) for test in self.systems.values()]
+
+    def _count(self, files: Sequence[tuple[Trees, Trees]], request: Request) -> SystemTotal:
         is_large = sum(_bytes_of(side) for sides in files for side in sides) > LARGE_BYTES
         if is_large:
             share_one_heap()
-        if (counted := _counted_by_kernels(files, request, reading)) is not None:
-            results.append((counted, _inputs(files, reading)))
-            continue
-        results.append((_counted(files, request), _inputs(files, reading)))
+        if (counted := _counted_by_kernels(files, request, self._reading)) is not None:
+            return counted, _inputs(files, self._reading)
+        found = _counted(files, request), _inputs(files, self._reading)
         if is_large:
             return_free_memory()
-    return results
+        return found
+
+    @property
+    def _reading(self) -> ReadOptions:
+        return replace(self.reading, on_error=self.request.on_error)
+
+    def work(self) -> ShardedWork:
+        """The same work cut into shards."""
+        from treegauge.scoring.shards import work_in_shards
+
+        return work_in_shards(_file_pairs(self._all_files()), self.request, self._reading)
+
+    def total(self, values: Iterable[Any], engine: Engine = IN_PROCESS) -> list[SystemTotal]:
+        """The counts of each system, from the values of all shards in order; what shards cannot count is counted on the engine."""
+        from treegauge.scoring.shards import counts_of_systems
+
+        every = self._all_files()
+        counted = counts_of_systems(_file_pairs(every), values, self.request, self._reading, engine)
+        return [(one, _inputs(files, self._reading)) for one, files in zip(counted, every, strict=True)]
+
+    def _all_files(self) -> list[list[tuple[Trees, Trees]]]:
+        every = [_files(self.gold, test, self._reading, self.request, {}) for test in self.systems.values()]
+        if any(isinstance(side, MemoryTrees) for files in every for sides in files for side in sides):
+            raise UsageError("trees in memory cannot be shared among workers: give files, or leave out the engine")
+        return every
+
+    def results(self, counted: Sequence[SystemTotal]) -> list[Result]:
+        """The results of all systems by all metrics."""
+        results: list[Result] = []
+        for system, (found, inputs) in zip(self.systems, counted, strict=True):
+            of_metrics = zip(self.names, found.counts.of_metrics, strict=True)
+            results += [_result(system, name, each, found.counts, found.digests, inputs) for name, each in of_metrics]
+        if sum(result.sentences.rows.nbytes for result in results if result.sentences is not None) > LARGE_BYTES:
+            return_free_memory()
+        return results
 
 
 def _counted(files: Sequence[tuple[Trees, Trees]], request: Request) -> HashedCounts:
@@ -299,20 +345,10 @@ def _counted_by_kernels(files: Sequence[tuple[Trees, Trees]], request: Request, 
     return counted
 
 
-def _tally_in_shards(
-    gold: TreebankLike, systems: Mapping[str, TreebankLike], request: Request, reading: ReadOptions, engine: Engine
-) -> list[tuple[HashedCounts, Inputs | None]]:
-    """The same from shards."""
-    from treegauge.scoring.shards import FilePair, count_in_shards, plan_shards
+def _file_pairs(every: Sequence[Sequence[tuple[Trees, Trees]]]) -> list[list[FilePair]]:
+    from treegauge.scoring.shards import FilePair
 
-    every = [_files(gold, test, reading, request, {}) for test in systems.values()]
-    if any(isinstance(side, MemoryTrees) for files in every for sides in files for side in sides):
-        raise UsageError("trees in memory cannot be shared among workers: give files, or leave out the engine")
-    pairs = [[FilePair(ours.paths, theirs.paths) for ours, theirs in files] for files in every]
-    plan = engine.plan(lambda: plan_shards(pairs, reading))
-    request = replace(request, progress=no_progress)
-    counted = count_in_shards(pairs, plan, request, reading, engine)
-    return [(one, _inputs(files, reading)) for one, files in zip(counted, every, strict=True)]
+    return [[FilePair(ours.paths, theirs.paths) for ours, theirs in files] for files in every]
 
 
 def _files(

@@ -1,4 +1,4 @@
-"""Plans and counts of sharded scoring as JSON and arrays, for the parts of a run; what is read back adds like what was counted.
+"""Counts of shards as JSON and arrays, for the parts of a run; what is read back adds like what was counted.
 
 Counts have no bound, and floats may be infinite, so both are strings in JSON: hexadecimal integers and ``repr`` of floats.
 """
@@ -7,70 +7,51 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 
 from treegauge.alignment.alignment import Note
 from treegauge.alignment.remarks import TagUse
+from treegauge.engines.parts import PartFormat
 from treegauge.io.archive import ArrayStore
-from treegauge.io.sources import ReadOptions
-from treegauge.io.splitting import Piece
 from treegauge.metrics.breakdowns import Places
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import ExactSum, Rows
 from treegauge.scoring.counts import MetricCounts, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
 from treegauge.scoring.saved_scores import integers_from_arrays, integers_to_arrays
-from treegauge.scoring.shards import Hash, Plan, SentenceRange, Unit
+from treegauge.scoring.shards import HashOfFiles, RangeCounts, ShardCounts
 from treegauge.trees.columns import Blocks
 from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = ["load_counts", "load_plan", "save_counts", "save_plan"]
+__all__ = ["PART_FORMAT", "load_counts", "save_counts"]
 
 _LISTS = ("rows", "index", "length", "status", "reproduced")
 _COLUMNS = ("label", "start", "end", "parent", "word", "tag", "above", "node_offset", "token_offset")
 
 
-def save_plan(plan: Plan) -> dict[str, Any]:
-    """The shards of all systems, as JSON."""
-    return {"checksum": plan.checksum, "units": [_save_unit(unit) for unit in plan.units]}
+def _save_value(value: ShardCounts, store: ArrayStore) -> Any:
+    """The value of a shard: counts of a range of sentences, or a hash."""
+    if isinstance(value, HashOfFiles):
+        return value._asdict()
+    counts = None if value.counts is None else save_counts(value.counts, store)
+    return {"system": value.system, "pair": value.pair, "counts": counts}
 
 
-def load_plan(data: Mapping[str, Any]) -> Plan:
-    """The plan that :func:`save_plan` was given."""
-    return Plan(tuple(_load_unit(unit) for unit in data["units"]), int(data["checksum"]))
+def _load_value(data: Mapping[str, Any], store: ArrayStore) -> ShardCounts:
+    """The value that :func:`_save_value` was given."""
+    if "digest" in data:
+        return HashOfFiles(tuple((int(system), str(side)) for system, side in data["sides"]), data["digest"])
+    return RangeCounts(data["system"], data["pair"], None if data["counts"] is None else load_counts(data["counts"], store))
 
 
-def _save_unit(unit: Unit) -> dict[str, Any]:
-    if isinstance(unit, Hash):
-        return {"hash": [[path, asdict(reading)] for path, reading in unit.files]}
-    assert isinstance(unit, SentenceRange)
-    assert unit.only is None
-    return {
-        "system": unit.system,
-        "pair": unit.pair,
-        "gold": unit.gold.to_json(),
-        "test": unit.test.to_json(),
-        "reading": asdict(unit.reading),
-        "test_reading": asdict(unit.test_reading),
-    }
+PART_FORMAT = PartFormat(_save_value, _load_value)
 
 
-def _load_unit(data: Mapping[str, Any]) -> Unit:
-    if "hash" in data:
-        return Hash(tuple((path, ReadOptions(**reading)) for path, reading in data["hash"]))
-    gold, test = Piece.from_json(data["gold"]), Piece.from_json(data["test"])
-    return SentenceRange(
-        data["system"], data["pair"], gold, test, ReadOptions(**data["reading"]), ReadOptions(**data["test_reading"])
-    )
-
-
-def save_counts(counts: SystemCounts | str | None, store: ArrayStore) -> Any:
-    """The counts of a stretch, a hash, or None where sentences are out of step."""
-    if not isinstance(counts, SystemCounts):
-        return counts
+def save_counts(counts: SystemCounts, store: ArrayStore) -> dict[str, Any]:
+    """The counts of a range of sentences."""
     return {
         "first": counts.first,
         "n_gold": counts.n_gold,
@@ -102,10 +83,8 @@ def save_counts(counts: SystemCounts | str | None, store: ArrayStore) -> Any:
     }
 
 
-def load_counts(data: Any, store: ArrayStore) -> SystemCounts | str | None:
-    """The value that :func:`save_counts` was given."""
-    if data is None or isinstance(data, str):
-        return data
+def load_counts(data: Mapping[str, Any], store: ArrayStore) -> SystemCounts:
+    """The counts that :func:`save_counts` was given."""
     counts = SystemCounts.__new__(SystemCounts)
     counts.__setstate__(
         {

@@ -1,28 +1,49 @@
 """Scoring in shards: gold and test cut at the same sentences, counted anywhere, added in order.
 
-A shard is a stretch of sentences, named by the bytes of the files they are in; its result is a sum of rows. The hash of each side
-is a shard of its own, as it has to see all trees in order. Where gold and test are not in step, which takes a look at all of both,
-the whole system is one shard: then :func:`treegauge.scoring.counts.count_files` does what it always does.
+A shard is a stretch of sentences, named by the bytes of the files they are in; its value is a sum of rows. The hash of each side
+is a shard of its own, as it has to see all trees in order. Each value says what it is the value of, so that the counts of a system
+are the sum of its values in order, wherever they come from. Where gold and test are not in step, which takes a look at all of both,
+the whole system is counted at once: then :func:`treegauge.scoring.counts.count_files` does what it always does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from treegauge import io
 from treegauge.alignment.alignment import is_displaced
-from treegauge.engines import Engine
+from treegauge.engines import IN_PROCESS, Engine
+from treegauge.engines.parts import ShardedWork
 from treegauge.errors import InputError, UsageError
 from treegauge.io.sources import ReadOptions, Source
 from treegauge.io.splitting import Piece, SplitFiles, cut_files
-from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts, check_fit, count_files, count_in_step
+from treegauge.scoring.counts import (
+    HashedCounts,
+    NotParallel,
+    Request,
+    SystemCounts,
+    check_fit,
+    count_files,
+    count_in_step,
+    no_progress,
+)
 from treegauge.scoring.inputs import FileTrees, Hasher
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["SENTENCES", "FilePair", "Plan", "count_in_shards", "plan_shards"]
+__all__ = [
+    "SENTENCES",
+    "FilePair",
+    "HashOfFiles",
+    "RangeCounts",
+    "ShardCounts",
+    "count_shard",
+    "counts_of_systems",
+    "plan_shards",
+    "work_in_shards",
+]
 
 SENTENCES = 8192
 """Of a shard: a fraction of a second of work, so that handing it out costs little beside it."""
@@ -60,47 +81,39 @@ class SentenceRange:
 
 
 @dataclass(frozen=True)
-class Hash:
-    """All trees of some files, each with how it is read, to be hashed in order."""
+class FilesToHash:
+    """All trees of some files, each with how it is read, to be hashed in order; ``sides`` says of which systems they are gold or
+    test."""
 
     files: tuple[tuple[str, ReadOptions], ...]
+    sides: tuple[tuple[int, str], ...]
 
     def __str__(self) -> str:
         return f"the hash of {self.files[0][0]}"
 
 
-@dataclass(frozen=True)
-class Whole:
-    """All files of a system, which cannot be cut into stretches."""
-
-    pairs: tuple[FilePair, ...]
-    reading: ReadOptions
-
-    def __str__(self) -> str:
-        return f"all sentences of {self.pairs[0].test[0]}"
-
-
-Unit = SentenceRange | Hash | Whole
-
-
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """The shards of all systems, and a checksum of the bytes that they were cut from."""
 
-    units: tuple[Unit, ...]
+    shards: list[SentenceRange | FilesToHash]
     checksum: int
 
 
 def plan_shards(systems: Sequence[Sequence[FilePair]], reading: ReadOptions, size: int = SENTENCES) -> Plan:
     """The shards of all systems, each pair of files cut by itself; a system that is surely out of step has none."""
     cuts = _Cuts(size)
-    units: dict[Unit, None] = {}
+    ranges: list[SentenceRange] = []
+    sides: dict[tuple[tuple[str, ReadOptions], ...], list[tuple[int, str]]] = {}
     for system, pairs in enumerate(systems):
-        stretches = [_stretches(system, number, pair, reading, cuts) for number, pair in enumerate(pairs)]
-        if all(stretches):
-            hashes = _hashes(pairs, reading, [of_pair[0].test_reading for of_pair in stretches])
-            units |= dict.fromkeys([*hashes, *(stretch for of_pair in stretches for stretch in of_pair)])
-    return Plan(tuple(units), cuts.checksum)
+        of_pairs = [_ranges(system, number, pair, reading, cuts) for number, pair in enumerate(pairs)]
+        if all(of_pairs):
+            ranges += [each for of_pair in of_pairs for each in of_pair]
+            gold = tuple((path, reading.of_gold) for pair in pairs for path in pair.gold)
+            test = tuple((path, of[0].test_reading) for pair, of in zip(pairs, of_pairs, strict=True) for path in pair.test)
+            sides.setdefault(gold, []).append((system, "gold"))
+            sides.setdefault(test, []).append((system, "test"))
+    hashes = [FilesToHash(files, tuple(of_files)) for files, of_files in sides.items()]
+    return Plan([*hashes, *ranges], cuts.checksum)
 
 
 class _Cuts:
@@ -120,8 +133,8 @@ class _Cuts:
         return sum(side.checksum * (number + 1) for number, side in enumerate(self._sides.values()))
 
 
-def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, cuts: _Cuts) -> list[SentenceRange]:
-    """The stretches of a pair of files; none if they are surely out of step."""
+def _ranges(system: int, number: int, pair: FilePair, reading: ReadOptions, cuts: _Cuts) -> list[SentenceRange]:
+    """The ranges of a pair of files; none if they are surely out of step."""
     if "-" in (*pair.gold, *pair.test):
         raise UsageError("standard input cannot be shared among workers: save it to a file, or use the engine local")
     ours, theirs, test_reading = cuts.of(pair.gold, reading.of_gold), cuts.of(pair.test, reading), reading
@@ -138,13 +151,6 @@ def _stretches(system: int, number: int, pair: FilePair, reading: ReadOptions, c
     return [SentenceRange(system, number, gold, test, reading, test_reading) for gold, test in pieces]
 
 
-def _hashes(pairs: Sequence[FilePair], reading: ReadOptions, test_reading: Sequence[ReadOptions]) -> tuple[Hash, Hash]:
-    """The hashes of all files of gold, and of test, where each pair has its own way to be read."""
-    gold = Hash(tuple((path, reading.of_gold) for pair in pairs for path in pair.gold))
-    test = Hash(tuple((path, how) for pair, how in zip(pairs, test_reading, strict=True) for path in pair.test))
-    return gold, test
-
-
 def _may_have_blank_lines(pair: FilePair, reading: ReadOptions) -> bool:
     return FileTrees(pair.test, reading, keep=False).line_by_line() is not None
 
@@ -153,54 +159,55 @@ def _uncut(paths: tuple[str, ...]) -> Piece:
     return Piece(tuple(map(Source, paths)), 0, -1)
 
 
-def count_in_shards(
-    systems: Sequence[Sequence[FilePair]], plan: Plan, request: Request, reading: ReadOptions, engine: Engine
-) -> list[HashedCounts]:
-    """The counts of each system that :func:`~treegauge.scoring.counts.count_files` would make."""
-    small = replace(request, keep=request.keep and request.sentences)
-    done: dict[Unit, Done] = dict(zip(plan.units, engine.map(work_on, small, plan.units, title="scoring"), strict=True))
-    found = [_put_together(number, pairs, done, small, reading) for number, pairs in enumerate(systems)]
-    wholes = [Whole(tuple(pairs), reading) for pairs, counted in zip(systems, found, strict=True) if counted is None]
-    rest = dict(zip(wholes, engine.map(work_on, request, wholes, title="scoring again"), strict=True)) if wholes else {}
-    results = [one or _whole(rest[Whole(tuple(pairs), reading)], request) for pairs, one in zip(systems, found, strict=True)]
-    for one in results:
-        check_fit(one.counts)
-    return results
+def work_in_shards(systems: Sequence[Sequence[FilePair]], request: Request, reading: ReadOptions) -> ShardedWork:
+    """The counting of all systems, cut into shards; :func:`counts_of_systems` adds up their values."""
+    plan = plan_shards(systems, reading)
+    return ShardedWork(count_shard, _request_of_shards(request), plan.shards, "scoring", plan.checksum)
 
 
-Done = SystemCounts | str | HashedCounts | None
+class RangeCounts(NamedTuple):
+    """The counts of a range of sentences; None if gold and test are not in step there."""
+
+    system: int
+    pair: int
+    counts: SystemCounts | None
 
 
-def work_on(request: Request, unit: Unit) -> Done:
-    """The result of a shard: sums of a stretch (None if it is not in step), a hash, or everything about a system."""
-    if isinstance(unit, Hash):
-        return _hash(unit)
-    if isinstance(unit, Whole):
-        files = [
-            tuple(
-                FileTrees(side, how, keep=request.keep)
-                for side, how in zip(pair, (unit.reading.of_gold, unit.reading), strict=True)
-            )
-            for pair in unit.pairs
-        ]
-        with Hasher() as hasher:
-            counts = count_files([(gold, test) for gold, test in files], request, hasher)
-            return HashedCounts(_portable(counts, request), hasher.digests())
-    by_line = unit.test_reading.lines and not unit.reading.lines
+class HashOfFiles(NamedTuple):
+    """The hash of files, and of which systems they are gold or test."""
+
+    sides: tuple[tuple[int, str], ...]
+    digest: str
+
+
+ShardCounts = RangeCounts | HashOfFiles
+
+
+def _request_of_shards(request: Request) -> Request:
+    """The request that shards are counted by: without rows where no sentence will be looked at."""
+    return replace(request, keep=request.keep and request.sentences, progress=no_progress)
+
+
+def count_shard(request: Request, shard: SentenceRange | FilesToHash) -> ShardCounts:
+    """The value of a shard."""
+    if isinstance(shard, FilesToHash):
+        return HashOfFiles(shard.sides, _hash(shard))
+    by_line = shard.test_reading.lines and not shard.reading.lines
     try:
-        gold, test = _blocks(unit.gold, unit.reading.of_gold, unit.only), _blocks(unit.test, unit.test_reading, unit.only)
-        return _portable(count_in_step(gold, test, request), request)
+        gold, test = _blocks(shard.gold, shard.reading.of_gold, shard.only), _blocks(shard.test, shard.test_reading, shard.only)
+        counts = _portable(count_in_step(gold, test, request), request)
     except NotParallel:
-        return None
+        counts = None
     except InputError:
-        if by_line:
-            return None
-        raise
+        if not by_line:
+            raise
+        counts = None
+    return RangeCounts(shard.system, shard.pair, counts)
 
 
-def _hash(unit: Hash) -> str:
+def _hash(shard: FilesToHash) -> str:
     digest = TreebankHash()
-    for path, options in unit.files:
+    for path, options in shard.files:
         for block in io.stream(path, options):
             digest.update(block)
     return digest.hexdigest()
@@ -218,29 +225,52 @@ def _blocks(piece: Piece, options: ReadOptions, only: tuple[int, int] | None) ->
 
 
 def _portable(counts: SystemCounts, request: Request) -> SystemCounts:
-    """The counts as it travels: without the brackets behind a breakdown, unless whole sentences travel anyway."""
+    """The counts as they travel: without the brackets behind a breakdown, unless whole sentences travel anyway."""
     if not request.keep:
         counts.breakdowns = {name: replace(counted, places={}) for name, counted in counts.breakdowns.items()}
     return counts
 
 
-def _put_together(
-    system: int, pairs: Sequence[FilePair], done: Mapping[Unit, Done], request: Request, reading: ReadOptions
-) -> HashedCounts | None:
-    """The sum of a system's stretches; None if the whole has to be looked at."""
+def counts_of_systems(
+    systems: Sequence[Sequence[FilePair]],
+    values: Iterable[ShardCounts],
+    request: Request,
+    reading: ReadOptions,
+    engine: Engine = IN_PROCESS,
+) -> list[HashedCounts]:
+    """The counts of each system that :func:`~treegauge.scoring.counts.count_files` would make, from the values of all shards in
+    order; systems that are out of step are counted on the engine."""
+    small = _request_of_shards(request)
+    digests: dict[tuple[int, str], str] = {}
+    ranges: list[list[RangeCounts]] = [[] for _ in systems]
+    for value in values:
+        if isinstance(value, HashOfFiles):
+            digests.update(dict.fromkeys(value.sides, value.digest))
+        else:
+            ranges[value.system].append(value)
+    sums = [_sum(pairs, of_system, small) for pairs, of_system in zip(systems, ranges, strict=True)]
+    wholes = [Whole(tuple(pairs), reading) for pairs, counts in zip(systems, sums, strict=True) if counts is None]
+    rest = engine.map(_count_whole, replace(request, progress=no_progress), wholes, title="scoring again") if wholes else iter(())
+    found = [
+        _whole(next(rest), request) if counts is None else HashedCounts(counts, (digests[system, "gold"], digests[system, "test"]))
+        for system, counts in enumerate(sums)
+    ]
+    for one in found:
+        check_fit(one.counts)
+    return found
+
+
+def _sum(pairs: Sequence[FilePair], ranges: Sequence[RangeCounts], request: Request) -> SystemCounts | None:
+    """The sum over the ranges of a system; None if the whole has to be looked at."""
     total = SystemCounts(request)
-    test_reading: dict[int, ReadOptions] = {}
     texts: dict[int, list[tuple[str, str]]] = {}
     n_trees: dict[int, tuple[int, int]] = {}
-    for unit, counts in done.items():
-        if not isinstance(unit, SentenceRange) or unit.system != system:
-            continue
-        if not isinstance(counts, SystemCounts):
+    for _, pair, counts in ranges:
+        if counts is None:
             return None
-        n_gold, n_test = n_trees.get(unit.pair, (0, 0))
-        n_trees[unit.pair] = n_gold + counts.n_gold, n_test + counts.n_test
-        test_reading[unit.pair] = unit.test_reading
-        texts.setdefault(unit.pair, []).extend(counts.texts)
+        n_gold, n_test = n_trees.get(pair, (0, 0))
+        n_trees[pair] = n_gold + counts.n_gold, n_test + counts.n_test
+        texts.setdefault(pair, []).extend(counts.texts)
         total.append(counts)
     if not n_trees or any(is_displaced(of_pair) for of_pair in texts.values()):
         return None
@@ -248,12 +278,32 @@ def _put_together(
         for side, paths, number_of_trees in zip(("gold", "test"), pair, n_trees[number], strict=True):
             if not number_of_trees:
                 raise InputError(f"no trees in the {side} file", path=paths[0], advice="Nothing was scored.")
-    gold, test = _hashes(pairs, reading, [test_reading[number] for number in range(len(pairs))])
-    return HashedCounts(total, (str(done[gold]), str(done[test])))
+    return total
 
 
-def _whole(done: Done, request: Request) -> HashedCounts:
-    assert isinstance(done, HashedCounts)
+@dataclass(frozen=True)
+class Whole:
+    """All files of a system, which cannot be cut into ranges."""
+
+    pairs: tuple[FilePair, ...]
+    reading: ReadOptions
+
+    def __str__(self) -> str:
+        return f"all sentences of {self.pairs[0].test[0]}"
+
+
+def _count_whole(request: Request, whole: Whole) -> HashedCounts:
+    gold, test = (
+        [FileTrees(pair[side], how, keep=request.keep) for pair in whole.pairs]
+        for side, how in enumerate((whole.reading.of_gold, whole.reading))
+    )
+    with Hasher() as hasher:
+        counts = count_files(list(zip(gold, test, strict=True)), request, hasher)
+        return HashedCounts(_portable(counts, request), hasher.digests())
+
+
+def _whole(done: HashedCounts, request: Request) -> HashedCounts:
+    """The counts with their request, which does not travel."""
     total = SystemCounts(request)
     total.append(done.counts)
     return HashedCounts(total, done.digests)

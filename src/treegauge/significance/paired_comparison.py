@@ -27,7 +27,7 @@ from treegauge.metrics.metric import Metric, Rates, total_of
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request, no_progress
-from treegauge.scoring.evaluation import score_systems
+from treegauge.scoring.evaluation import ScoringJob
 from treegauge.scoring.inputs import TreebankLike, path_of
 from treegauge.scoring.result import Result, Scores
 from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
@@ -223,13 +223,15 @@ def comparable_scores(
         trees=trees,
     )
     if not judgements:
-        return Scores(score_systems(gold, systems, request, names, reading))
+        job = ScoringJob(gold, systems, request, names, reading)
+        return Scores(job.results(job.count()))
     bank = io.as_treebank(gold, reading.of_gold)
     results: list[Result] = []
     for system, test in systems.items():
         of_system = judgements.get(system, Judgements())
         judged = replace(request, metrics=tuple(metric.with_judgements(of_system) for metric in metrics))
-        results += score_systems(bank, {system: test}, judged, names, reading)
+        job = ScoringJob(bank, {system: test}, judged, names, reading)
+        results += job.results(job.count())
     return Scores(results)
 
 
