@@ -170,7 +170,7 @@ def command(
 
 @dataclass
 class _Totals:
-    """What is said of all sentences at the end; ``checked`` are those to be parsed exactly as well."""
+    """Totals over all sentences, printed at the end; ``checked`` are those to be parsed exactly as well."""
 
     began: float = field(default_factory=time.monotonic)
     sentences: int = 0

@@ -156,7 +156,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     spare_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
     metrics = chosen["metrics"] or ("parseval",)
-    how = _options(options, chosen)
+    how = _job_options(options, chosen)
 
     job = ScoringJob.of(gold, systems, metrics, preset, **how)
 
@@ -285,7 +285,7 @@ def _say(line: str, chosen: dict[str, Any]) -> None:
         click.echo(line, err=True)
 
 
-def _options(reading: ReadOptions, chosen: dict[str, Any]) -> JobOptions:
+def _job_options(reading: ReadOptions, chosen: dict[str, Any]) -> JobOptions:
     """The options of scoring that decide what is counted."""
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
     sentences = sentences or chosen["confidence"] is not None
