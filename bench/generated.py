@@ -52,12 +52,18 @@ def source_files(data: Path, folder: Path) -> tuple[Path, Path]:
     return (gold, test) if gold.is_file() and test.is_file() else own_files(folder)
 
 
-def generate(gold: Path, test: Path, sentences: int, folder: Path, *, seed: int = 1, renamed: float = _RENAMED) -> FilePair:
+def generate(
+    gold: Path, test: Path, sentences: int, folder: Path, *, seed: int = 1, renamed: float = _RENAMED, longest: int | None = None
+) -> FilePair:
     """So many sentences of two files that have a tree per line; the first copy is as it stands.
 
-    ``renamed`` is the share of the words that are not frequent that get a new name in each further copy.
+    ``renamed`` is the share of the words that are not frequent that get a new name in each further copy; ``longest``, if given, the
+    most words of a sentence that is taken.
     """
     lines = [path.read_text("utf-8").splitlines() for path in (gold, test)]
+    if longest is not None:
+        places = [number for number, line in enumerate(lines[0]) if len(_LEAF.findall(line)) <= longest]
+        lines = [[side[number] for number in places] for side in lines]
     counts = Counter(word for line in lines[0] for word in _LEAF.findall(line))
     frequent = {word for word, _ in counts.most_common(_FREQUENT)}
     made = FilePair(folder / f"gold.{sentences}.mrg", folder / f"test.{sentences}.mrg", sentences)

@@ -16,8 +16,10 @@ import treegauge
 from treegauge import CompareOptions, Result, Scores, with_confidence
 from treegauge.data import treebank_path
 from treegauge.errors import UsageError
+from treegauge.metrics.compact_rows import CompactIndex, CompactRows
 from treegauge.presets import load_preset
 from treegauge.scoring.baselines import baseline_for
+from treegauge.scoring.sentences import Sentences
 
 GOLD = treegauge.read(treebank_path("travel"))
 TEST = baseline_for("right-branching", GOLD, load_preset("default"))
@@ -58,7 +60,8 @@ def test_coverage_of_f1_of_samples_of_a_known_corpus() -> None:
     trials, held = 300, 0
     for trial in range(trials):
         chosen = random.integers(0, len(rows), 60)
-        sentences = replace(result.scored_sentences, rows=rows[chosen], index=np.arange(60), length=np.ones(60, np.int64))
+        index, length = CompactIndex(range(60)), np.ones(60, np.uint8)
+        sentences = Sentences(CompactRows.of(rows[chosen]), index, length, np.zeros(60, np.uint8), [""] * 60)
         low, high = with_confidence(replace(result, sentences=sentences), rounds=200, seed=trial, level=0.9).total.intervals["f1"]
         held += low <= truth <= high
     # Four standard errors of 300 trials around 0.9, and a little for 60 sentences being few.

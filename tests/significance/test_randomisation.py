@@ -104,7 +104,7 @@ def test_the_seed_and_nothing_else_decides() -> None:
 
 
 def test_blocks_do_not_depend_on_how_many_there_are() -> None:
-    few, many = list(random_swaps(9, 512, 3)), list(random_swaps(9, 2000, 3))
+    few, many = ([block.floats() for block in random_swaps(9, rounds, 3)] for rounds in (512, 2000))
     assert np.array_equal(few[0], many[0])
     assert not np.array_equal(many[0], many[1])
     assert sum(len(block) for block in many) == 2000
@@ -117,7 +117,7 @@ def test_all_swaps_are_all_different() -> None:
 
 
 def test_swaps_are_fair_and_bootstrap_weights_are_multinomial() -> None:
-    swaps = np.concatenate(list(random_swaps(50, 4000, 1)))
+    swaps = np.concatenate([block.floats() for block in random_swaps(50, 4000, 1)])
     assert swaps.mean() == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(swaps.size))
     weights = np.concatenate(list(bootstrap_weights(50, 4000, 1)))
     assert (weights.sum(axis=1) == 50).all()
@@ -143,11 +143,17 @@ def test_bad_input_is_refused() -> None:
 
 def test_large_samples_in_pieces_are_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rounds of a block are drawn in pieces where they are many sentences; no number depends on that."""
+
+    def draw(n: int) -> list[list[NDArray[np.float64]]]:
+        swaps = [block.floats() for block in random_swaps(n, 700, 3)]
+        return [swaps, [block.astype(np.float64) for block in bootstrap_weights(n, 700, 3)]]
+
     for n in (1, 9, 50, 203):
-        whole = [np.concatenate(list(draw(n, 700, 3))) for draw in (random_swaps, bootstrap_weights)]
+        whole = [np.concatenate(blocks) for blocks in draw(n)]
         for most in (1, 60, 4 * 203, 5000):
             monkeypatch.setattr(resampling, "_MOST_NUMBERS", most)
-            pieces = [list(draw(n, 700, 3)) for draw in (random_swaps, bootstrap_weights)]
+            monkeypatch.setattr(resampling, "_MOST_FLOATS", most)
+            pieces = draw(n)
             assert all(np.array_equal(a, np.concatenate(b)) for a, b in zip(whole, pieces, strict=True))
             assert max(len(piece) for piece in pieces[1]) <= max(most // n, 4)
             monkeypatch.undo()

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.bit_sets import BitSets
+from treegauge.metrics.compact_rows import CompactRows, grid
 from treegauge.presets import Preset, load_preset
 
 __all__ = [
@@ -289,8 +291,8 @@ class Metric(ABC):
         """The preset to prepare trees with, given the one that was asked for (None: the metric's own)."""
         return load_preset(self.preset) if preset is None else preset
 
-    def reproduced(self, pair: Pair) -> Rows | None:
-        """The gold parts of each sentence that the test tree reproduced, as a set of bits in a Python integer.
+    def reproduced(self, pair: Pair) -> BitSets | Rows | None:
+        """The gold parts of each sentence that the test tree reproduced, as sets of bits, or as Python integers of these bits.
 
         They are kept beside the rows and never summed: tests that pair two systems part by part need them. None: not kept.
         """
@@ -303,6 +305,13 @@ class Metric(ABC):
     def float_columns(self, rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
         """The rows of several systems as matrices of floats that can be resampled, and whether all their sums are exact."""
         return tuple(map(on_a_grid, rows)), True
+
+    def compact_columns(self, rows: Sequence[CompactRows]) -> tuple[tuple[CompactRows, ...], bool]:
+        """What :meth:`float_columns` gives, in little memory: it is asked for where there may be very many sentences."""
+        if type(self).float_columns is Metric.float_columns:
+            return tuple(of_system.on_a_grid() for of_system in rows), True
+        columns, is_exact = self.float_columns([of_system[:] for of_system in rows])
+        return tuple(map(CompactRows.of, columns)), is_exact
 
     def rates_of_sums(self, sums: Floats) -> Floats:
         """The rates (samples, rates) of many sums (samples, columns) of :meth:`float_columns`, all at once."""
@@ -326,17 +335,16 @@ def on_a_grid(rows: Rows) -> Floats:
     found = np.empty(rows.shape)
     for number, counts in enumerate(rows.T):  # one by one, as there may be very many rows
         column = np.asarray(counts, dtype=np.float64)
-        exponent = int(np.frexp(np.abs(column).max(initial=0.0) * max(len(rows), 1))[1]) - _MANTISSA
-        is_count = exponent <= 0 and bool((column == np.rint(column)).all())
-        scale = np.ldexp(1.0, 0 if is_count else -exponent)
+        scale = grid(column, len(rows))
         found[:, number] = np.rint(column * scale) / scale
     return found
 
 
-def total_of(rows: Rows) -> list[Any]:
+def total_of(rows: Rows | CompactRows) -> list[Any]:
     """The sum of rows, exact: integers as integers, floats correctly rounded whatever the order."""
     total = ExactSum(rows.shape[1])
-    total.add(rows)
+    for block in rows.blocks() if isinstance(rows, CompactRows) else (rows,):
+        total.add(block)
     return total.values()
 
 

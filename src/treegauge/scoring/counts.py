@@ -21,11 +21,13 @@ from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.remarks import TagUse, remarks_on_parses, with_advice
 from treegauge.alignment.words import MATCH_WORDS, WordNumbers, without_traces
 from treegauge.errors import Discontinuous, InputError, MismatchError, UnknownName, UsageError, WriteError
-from treegauge.metrics.metric import ExactSum, Metric, Rows
+from treegauge.metrics.compact_rows import narrow
+from treegauge.metrics.metric import Metric, Rows
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import TREEBANKS, counted_punctuation
 from treegauge.scoring.evalb_view import AlignedBlock, EvalbOutcome, EvalbRows, evalb_parameters, evalb_rows, evalb_verdicts
 from treegauge.scoring.inputs import Hasher, Trees
+from treegauge.scoring.metric_counts import MetricCounts, Numbers
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -36,7 +38,6 @@ __all__ = [
     "ON_MISMATCH",
     "PAIR",
     "HashedCounts",
-    "MetricCounts",
     "NotParallel",
     "Request",
     "SystemCounts",
@@ -119,79 +120,6 @@ class NotParallel(Exception):
     """Sentence i does not belong to sentence i, or one side has more of them."""
 
 
-class MetricCounts:
-    """The rows of one metric: their sum, the sum over short sentences, and, if they are kept, themselves.
-
-    ``preset`` is the one of the signature, ``pairing_preset`` the one that trees are paired by for the metric. If rows are kept:
-    ``length`` and ``status`` (0 scored, 1 does not fit, 2 no parse) of each gold sentence, and ``reproduced``, what the metric
-    keeps beside its rows.
-    """
-
-    def __init__(self, metric: Metric, preset: Preset) -> None:
-        self.metric, self.preset, self.pairing_preset = metric, preset, metric.preset_for(preset)
-        self.total, self.short = ExactSum(len(metric.columns)), ExactSum(len(metric.columns))
-        self.n_total = self.n_short = 0
-        self.rows: list[Rows] = []
-        self.index: list[Int64] = []
-        self.length: list[Int64] = []
-        self.status: list[Int64] = []
-        self.reproduced: list[Rows] = []
-
-    def add(self, rows: Rows, index: Int64, length: Int64) -> None:
-        """Add rows of the sentences ``index``, which are of that length."""
-        is_short = length <= self.preset.cutoff_length
-        self.total.add(rows)
-        self.short.add(rows[is_short])
-        self.n_total += len(rows)
-        self.n_short += int(is_short.sum())
-
-    def keep(self, rows: Rows, index: Int64, length: Int64, status: Int64, reproduced: Rows | None) -> None:
-        """Keep rows; ``length`` and ``status`` are of all gold sentences of the block."""
-        self.rows.append(_compact(rows))
-        self.index.append(index)
-        self.length.append(length)
-        self.status.append(status)
-        if reproduced is not None:
-            self.reproduced.append(reproduced)
-        if len(self.rows) == _MOST_BLOCKS:
-            # A first block that is large already is copied only when the others together are as large.
-            self.join(1 if sum(map(len, self.rows[1:])) < len(self.rows[0]) else 0)
-
-    def join(self, first: int = 0) -> None:
-        """Make one block of all, or of all from the ``first`` on, so that what is taken of it later is not a copy."""
-        for blocks in (self.rows, self.index, self.length, self.status, self.reproduced):
-            if len(blocks) > first + 1:
-                blocks[first:] = [np.concatenate(blocks[first:])]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The state that travels between processes, without the metric, which the receiver knows."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("metric", "preset", "pairing_preset")}
-
-    def merge(self, other: MetricCounts) -> None:
-        self.total.merge(other.total)
-        self.short.merge(other.short)
-        self.n_total += other.n_total
-        self.n_short += other.n_short
-        self.rows += other.rows
-        self.index += other.index
-        self.length += other.length
-        self.status += other.status
-        self.reproduced += other.reproduced
-
-
-def _compact(rows: Rows) -> Rows:
-    """Counts in 32 bits each if they fit, as those of sentences do."""
-    if rows.dtype != np.int64 or (len(rows) and max(int(rows.max()), -int(rows.min())) > _LARGEST):
-        return rows
-    return rows.astype(np.int32)
-
-
-_LARGEST = int(np.iinfo(np.int32).max)
-_MOST_BLOCKS = 16
-"""The most blocks of rows before they become one: many small ones would lie scattered among the blocks of trees, and hold their
-memory."""
-
-
 class SystemCounts:
     """The counts of one system, from gold sentence ``first`` on.
 
@@ -221,7 +149,7 @@ class SystemCounts:
         file = _evalb_file(request)
         self.evalb = None if file is None else EvalbOutcome(file)
         self.gap: str | None = None
-        self.evalb_status: list[Int64] = []
+        self.evalb_status: list[Numbers] = []
         self._like_evalb = next((counts for counts in self.of_metrics if counts.metric.compared_with_evalb), None)
 
     def add(self, gold: Treebank, test: Treebank, pairs: Int64, *, in_step: bool = False) -> None:
@@ -278,7 +206,7 @@ class SystemCounts:
             return
         self.evalb = so_far + outcome
         if self.request.keep:
-            self.evalb_status.append(status)
+            self.evalb_status.append(narrow(status))
 
     def _aligned_block(
         self, gold: Treebank, test: Treebank, pairs: Int64, preset: Preset, *, in_step: bool = False
@@ -335,7 +263,7 @@ class SystemCounts:
     def append(self, other: SystemCounts) -> None:
         """Add what was counted of the sentences that follow, where they were numbered from 0."""
         for counts in other.of_metrics:
-            counts.index = [index + self.n_gold for index in counts.index]
+            counts.index = [index.shifted(self.n_gold) for index in counts.index]
         other.notes = [note if note.sentence < 0 else replace(note, sentence=note.sentence + self.n_gold) for note in other.notes]
         self.merge(other)
 

@@ -23,11 +23,12 @@ from treegauge.alignment.alignment import Note
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
+from treegauge.metrics.compact_rows import CompactIndex, CompactRows
 from treegauge.metrics.metric import Metric, Rates, Rows, Total
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.presets.treebanks import unused_punctuation
-from treegauge.scoring.counts import HashedCounts, MetricCounts, Request, SystemCounts, check_fit, count_files, no_progress
+from treegauge.scoring.counts import HashedCounts, Request, SystemCounts, check_fit, count_files, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import (
     FileTrees,
@@ -42,9 +43,11 @@ from treegauge.scoring.inputs import (
     share_one_heap,
     trees_of,
 )
-from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores, Sentences
+from treegauge.scoring.metric_counts import MetricCounts, Numbers, joined
+from treegauge.scoring.result import Inputs, Part, Result, ScoredTrees, Scores
+from treegauge.scoring.sentences import Sentences
 from treegauge.scoring.signature import Signature
-from treegauge.trees.treebank import Int64, Treebank
+from treegauge.trees.treebank import Treebank
 
 if TYPE_CHECKING:
     from treegauge.engines.parts import ShardedWork
@@ -300,7 +303,7 @@ class ScoringJob:
         for system, (found, inputs) in zip(self.systems, counted, strict=True):
             of_metrics = zip(self.names, found.counts.of_metrics, strict=True)
             results += [_result(system, name, each, found.counts, found.digests, inputs) for name, each in of_metrics]
-        if sum(result.sentences.rows.nbytes for result in results if result.sentences is not None) > LARGE_BYTES:
+        if sum(result.sentences.compact_rows.nbytes for result in results if result.sentences is not None) > LARGE_BYTES:
             return_free_memory()
         return results
 
@@ -420,7 +423,7 @@ def _result(
         inputs=inputs,
         definition=metric,
         sentences=_sentences(counts, counted, counted.evalb_status if like_evalb else []) if request.keep else None,
-        trees=ScoredTrees(counted.gold, counted.test, _joined(counted.partner)) if request.keep and request.trees else None,
+        trees=ScoredTrees(counted.gold, counted.test, joined(counted.partner)) if request.keep and request.trees else None,
         breakdowns=counted.breakdowns,
     )
 
@@ -447,23 +450,18 @@ def _gap_notes(metric: Metric, counted: SystemCounts) -> list[Note]:
     return [Note(-1, "evalb", counted.gap, what)]
 
 
-def _sentences(counts: MetricCounts, counted: SystemCounts, verdicts: Sequence[Int64]) -> Sentences:
+def _sentences(counts: MetricCounts, counted: SystemCounts, verdicts: Sequence[Numbers]) -> Sentences:
     counts.join()
+    nothing = np.zeros((0, len(counts.metric.columns)))
     return Sentences(
-        rows=counts.rows[0] if counts.rows else np.zeros((0, len(counts.metric.columns))),
-        index=_joined(counts.index),
-        length=_joined(counts.length),
-        status=_joined(counts.status),
+        compact_rows=counts.rows[0] if counts.rows else CompactRows.of(nothing),
+        compact_index=counts.index[0] if counts.index else CompactIndex(range(0)),
+        compact_length=joined(counts.length),
+        compact_status=joined(counts.status),
         places=SentencePlaces(counted.gold),
-        evalb=_joined(verdicts) if verdicts else None,
-        reproduced=counts.reproduced[0] if counts.reproduced else None,
+        compact_evalb=joined(verdicts) if verdicts else None,
+        bits=counts.reproduced[0] if counts.reproduced else None,
     )
-
-
-def _joined(blocks: Sequence[Int64]) -> Int64:
-    if len(blocks) == 1:
-        return blocks[0]
-    return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64)
 
 
 def _name_of(test: TreebankLike) -> str:

@@ -17,6 +17,7 @@ from treegauge.alignment.remarks import REMARKS, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.sentences import Sentences
 from treegauge.scoring.signature import Signature
 from treegauge.tables import Cell, Table, number_of, plain
 from treegauge.trees.treebank import Int64, Treebank
@@ -33,7 +34,6 @@ __all__ = [
     "Result",
     "ScoredTrees",
     "Scores",
-    "Sentences",
     "arrow_table",
     "plain_count",
     "result_to_dict",
@@ -87,24 +87,6 @@ class Inputs:
     gold: tuple[str, ...]
     test: tuple[str, ...]
     reading: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Sentences:
-    """The rows behind a result: one for each sentence that was scored.
-
-    ``index`` names the gold sentence of each row (from 0). For every gold sentence, scored or not: ``length``, ``status`` (0
-    scored, 1 does not fit, 2 no parse), ``places``, and ``evalb``, EVALB's verdict (0 scored, 1 error, 2 no parse, -1 no line), if
-    it was asked for. ``reproduced`` is kept beside each row, see :meth:`treegauge.metrics.metric.Metric.reproduced`.
-    """
-
-    rows: Rows
-    index: Int64
-    length: Int64
-    status: Int64
-    places: Sequence[str]
-    evalb: Int64 | None = None
-    reproduced: Rows | None = None
 
 
 class ScoredTrees(NamedTuple):
@@ -175,7 +157,7 @@ class Result:
     @property
     def dropped_by_evalb(self) -> list[int]:
         """The numbers (from 0) of the gold sentences that EVALB would read but not score; empty where EVALB was not asked."""
-        verdicts = None if self.sentences is None else self.sentences.evalb
+        verdicts = None if self.sentences is None else self.sentences.compact_evalb
         return [] if verdicts is None else np.flatnonzero(verdicts > 0).tolist()
 
     @property
@@ -220,7 +202,8 @@ class Result:
         """For each sentence that was scored its number (from 0), place, length, counts and rates, as plain data."""
 
         sentences = self.scored_sentences
-        for number, row in zip(sentences.index.tolist(), sentences.rows, strict=True):
+        rows = (row for block in sentences.compact_rows.blocks() for row in block)
+        for number, row in zip(sentences.index.tolist(), rows, strict=True):
             values = row.tolist()
             record: dict[str, Any] = {"sentence": number, "place": sentences.places[number]}
             record["length"] = int(sentences.length[number])

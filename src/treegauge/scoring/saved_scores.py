@@ -10,10 +10,11 @@ import io
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from treegauge.alignment.alignment import Note
 from treegauge.errors import FormatError, InputError
 from treegauge.io.writing import write_chunks
+from treegauge.metrics.bit_sets import BitSets
+from treegauge.metrics.compact_rows import CompactIndex, CompactRows, narrow
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import Metric, Rows
 from treegauge.metrics.registry import METRICS, metric_class
@@ -33,9 +36,9 @@ from treegauge.scoring.result import (
     IntervalOptions,
     Part,
     Result,
-    Sentences,
     result_to_dict,
 )
+from treegauge.scoring.sentences import Sentences
 from treegauge.scoring.signature import Signature
 
 __all__ = [
@@ -58,33 +61,62 @@ def save_scores(results: Sequence[Result], path: str) -> None:
     """Write results with their rows to a file."""
     documents: list[dict[str, Any]] = []
     places: list[list[str]] = []
-    arrays: dict[str, NDArray[Any]] = {}
-    for number, result in enumerate(results):
-        sentences = result.scored_sentences
-        of_result = list(sentences.places)
+    for result in results:
+        of_result = list(result.scored_sentences.places)
         if of_result not in places:
             places.append(of_result)
         documents.append({**result_to_dict(result), "places": places.index(of_result)})
-        columns = {"rows": sentences.rows, "index": sentences.index, "length": sentences.length, "status": sentences.status}
-        columns |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
-        columns |= {} if sentences.reproduced is None else {"reproduced": sentences.reproduced}
-        for name, array in columns.items():
-            parts = {name: array} if array.dtype.kind != "O" else _prefixed(name, integers_to_arrays(array))
-            arrays |= {f"{number}.{part}": values for part, values in parts.items()}
+    document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": places}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        document = {"schema": SCORE_FILE_SCHEMA, "results": documents, "places": places}
-        _write(file, _DOCUMENT, json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
-        for name, array in arrays.items():
-            content = io.BytesIO()
-            np.save(content, array, allow_pickle=False)
-            _write(file, f"{name}.npy", content.getvalue())
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
+        with _member(file, _DOCUMENT) as member:
+            member.write(text)
+        for number, result in enumerate(results):
+            _write_sentences(file, number, result.scored_sentences)
     write_chunks([buffer.getvalue()], path)
 
 
-def _write(file: zipfile.ZipFile, name: str, content: bytes) -> None:
-    # With a fixed date the same scores are the same bytes.
-    file.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -> None:
+    """Write the rows of a result, and what stands beside them, as arrays."""
+    rows = sentences.compact_rows
+    if rows.dtype.kind == "O":
+        for part, array in _prefixed("rows", integers_to_arrays(rows[:])).items():
+            _write_array(file, f"{number}.{part}", array)
+    else:
+        with _member(file, f"{number}.rows.npy") as member:
+            header = {"descr": np.lib.format.dtype_to_descr(rows.dtype), "fortran_order": False, "shape": rows.shape}
+            np.lib.format.write_array_header_1_0(member, header)
+            for block in rows.blocks():
+                member.write(block.tobytes())
+    columns = {"index": sentences.index, "length": sentences.length, "status": sentences.status}
+    columns |= {} if sentences.evalb is None else {"evalb": sentences.evalb}
+    columns |= {} if sentences.bits is None else _prefixed("reproduced", _arrays_of_bits(sentences.bits))
+    for name, array in columns.items():
+        _write_array(file, f"{number}.{name}", array)
+
+
+def _write_array(file: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
+    with _member(file, f"{name}.npy") as member:
+        np.save(member, array, allow_pickle=False)
+
+
+def _member(file: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """A file within the file, to write to; with a fixed date the same scores are the same bytes."""
+    info = zipfile.ZipInfo(name)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o600 << 16
+    return file.open(info, "w", force_zip64=False)
+
+
+def _arrays_of_bits(bits: BitSets) -> dict[str, NDArray[Any]]:
+    """The arrays that :func:`integers_to_arrays` would make of the integers."""
+    return {
+        "shape": np.array([len(bits)], dtype=np.int64),
+        "cells": np.full(len(bits), -1, dtype=np.int32),
+        "sizes": bits.sizes.astype(np.int32),
+        "bytes": bits.content,
+    }
 
 
 def _prefixed(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -113,11 +145,15 @@ def _integers(cell: int | BySize) -> Sequence[int]:
 def load_scores(path: str) -> list[Result]:
     """The results of a file that :func:`save_scores` wrote."""
     try:
-        content = Path(path).read_bytes()
+        with open(path, "rb") as content:
+            return _load(content, path)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+
+
+def _load(content: IO[bytes], path: str) -> list[Result]:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as file:
+        with zipfile.ZipFile(content) as file:
             document = cast("dict[str, Any]", json.loads(file.read(_DOCUMENT)))
             if document.get("schema") != SCORE_FILE_SCHEMA:
                 found = document.get("schema")
@@ -125,7 +161,7 @@ def load_scores(path: str) -> list[Result]:
             return [_result(file, number, data, document["places"]) for number, data in enumerate(document["results"])]
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError) as error:
         raise FormatError(f"not a file of scores: {error}", path=path, advice=_ADVICE) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError, zlib.error) as error:
         raise FormatError(
             f"a file of scores in which something is missing or wrong: {error!r}", path=path, advice=_ADVICE
         ) from None
@@ -149,30 +185,58 @@ def _result(file: zipfile.ZipFile, number: int, data: dict[str, Any], places: li
     names = set(file.namelist())
 
     def array(name: str) -> NDArray[Any]:
-        return cast("NDArray[Any]", np.load(io.BytesIO(file.read(f"{number}.{name}.npy")), allow_pickle=False))
+        with file.open(f"{number}.{name}.npy") as member:
+            return cast("NDArray[Any]", np.load(io.BytesIO(member.read()), allow_pickle=False))
 
-    def column(name: str) -> NDArray[Any] | None:
-        if f"{number}.{name}.npy" in names:
-            return array(name)
-        if f"{number}.{name}.shape.npy" not in names:
-            return None
-        return integers_from_arrays({part: array(f"{name}.{part}") for part in ("shape", "cells", "sizes", "bytes")})
+    def integers(name: str) -> dict[str, NDArray[Any]] | None:
+        parts = ("shape", "cells", "sizes", "bytes")
+        return {part: array(f"{name}.{part}") for part in parts} if f"{number}.{name}.shape.npy" in names else None
 
-    rows = column("rows")
-    if rows is None:
-        raise KeyError(f"{number}.rows.npy")
+    of_objects, bits = integers("rows"), integers("reproduced")
+    if of_objects is None:
+        with file.open(f"{number}.rows.npy") as member:
+            rows = _read_rows(member)
+    else:
+        rows = CompactRows.of(integers_from_arrays(of_objects))
     sentences = Sentences(
-        rows=rows,
-        index=array("index"),
-        length=array("length"),
-        status=array("status"),
+        compact_rows=rows,
+        compact_index=CompactIndex.of(array("index").astype(np.int64)),
+        compact_length=narrow(array("length")),
+        compact_status=narrow(array("status")),
         places=places[int(data["places"])],
-        evalb=column("evalb"),
-        reproduced=column("reproduced"),
+        compact_evalb=narrow(array("evalb")) if f"{number}.evalb.npy" in names else None,
+        bits=None if bits is None else BitSets(narrow(bits["sizes"]), bits["bytes"]),
     )
-    if rows.ndim != 2 or len(rows) != len(sentences.index) or len(sentences.length) != len(sentences.places):
+    n_rows, n_gold = len(sentences.compact_index), len(sentences.places)
+    if len(rows) != n_rows or {len(sentences.compact_length), len(sentences.compact_status)} != {n_gold}:
         raise ValueError("arrays of unequal length")
+    if sentences.bits is not None and (len(sentences.bits), int(sentences.bits.sizes.sum(dtype=np.int64))) != (
+        n_rows,
+        len(sentences.bits.content),
+    ):
+        raise ValueError("sets of bits of another length than the rows")
     return replace(result_from_dict(data), sentences=sentences)
+
+
+_BLOCK_BYTES = 1 << 22
+
+
+def _read_rows(member: IO[bytes]) -> CompactRows:
+    """Rows (sentences, columns) from a NumPy file, block by block."""
+    version = np.lib.format.read_magic(member)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, is_fortran, dtype = header(member)
+    if len(shape) != 2 or is_fortran or dtype.kind not in "iufb":
+        raise ValueError(f"rows of shape {shape} and type {dtype}")
+    n_rows, n_columns = shape
+    width = n_columns * dtype.itemsize
+    step = max(_BLOCK_BYTES // max(width, 1), 1)
+    blocks: list[CompactRows] = []
+    for first in range(0, max(n_rows, 1), step):
+        size = min(step, n_rows - first)
+        content = member.read(size * width)
+        blocks.append(CompactRows.of(np.frombuffer(content, dtype=dtype).reshape(size, n_columns)))
+    return CompactRows.concatenate(blocks)
 
 
 def integers_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Rows:
@@ -266,4 +330,5 @@ def _sentences_from(data: Mapping[str, Any], columns: tuple[str, ...], first: in
     rows = np.empty((len(counts), len(columns)), dtype=object if is_nested else np.float64)
     for number, row in enumerate(counts):
         rows[number] = row
-    return Sentences(rows, np.array([record["sentence"] for record in records], dtype=np.int64), length, status, places)
+    index = CompactIndex.of(np.array([record["sentence"] for record in records], dtype=np.int64))
+    return Sentences(CompactRows.of(rows), index, narrow(length), narrow(status), places)

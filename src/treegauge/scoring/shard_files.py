@@ -16,11 +16,14 @@ from treegauge.alignment.alignment import Note
 from treegauge.alignment.remarks import TagUse
 from treegauge.engines.parts import PartFormat
 from treegauge.io.archive import ArrayStore
+from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.breakdowns import Places
+from treegauge.metrics.compact_rows import CompactIndex, CompactRows, narrow
 from treegauge.metrics.fragments import BySize
 from treegauge.metrics.metric import ExactSum, Rows
-from treegauge.scoring.counts import MetricCounts, SystemCounts
+from treegauge.scoring.counts import SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.metric_counts import MetricCounts
 from treegauge.scoring.saved_scores import integers_from_arrays, integers_to_arrays
 from treegauge.scoring.shards import HashOfFiles, RangeCounts, ShardCounts
 from treegauge.trees.columns import Blocks
@@ -28,7 +31,6 @@ from treegauge.trees.treebank import Origin, Treebank
 
 __all__ = ["PART_FORMAT", "load_counts", "save_counts"]
 
-_LISTS = ("rows", "index", "length", "status", "reproduced")
 _COLUMNS = ("label", "start", "end", "parent", "word", "tag", "above", "node_offset", "token_offset")
 
 
@@ -122,7 +124,11 @@ def _save_metric(of_metric: MetricCounts, store: ArrayStore) -> dict[str, Any]:
         "short": _save_sum(of_metric.short),
         "n_total": of_metric.n_total,
         "n_short": of_metric.n_short,
-        **{name: [_save_rows(rows, store) for rows in getattr(of_metric, name)] for name in _LISTS},
+        "rows": [_save_rows(rows[:], store) for rows in of_metric.rows],
+        "index": [store.add(index.array()) for index in of_metric.index],
+        "length": [store.add(length) for length in of_metric.length],
+        "status": [store.add(status) for status in of_metric.status],
+        "reproduced": [_save_rows(bits.integers(), store) for bits in of_metric.reproduced],
     }
 
 
@@ -130,8 +136,11 @@ def _load_metric(data: Mapping[str, Any], store: ArrayStore) -> MetricCounts:
     of_metric = MetricCounts.__new__(MetricCounts)
     of_metric.total, of_metric.short = _load_sum(data["total"]), _load_sum(data["short"])
     of_metric.n_total, of_metric.n_short = data["n_total"], data["n_short"]
-    for name in _LISTS:
-        setattr(of_metric, name, [_load_rows(rows, store) for rows in data[name]])
+    of_metric.rows = [CompactRows.of(_load_rows(rows, store)) for rows in data["rows"]]
+    of_metric.index = [CompactIndex.of(store[index].astype(np.int64)) for index in data["index"]]
+    of_metric.length = [narrow(store[length]) for length in data["length"]]
+    of_metric.status = [narrow(store[status]) for status in data["status"]]
+    of_metric.reproduced = [BitSets.of(_load_rows(bits, store)) for bits in data["reproduced"]]
     return of_metric
 
 

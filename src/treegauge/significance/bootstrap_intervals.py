@@ -18,6 +18,7 @@ import numpy as np
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.compact_rows import BLOCK, CompactColumn, CompactRows
 from treegauge.scoring.counts import no_progress
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
@@ -26,6 +27,7 @@ from treegauge.significance.resampling import (
     Name,
     PairedColumns,
     Progress,
+    WeightedSums,
     bootstrap_weights,
     groups_of_blocks,
 )
@@ -120,7 +122,7 @@ def bootstrap(
     """
     if not len(paired):
         raise UsageError("there are no sentences to draw from")
-    drawing = _Drawing(*_distinct_columns(paired), paired.rates_of, rounds, seed)
+    drawing = _Drawing(*_distinct_columns(paired), paired.exact, paired.rates_of, rounds, seed)
     samples: list[list[Floats]] = [[] for _ in paired.columns]
     for drawn in engine.map(_draw, drawing, groups_of_blocks(rounds)):
         for system, blocks in enumerate(drawn):
@@ -134,8 +136,9 @@ def bootstrap(
 class _Drawing(NamedTuple):
     """The sample to draw from: each different column, the place of each system's columns among them, and the rates of sums."""
 
-    columns: Floats
+    columns: CompactRows
     places: list[list[int]]
+    is_exact: bool
     rates_of: Callable[[Floats], Floats]
     rounds: int
     seed: int
@@ -144,23 +147,35 @@ class _Drawing(NamedTuple):
 def _draw(drawing: _Drawing, blocks: range) -> list[list[Floats]]:
     """For each system its rates in the samples of some blocks."""
     samples: list[list[Floats]] = [[] for _ in drawing.places]
+    sums = WeightedSums(drawing.columns, exact=drawing.is_exact)
     for weights in bootstrap_weights(len(drawing.columns), drawing.rounds, drawing.seed, blocks):
-        totals = weights @ drawing.columns
+        totals = sums.of(weights)
         for system, place in enumerate(drawing.places):
             samples[system].append(drawing.rates_of(totals[:, place]))
     return samples
 
 
-def _distinct_columns(paired: PairedColumns) -> tuple[Floats, list[list[int]]]:
+def _distinct_columns(paired: PairedColumns) -> tuple[CompactRows, list[list[int]]]:
     """Each different column once (gold counts are the same for all systems), and for each system where its columns are."""
     numbers: dict[bytes, int] = {}
-    digests = [[hashlib.sha256(np.ascontiguousarray(column).data).digest() for column in columns.T] for columns in paired.columns]
-    places = [[numbers.setdefault(digest, len(numbers)) for digest in of_system] for of_system in digests]
-    distinct = np.empty((len(paired), len(numbers)))
-    for columns, place in zip(paired.columns, places, strict=True):
-        for column, number in zip(columns.T, place, strict=True):
-            distinct[:, number] = column
-    return distinct, places
+    distinct: list[CompactColumn] = []
+    places: list[list[int]] = []
+    for of_system in paired.columns:
+        places.append([])
+        for column in of_system.columns:
+            number = numbers.setdefault(_digest(column), len(numbers))
+            if number == len(distinct):
+                distinct.append(column)
+            places[-1].append(number)
+    return CompactRows(distinct, np.dtype(np.float64), len(paired)), places
+
+
+def _digest(column: CompactColumn) -> bytes:
+    """A hash of the column's cells as floats."""
+    digest = hashlib.sha256()
+    for first in range(0, len(column), BLOCK):
+        digest.update(column[first : first + BLOCK].astype(np.float64).data)
+    return digest.digest()
 
 
 def interval(observed: float, samples: Floats, without_one: Floats, *, level: float, method: str) -> Interval:

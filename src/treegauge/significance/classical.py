@@ -29,6 +29,7 @@ __all__ = [
     "McNemar",
     "PairedT",
     "RealTest",
+    "SignCounts",
     "SignTest",
     "binomial",
     "fair_coin",
@@ -39,6 +40,7 @@ __all__ = [
     "real_test",
     "real_test_at",
     "real_test_m1",
+    "sign_counts",
     "sign_test",
     "student",
 ]
@@ -335,13 +337,34 @@ def sign_test(a: Values, b: Values) -> SignTest:
     >>> sign_test([0.5, 0.5, 0.5, 1.0], [0.6, 0.7, 0.8, 1.0])
     SignTest(wins=3, losses=0, ties=1, p=0.25)
     """
+    return sign_counts(a, b).test()
+
+
+class SignCounts(NamedTuple):
+    """Sentences that B wins, that A wins and that tie; counts of more sentences can be added with :meth:`plus`."""
+
+    wins: int = 0
+    losses: int = 0
+    ties: int = 0
+
+    def plus(self, other: SignCounts) -> SignCounts:
+        """The counts of both together."""
+        return SignCounts(self.wins + other.wins, self.losses + other.losses, self.ties + other.ties)
+
+    def test(self) -> SignTest:
+        """The sign test on these counts."""
+        return SignTest(*self, fair_coin(self.losses, self.wins))
+
+
+def sign_counts(a: Values, b: Values) -> SignCounts:
+    """The counts of the sign test, see :func:`sign_test`."""
     first, second = _arrays(a, b)
     difference = np.where(np.isnan(second), 0.0, second) - np.where(np.isnan(first), 0.0, first)
     only_a, only_b = np.isnan(second) & ~np.isnan(first), np.isnan(first) & ~np.isnan(second)
     neither = np.isnan(first) & np.isnan(second)
     wins = int((((difference > _TIE) & ~only_a) | only_b).sum())
     losses = int((((difference < -_TIE) & ~only_b) | only_a).sum())
-    return SignTest(wins, losses, len(first) - wins - losses - int(neither.sum()), fair_coin(losses, wins))
+    return SignCounts(wins, losses, len(first) - wins - losses - int(neither.sum()))
 
 
 class PairedT(NamedTuple):

@@ -12,78 +12,39 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 import numpy as np
 
 from treegauge import __version__, io
 from treegauge.alignment.alignment import MISSED
 from treegauge.engines import IN_PROCESS, Engine
-from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.errors import UnknownName, UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
-from treegauge.metrics.hogenhout import Judgements, crossing_histogram, rows_of_bits
-from treegauge.metrics.metric import Metric, Rates, total_of
+from treegauge.metrics.hogenhout import Judgements
+from treegauge.metrics.metric import Metric
 from treegauge.metrics.registry import compared_metrics, find_metric
 from treegauge.presets import Preset, load_preset
 from treegauge.scoring.counts import Request, no_progress
 from treegauge.scoring.evaluation import ScoringJob
 from treegauge.scoring.inputs import TreebankLike, path_of
 from treegauge.scoring.result import Result, Scores
-from treegauge.significance.bootstrap_intervals import Bootstrap, bootstrap
-from treegauge.significance.classical import DEPENDENCE, Cells, RealTest, binomial, holm, mcnemar, real_test, sign_test
-from treegauge.significance.comparison import BracketTests, Comparison, Difference, Group, PairOfSystems, Rate
-from treegauge.significance.randomisation_test import RandomisationResult, randomisation
-from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Floats, Name, PairedColumns, Progress
+from treegauge.significance.comparison import Comparison, Group
+from treegauge.significance.group_tests import GroupTests
+from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress
 from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brackets_metric, of_structure
-from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
 
 __all__ = [
-    "FEW_SENTENCES",
     "LENGTHS",
-    "SMALL_REAL_TEST",
     "CompareOptions",
-    "bracket_warnings",
     "comparable_scores",
     "compare",
     "compare_scores",
-    "sample_warnings",
     "systems_by_name",
 ]
-
-FEW_SENTENCES = 30
-SMALL_REAL_TEST = 100
-COMPLEMENTING = 0.05
-"""Systems complement each other when each alone reproduces at least this share of the treebank's brackets."""
-
-
-def sample_warnings(sentences: int) -> list[str]:
-    """Warnings about a test of so few ``sentences``."""
-    if sentences >= FEW_SENTENCES:
-        return []
-    return [f"small test: {number_of(sentences, 'sentence')}; intervals are unreliable and only large differences can be seen"]
-
-
-def bracket_warnings(cells: Cells, real: RealTest) -> list[str]:
-    """Warnings beside McNemar's test and the real test.
-
-    >>> from treegauge.significance.classical import real_test
-    >>> cells = Cells(60, 20, 15, 30)
-    >>> [warning.partition(":")[0] for warning in bracket_warnings(cells, real_test(cells))[1:]]
-    ['the systems complement each other', 'small real test']
-    """
-    warnings = [DEPENDENCE]
-    if real.reason:
-        warnings.append(real.reason)
-    if cells.total and min(cells.YN, cells.NY) >= COMPLEMENTING * cells.total:
-        shares = f"YN {100 * cells.YN / cells.total:.1f}%, NY {100 * cells.NY / cells.total:.1f}%"
-        warnings.append(f"the systems complement each other: {shares}; test on specific structures (option structure)")
-    if not math.isnan(real.size) and real.size < SMALL_REAL_TEST:
-        warnings.append(f"small real test: {real.size:.0f} of {cells.total} brackets tell the systems apart")
-    return warnings
-
 
 LENGTHS = (10, 20, 30, 40)
 """The upper ends of the usual buckets of sentence lengths; what is longer is one more."""
@@ -249,7 +210,7 @@ def compare_scores(
     """
     options = options or CompareOptions()
     table = ScoreTable(scores, options.metrics, options.structure, options.on_mismatch)
-    groups = tuple(_groups(table, _Tests(table, options, progress, engine)))
+    groups = tuple(_groups(table, options, GroupTests(table, options, progress, engine)))
     first = table.results(table.compared[0])
     return Comparison(
         systems=tuple(table.systems),
@@ -321,9 +282,8 @@ def _signature(table: ScoreTable, options: CompareOptions) -> str:
     return "|".join(["compare", *(f"{key}:{value}" for key, value in parts)])
 
 
-def _groups(table: ScoreTable, tests: _Tests) -> Iterator[Group]:
+def _groups(table: ScoreTable, options: CompareOptions, tests: GroupTests) -> Iterator[Group]:
     """All sentences, then those of each length, then the brackets of each structure."""
-    options = tests.options
     everything = np.arange(len(table.sentences))
     paired = PairedColumns.stack([PairedColumns.of(table.metric(name), table.rows(name), name=name) for name in table.compared])
     names = _chosen(paired.names, {name: table.metric(name) for name in table.compared}, options.rates)
@@ -353,128 +313,3 @@ def _chosen(names: Sequence[Name], metrics: Mapping[str, Metric], wanted: Sequen
         if rate not in valid:
             raise UnknownName("rate", rate, {"all", *valid})
     return [name for name in names if name[1] in wanted or ".".join(name) in wanted]
-
-
-class _How(TypedDict):
-    """The resampling settings of all tests."""
-
-    rounds: int
-    seed: int
-    progress: Progress
-    engine: Engine
-
-
-class _Tests:
-    """All tests on one group of sentences after the other."""
-
-    def __init__(self, table: ScoreTable, options: CompareOptions, progress: Progress, engine: Engine) -> None:
-        self.table, self.options, self.progress, self.engine = table, options, progress, engine
-
-    def group(
-        self,
-        kind: str,
-        title: str,
-        paired: PairedColumns,
-        names: Sequence[Name],
-        brackets: str | None,
-        sentences: Int64,
-        scored_as: Mapping[str, str] | None = None,
-    ) -> Group:
-        """The comparison on some of the common sentences, of which ``paired`` has the rows.
-
-        ``scored_as`` gives the name of a metric in the scores where it is shown under another.
-        """
-        options, systems = self.options, self.table.systems
-        how = _How(rounds=options.rounds, seed=options.seed, progress=self.progress, engine=self.engine)
-        drawn = bootstrap(paired, **how, chosen=names)
-        values = [paired.sentence_rates(system, names) for system in range(len(systems))]
-        exact = self._exact_rates(names, sentences, scored_as or {})
-        numbers = list(itertools.combinations(range(len(systems)), 2))
-        tested = [randomisation(paired, a, b, **how) for a, b in numbers]
-        corrected = {name: holm([float(test.p[paired.names.index(name)]) for test in tested]) for name in names}
-        pairs = tuple(
-            PairOfSystems(
-                systems[a],
-                systems[b],
-                tuple(self._difference(name, a, b, exact, drawn, test, values, corrected[name][number]) for name in names),
-                None if brackets is None else self._bracket_tests(a, b, brackets, sentences),
-                test.rounds,
-                test.exact,
-            )
-            for number, ((a, b), test) in enumerate(zip(numbers, tested, strict=True))
-        )
-        rates = {system: {name: self._rate(name, index, exact, drawn) for name in names} for index, system in enumerate(systems)}
-        counted = self._brackets(brackets, sentences)
-        warnings = tuple(sample_warnings(len(paired)))
-        return Group(kind, title, len(paired), tuple(names), rates, *counted, pairs, warnings)
-
-    def _exact_rates(self, names: Sequence[Name], sentences: Int64, scored_as: Mapping[str, str]) -> dict[str, list[Rates]]:
-        """The rates of each metric and system, to the last bit those of a score on these sentences."""
-        exact: dict[str, list[Rates]] = {}
-        for shown in dict.fromkeys(metric for metric, _ in names):
-            metric = scored_as.get(shown, shown)
-            chosen = (rows if len(sentences) == len(rows) else rows[sentences] for rows in self.table.rows(metric))
-            exact[shown] = [self.table.metric(metric).rates(total_of(rows)) for rows in chosen]
-        return exact
-
-    def _rate(self, name: Name, system: int, exact: Mapping[str, Sequence[Rates]], drawn: Bootstrap) -> Rate:
-        interval = drawn.of_rate(system, name, level=self.options.level, method=self.options.interval)
-        return Rate(float(exact[name[0]][system][name[1]]), interval)
-
-    def _difference(
-        self,
-        name: Name,
-        a: int,
-        b: int,
-        exact: Mapping[str, Sequence[Rates]],
-        drawn: Bootstrap,
-        test: RandomisationResult,
-        values: Sequence[Mapping[Name, Floats]],
-        p_holm: float,
-    ) -> Difference:
-        column = drawn.paired.names.index(name)
-        metric, rate = name
-        is_lower_better = rate in find_metric(metric).lower_is_better
-        direction = -1 if is_lower_better else 1
-        return Difference(
-            name,
-            float(exact[metric][a][rate]),
-            float(exact[metric][b][rate]),
-            drawn.of_difference(a, b, name, level=self.options.level, method=self.options.interval),
-            float(test.p[column]),
-            p_holm,
-            drawn.effect_size(a, b, name),
-            sign_test(direction * values[a][name], direction * values[b][name]),
-            is_lower_better,
-        )
-
-    def _bracket_tests(self, a: int, b: int, metric: str, sentences: Int64) -> BracketTests | None:
-        reproduced = self.table.reproduced(metric)
-        if reproduced is None:
-            return None
-        rows = self.table.rows(metric)
-        total = self.table.metric(metric).columns.index("TTB")
-        brackets = [of_system[sentences, total].tolist() for of_system in (rows[a], rows[b])]
-        if brackets[0] != brackets[1]:
-            raise MismatchError("the two systems were not scored against the same treebank brackets")
-        cells = Cells(*rows_of_bits(reproduced[a][sentences], reproduced[b][sentences], brackets[0]).sum(axis=0).tolist())
-        real = real_test(cells)
-        return BracketTests(cells, binomial(cells), mcnemar(cells), real, tuple(bracket_warnings(cells, real)))
-
-    def _brackets(
-        self, name: str | None, sentences: Int64
-    ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]], dict[str, list[int]]]:
-        """Items, measures and the histogram of crossing errors of each system."""
-        items: dict[str, dict[str, int]] = {}
-        measures: dict[str, dict[str, float]] = {}
-        crossing_errors: dict[str, list[int]] = {}
-        if name is None:
-            return items, measures, crossing_errors
-        metric = self.table.metric(name)
-        for system, all_rows in zip(self.table.systems, self.table.rows(name), strict=True):
-            rows = all_rows[sentences]
-            total = [int(count) for count in total_of(rows)]
-            items[system] = dict(zip(metric.columns, total, strict=True))
-            measures[system] = metric.rates(total)
-            crossing_errors[system] = crossing_histogram(rows[:, metric.columns.index("CE")]).tolist()
-        return items, measures, crossing_errors

@@ -10,27 +10,35 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UsageError
+from treegauge.metrics.compact_rows import BLOCK, CompactRows
 from treegauge.scoring.counts import no_progress
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
+    Bits,
     Floats,
     Name,
     PairedColumns,
     Progress,
+    WeightedSums,
     all_swaps,
     groups_of_blocks,
     random_swaps,
+    rounds_at_once,
 )
+from treegauge.trees.treebank import Int64
 
 __all__ = ["RandomisationResult", "randomisation"]
 
 _ROUNDING = 1e-13
 """Differences that are closer than this, in parts of the rates themselves, are the same number computed twice."""
+
+
+_FEW = 64
+"""More sentences than there can be where all ways to swap them are looked at."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +83,7 @@ def randomisation(
     """
     if not len(paired):
         raise UsageError("there are no sentences to test on")
-    first, second = paired.columns[a], paired.columns[b]
-    differs = first != second
-    moving = np.flatnonzero(differs.any(axis=0))
-    sentences = np.flatnonzero(differs.any(axis=1))
+    moving, sentences = _differing(paired.columns[a], paired.columns[b])
     rates_a, rates_b = paired.observed(a), paired.observed(b)
     difference = rates_b - rates_a
     n = len(sentences)
@@ -101,18 +106,30 @@ class _Swapping(NamedTuple):
     swapped: _SwappedSystems
     least: Floats
     exact: bool
-    sentences: NDArray[np.int64]
+    sentences: Int64
     n_sentences: int
     rounds: int
     seed: int
 
 
-def _swap(swapping: _Swapping, blocks: range) -> tuple[NDArray[np.int64], int]:
+def _differing(a: CompactRows, b: CompactRows) -> tuple[Int64, Int64]:
+    """The columns in which any sentence differs, and the sentences that differ in any column."""
+    n_rows, n_columns = a.shape
+    columns, sentences = np.zeros(n_columns, dtype=np.bool_), np.zeros(n_rows, dtype=np.bool_)
+    for number, (ours, theirs) in enumerate(zip(a.columns, b.columns, strict=True)):
+        for first in range(0, n_rows, BLOCK):
+            differs = ours[first : first + BLOCK] != theirs[first : first + BLOCK]
+            sentences[first : first + BLOCK] |= differs
+            columns[number] |= differs.any()
+    return np.flatnonzero(columns), np.flatnonzero(sentences)
+
+
+def _swap(swapping: _Swapping, blocks: range) -> tuple[Int64, int]:
     """The hits of each rate in some blocks of swaps, and how many swaps that were."""
     hits = np.zeros(len(swapping.least), dtype=np.int64)
     done = 0
     # Every sentence has its own coin, whether it matters to these metrics or not: other metrics see the same swaps.
-    random = (block[:, swapping.sentences] for block in random_swaps(swapping.n_sentences, swapping.rounds, swapping.seed, blocks))
+    random = random_swaps(swapping.n_sentences, swapping.rounds, swapping.seed, blocks)
     for block in all_swaps(len(swapping.sentences), blocks) if swapping.exact else random:
         found = swapping.swapped.difference(block)
         # A swap that makes a rate undefined counts against significance.
@@ -124,29 +141,47 @@ def _swap(swapping: _Swapping, blocks: range) -> tuple[NDArray[np.int64], int]:
 class _SwappedSystems:
     """Two systems some of whose sentences have changed places; only sentences and columns in which they differ are added up."""
 
-    def __init__(self, paired: PairedColumns, a: int, b: int, sentences: NDArray[np.int64], moving: NDArray[np.int64]) -> None:
-        self._paired, self._moving = paired, moving
+    def __init__(self, paired: PairedColumns, a: int, b: int, sentences: Int64, moving: Int64) -> None:
+        self._paired, self._moving, self._sentences = paired, moving, sentences
         self._total_a, self._total_b = paired.total(a), paired.total(b)
-        places = np.ix_(sentences, moving)
+        ours, theirs = (paired.columns[system].only(moving.tolist()) for system in (a, b))
         if paired.exact:
-            self._moved = paired.columns[b][places]
-            self._moved -= paired.columns[a][places]
+            moved = _difference(ours, theirs)
+            self._moved = WeightedSums(moved, exact=True)
+            # Where all swaps are looked at, they are of the few sentences that differ.
+            self._few_moved = moved.take(sentences[:_FEW]).floats()
             return
-        self._a, self._b = paired.columns[a][places], paired.columns[b][places]
+        self._a, self._b = (np.ascontiguousarray(columns.take(sentences).floats()) for columns in (ours, theirs))
         others = np.setdiff1d(np.arange(len(paired)), sentences)
-        self._same = paired.columns[a][np.ix_(others, moving)].sum(axis=0)
+        self._same = np.ascontiguousarray(ours.take(others).floats()).sum(axis=0)
 
-    def difference(self, swaps: Floats) -> Floats:
-        """B's rates minus A's after each of the swaps."""
+    def difference(self, swaps: Floats | Bits) -> Floats:
+        """B's rates minus A's after each of the swaps: of all sentences, as bits, or of those that differ."""
         total_a = np.repeat(self._total_a, len(swaps), axis=0)
         total_b = np.repeat(self._total_b, len(swaps), axis=0)
         if self._paired.exact:
-            moved = swaps @ self._moved
+            moved = self._moved_by(swaps)
             total_a[:, self._moving] += moved
             total_b[:, self._moving] -= moved
         else:
             # Sums of counts only: differences of huge counts would leave nothing of the small ones.
-            kept = 1 - swaps
-            total_a[:, self._moving] = kept @ self._a + swaps @ self._b + self._same
-            total_b[:, self._moving] = kept @ self._b + swaps @ self._a + self._same
+            few = rounds_at_once(len(self._paired))
+            for first in range(0, len(swaps), few):
+                some = swaps[first : first + few]
+                swap = some.floats()[:, self._sentences] if isinstance(some, Bits) else some
+                stay = 1 - swap
+                total_a[first : first + few, self._moving] = stay @ self._a + swap @ self._b + self._same
+                total_b[first : first + few, self._moving] = stay @ self._b + swap @ self._a + self._same
         return self._paired.rates_of(total_b) - self._paired.rates_of(total_a)
+
+    def _moved_by(self, swaps: Floats | Bits) -> Floats:
+        """The sums of what the swaps move from B to A."""
+        if isinstance(swaps, Bits):
+            return self._moved.of(swaps)
+        return swaps @ self._few_moved
+
+
+def _difference(ours: CompactRows, theirs: CompactRows) -> CompactRows:
+    """Their counts minus ours."""
+    blocks = (slice(first, first + BLOCK) for first in range(0, len(ours), BLOCK))
+    return CompactRows.concatenate([CompactRows.of(theirs.floats(block) - ours.floats(block)) for block in blocks])

@@ -7,31 +7,37 @@ Paired: the count rows of several systems on the same sentences, as columns whos
 
 Everything in this package that resamples works on these columns: a permutation or a bootstrap sample is a row of weights, and
 ``weights @ columns`` are its sums. Columns are put on a grid fine enough for any score and coarse enough that float64 adds them
-without rounding, so that a result depends on neither the order of a sum nor the number of threads.
+without rounding, so that a result depends on neither the order of a sum nor the number of threads. Columns and weights are held in
+little memory, and become floats a block of sentences at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import MismatchError, UsageError
+from treegauge.metrics.compact_rows import CompactRows, narrow
 from treegauge.metrics.metric import Floats, Metric, Rows
 
 __all__ = [
     "DEFAULT_ROUNDS",
     "DEFAULT_SEED",
+    "Bits",
     "Floats",
     "Name",
     "PairedColumns",
     "Progress",
+    "WeightedSums",
     "all_swaps",
     "bootstrap_weights",
     "groups_of_blocks",
     "random_swaps",
+    "rounds_at_once",
 ]
 
 Progress = Callable[[int], None]
@@ -41,8 +47,10 @@ DEFAULT_ROUNDS = 10_000
 DEFAULT_SEED = 1
 
 _BLOCK, _GROUP = 512, 4
-_MOST_NUMBERS = 1 << 20
-"""The most random numbers that are in memory at once; a block of more comes in pieces of some of its rounds."""
+_MOST_NUMBERS = 1 << 23
+"""The most random numbers that are in memory at once, a byte each; a block of more comes in pieces of some of its rounds."""
+_MOST_FLOATS = 1 << 20
+"""The most of them that are floats at once, and the most cells of columns that stay floats through all rounds."""
 _SWAPS, _BOOTSTRAP = 1, 2
 
 
@@ -70,26 +78,51 @@ def _blocks(rounds: int, seed: int, purpose: int, only: range | None) -> Iterato
         yield min(_BLOCK, rounds - block * _BLOCK), np.random.default_rng([seed, purpose, block])
 
 
-def _pieces(rounds: int, n: int) -> Iterator[int]:
+def _pieces(rounds: int, n: int, to_a_byte: int = 1) -> Iterator[int]:
     """The numbers of rounds, each a multiple of four except the last, in which so many rounds of n sentences are drawn.
 
     Bytes are drawn four at a time: only between multiples of four does a generator go on as if it had not stopped.
     """
-    most = max(_MOST_NUMBERS // max(n, 1) // 4 * 4, 4)
+    few = rounds_at_once(n)
+    most = few * max(_MOST_NUMBERS * to_a_byte // (few * max(n, 1)), 1)
     for first in range(0, rounds, most):
         yield min(most, rounds - first)
 
 
-def random_swaps(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[Floats]:
+def rounds_at_once(n: int) -> int:
+    """The number of rounds whose weights for n sentences are floats at once; at least four."""
+    return max(_MOST_FLOATS // max(n, 1) // 4 * 4, 4)
+
+
+def random_swaps(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[Bits]:
     """Matrices (rounds, n) of 0 and 1 with equal chances: whether a sentence's two parses change places; ``only`` some blocks.
 
-    >>> [block.shape for block in random_swaps(5, 600, seed=1)]
+    Eight sentences are in a byte: :meth:`Bits.floats` has them one by one.
+
+    >>> [block.floats().shape for block in random_swaps(5, 600, seed=1)]
     [(512, 5), (88, 5)]
     """
     for size, generator in _blocks(rounds, seed, _SWAPS, only):
-        for rounds_of_piece in _pieces(size, n):
-            bits = generator.integers(0, 256, size=(rounds_of_piece, (n + 7) // 8), dtype=np.uint8)
-            yield np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+        for rounds_of_piece in _pieces(size, n, to_a_byte=8):
+            yield Bits(generator.integers(0, 256, size=(rounds_of_piece, (n + 7) // 8), dtype=np.uint8), n)
+
+
+class Bits:
+    """A matrix of 0 and 1 with n columns, eight of them in a byte."""
+
+    def __init__(self, packed: NDArray[np.uint8], n: int) -> None:
+        self._packed, self._n = packed, n
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def __getitem__(self, rows: slice) -> Bits:
+        return Bits(self._packed[rows], self._n)
+
+    def floats(self, first: int = 0, last: int | None = None) -> Floats:
+        """Some of the columns, from a multiple of eight on."""
+        last = self._n if last is None else last
+        return np.unpackbits(self._packed[:, first // 8 : (last + 7) // 8], axis=1, count=last - first).astype(np.float64)
 
 
 def all_swaps(n: int, only: range | None = None) -> Iterator[Floats]:
@@ -103,28 +136,38 @@ def all_swaps(n: int, only: range | None = None) -> Iterator[Floats]:
         yield ((numbers >> np.arange(n)) & 1).astype(np.float64)
 
 
-def bootstrap_weights(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[Floats]:
+def bootstrap_weights(n: int, rounds: int, seed: int, only: range | None = None) -> Iterator[NDArray[Any]]:
     """Matrices (rounds, n): how often each sentence is in a sample of n drawn with replacement; ``only`` some blocks.
 
+    They are integers of the narrowest type that holds them.
+
     >>> next(bootstrap_weights(4, 3, seed=1)).sum(axis=1).tolist()
-    [4.0, 4.0, 4.0]
+    [4, 4, 4]
     """
     for size, generator in _blocks(rounds, seed, _BOOTSTRAP, only):
         for rounds_of_piece in _pieces(size, n):
             yield _weights(generator, rounds_of_piece, n)
 
 
-def _weights(generator: np.random.Generator, rounds: int, n: int) -> Floats:
+def _weights(generator: np.random.Generator, rounds: int, n: int) -> NDArray[Any]:
     """So many samples; they are drawn one after the other, so that cutting them into pieces changes nothing."""
-    if n < _MOST_NUMBERS // 4:
+    at_once = max(_MOST_FLOATS // max(n, 1), 1)
+    pieces = [_few_weights(generator, min(at_once, rounds - first), n) for first in range(0, rounds, at_once)]
+    return np.concatenate(pieces)
+
+
+def _few_weights(generator: np.random.Generator, rounds: int, n: int) -> NDArray[Any]:
+    """So few samples that the numbers of the sentences drawn can be held as they are."""
+    if n <= _MOST_FLOATS:
         drawn = generator.integers(0, n, size=(rounds, n), dtype=np.int64)
         drawn += np.arange(rounds)[:, np.newaxis] * n
-        return np.bincount(drawn.ravel(), minlength=rounds * n).reshape(rounds, n).astype(np.float64)
-    weights = np.zeros((rounds, n))
-    for of_round in weights:
-        for size in _pieces(n, 1):
-            of_round += np.bincount(generator.integers(0, n, size=size, dtype=np.int64), minlength=n)
-    return weights
+        counts = np.bincount(drawn.ravel(), minlength=rounds * n)
+    else:
+        counts = np.zeros(n, dtype=np.int32)
+        for first in range(0, n, _MOST_FLOATS):
+            drawn = generator.integers(0, n, size=min(_MOST_FLOATS, n - first), dtype=np.int64)
+            np.add.at(counts, drawn, 1)
+    return narrow(counts).reshape(rounds, n)
 
 
 Name = tuple[str, str]
@@ -146,19 +189,20 @@ class PairedColumns:
     """
 
     names: tuple[Name, ...]
-    columns: tuple[Floats, ...]
+    columns: tuple[CompactRows, ...]
     rates_of: Callable[[Floats], Floats]
     exact: bool
 
     @classmethod
-    def of(cls, metric: Metric, rows: Sequence[Rows], *, name: str = "") -> PairedColumns:
+    def of(cls, metric: Metric, rows: Sequence[Rows | CompactRows], *, name: str = "") -> PairedColumns:
         """The rows of one metric for several systems; ``name`` stands for the metric's in the names of the rates."""
         if not rows:
             raise UsageError("there are no systems to compare")
         if len({len(of_system) for of_system in rows}) > 1:
             lengths = ", ".join(str(len(of_system)) for of_system in rows)
             raise MismatchError(f"paired tests need the same sentences for every system, but there are {lengths} rows")
-        columns, exact = metric.float_columns(rows)
+        compact = [of_system if isinstance(of_system, CompactRows) else CompactRows.of(of_system) for of_system in rows]
+        columns, exact = metric.compact_columns(compact)
         return cls(tuple((name or metric.name, rate) for rate in metric.rate_names), columns, metric.rates_of_sums, exact)
 
     @classmethod
@@ -173,7 +217,7 @@ class PairedColumns:
 
         rates_of = _StackedRates(tuple(part.rates_of for part in parts), tuple(edges))
         systems = range(len(parts[0].columns))
-        columns = tuple(np.concatenate([part.columns[system] for part in parts], axis=1) for system in systems)
+        columns = tuple(CompactRows.side_by_side([part.columns[system] for part in parts]) for system in systems)
         names = tuple(name for part in parts for name in part.names)
         return cls(names, columns, rates_of, all(part.exact for part in parts))
 
@@ -183,22 +227,23 @@ class PairedColumns:
 
     def total(self, system: int) -> Floats:
         """The sums of one system, as one row."""
-        return self.columns[system].sum(axis=0, keepdims=True)
+        if not self.exact:
+            return np.ascontiguousarray(self.columns[system].floats()).sum(axis=0, keepdims=True)
+        return WeightedSums(self.columns[system], exact=True).of_all()
 
     def observed(self, system: int) -> Floats:
         """The rates of one system on all sentences."""
         return self.rates_of(self.total(system))[0]
 
-    def sentence_rates(self, system: int, names: Sequence[Name]) -> dict[Name, Floats]:
-        """Some of the rates of one system, of each sentence by itself."""
+    def sentence_rates(self, system: int, names: Sequence[Name]) -> Iterator[Floats]:
+        """Some of the rates of one system, of each sentence by itself: matrices (sentences, names), a block at a time."""
         columns, places = self.columns[system], [self.names.index(name) for name in names]
-        firsts = range(0, max(len(columns), 1), _SENTENCES)
-        rates = np.concatenate([self.rates_of(columns[first : first + _SENTENCES])[:, places] for first in firsts])
-        return {name: rates[:, number] for number, name in enumerate(names)}
+        for first in range(0, max(len(columns), 1), _SENTENCES):
+            yield self.rates_of(columns.floats(slice(first, first + _SENTENCES)))[:, places]
 
     def take(self, sentences: NDArray[np.int64]) -> PairedColumns:
         """Some of the sentences."""
-        return PairedColumns(self.names, tuple(columns[sentences] for columns in self.columns), self.rates_of, self.exact)
+        return PairedColumns(self.names, tuple(columns.take(sentences) for columns in self.columns), self.rates_of, self.exact)
 
     def leave_one_out(self, system: int, rates: Sequence[int]) -> Floats:
         """Some of the rates of one system, by their places, without each of the sentences in turn.
@@ -207,19 +252,58 @@ class PairedColumns:
         others together.
         """
         columns = self.columns[system]
-        firsts = range(0, len(columns), _SENTENCES)
-        after = np.zeros((len(firsts) + 1, columns.shape[1]))
+        n_rows, n_columns = columns.shape
+        firsts = range(0, n_rows, _SENTENCES)
+        after = np.zeros((len(firsts) + 1, n_columns))
         for number in reversed(range(len(firsts))):
-            after[number] = _running_sums(after[number + 1], columns[firsts[number] : firsts[number] + _SENTENCES][::-1])[-1]
-        before = np.zeros(columns.shape[1])
-        found = np.empty((len(columns), len(rates)))
+            block = columns.floats(slice(firsts[number], firsts[number] + _SENTENCES))
+            after[number] = _running_sums(after[number + 1], block[::-1])[-1]
+        before = np.zeros(n_columns)
+        found = np.empty((len(rates), n_rows))
         for number, first in enumerate(firsts):
-            block = columns[first : first + _SENTENCES]
+            block = columns.floats(slice(first, first + _SENTENCES))
             sums = _running_sums(before, block)
             others = sums[:-1] + _running_sums(after[number + 1], block[::-1])[::-1][1:]
-            found[first : first + len(block)] = self.rates_of(others)[:, list(rates)]
+            found[:, first : first + len(block)] = self.rates_of(others)[:, list(rates)].T
             before = sums[-1]
-        return found
+        return found.T
+
+
+class WeightedSums:
+    """Sums of columns over weighted sentences: ``weights @ columns``, a block of sentences at a time.
+
+    Where sums are not ``exact``, so that their order matters, and where the columns are few, all of them are floats throughout.
+    """
+
+    def __init__(self, columns: CompactRows, *, exact: bool) -> None:
+        self._columns = columns
+        n_rows, n_columns = columns.shape
+        is_small = n_rows * n_columns <= _MOST_FLOATS
+        self._floats = np.ascontiguousarray(columns.floats()) if is_small or not exact else None
+
+    def of(self, weights: NDArray[Any] | Bits) -> Floats:
+        """The sums of some rounds, given the weights (rounds, sentences)."""
+        n_rows, n_columns = self._columns.shape
+        if self._floats is not None:
+            few = rounds_at_once(n_rows)
+            some = (_floats(weights[first : first + few], 0, n_rows) for first in range(0, len(weights), few))
+            return np.concatenate([of_some @ self._floats for of_some in some])
+        sums = np.zeros((len(weights), n_columns))
+        step = max(min(_SENTENCES, _MOST_FLOATS // len(weights)) // 8 * 8, 8)
+        for first in range(0, n_rows, step):
+            last = min(first + step, n_rows)
+            sums += _floats(weights, first, last) @ self._columns.floats(slice(first, last))
+        return sums
+
+    def of_all(self) -> Floats:
+        """The sums over all sentences, each once."""
+        blocks = (self._columns.floats(slice(first, first + _SENTENCES)) for first in range(0, len(self._columns), _SENTENCES))
+        return sum((block.sum(axis=0, keepdims=True) for block in blocks), np.zeros((1, self._columns.shape[1])))
+
+
+def _floats(weights: NDArray[Any] | Bits, first: int, last: int) -> Floats:
+    """The weights of some sentences, from a multiple of eight on."""
+    return weights.floats(first, last) if isinstance(weights, Bits) else weights[:, first:last].astype(np.float64)
 
 
 def _running_sums(start: Floats, rows: Floats) -> Floats:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from treegauge.errors import MismatchError, UsageError
-from treegauge.metrics.metric import Metric, Rows
+from treegauge.metrics.bit_sets import BitSets
+from treegauge.metrics.compact_rows import CompactRows
+from treegauge.metrics.metric import Metric
 from treegauge.scoring.result import Result
 from treegauge.trees.treebank import Int64
 
@@ -56,7 +58,7 @@ class ScoreTable:
         for name in used:
             _check_comparable(name, self.results(name))
         self.sentences = common_sentences([result for name in used for result in self.results(name)], on_mismatch)
-        self.length = self.results(self.compared[0])[0].scored_sentences.length[self.sentences]
+        self.length = self.results(self.compared[0])[0].scored_sentences.compact_length[self.sentences]
 
     def results(self, metric: str) -> list[Result]:
         """The scores of all systems by a metric."""
@@ -80,25 +82,25 @@ class ScoreTable:
             raise UsageError(f"the metric {name} is not known here, so its scores cannot be compared")
         return metric
 
-    def rows(self, metric: str) -> list[Rows]:
+    def rows(self, metric: str) -> list[CompactRows]:
         """The rows of all systems on the common sentences."""
-        found = [(result.rows, self._places(result)) for result in self.results(metric)]
-        return [rows if len(places) == len(rows) else rows[places] for rows, places in found]
+        found = [(result.scored_sentences.compact_rows, self._places(result)) for result in self.results(metric)]
+        return [rows if places is None else rows.take(places) for rows, places in found]
 
-    def reproduced(self, metric: str) -> list[Rows] | None:
+    def reproduced(self, metric: str) -> list[BitSets] | None:
         """The treebank brackets of the common sentences that each system reproduced; None if they were not kept."""
-        found: list[Rows] = []
+        found: list[BitSets] = []
         for result in self.results(metric):
-            bits = result.scored_sentences.reproduced
+            bits, places = result.scored_sentences.bits, self._places(result)
             if bits is None:
                 return None
-            found.append(bits[self._places(result)])
+            found.append(bits if places is None else bits.take(places))
         return found
 
-    def _places(self, result: Result) -> Int64:
-        """The positions of the rows of the common sentences."""
-        index = result.scored_sentences.index
-        return np.arange(len(index)) if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index, self.sentences))
+    def _places(self, result: Result) -> Int64 | None:
+        """The positions of the rows of the common sentences; None if these are all it has."""
+        index = result.scored_sentences.compact_index
+        return None if len(index) == len(self.sentences) else np.flatnonzero(np.isin(index.array(), self.sentences))
 
     def signature(self, metric: str, system: str) -> str:
         """The signature of a score on the common sentences: the score's own if these are all it has."""
@@ -142,6 +144,9 @@ def _conditions(result: Result) -> dict[str, Any]:
 
 def common_sentences(results: Sequence[Result], on_mismatch: str) -> Int64:
     """The numbers of the gold sentences that all results have a row of; unless some may be skipped, they must all have the same."""
+    numbers = [result.scored_sentences.compact_index.numbers for result in results]
+    if all(isinstance(of_result, range) and of_result == numbers[0] and len(of_result) for of_result in numbers):
+        return results[0].scored_sentences.compact_index.array()
     indices = [result.scored_sentences.index for result in results]
     common: Int64 = reduce(np.intersect1d, indices)
     for result, index in zip(results, indices, strict=True):

@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.metrics.bit_sets import BitSets
 from treegauge.metrics.hogenhout.items import (
     READINGS,
     STEPS,
@@ -230,12 +231,12 @@ class Hogenhout(Metric):
         columns += [test.per_sentence(mask & in_test) for mask in of_test]
         return columns + [gold.per_sentence(mask & in_gold) for mask in of_gold]
 
-    def reproduced(self, pair: Pair) -> Rows:
+    def reproduced(self, pair: Pair) -> BitSets:
         """The treebank brackets that count (TTB of them, in the tree's order) and were reproduced, as bits."""
         items = self._items(pair)
         counted = items.gold.labelled(self.structure)
         sentence = items.gold.brackets.sentence[counted]
-        return _bit_sets(self._is_reproduced(pair, items)[counted], np.bincount(sentence, minlength=len(pair)))
+        return BitSets.of_masks(self._is_reproduced(pair, items)[counted], np.bincount(sentence, minlength=len(pair)))
 
     def _is_reproduced(self, pair: Pair, items: Items) -> Mask:
         return items.reproduced
@@ -278,21 +279,6 @@ class JudgedHogenhout(Hogenhout):
     def _is_reproduced(self, pair: Pair, items: Items) -> Mask:
         accepted, _ = verdicts_on(items, pair, self.judgements)
         return np.append(accepted, False)[items.partner]
-
-
-def _bit_sets(mask: Mask, counts: Int64) -> Rows:
-    """Masks of so many items for each sentence, one after the other, as Python integers: item i is bit i."""
-    n_bytes = -(-counts // 8)
-    first_byte = np.cumsum(n_bytes) - n_bytes
-    first_item = np.cumsum(counts) - counts
-    places = np.arange(len(mask)) + np.repeat(8 * first_byte - first_item, counts)
-    bits = np.zeros(8 * int(n_bytes.sum()), dtype=np.bool_)
-    bits[places[mask]] = True
-    packed = np.packbits(bits, bitorder="little").tobytes()
-    sets = np.empty(len(counts), dtype=object)
-    for row, (first, size) in enumerate(zip(first_byte.tolist(), n_bytes.tolist(), strict=True)):
-        sets[row] = int.from_bytes(packed[first : first + size], "little")
-    return sets
 
 
 def verdicts_on(items: Items, pair: Pair, judgements: Judgements) -> tuple[Mask, Mask]:
@@ -355,18 +341,15 @@ def comparative_rows(a: Pair, b: Pair, metric_a: Hogenhout, metric_b: Hogenhout 
     return rows_of_bits(metrics[0].reproduced(a), metrics[1].reproduced(b), ours.tolist())
 
 
-def rows_of_bits(a: Rows, b: Rows, brackets: Sequence[int]) -> Int64:
+def rows_of_bits(a: BitSets | Rows, b: BitSets | Rows, brackets: Sequence[int] | Int64) -> Int64:
     """YY, YN, NY, NN of each sentence, from its ``brackets`` (TTB) and what :meth:`Metric.reproduced` gives for two systems.
 
     >>> rows_of_bits(np.array([0b0011], object), np.array([0b1111], object), [4]).tolist()
     [[2, 0, 2, 0]]
     """
-    rows = np.zeros((len(a), 4), dtype=np.int64)
-    for row, (ours, theirs, total) in enumerate(zip(a.tolist(), b.tolist(), brackets, strict=True)):
-        both = (ours & theirs).bit_count()
-        only_a, only_b = ours.bit_count() - both, theirs.bit_count() - both
-        rows[row] = both, only_a, only_b, int(total) - both - only_a - only_b
-    return rows
+    ours, theirs = BitSets.of(a), BitSets.of(b)
+    both, of_a, of_b = ours.shared(theirs), ours.counts(), theirs.counts()
+    return np.stack([both, of_a - both, of_b - both, np.asarray(brackets, dtype=np.int64) - of_a - of_b + both], axis=1)
 
 
 class ParseBase(NamedTuple):
