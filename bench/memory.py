@@ -1,17 +1,26 @@
 """The most memory that commands hold, at two sizes of file eight times apart: what grows with the input, and what does not.
 
-python bench/memory.py [--data ../shared/data/outputs] [--sentences 200000] [--rounds 1000] [--save]
+python bench/memory.py [--data ../shared/data/outputs] [--sentences 200000] [--rounds 10000] [--save]
+python bench/memory.py --huge 5000000 [--huge-rounds 100] [--save]    a comparison of very many short sentences, nothing else
+
+Whole commands, with what their child processes hold, if they start any. The files are made in a temporary folder: a huge comparison
+of 5,000,000 sentences of at most 12 words needs 1 GB there.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 from pathlib import Path
 
-from generated import FilePair, generate, source_files
+from generated import FilePair, generate, source_files, vocabulary
 from results import machine, peak_memory, save_section
 
+LONGEST = 12
+"""Words of a sentence in a huge comparison: longer sentences would take more disk, and as many bytes a row."""
+BYTES = 250
+"""Of disk for each sentence and side of a huge comparison, with some to spare."""
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "outputs"
 APART = 8
 
@@ -27,6 +36,15 @@ def commands(files: FilePair, folder: Path, options: argparse.Namespace) -> dict
         "`convert --to export`": ["convert", gold, "--to", "export", "-o", folder / "out.export"],
         "`report`": ["report", gold, test, "-o", folder / "report.html", "--rounds", 100],
         "`compare -m parseval`": ["compare", gold, test, gold, "-m", "parseval", "--rounds", options.rounds],
+        "`score --save`": ["score", gold, f"A={test}", "--save", folder / f"A.{files.sentences}"],
+        "`score --save`, gold against itself": [
+            "score",
+            gold,
+            f"B={gold}",
+            "--save",
+            folder / f"B.{files.sentences}",
+        ],
+        "`compare --scores`": ["compare", "--scores", *(folder / f"{name}.{files.sentences}" for name in "AB")],
     }
 
 
@@ -43,24 +61,53 @@ def measured(small: FilePair, large: FilePair, folder: Path, options: argparse.N
     return lines
 
 
+def huge(gold: Path, test: Path, folder: Path, options: argparse.Namespace) -> list[str]:
+    """The comparison of very many sentences, and of an eighth as many."""
+    free = shutil.disk_usage(folder).free
+    if free < 2 * BYTES * options.huge * (1 + 1 / APART):
+        raise SystemExit(f"{folder} has only {free / 1e9:.1f} GB of free disk space for files of {options.huge:,} sentences")
+    rounds = options.huge_rounds
+    lines = ["| sentences | both files | different words | most memory |", "|---:|---:|---:|---:|"]
+    for sentences in (options.huge // APART, options.huge):
+        files = generate(gold, test, sentences, folder, longest=LONGEST)
+        words = ["compare", files.gold, f"A={files.test}", f"B={files.gold}", "-m", "parseval", "--rounds", rounds]
+        most = peak_memory(*words) / 1e6
+        lines.append(f"| {sentences:,} | {files.size / 1e6:,.0f} MB | {vocabulary(files.gold):,} | {most:,.0f} MB |")
+        for path in (files.gold, files.test):
+            path.unlink()
+    about = (
+        f"`compare -m parseval --rounds {rounds}` of two systems on sentences of at most {LONGEST} words, perturbed, with a "
+        "growing vocabulary. Memory does not depend on the rounds: a sample of the sentences is drawn, summed and forgotten."
+    )
+    return [about, "", *lines]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=SHARED, help="folder with gum_dev.gold.mrg and gum_dev.berkeley-maxrule.mrg")
     parser.add_argument("--sentences", type=int, default=200_000, help="of the larger files")
-    parser.add_argument("--rounds", type=int, default=1_000, help="of `compare`, whose memory does not depend on them")
+    parser.add_argument("--rounds", type=int, default=10_000, help="of `compare`, whose memory does not depend on them")
+    parser.add_argument("--huge", type=int, default=0, metavar="SENTENCES", help="only compare so many short sentences")
+    parser.add_argument("--huge-rounds", type=int, default=100, help="of that comparison")
     parser.add_argument("--save", action="store_true", help="put the result into RESULTS.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         gold, test = source_files(options.data, folder)
-        small, large = (generate(gold, test, n, folder) for n in (options.sentences // APART, options.sentences))
-        lines = measured(small, large, folder, options)
-    base = peak_memory("score", "--list")
-    about = f"{gold.name} against {test.name}, perturbed, with a growing vocabulary; {base / 1e6:.0f} MB before anything is read."
-    text = "\n".join([about, "", *lines, "", machine()])
+        if options.huge:
+            title, lines = "Memory of a huge comparison", huge(gold, test, folder, options)
+        else:
+            small, large = (generate(gold, test, n, folder) for n in (options.sentences // APART, options.sentences))
+            base = peak_memory("score", "--list") / 1e6
+            about = (
+                f"{gold.name} against {test.name}, perturbed, with a growing vocabulary; `compare` with {options.rounds:,} rounds"
+            )
+            lines = [f"{about}; {base:.0f} MB before anything is read.", "", *measured(small, large, folder, options)]
+            title = "Memory"
+    text = "\n".join([*lines, "", machine()])
     print(text)
     if options.save:
-        save_section("Memory", text)
+        save_section(title, text)
 
 
 if __name__ == "__main__":

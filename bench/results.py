@@ -21,16 +21,18 @@ else it does; the ratios to a peer measured in the same run are what to look at.
 
 
 PEAK = """
-import sys
+import resource, sys
 from treegauge.cli import main
 try:
     main(sys.argv[1:])
 except SystemExit as end:
     assert not end.code, end.code
 with open("/proc/self/status") as status:
-    print(next(line.split()[1] for line in status if line.startswith("VmHWM")), file=sys.stderr)
+    own = int(next(line.split()[1] for line in status if line.startswith("VmHWM")))
+print(own + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 """
-"""A program that runs a command and prints the most memory it ever held, in KiB, as the last word on stderr."""
+"""A program that runs a command and prints the most memory it ever held, in KiB, as the last word on stderr; the most that one of
+its child processes held, if it had any, is added."""
 
 
 def peak_memory(*words: object, stdin: Path | None = None) -> int:

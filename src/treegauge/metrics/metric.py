@@ -307,7 +307,7 @@ class Metric(ABC):
         return tuple(map(on_a_grid, rows)), True
 
     def compact_columns(self, rows: Sequence[CompactRows]) -> tuple[tuple[CompactRows, ...], bool]:
-        """What :meth:`float_columns` gives, in little memory: it is asked for where there may be very many sentences."""
+        """The columns of :meth:`float_columns` in little memory, for rows of very many sentences."""
         if type(self).float_columns is Metric.float_columns:
             return tuple(of_system.on_a_grid() for of_system in rows), True
         columns, is_exact = self.float_columns([of_system[:] for of_system in rows])

@@ -70,7 +70,7 @@ def save_scores(results: Sequence[Result], path: str) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
-        with _member(file, _DOCUMENT) as member:
+        with _member(file, _DOCUMENT, len(text)) as member:
             member.write(text)
         for number, result in enumerate(results):
             _write_sentences(file, number, result.scored_sentences)
@@ -84,7 +84,7 @@ def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -
         for part, array in _prefixed("rows", integers_to_arrays(rows[:])).items():
             _write_array(file, f"{number}.{part}", array)
     else:
-        with _member(file, f"{number}.rows.npy") as member:
+        with _member(file, f"{number}.rows.npy", rows.shape[0] * rows.shape[1] * rows.dtype.itemsize) as member:
             header = {"descr": np.lib.format.dtype_to_descr(rows.dtype), "fortran_order": False, "shape": rows.shape}
             np.lib.format.write_array_header_1_0(member, header)
             for block in rows.blocks():
@@ -97,16 +97,17 @@ def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -
 
 
 def _write_array(file: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
-    with _member(file, f"{name}.npy") as member:
+    with _member(file, f"{name}.npy", array.nbytes) as member:
         np.save(member, array, allow_pickle=False)
 
 
-def _member(file: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """A file within the file, to write to; with a fixed date the same scores are the same bytes."""
+def _member(file: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
+    """A file of about that size within the file, to write to; with a fixed date the same scores are the same bytes."""
     info = zipfile.ZipInfo(name)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o600 << 16
-    return file.open(info, "w", force_zip64=False)
+    info.file_size = size
+    return file.open(info, "w")
 
 
 def _arrays_of_bits(bits: BitSets) -> dict[str, NDArray[Any]]:

@@ -38,7 +38,9 @@ class Sentences:
 
     @cached_property
     def rows(self) -> Rows:
-        return self.compact_rows[:]
+        rows = self.compact_rows[:]
+        rows.flags.writeable = False  # what is written there would not be seen by anything else
+        return rows
 
     @cached_property
     def index(self) -> Int64:

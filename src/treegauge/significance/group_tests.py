@@ -206,7 +206,7 @@ class GroupTests:
 
 
 class _OfSentences(Protocol):
-    """What has a row, or something else, for each sentence."""
+    """A row, or something else, for each sentence."""
 
     def __len__(self) -> int: ...
     def take(self, places: Int64, /) -> Self: ...
@@ -216,7 +216,7 @@ Kept = TypeVar("Kept", bound=_OfSentences)
 
 
 def _of_sentences(kept: Kept, sentences: Int64) -> Kept:
-    """What is kept of some of the sentences."""
+    """The rows, or whatever they are, of some of the sentences."""
     return kept if len(sentences) == len(kept) else kept.take(sentences)
 
 
