@@ -14,8 +14,8 @@ from treegauge.errors import NoParse, UnknownName, UsageError
 from treegauge.grammar import PCFG
 from treegauge.parsing import OBJECTIVES, Forest
 from treegauge.parsing.chart import fill
-from treegauge.parsing.objectives import consensus
 from treegauge.parsing.semirings import LOG_SUM, SUM
+from treegauge.parsing.tree_consensus import consensus
 from treegauge.trees import Tree
 
 CATALAN = PCFG.parse('S -> S S [.5] | "a" [.5]')

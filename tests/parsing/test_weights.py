@@ -19,8 +19,8 @@ import treegauge
 from treegauge.errors import FormatError, MismatchError, TreegaugeError, UnknownName, UsageError
 from treegauge.grammar import PCFG
 from treegauge.parsing import Forest
-from treegauge.parsing.objectives import MetricRate
 from treegauge.parsing.span_weights import read_weights
+from treegauge.parsing.tree_consensus import MetricRate
 from treegauge.testing import brute_force as brute
 from treegauge.trees import Tree
 

@@ -11,7 +11,7 @@ from treegauge.cli._options import on_error_options, reading_options, spare_inpu
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
 from treegauge.parsing.output import RecordFile
-from treegauge.parsing.treebank_consensus import consensus_of_treebanks
+from treegauge.parsing.tree_consensus import consensus_of_treebanks
 from treegauge.tables import number_of
 from treegauge.trees import Treebank
 

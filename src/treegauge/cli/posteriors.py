@@ -20,8 +20,8 @@ from treegauge.io import read
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
-from treegauge.parsing.display import draw_posteriors
 from treegauge.parsing.forest import Forest, no_parse
+from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, Kind, read_sentences
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree

@@ -9,17 +9,18 @@ from treegauge.errors import NoParse, TooLong
 
 if TYPE_CHECKING:
     from treegauge.parsing.chart_files import read_charts, write_charts
-    from treegauge.parsing.chart_table import ChartEntry, ChartTable
     from treegauge.parsing.derivations import Best
     from treegauge.parsing.expected import ExpectedRates, expected_rates
     from treegauge.parsing.forest import Forest, Parse
+    from treegauge.parsing.forest_views import ChartEntry, ChartTable
     from treegauge.parsing.input import read_sentences, tokenise
-    from treegauge.parsing.objectives import OBJECTIVES, Objective, consensus
+    from treegauge.parsing.objectives import OBJECTIVES, Objective
     from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, fallback
     from treegauge.parsing.posteriors import AnchoredRule, Constituent, Frame, Link
     from treegauge.parsing.reliability import Calibration, calibrate
     from treegauge.parsing.span_charts import Confidence, Marginals, SpanChart, decode, marginals
     from treegauge.parsing.span_weights import read_weights
+    from treegauge.parsing.tree_consensus import consensus
     from treegauge.parsing.tuning import TuningResult, tune
 
 __all__ = [
@@ -63,17 +64,18 @@ __getattr__ = lazy_names(
     __name__,
     {
         "chart_files": ("read_charts", "write_charts"),
-        "chart_table": ("ChartEntry", "ChartTable"),
         "derivations": ("Best",),
         "expected": ("ExpectedRates", "expected_rates"),
         "forest": ("Forest", "Parse"),
+        "forest_views": ("ChartEntry", "ChartTable"),
         "input": ("read_sentences", "tokenise"),
-        "objectives": ("OBJECTIVES", "Objective", "consensus"),
+        "objectives": ("OBJECTIVES", "Objective"),
         "parser": ("ParsedSentence", "Parser", "Sentence", "fallback"),
         "posteriors": ("AnchoredRule", "Constituent", "Frame", "Link"),
         "reliability": ("Calibration", "calibrate"),
         "span_charts": ("Confidence", "Marginals", "SpanChart", "decode", "marginals"),
         "span_weights": ("read_weights",),
+        "tree_consensus": ("consensus",),
         "tuning": ("TuningResult", "tune"),
     },
 )

@@ -18,8 +18,8 @@ import numpy as np
 from treegauge.errors import MismatchError
 from treegauge.parsing.derivations import Best
 from treegauge.parsing.forest import Forest, no_parse
-from treegauge.parsing.objectives import MetricRate
 from treegauge.parsing.posteriors import Constituent
+from treegauge.parsing.tree_consensus import MetricRate
 from treegauge.trees.tree import Tree
 
 __all__ = ["AnyForest", "ExpectedCounts", "ExpectedRates", "expected_counts", "expected_rates"]

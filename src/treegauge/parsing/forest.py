@@ -36,8 +36,8 @@ from treegauge.parsing.semirings import LOG_SUM, MAX, SUM
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from treegauge.parsing.chart_table import ChartTable
     from treegauge.parsing.derivations import Best
+    from treegauge.parsing.forest_views import ChartTable
 
 __all__ = ["MOST_WORDS", "Forest", "Parse", "no_parse"]
 
@@ -360,12 +360,12 @@ class Forest:
         1-2 a: S 0.5 (1.0000)
         0-2 a a: S 0.125 (1.0000)
         """
-        from treegauge.parsing.chart_table import ChartTable
+        from treegauge.parsing.forest_views import ChartTable
 
         return ChartTable(self, self.n if longest is None else longest)
 
     def _repr_html_(self) -> str:
-        from treegauge.parsing.display import forest_html
+        from treegauge.parsing.forest_views import forest_html
 
         return forest_html(self)
 

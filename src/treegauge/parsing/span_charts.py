@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
-from treegauge.parsing.objectives import MetricRate, Score, consensus, with_metric
+from treegauge.parsing.objectives import with_metric
 from treegauge.parsing.posteriors import Constituent
 from treegauge.parsing.span_f1 import TreeWorth, expected_f1, trees_by_price
 from treegauge.parsing.span_kernels import best_tree, sample_parts
@@ -54,6 +54,7 @@ from treegauge.parsing.span_potentials import (
     spans_crossing,
 )
 from treegauge.parsing.span_trees import best_trees, labelled_spans, make_tree, spans_below
+from treegauge.parsing.tree_consensus import MetricRate, Score, consensus
 from treegauge.spelling import british
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree

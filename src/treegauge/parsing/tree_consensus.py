@@ -1,0 +1,153 @@
+"""Consensus: of several trees of a sentence, the one with the best mean score by a metric against all of them.
+
+The trees are samples or k-best parses of one grammar (objective ``mbr``), or what several parsers gave (``treegauge consensus``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treegauge.errors import MismatchError, UnknownName, UsageError
+from treegauge.parsing.derivations import Best
+from treegauge.trees.tree import Tree
+from treegauge.trees.treebank import Treebank
+
+if TYPE_CHECKING:
+    from treegauge.alignment.pairing import Pair
+    from treegauge.metrics.metric import Metric
+    from treegauge.presets import Preset
+
+__all__ = ["MetricRate", "Score", "consensus", "consensus_of_treebanks"]
+
+Score = Callable[[Tree, Tree], float]
+"""``score(gold, test)``: how well a tree does if another is the right one."""
+
+
+class MetricRate:
+    """A rate of a registered metric, sentence by sentence: ``parseval`` (its headline) or ``parseval.recall``. The preset is the
+    metric's own unless given, as in :func:`treegauge.score`.
+
+    >>> trees = [Tree.parse("(S (A (D a) (D b)) (D c))"), Tree.parse("(S (D a) (B (D b) (D c)))")]
+    >>> MetricRate("parseval").table(trees).tolist(), MetricRate("parseval.exact_match").table(trees).tolist()
+    ([[1.0, 0.5], [0.5, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
+    """
+
+    def __init__(self, name: str, preset: str | Preset | None = None) -> None:
+        # Imported here because other objectives do not need the metrics.
+        from treegauge.metrics.registry import find_metric
+        from treegauge.presets import load_preset
+
+        metric, _, rate = name.partition(".")
+        self.metric = find_metric(metric)
+        self.rate = rate or self.metric.headline
+        if self.rate not in self.metric.rate_names:
+            raise UnknownName(f"rate of {metric}", rate, self.metric.rate_names)
+        if self.rate in self.metric.undirected:
+            raise UsageError(f"no tree is the best by {name}: neither more nor less of it is better")
+        self.lower_is_better = self.rate in self.metric.lower_is_better
+        self.preset = self.metric.preset_for(load_preset(self.metric.preset if preset is None else preset))
+
+    def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
+        """The score of each tree (column) if each (row) is the right one; nan for 0/0."""
+        rates = _rates_of_all_pairs(self.metric, self.preset, tuple(trees))
+        return rates[:, :, list(self.metric.rate_names).index(self.rate)]
+
+
+@lru_cache(maxsize=4)
+def _rates_of_all_pairs(metric: Metric, preset: Preset, trees: tuple[Tree, ...]) -> NDArray[np.float64]:
+    """The rates of each tree (second axis) if each (first axis) is the right one; remembered, for other rates of the metric."""
+    k = len(trees)
+    rows = metric.rows(_all_pairs(Treebank.from_trees(trees), preset))
+    columns, _ = metric.float_columns([rows])
+    return metric.rates_of_sums(columns[0]).reshape(k, k, -1)
+
+
+def _all_pairs(bank: Treebank, preset: Preset) -> Pair:
+    """Each tree as gold with each as test, in that order; every tree is prepared once for each choice of words that count.
+
+    Which words count goes by the gold tree's tags: trees that agree on that have their test side in common.
+    """
+    from treegauge import alignment
+    from treegauge.alignment.words import has_tag
+
+    k = len(bank)
+    gold, test = np.repeat(np.arange(k), k), np.tile(np.arange(k), k)
+    deleted = has_tag(bank, preset.delete_tags)
+    if len({len(bank.words(i)) for i in range(k)}) > 1 or not len(deleted):
+        return alignment.pair(bank.take(gold), bank.take(test), preset)
+    _, first, kind = np.unique(deleted.reshape(k, -1), axis=0, return_index=True, return_inverse=True)
+    n_kinds, kind = len(first), kind.reshape(-1)
+    sides = np.append(np.repeat(first, k), np.arange(k)), np.append(np.tile(np.arange(k), n_kinds), np.arange(k))
+    once = alignment.pair(bank.take(sides[0]), bank.take(sides[1]), preset)
+    if len(once) < len(sides[0]) or n_kinds + 1 >= k:
+        return alignment.pair(bank.take(gold), bank.take(test), preset)
+    rows = kind[gold] * k + test
+    return replace(once, gold=once.gold.take(n_kinds * k + gold), test=once.test.take(rows), index=rows)
+
+
+def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | MetricRate) -> Best:
+    """The tree with the best mean score against all given trees (the lowest, by a rate of errors); the first among equals.
+
+    Where a score is 0/0 the choice goes by the others, and the mean is nan.
+    """
+    pooled: dict[Tree, float] = {}
+    for tree, weight in zip(trees, weights, strict=True):
+        pooled[tree] = pooled.get(tree, 0.0) + weight
+    candidates, shares = list(pooled), np.array(list(pooled.values()))
+    if isinstance(score, MetricRate):
+        table = score.table(candidates)
+    else:
+        table = np.array([[score(gold, test) for test in candidates] for gold in candidates], np.float64)
+    defined = ~np.isnan(table)
+    with np.errstate(invalid="ignore"):
+        means = (shares @ np.where(defined, table, 0.0)) / (shares @ defined)
+    better = -means if isinstance(score, MetricRate) and score.lower_is_better else means
+    best = int(np.argmax(np.where(np.isnan(better), -np.inf, better)))
+    return Best(candidates[best], float(means[best]) if defined[:, best].all() else math.nan)
+
+
+def consensus_of_treebanks(
+    banks: Sequence[Treebank],
+    metric: str = "parseval",
+    *,
+    preset: str = "collins",
+    weights: Sequence[float] | None = None,
+    names: Sequence[str] | None = None,
+) -> Iterator[tuple[Best, int]]:
+    """The best tree of each sentence, its mean score, and the number of the first treebank that has it.
+
+    A tree without words is a failed parse and does not take part, unless all are.
+
+    >>> a, b, c = (Treebank.parse(text) for text in ("(S (NP (D a) (N b)) (V c))", "(S (D a) (VP (N b) (V c)))",
+    ...                                              "(S (NP (D a) (N b)) (V c))"))
+    >>> [(str(best.tree), round(best.score, 3), first) for best, first in consensus_of_treebanks([b, a, c])]
+    [('(S (NP (D a) (N b)) (V c))', 0.833, 1)]
+    """
+    names = [f"treebank {i + 1}" for i in range(len(banks))] if names is None else names
+    sizes = {len(bank) for bank in banks}
+    if len(sizes) > 1:
+        listed = ", ".join(f"{name}: {len(bank):,}" for name, bank in zip(names, banks, strict=True))
+        raise MismatchError(f"the files have different numbers of sentences ({listed})")
+    score = MetricRate(metric, preset)
+    for number in range(sizes.pop() if sizes else 0):
+        trees = [bank[number] for bank in banks]
+        voting = [i for i, tree in enumerate(trees) if tree.words]
+        for i in voting[1:]:
+            if trees[i].words != trees[voting[0]].words:
+                place = f"sentence {number + 1}: {names[i]} has other words than {names[voting[0]]}"
+                raise MismatchError(f"{place}: {_start(trees[i])} and {_start(trees[voting[0]])}")
+        voting = voting or [0]
+        best = consensus([trees[i] for i in voting], [1.0 if weights is None else weights[i] for i in voting], score)
+        yield best, next(i for i in voting if trees[i] == best.tree)
+
+
+def _start(tree: Tree) -> str:
+    words = tree.words
+    return repr(" ".join(words[:8]) + (" ..." if len(words) > 8 else ""))
