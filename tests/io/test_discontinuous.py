@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treegauge.data
-from treegauge.errors import InputError, WriteError
+import treegauge.io.sources
+from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read, write
 from treegauge.io.formats import FORMATS, detect_format
 from treegauge.io.sources import Text
@@ -83,7 +85,13 @@ def test_formats_without_crossing_branches_refuse_them_by_place(name: str) -> No
     [
         (b"(S (VP (A 0=x) (B 2=y)) (C 1=z))\n", "", "discbracket"),
         (b"(S (VP 0=x 2=y) 1=z)\n", ".txt", "discbracket"),
-        (b"(S (VP (A 0=x) (B 3=y)) (C 1=z))\n", "", "bracketed"),
+        (b"(S (VP (A 0=x) (B 3=y)) (C 1=z))\n", "", "discbracket"),  # with an error, not with words such as 0=x
+        (b"()\n\n(S (VP (A 0=x) (B 2=y)) (C 1=z))\n", "", "discbracket"),
+        (b"(S\n (VP (A 0=x)\n (B 2=y)) (C 1=z))\n", ".mrg", "discbracket"),
+        (b"(A 0=x)\n(S (A x) (B y))\n", ".mrg", "bracketed"),
+        (b"(A 0=x)\n(S (A 1=x) (B 0=y))\n", "", "discbracket"),
+        (b"(A 1=x)\n(S (A 1=x) (B 0=y))\n", "", "bracketed"),
+        (b"(S " + b" ".join(b"(A %d=x)" % k for k in range(5000)) + b")\n", "", "discbracket"),
         (b"(S (A 0=x) (B y))\n", "", "bracketed"),
         (b"(S (A x))\n", ".dbr", "discbracket"),
         (b'<?xml version="1.0"?>\n<alpino_ds><node/></alpino_ds>', ".xml", "alpino"),
@@ -111,12 +119,46 @@ def problems(data: bytes, name: str) -> list[str]:
 def test_errors_of_discbracket_files_name_their_line_and_lose_no_other_tree() -> None:
     data = b"(S (A 0=a))\n(S (A 1=a))\n(S (A 0=a) (B b))\n(S (A 0=a)\n"
     assert sorted(problems(data, "discbracket")) == [
-        "x.discbracket:2: there is no word 0, but a word 1",
-        "x.discbracket:3: the word 'b' has no place",
+        "x.discbracket:2:1: there is no word 0, but a word 1",
+        "x.discbracket:3:15: the word 'b' has no place",
         "x.discbracket:4:1: opening bracket that is never closed; the text ends on line 4",
     ]
     kept = [item for item in check(Source("x", data), ReadOptions(format="discbracket")) if isinstance(item, Treebank)]
     assert [str(tree) for block in kept for tree in block] == ["(S (A a))"]
+
+
+WRONG_WORDS = {
+    "(S (A 0=a) (B 0=b))": "1:15: two words have the place 0",
+    "(S (A 0=a)) (S (A 0=a) (B -1=b))": "1:27: the word '-1=b' has no place",
+    "(S (A 0=a)\n   (B 00=b))": "2:7: two words have the place 0",
+    "(S (Ä 0=ä) (B 1=))": "1:15: the word '1=' has no text after its place",
+    "(S (A 0=a) (B 9999999999=b))": "1:15: the word '9999999999=b' has a place that no sentence has",
+    "(S (A 0=a) (B 2=b))": "1:1: there is no word 1, but a word 2",
+    "(S (A 0=a))\n\n (S (A ٠=b))": "3:8: the word '٠=b' has no place",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_WORDS)
+def test_errors_of_discbracket_text_have_their_column(text: str) -> None:
+    assert problems(text.encode(), "discbracket") == [f"x.discbracket:{WRONG_WORDS[text]}"]
+    assert read(Source("x.dbr", text.encode()), ReadOptions(on_error="parse-fails")).problems()
+
+
+def test_an_error_far_behind_has_its_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(treegauge.io.sources, "CHUNK_BYTES", 64)
+    text = "(S (A 1=a) (B 0=b))\n" * 100 + "(S (A 1=a) (B 1=b))\n" + "(S (A 1=a) (B 0=b))\n" * 100
+    assert problems(text.encode(), "discbracket") == ["x.discbracket:101:15: two words have the place 1"]
+
+
+def test_json_lines_may_hold_discbracket_trees() -> None:
+    trees = ["(S (VP (A 0=a) (B 2=b)) (C 1=c))", "", "(S (A 0=x))", "(S (A 0=x) (B 0=y))"]
+    data = "".join(json.dumps({"parse": tree}) + "\n" for tree in trees).encode()
+    bank = read(Source("x.jsonl", data), ReadOptions(on_error="parse-fails"))
+    assert [" ".join(tree.words) for tree in bank] == ["a c b", "", "x", ""]
+    assert bank.problems()[3].reason == "two words have the place 0"
+    assert [*bank.problems()] == [3]
+    with pytest.raises(FormatError, match=r"x\.jsonl:4: two words have the place 0"):
+        read(Source("x.jsonl", data))
 
 
 ALPINO = """<alpino_ds version="1.3">
@@ -147,6 +189,7 @@ def test_alpino_as_alpino_has_it() -> None:
         ('begin="1" end="2"', 'begin="0" end="2"', "two words begin at 0: 'Dat' and 'wil'"),
         ('begin="1" end="2"', 'begin="one"', "the word 'wil' has no place (attribute begin): 'one'"),
         ('word="wil"', 'word=""', "the word at 1 has no text (attribute word)"),
+        ('word="wil"/>', 'word="wil"><node begin="9" word="x"/></node>', "a node that has a word has another node below it"),
     ],
 )
 def test_what_can_be_wrong_in_alpino_xml(old: str, new: str, said: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from treegauge.errors import InputError
+from treegauge.errors import FormatError, InputError
 from treegauge.io import ReadOptions, Source, check, read
 from treegauge.trees import Treebank
 
@@ -145,17 +145,30 @@ def test_a_real_gap_stays_with_punctuation_attached() -> None:
 WRONG = {
     "a A -- --": "x.export:2:1: 4 columns instead of 5",
     "a A -- -- x": "x.export:2:1: the parent 'x' is not a number",
-    "a A -- -- 777": "x.export:2: sentence 1: a word has the parent 777, which does not exist",
-    "a A -- -- 500\n#500 X -- -- 501\n#501 Y -- -- 500": "x.export:3: sentence 1: node 500 is not below "
+    "a A -- -- 777": "x.export:2:11: sentence 1: a word has the parent 777, which does not exist",
+    "a A -- -- 500\n#500 X -- -- 501\n#501 Y -- -- 500": "x.export:3:14: sentence 1: node 500 is not below "
     "the root: its ancestors form a circle",
-    "a A -- -- 0\n#500 X -- -- 0": "x.export:3: sentence 1: node 500 (X) covers no word",
+    "a A -- -- 0\n#500 X -- -- 0": "x.export:3:1: sentence 1: node 500 (X) covers no word",
     "a A -- -- 500\n#500 X -- -- 0\n#500 X -- -- 0": "x.export:4:1: node 500 occurs twice",
+    "777 A -- -- 777 SB 777": "x.export:2:13: sentence 1: a word has the parent 777, which does not exist",
 }
 
 
 @pytest.mark.parametrize("rows", WRONG)
 def test_what_can_be_wrong_with_a_sentence(rows: str) -> None:
     assert errors(sentence(*rows.split("\n"))) == [WRONG[rows]]
+
+
+def test_a_sentence_must_end_with_its_own_eos() -> None:
+    lost = "#BOS 1\na A -- -- 0\nb B -- -- 0\n#EOS 2\n#BOS 3\nc C -- -- 0\n#EOS\n#BOS\nd D -- -- 0\n#EOS 4\n"
+    assert errors(lost) == ["x.export:4:1: #EOS of sentence 2, but it was sentence 1 that began"]
+    assert [str(tree) for tree in reading(lost[lost.index("#BOS 3") :])] == ["(VROOT (C c))", "(VROOT (D d))"]
+
+
+@pytest.mark.parametrize(("version", "row"), [(4, "a A -- -- 0"), (3, "a a A -- -- 0")])
+def test_columns_of_the_other_version_are_named(version: int, row: str) -> None:
+    with pytest.raises(FormatError, match=rf"This looks like version {7 - version}: correct the line #FORMAT"):
+        reading(f"#FORMAT {version}\n" + sentence(row))
 
 
 def test_all_errors_are_listed_and_good_sentences_read() -> None:

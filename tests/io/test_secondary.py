@@ -196,6 +196,59 @@ def test_edges_survive_splitting() -> None:
     assert merge_nodes(split_nodes(tree)) == tree
 
 
+ALPINO = """<alpino_ds>
+<node cat="top" rel="top" begin="0" end="3"><node cat="smain" rel="--">
+<node index="1" begin="0" end="1" rel="su" pos="pron" word="Hij"/><node begin="1" end="2" rel="hd" pos="verb" word="wil"/>
+<node cat="inf" rel="vc"><node index="1" rel="su"/><node begin="2" end="3" rel="hd" pos="verb" word="gaan"/>
+<node cat="ap" rel="mod"><node index="1" rel="su"/></node><node rel="x"/></node></node></node></alpino_ds>
+"""
+TIGER = """<corpus><s id="1"><graph root="r"><t id="a" word="a" pos="A"><secedge label="SB" idref="m"/></t>
+<t id="b" word="b" pos="B"/><nt id="m" cat="M"><edge label="x" idref="b"/></nt>
+<nt id="r" cat="S"><edge label="x" idref="a"/><edge label="x" idref="m"/></nt></graph></s></corpus>
+"""
+
+
+@pytest.mark.parametrize("command", [("convert", "--to", "discbracket"), ("normalise", "--steps", "continuous:split")])
+@pytest.mark.parametrize(
+    ("suffix", "text", "plain", "secondary"),
+    [
+        ("export", EXPORT, ["3 secondary edges left out (--secondary keeps them)"], []),
+        ("xml", TIGER, ["1 secondary edge left out (--secondary keeps them)"], []),
+        (
+            "alpino",
+            ALPINO,
+            ["2 secondary edges left out (--secondary keeps them)", "2 nodes without words left out"],
+            ["1 secondary edge of nodes without words left out", "2 nodes without words left out"],
+        ),
+    ],
+)
+def test_what_a_tree_leaves_out_is_counted(
+    command: tuple[str, ...],
+    suffix: str,
+    text: str,
+    plain: list[str],
+    secondary: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / f"x.{suffix}"
+    path.write_text(text, encoding="utf-8")
+    for options, said in (((), plain), (("--secondary",), secondary)):
+        with pytest.raises(SystemExit, match="0"):
+            main([*command, *options, str(path), "-o", str(tmp_path / "y")])
+        lines = [line.removeprefix("treegauge: ") for line in capsys.readouterr().err.splitlines() if "left out" in line]
+        assert lines == said
+
+
+def test_nodes_without_words_are_a_note_of_validate() -> None:
+    report = examine(Source("x.alpino", ALPINO.encode()))
+    assert [(remark.place, remark.text) for remark in report.remarks] == [
+        ("x.alpino", "2 nodes without words in the file, left out of the trees")
+    ]
+    assert report.n_remarks == 1
+    assert not examine(Source("x.alpino", ALPINO.encode()), most=0).remarks
+
+
 def test_the_option_of_the_command_line(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     path = tmp_path / "x.export"
     path.write_text(EXPORT, encoding="utf-8")

@@ -85,18 +85,25 @@ def test_a_discontinuous_tree() -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ('<s id="q"><graph><t id="a" pos="X"/></graph></s>', "x.xml:5: sentence q: word a has no text (attribute word)"),
-        ('<s id="q"><graph><t word="w"/></graph></s>', "x.xml:5: sentence q: an element without an id"),
-        ('<s id="q"><graph><t id="a" word="w"/><t id="a" word="w"/></graph></s>', "x.xml:5: sentence q: the id a occurs twice"),
+        ('<s id="q"><graph><t id="a" pos="X"/></graph></s>', "x.xml:5:18: sentence q: word a has no text (attribute word)"),
+        ('<s id="q"><graph><t word="w"/></graph></s>', "x.xml:5:18: sentence q: an element without an id"),
+        ('<s id="q"><graph><t id="a" word="w"/><t id="a" word="w"/></graph></s>', "x.xml:5:38: sentence q: the id a occurs twice"),
         (
             '<s id="q"><graph><t id="a" word="w"/><nt id="n" cat="X"><edge idref="b"/></nt></graph></s>',
-            "x.xml:5: sentence q: an edge of n leads to 'b', which does not exist",
+            "x.xml:5:57: sentence q: an edge of n leads to 'b', which does not exist",
         ),
         (
             '<s id="q"><graph><t id="a" word="w"/><nt id="n"><edge idref="a"/></nt><nt id="m"><edge idref="a"/></nt></graph></s>',
-            "x.xml:5: sentence q: a has two parents, n and m",
+            "x.xml:5:82: sentence q: a has two parents, n and m",
         ),
-        ('<s id="q"><graph><t id="a" word="w"/><nt id="n" cat="X"/></graph></s>', "x.xml:5: sentence q: node n (X) covers no word"),
+        (
+            '<s id="q"><graph><t id="a" word="w"/><nt id="n" cat="X"/></graph></s>',
+            "x.xml:5:38: sentence q: node n (X) covers no word",
+        ),
+        (
+            '<s id="q"><graph><t id="a" word="w"/><edge idref="a"/></graph></s>',
+            "x.xml:5:38: sentence q: an edge outside of any node <nt>",
+        ),
     ],
 )
 def test_what_can_be_wrong_with_a_sentence(body: str, said: str) -> None:
@@ -129,7 +136,7 @@ def test_entities_are_not_expanded() -> None:
     )
     data = (bomb + "<corpus><s id='1'><graph><t id='a' word='&a39;'/></graph></s></corpus>").encode()
     assert errors(data) == [
-        "x.xml:2: the entity a0 is declared: entities are not accepted, since they can be made to expand without end"
+        "x.xml:2:13: the entity a0 is declared: entities are not accepted, since they can be made to expand without end"
     ]
     external = b"<!DOCTYPE corpus [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><corpus><s id='1'><t id='a' word='&x;'/></s></corpus>"
     assert "the entity x is declared" in errors(external)[0]

@@ -114,6 +114,9 @@ def test_words_that_would_not_come_back_are_refused_by_tree(name: str, word: str
 def test_labels_that_would_not_come_back_are_refused(label: str) -> None:
     bank = Treebank.from_trees([Tree("S", [Tree(label, ["a"])])])
     for name in WRITABLE:
+        if name in ("tigerxml", "alpino") and label in ("a b", "X\n"):  # attributes may have blanks
+            assert back(text_of(bank, name), name) == bank
+            continue
         with pytest.raises(WriteError, match=r"^tree 1: "):
             text_of(bank, name)
 

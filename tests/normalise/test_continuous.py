@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treegauge.data
+from treegauge.cli import main
 from treegauge.io import read
 from treegauge.normalise import (
     STEPS,
@@ -27,10 +28,11 @@ from treegauge.trees.discontinuous import PlacedWord
 DATA = Path(treegauge.data.__file__).parent
 LABELS = st.sampled_from(["A", "B", "A*1", "B*2.1", "*", "\\", "A\\", "NP-HD"])
 ANY = discontinuous_trees(trees(label=LABELS, tag=st.sampled_from(["x", "x*1", "y-HD"]), word=st.sampled_from("uv"), max_leaves=9))
+WITH_EMPTY = discontinuous_trees(trees(label=LABELS, word=st.sampled_from("uv"), max_leaves=9, empty=True))
 OWN = [*read(DATA / "german.discbracket"), *read(DATA / "dutch.discbracket")]
 
 
-@given(ANY)
+@given(ANY | WITH_EMPTY)
 def test_splitting_is_undone_exactly(tree: Tree) -> None:
     split = split_nodes(tree)
     assert split.is_continuous
@@ -105,6 +107,36 @@ def test_what_was_changed_is_counted() -> None:
     raise_nodes(tree, changes)
     assert changes == {"split": 1, "pieces": 2, "merged": 2, "alone": 0, "raised": 1}
     assert count_gaps([Treebank.from_trees(OWN)]) == (63, 63, 328, 102, ((2, 94), (3, 8)))
+
+
+def test_a_node_without_words_stays_where_it_is() -> None:
+    tree = parse_discbracket("(S (E) (F) (VP (A 0=a) (E) (F) (B 2=b) (E)) (C 1=c) (E))")
+    assert str(split_nodes(tree)) == "(S (E) (F) (VP*1 (A a)) (C c) (VP*2 (E) (F) (B b) (E)) (E))"
+    assert merge_nodes(split_nodes(tree)) == tree
+
+
+def test_the_command_says_what_it_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.dbr"
+    path.write_text("(VROOT (S (VP (A 0=a) (B 3=b)) (C 2=c)) ($, 1=,))\n")
+    said: list[str] = []
+    for steps in ("attach-punctuation", "continuous:raise", "attach-punctuation,continuous:split"):
+        with pytest.raises(SystemExit, match="0"):
+            main(["normalise", "--steps", steps, str(path), "-o", str(tmp_path / "y.dbr")])
+        said.append(capsys.readouterr().err)
+    with pytest.raises(SystemExit, match="0"):
+        main(["normalise", "--undo", "--steps", "continuous:split", str(tmp_path / "y.dbr"), "-o", str(tmp_path / "z.dbr")])
+    said.append(capsys.readouterr().err)
+    assert [lines.splitlines()[0] for lines in said] == [
+        "treegauge: 1 punctuation mark attached to a phrase",
+        "treegauge: words and nodes raised out of nodes with gaps: 2",
+        "treegauge: 1 punctuation mark attached to a phrase",
+        "treegauge: 2 pieces merged, 0 left alone",
+    ]
+    assert said[2].splitlines()[1:] == [
+        "treegauge: 1 node with gaps split into 2 pieces",
+        "treegauge: before, 1 of 1 sentences and 2 of 3 constituents have gaps",
+        "treegauge: after, 0 of 1 sentences and 0 of 4 constituents have gaps",
+    ]
 
 
 def test_punctuation_goes_below_the_lowest_node_around_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import DiscontinuousTree, Tree, Treebank, parse_discbracket
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.discontinuous import PlacedWord, blocks_of, place, weave
+from treegauge.trees.tree import Child, rebuild
 
 WEN = "(S (VP (PWS 0=Wen) (VVPP 3=gesehen)) (VAFIN 1=hast) (PPER 2=du))"
 DATA = Path(treegauge.data.__file__).parent
@@ -86,6 +88,24 @@ def test_equality_sees_the_order_of_words() -> None:
     assert a == parse_discbracket("(S 1=x (A 2=x 0=x))")
     assert copy.deepcopy(a) is a
     assert eval(repr(a), {"parse_discbracket": parse_discbracket}) == a
+
+
+@given(discontinuous_trees())
+def test_repr_is_an_expression_for_any_tree(tree: Tree) -> None:
+    names = {"Tree": Tree, "DiscontinuousTree": DiscontinuousTree, "parse_discbracket": parse_discbracket}
+    assert eval(repr(tree), names) == tree
+    words = iter(["two words", "-LRB-", *["x"] * tree.width])  # neither can be written as discbracket text
+    odd = weave(_with_words(place(tree), words))
+    assert eval(repr(odd), names) == odd
+
+
+def _with_words(tree: Tree, words: Iterator[str]) -> Tree:
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        return [Tree(node.label, [PlacedWord(next(words), c.place) if isinstance(c, PlacedWord) else c for c in children])]
+
+    made = rebuild(tree, make)
+    assert made is not None
+    return made
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import Command
+from treegauge.cli._left_out import sources_with_counts
 from treegauge.cli._options import reading_options, spare_inputs, stream_option
 from treegauge.cli._progress import sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
@@ -49,12 +50,12 @@ def _formats() -> str:
 def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, stream: bool) -> None:
     """Write the trees of IN... (files, directories, globs; - is stdin) in another format.
 
-    Trees that the format cannot hold exactly are refused. OUT is written whole or not at all. Memory does not grow with the
-    input, with or without --stream.
+    Trees that the format cannot hold exactly are refused. Secondary edges (without --secondary) and nodes without words are left
+    out and counted on stderr. OUT is written whole or not at all. Memory does not grow with the input, with or without --stream.
     """
     spare_inputs(output, *files)
-    with sources_with_progress(files, "converting") as sources:
-        write_blocks(_blocks(sources, options), output, to)
+    with sources_with_progress(files, "converting") as sources, sources_with_counts(sources, options) as counted:
+        write_blocks(_blocks(counted, options), output, to)
 
 
 def _blocks(sources: list[Source], options: ReadOptions) -> Iterator[Treebank]:

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import Command
+from treegauge.cli._left_out import sources_with_counts
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
+from treegauge.io.sources import find_sources
 from treegauge.normalise import STEPS, pipeline
 from treegauge.normalise.continuous import GapCounts, add_gaps, count_gaps
 from treegauge.normalise.steps import ALIASES
+from treegauge.tables import number_of
 from treegauge.trees import Treebank
 
 __all__ = ["command"]
@@ -48,7 +51,7 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
     """Transform the trees of FILE... (- is stdin) and write them.
 
     A sentence of which a step leaves nothing is written as the empty parse (), so that sentences keep their numbers; one that a
-    filter rejects is left out. Both are counted on stderr.
+    filter rejects is left out. Both are counted on stderr, and so is what changes about crossing branches and punctuation.
     """
     if listing:
         click.echo("\n".join(_listing()))
@@ -61,7 +64,8 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
     gone: Counter[str] = Counter()
     before: list[GapCounts] = []
     after: list[GapCounts] = []
-    chain = chain.inverse() if undo else chain
+    changes: Counter[str] = Counter()
+    chain = (chain.inverse() if undo else chain).counted(changes)
     spare_inputs(output, *files)
 
     def transformed(block: Treebank) -> Treebank:
@@ -70,14 +74,29 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
         after.append(count_gaps([made]))
         return made
 
-    write_blocks((transformed(block) for file in files for block in stream(file, options)), output)
+    with sources_with_counts((source for file in files for source in find_sources(file)), options) as sources:
+        write_blocks((transformed(block) for source in sources for block in stream(source, options)), output)
     for step, number in gone.items():
         filtered = STEPS[step.partition(":")[0]].filters
         sentences = f"{number} sentence{'s' * (number > 1)}"
         click.echo(f"treegauge: {sentences} {'left out' if filtered else 'emptied, written as (),'} by {step}", err=True)
+    for line in _change_lines(changes):
+        click.echo(f"treegauge: {line}", err=True)
     if add_gaps(before).constituents_with_gaps or add_gaps(after).constituents_with_gaps:
         click.echo(f"treegauge: before, {add_gaps(before)}", err=True)
         click.echo(f"treegauge: after, {add_gaps(after)}", err=True)
+
+
+def _change_lines(changes: Counter[str]) -> Iterator[str]:
+    """Lines that say what the steps that make trees continuous, or undo that, changed."""
+    if changes["attached"]:
+        yield f"{number_of(changes['attached'], 'punctuation mark')} attached to a phrase"
+    if changes["raised"]:
+        yield f"words and nodes raised out of nodes with gaps: {changes['raised']:,}"
+    if changes["split"]:
+        yield f"{number_of(changes['split'], 'node')} with gaps split into {number_of(changes['pieces'], 'piece')}"
+    if changes["merged"] or changes["alone"]:
+        yield f"{number_of(changes['merged'], 'piece')} merged, {changes['alone']:,} left alone"
 
 
 def _listing() -> Iterator[str]:

@@ -15,7 +15,8 @@
 
 A file holds one sentence, or several within ``<treebank>``. A node with neither category nor word stands for one elsewhere with the
 same index, so it is a secondary edge to that one. It becomes a feature of labels where that is asked for; else it is left out.
-Nodes that then have no words are left out, and with them the secondary edges from them and to them.
+Nodes that then have no words are left out, and with them the secondary edges from them and to them; whoever reads a file can have
+them counted (``Source.on_left_out``).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from treegauge.io.graphs import (
     split_label,
 )
 from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
 from treegauge.trees.bracketed import restore_word
@@ -71,6 +72,7 @@ class _Handler(XmlHandler[Graph]):
         self.words: dict[int, Word] = {}
         self.standing: dict[str, SecondaryEdge] = {}  # elements that stand for others
         self.indexed: dict[str, str | int] = {}  # what has words and an index: the name of a node, or the place of a word
+        self.tags: set[str] = set()  # elements with a word
         self.elements = 0
 
     def missing(self) -> str:
@@ -83,7 +85,7 @@ class _Handler(XmlHandler[Graph]):
             self.count += 1
             self.graph = Graph(attributes.get("id", str(self.count)), self.line, has_root=False)
             self.path_down, self.words, self.elements, self.has_errors = [], {}, 0, False
-            self.standing, self.indexed = {}, {}
+            self.standing, self.indexed, self.tags = {}, {}, set()
         elif self.graph is not None and element == "sentence":
             self.graph.name = attributes.get("sentid", self.graph.name)
         elif self.graph is not None and element == "node":
@@ -96,19 +98,23 @@ class _Handler(XmlHandler[Graph]):
         parent = self.path_down[-1] if self.path_down else ROOT
         name = f"n{self.elements}"
         self.path_down.append(name)
-        index = attributes.get("index", "") if self.options.secondary else ""
+        index = attributes.get("index", "")
         if parent in self.standing:  # it has a child, so it stands for nothing else: a node without a category
             edge = self.standing.pop(parent)
-            graph.nodes[parent] = GraphNode(join_label(LabelParts(NONE, edge.function), self.options), edge.above, edge.line)
+            label = join_label(LabelParts(NONE, edge.function), self.options)
+            graph.nodes[parent] = GraphNode(label, edge.above, edge.line, edge.column)
+        elif parent in self.tags:
+            self._fault("a node that has a word has another node below it")
         if "word" in attributes:
+            self.tags.add(name)
             self._word(attributes, parent)
         elif index and not attributes.get("cat"):
             self.standing[name] = SecondaryEdge(index, attributes.get("rel") or NONE, parent, self.line, self.column)
             return
         else:
             parts = LabelParts(attributes.get("cat") or NONE, _function(attributes))
-            graph.nodes[name] = GraphNode(join_label(parts, self.options), parent, self.line)
-        if index in self.indexed:
+            graph.nodes[name] = GraphNode(join_label(parts, self.options), parent, self.line, self.column)
+        if index in self.indexed and self.options.secondary:
             self._fault(f"two nodes with words have the index {index[:60]!r}")
         elif index:
             self.indexed[index] = int(attributes["begin"]) if "word" in attributes and not self.has_errors else name
@@ -128,7 +134,7 @@ class _Handler(XmlHandler[Graph]):
         morphology = attributes.get("morph") or features or NONE
         tag = attributes.get("pos") or attributes.get("pt") or NONE
         parts = LabelParts(tag, _function(attributes), morphology, attributes.get("lemma") or NONE)
-        self.words[int(begin)] = Word(restore_word(word), join_label(parts, self.options), parent, self.line)
+        self.words[int(begin)] = Word(restore_word(word), join_label(parts, self.options), parent, self.line, self.column)
 
     def end(self, element: str) -> None:
         if element == "node" and self.path_down:
@@ -141,7 +147,10 @@ class _Handler(XmlHandler[Graph]):
             graph.words = [self.words[begin] for begin in in_order]
             all_nodes = set(graph.nodes)
             _remove_wordless(graph)
-            self._resolve_indices(graph, {begin: number for number, begin in enumerate(in_order)}, all_nodes - set(graph.nodes))
+            removed = all_nodes - set(graph.nodes)
+            if self.options.secondary:
+                self._resolve_indices(graph, {begin: number for number, begin in enumerate(in_order)}, removed)
+            graph.left_out = LeftOut(len(self.standing) - len(graph.secondary), len(removed))
         if not self.has_errors:
             self.found.append(graph)
 
@@ -161,7 +170,8 @@ class _Handler(XmlHandler[Graph]):
     def _fault(self, problem: str) -> None:
         assert self.graph is not None
         self.has_errors = True
-        self.found.append(FormatError(f"sentence {self.graph.name}: {problem}", path=self.path, line=self.line))
+        problem = f"sentence {self.graph.name}: {problem}"
+        self.found.append(FormatError(problem, path=self.path, line=self.line, column=self.column))
 
 
 def _function(attributes: dict[str, str]) -> str:
@@ -254,7 +264,10 @@ def _index_nodes(tree: Tree, edges: list[TreeEdge]) -> tuple[dict[int, int], dic
 
 def _names(node: Tree, *, is_root: bool) -> dict[str, str]:
     """The parts of a label as attributes; a relation that is ``top`` would be read as none."""
-    parts = split_label(node.label, has_lemma=True) if node.is_preterminal else node_parts(node.label, is_root=is_root)
+    if node.is_preterminal:
+        parts = split_label(node.label, has_lemma=True, has_blanks=True)
+    else:
+        parts = node_parts(node.label, is_root=is_root)
     if parts.function == _TOP or (is_root and parts.function != NONE):
         parts = node_parts(node.label, is_root=True)
     relation = _TOP if is_root else parts.function

@@ -10,48 +10,109 @@ each tree are put in their places.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.bracketed import check_bracketed
+from treegauge.io.diagnosis import TextPosition, error_at
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.discbracket import discbracket_line, with_places
+from treegauge.trees.discbracket import carries_places, discbracket_line, with_places
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank, pick_origins
 
-__all__ = ["check_discbracket", "discbracket_text"]
+__all__ = ["check_discbracket", "discbracket_text", "first_carries_places", "in_places"]
+
+_MOST_LINES = 1000  # of a tree that is searched for an error
+_BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
+_PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 
 
 def check_discbracket(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of a discbracket file, in blocks, and all its errors; or a sentence without a parse for each broken one."""
-    for block in check_bracketed(text, options):
+    kept = _KeptText(text)
+    for block in check_bracketed(kept, options):
         if isinstance(block, InputError):
             yield block
             continue
-        trees: list[Tree] = []
-        kept: list[int] = []
-        problems: dict[int, Problem] = {}
-        known = block.problems()
-        for index, tree in enumerate(block):
-            try:
-                trees.append(tree if index in known and not known[index].repairs else with_places(tree))
-                kept.append(index)
-            except FormatError as error:
-                error = _at(block, index, error)
-                if options.on_error == "stop":
-                    yield error
-                    continue
-                problems[index] = Problem(error.place, error.problem, error.advice)
-                trees.append(Tree(""))
-                kept.append(index)
-        if trees:
-            origins = pick_origins(block.origins, np.array(kept, dtype=np.int64))
-            yield replace(Treebank.from_trees(trees), origins=tuple(_with_problems(origins, problems)))
+        yield from in_places(block, options, kept)
+        kept.forget()
+
+
+def in_places(block: Treebank, options: ReadOptions, text: _KeptText | None = None) -> Iterator[Treebank | InputError]:
+    """The trees of a block that was read as brackets with their words in the places that these carry, and the errors.
+
+    ``text`` is the text they were read from, if it is there to show where an error is.
+    """
+    trees: list[Tree] = []
+    good: list[int] = []
+    problems: dict[int, Problem] = {}
+    known = block.problems()
+    for index, tree in enumerate(block):
+        try:
+            trees.append(tree if index in known and not known[index].repairs else with_places(tree))
+            good.append(index)
+        except FormatError as found:
+            error = _at(block, index, found, text)
+            if options.on_error == "stop":
+                yield error
+                continue
+            problems[len(good)] = Problem(error.place, error.problem, error.advice)
+            trees.append(Tree(""))
+            good.append(index)
+    if trees:
+        origins = pick_origins(block.origins, np.array(good, dtype=np.int64))
+        yield replace(Treebank.from_trees(trees), origins=tuple(_with_problems(origins, problems)))
+
+
+def first_carries_places(bank: Treebank) -> bool | None:
+    """Whether the words of the first tree that has any carry their places, ``0=Wen``; None if no tree has words."""
+    first = next((index for index in range(len(bank)) if bank.words(index)), None)
+    return None if first is None else carries_places(bank.words(first))
+
+
+class _KeptText(Text):
+    """A text that keeps the chunks behind the present block, so that an error can show where it is."""
+
+    def __init__(self, text: Text) -> None:
+        self.name, self.suffix, self.part = text.name, text.suffix, text.part
+        self.on_left_out, self.is_recoded = text.on_left_out, text.is_recoded
+        self._text = text
+        self._kept: list[bytes] = []
+        self._lines: list[bytes] | None = None  # of what is kept, once they were asked for
+        self._line = 1 if text.part is None else text.part.line  # at which what is kept begins
+
+    @property
+    def head(self) -> bytes:
+        return self._text.head
+
+    @property
+    def is_whole(self) -> bool:
+        return self._text.is_whole
+
+    def chunks(self) -> Iterator[tuple[bytes, bool]]:
+        for chunk, is_last in self._text.chunks():
+            self._kept.append(chunk)
+            self._lines = None
+            yield chunk, is_last
+
+    def forget(self) -> None:
+        """Keep the last chunk only, in which the next tree may begin."""
+        self._line += sum(chunk.count(b"\n") for chunk in self._kept[:-1])
+        del self._kept[:-1]
+        self._lines = None
+
+    def lines_from(self, number: int) -> list[bytes]:
+        """The lines from that one on, as far as they are kept."""
+        if self._lines is None:
+            self._lines = b"".join(self._kept).split(b"\n")
+        first = number - self._line
+        return self._lines[first : first + _MOST_LINES] if first >= 0 else []
 
 
 def _with_problems(origins: Iterable[Origin], problems: Mapping[int, Problem]) -> Iterator[Origin]:
@@ -63,14 +124,48 @@ def _with_problems(origins: Iterable[Origin], problems: Mapping[int, Problem]) -
         first += len(origin.line)
 
 
-def _at(block: Treebank, index: int, error: FormatError) -> FormatError:
-    """The error with the file and line of its tree."""
+def _at(block: Treebank, index: int, error: FormatError, text: _KeptText | None) -> InputError:
+    """The error with the file and line of its tree, and with the column of the word that is wrong, if the text is there."""
     first = 0
     for origin in block.origins:
-        if index - first < len(origin.line):
-            return FormatError(error.problem, path=origin.path, line=int(origin.line[index - first]), advice=error.advice)
-        first += len(origin.line)
+        if index - first >= len(origin.line):
+            first += len(origin.line)
+            continue
+        line = int(origin.line[index - first])
+        number = int(np.count_nonzero(origin.line[: index - first] == line))
+        lines = text.lines_from(line) if text is not None else []
+        where = _wrong_word(lines, number)
+        if where is None:
+            return FormatError(error.problem, path=origin.path, line=line, advice=error.advice)
+        row, at = where
+        return error_at(FormatError, error.problem, origin.path, TextPosition(line + row, 0), lines[row], at, error.advice)
     return error
+
+
+def _wrong_word(lines: Sequence[bytes], number: int) -> tuple[int, int] | None:
+    """Of a tree, the one with that number of those that begin on the first line: the line and byte where its places go wrong.
+
+    That is the first word without a place or with one that another has, or else, as a place is missing, its first bracket.
+    """
+    seen: set[bytes] = set()
+    depth, previous, begin = 0, b"", (0, 0)
+    for row, line in enumerate(lines):
+        for match in _BRACKET_OR_ATOM.finditer(line):
+            token = match[0]
+            if token == b"(" and not depth:
+                begin = row, match.start()
+            depth += (token == b"(") - (token == b")")
+            if token not in (b"(", b")") and previous != b"(" and not number:
+                placed = _PLACED.fullmatch(token)
+                if placed is None or placed[1].lstrip(b"0") in seen:
+                    return row, match.start()
+                seen.add(placed[1].lstrip(b"0"))
+            if token == b")" and not depth:
+                if not number:
+                    return begin
+                number -= 1
+            previous = token
+    return None
 
 
 def discbracket_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:

@@ -37,7 +37,7 @@ from treegauge.io.graphs import (
     treebanks_of,
 )
 from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.discontinuous import PlacedWord, is_continuous
@@ -59,7 +59,7 @@ def check_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputE
     scanner = _ExportScanner(text.name, options)
     lines = enumerate(text.lines(), start=1)
     found = scanner.graphs(lines) if options.on_error == "stop" else _sentence_by_sentence(scanner, lines)
-    return treebanks_of(found, text.name, options)
+    return treebanks_of(found, text, options)
 
 
 def _sentence_by_sentence(scanner: _ExportScanner, lines: Iterable[tuple[int, bytes]]) -> Iterator[Graph]:
@@ -102,6 +102,7 @@ class _ExportScanner:
         self.labels: dict[tuple[bytes, ...], str] = {}
         self.number, self.line = 0, b""
         self.graph: Graph | None = None
+        self.identity = b""  # of the sentence, as its #BOS has it
         self.has_errors = False
         self.is_lost = False  # outside sentences, where one error is enough
         self.in_table = False
@@ -152,13 +153,18 @@ class _ExportScanner:
                 self.in_table = False
                 if self.graph is None:
                     raise self._error("#EOS without a #BOS before it")
+                if len(fields) > 1 and self.identity and fields[1] != self.identity:
+                    ends, began = (name[:60].decode("utf-8", "replace") for name in (fields[1], self.identity))
+                    advice = "A #EOS and the #BOS after it may be missing: each sentence stands between its own two."
+                    raise self._error(f"#EOS of sentence {ends}, but it was sentence {began} that began", advice)
             case _:
                 return False
         return True
 
     def _begin(self, fields: list[bytes]) -> None:
         unfinished, self.has_errors, self.is_lost, self.in_table = self.graph, False, False, False
-        name = fields[1].decode("utf-8", "replace") if len(fields) > 1 else str(self.number)
+        self.identity = b" ".join(fields[1:2])
+        name = self.identity.decode("utf-8", "replace") or str(self.number)
         self.graph = Graph(name, self.number, has_root=not self.line.rstrip().endswith(NO_ROOT.encode()))
         if unfinished is not None:
             raise self._error(f"sentence {unfinished.name} has no #EOS before the next #BOS")
@@ -170,11 +176,10 @@ class _ExportScanner:
             self.version = 4 if len(fields) > 5 and fields[5].isdigit() and not fields[4].isdigit() else 3
         width = self.version + 2
         if len(fields) < width:
-            advice = f"Version {self.version} has {_COLUMNS[self.version]}."
-            raise self._error(f"{len(fields)} columns instead of {width}", advice)
+            raise self._error(f"{len(fields)} columns instead of {width}", self._columns_advice(fields))
         if not fields[width - 1].isdigit():
-            advice = f"Version {self.version} has {_COLUMNS[self.version]}."
-            raise self._error(f"the parent {fields[width - 1].decode('utf-8', 'replace')!r} is not a number", advice)
+            parent = fields[width - 1].decode("utf-8", "replace")
+            raise self._error(f"the parent {parent!r} is not a number", self._columns_advice(fields))
         try:
             label = self._label(tuple(fields[1 : width - 1]))
             word = fields[0].decode("utf-8")
@@ -189,8 +194,19 @@ class _ExportScanner:
         else:
             below = word[1:]
             graph.nodes[below] = GraphNode(label, parent, self.number)
-        if self.options.secondary and len(fields) > width:
+        graph.rows[self.number] = self.line
+        if len(fields) > width and self.options.secondary:
             graph.secondary += self._secondary_edges(below, width)
+        elif len(fields) > width:
+            end = next((k for k in range(width, len(fields)) if fields[k].startswith(b"%%")), len(fields))
+            graph.left_out = LeftOut(graph.left_out.edges + (end - width) // 2)
+
+    def _columns_advice(self, fields: list[bytes]) -> str:
+        assert self.version is not None
+        other = 7 - self.version
+        looks_other = len(fields) >= other + 2 and fields[other + 1].isdigit() and not fields[other].isdigit()
+        advice = f"Version {self.version} has {_COLUMNS[self.version]}."
+        return f"{advice}\n  This looks like version {other}: correct the line #FORMAT." if looks_other else advice
 
     def _secondary_edges(self, below: str | int, width: int) -> Iterator[SecondaryEdge]:
         """The edges in the pairs of columns after the parent, up to a comment."""

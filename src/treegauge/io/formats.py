@@ -100,7 +100,8 @@ WRITABLE = tuple(known.name for known in _TABLE if known.writer is not None)
 
 _EXPORT_LINE = re.compile(rb"#(FORMAT|BOT|BOS)\b|%%")
 _ALPINO = re.compile(rb"<(alpino_ds|treebank|node)\b")
-_LEAF = re.compile(rb"(?<=\s)(?:(\d{1,9})=)?[^\s()]+")
+_BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
+_PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 _LONGEST_LOOK = 1 << 14
 _JSON_LINE = re.compile(rb'\{\s*"')
 _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
@@ -141,16 +142,36 @@ def _looks_like(head: bytes, options: ReadOptions) -> str:
         return "jsonl"
     if _CHUNK_LINE.fullmatch(line):
         return "conll2000"
-    return "discbracket" if _has_places(line) else "bracketed"
+    return "discbracket" if line.startswith(b"(") and _has_places(head, options) else "bracketed"
 
 
 def _kind_of_xml(head: bytes) -> str:
     return "alpino" if _ALPINO.search(head) else "tigerxml"
 
 
-def _has_places(line: bytes) -> bool:
-    """Whether the words of a bracketed line are numbered from 0, each once: ``(VP (PWS 0=Wen) (V 1=kennt))``."""
-    places = [match.group(1) for match in _LEAF.finditer(line[:_LONGEST_LOOK])]
-    if not places or not line.startswith(b"(") or not all(place and place.isdigit() for place in places):
-        return False
-    return len(line) > _LONGEST_LOOK or sorted(map(int, places)) == list(range(len(places)))
+def _has_places(head: bytes, options: ReadOptions) -> bool:
+    """Whether the words of the first tree of several words are numbered, ``(VP (PWS 0=Wen) (V 1=kennt))``.
+
+    Where all trees in sight have one word, each must have the number 0.
+    """
+    if len(head) > _LONGEST_LOOK:
+        head = head[:_LONGEST_LOOK].rpartition(b" ")[0]
+    lines = (line for line in head.split(b"\n") if not is_comment(line, options))
+    places: list[bytes] = []
+    depth, previous, has_words = 0, b"", False
+    for token in _BRACKET_OR_ATOM.findall(b"\n".join(lines)):
+        depth += (token == b"(") - (token == b")")
+        if token not in (b"(", b")") and previous != b"(":
+            placed = _PLACED.fullmatch(token)
+            if placed is None:
+                return False
+            places.append(placed[1])
+            has_words = True
+        if not depth and len(places) == 1 and int(places[0]):
+            return False
+        if not depth:
+            if len(places) > 1:
+                break
+            places = []
+        previous = token
+    return has_words

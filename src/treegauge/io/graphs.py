@@ -22,8 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
+from treegauge.io.diagnosis import TextPosition, error_at
 from treegauge.io.secondary import SecondaryEdge, features_of_edges, is_function, with_features
-from treegauge.io.sources import ReadOptions
+from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.trees.bracketed import restore_label
 from treegauge.trees.columns import ColumnBuilder
 from treegauge.trees.discontinuous import PlacedWord, walk, weave
@@ -54,27 +55,30 @@ _BLOCK_SIZE = 1 << 16
 
 
 class Word(NamedTuple):
-    """A word with its tag, its parent's name and its line."""
+    """A word with its tag, its parent's name, its line and, where it is known, its column."""
 
     word: str
     label: str
     parent: str
     line: int
+    column: int | None = None
 
 
 class GraphNode(NamedTuple):
-    """A node with its label, its parent's name and its line."""
+    """A node with its label, its parent's name, its line and, where it is known, its column."""
 
     label: str
     parent: str
     line: int
+    column: int | None = None
 
 
 @dataclass
 class Graph:
     """A sentence: its words, and its nodes by name; ``has_root`` if the tree is to have the virtual root.
 
-    ``secondary`` are its secondary edges, where they are to become features of labels.
+    ``secondary`` are its secondary edges, where they are to become features of labels; ``left_out`` is what its tree will lack.
+    ``rows`` are the lines of its words and nodes, in a format that has lines, for messages.
     ``error`` is what is wrong with a sentence that could not be read, where that is to be a sentence without a parse.
     """
 
@@ -84,6 +88,8 @@ class Graph:
     nodes: dict[str, GraphNode] = field(default_factory=dict[str, GraphNode])
     has_root: bool = True
     secondary: list[SecondaryEdge] = field(default_factory=list[SecondaryEdge])
+    left_out: LeftOut = field(default_factory=LeftOut)
+    rows: dict[int, bytes] = field(default_factory=dict[int, bytes])
     error: InputError | None = None
 
 
@@ -101,11 +107,12 @@ def broken_as_graph(items: Iterable[Graph | InputError], name: str, line: int) -
         yield Graph(name, line)
 
 
-def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees in blocks, and the errors between them: those given, and those of graphs that are not trees.
+def treebanks_of(graphs: Iterable[Graph | InputError], text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+    """The trees of a text in blocks, and the errors between them: those given, and those of graphs that are not trees.
 
     Unless reading is to stop at an error, a graph that is not a tree is a sentence without a parse.
     """
+    path = text.name
     trees = ColumnBuilder()
     lines: list[int] = []
     names: list[str] = []
@@ -119,6 +126,8 @@ def treebanks_of(graphs: Iterable[Graph | InputError], path: str, options: ReadO
             if graph.error is not None:
                 raise graph.error
             trees.add(_tree(graph, path, options))
+            if text.on_left_out is not None and any(graph.left_out):
+                text.on_left_out(graph.left_out)
         except InputError as error:
             if options.on_error == "stop":
                 yield error
@@ -157,14 +166,14 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
         node = graph.nodes[name]
         children = below.pop(name)
         if not children:
-            raise _fault(f"node {name} ({node.label}) covers no word", graph, node.line, path)
+            raise _fault(f"node {name} ({node.label}) covers no word", graph, node, path, f"#{name}")
         below[node.parent].append(Tree(with_features(node.label, features.get(name, "")), children))
     tops = below[ROOT]
     has_root = graph.has_root or len(tops) != 1
     try:
         return weave(Tree(with_features(ROOT_LABEL, features.get(ROOT, "")), tops) if has_root else tops[0])
     except FormatError as error:
-        raise _fault(error.problem, graph, graph.line, path) from None
+        raise FormatError(f"sentence {graph.name}: {error.problem}", path=path, line=graph.line) from None
 
 
 class _Part(NamedTuple):
@@ -181,7 +190,7 @@ def _continuous_tree(graph: Graph, order: list[str]) -> Tree | None:
     for position, word in enumerate(graph.words):
         below[word.parent].append(_Part(position, position + 1, Tree(word.label, (word.word,))))
     for name in order:
-        label, parent, _ = graph.nodes[name]
+        label, parent, *_ = graph.nodes[name]
         joined = _next_to_each_other(label, below[name])
         if joined is None:
             return None
@@ -211,12 +220,10 @@ def _start_of(part: _Part) -> int:
 def _bottom_up(graph: Graph, path: str) -> list[str]:
     """The names of the nodes, each after all that are below it."""
     below: dict[str, list[str]] = {ROOT: [], **{name: [] for name in graph.nodes}}
-    for kind, line, parent in (
-        *(("word", word.line, word.parent) for word in graph.words),
-        *(("node", node.line, node.parent) for node in graph.nodes.values()),
-    ):
-        if parent not in below:
-            raise _fault(f"a {kind} has the parent {parent[:60]}, which does not exist", graph, line, path)
+    for item in (*graph.words, *graph.nodes.values()):
+        if item.parent not in below:
+            kind = "word" if isinstance(item, Word) else "node"
+            raise _fault(f"a {kind} has the parent {item.parent[:60]}, which does not exist", graph, item, path, item.parent)
     for name, node in graph.nodes.items():
         below[node.parent].append(name)
     top_down: list[str] = []
@@ -228,7 +235,8 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
     if len(top_down) < len(graph.nodes):
         found = set(top_down)
         name = next(name for name in graph.nodes if name not in found)
-        raise _fault(f"node {name} is not below the root: its ancestors form a circle", graph, graph.nodes[name].line, path)
+        node = graph.nodes[name]
+        raise _fault(f"node {name} is not below the root: its ancestors form a circle", graph, node, path, node.parent)
     top_down.reverse()
     return top_down
 
@@ -265,8 +273,19 @@ def _check_secondary(graph: Graph, path: str) -> None:
         raise FormatError(problem, path=path, line=edge.line, column=edge.column, text=edge.text)
 
 
-def _fault(problem: str, graph: Graph, line: int, path: str) -> FormatError:
-    return FormatError(f"sentence {graph.name}: {problem}", path=path, line=line)
+def _fault(problem: str, graph: Graph, item: Word | GraphNode, path: str, field: str) -> InputError:
+    """The error of a word or node, at that field of its row where the format has rows."""
+    problem = f"sentence {graph.name}: {problem}"
+    row = graph.rows.get(item.line)
+    if row is None:
+        return FormatError(problem, path=path, line=item.line, column=item.column)
+    # Never the first column, unless the field is a node's own name: a word may look like the number of a parent.
+    fields = [found.start() for found in _FIELD.finditer(row) if found[0] == field.encode()]
+    at = fields[0] if field.startswith("#") else next((start for start in fields if start), 0)
+    return error_at(FormatError, problem, path, TextPosition(item.line, 0), row, at, "")
+
+
+_FIELD = re.compile(rb"\S+")
 
 
 def _is_loose_punctuation(word: Word) -> bool:
@@ -341,8 +360,10 @@ def join_label(parts: LabelParts, options: ReadOptions) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def split_label(label: str, has_lemma: bool) -> LabelParts:
+def split_label(label: str, has_lemma: bool, has_blanks: bool = False) -> LabelParts:
     """The parts that :func:`join_label` makes this label of; what cannot be taken apart so stays in the tag.
+
+    ``has_blanks`` says that parts may have blanks, as they may in XML.
 
     >>> split_label("NP-SBJ-1", has_lemma=False)
     LabelParts(tag='NP', function='SBJ-1', morphology='--', lemma='--')
@@ -350,12 +371,12 @@ def split_label(label: str, has_lemma: bool) -> LabelParts:
     LabelParts(tag='-NONE-', function='--', morphology='--', lemma='--')
     """
     for parts in (_all_parts(label, has_lemma), LabelParts(label or NONE)):
-        if all(part and not _BLANK.search(part) for part in parts) and join_label(parts, _EVERYTHING) == label:
+        has_forbidden = any(not part or ("\0" in part if has_blanks else _BLANK.search(part)) for part in parts)
+        if not has_forbidden and join_label(parts, _EVERYTHING) == label:
             return parts
-    raise WriteError(
-        f"the label {label!r} cannot be written in this format, where blanks separate columns, '--' is not a label and a bracket "
-        "is -LRB- or -RRB-.\n  Give the node another label."
-    )
+    why = "'--' is not a label and a bracket is -LRB- or -RRB-"
+    why = why if has_blanks else f"blanks separate columns, {why}"
+    raise WriteError(f"the label {label!r} cannot be written in this format, where {why}.\n  Give the node another label.")
 
 
 def _all_parts(label: str, has_lemma: bool) -> LabelParts:
@@ -376,7 +397,7 @@ def node_parts(label: str, *, is_root: bool) -> LabelParts:
     >>> node_parts("NP-SB", is_root=False), node_parts("NP-SB", is_root=True).tag
     (LabelParts(tag='NP', function='SB', morphology='--', lemma='--'), 'NP-SB')
     """
-    parts = split_label(label, has_lemma=False)
+    parts = split_label(label, has_lemma=False, has_blanks=True)
     if parts.morphology == NONE and not (is_root and parts.function != NONE):
         return parts
     whole = LabelParts(label)

@@ -1,4 +1,4 @@
-"""JSON lines, one object per sentence, with the bracketed tree in one of its fields; line i is sentence i."""
+"""JSON lines, one object per sentence, with the bracketed or discbracket tree in one of its fields; line i is sentence i."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from treegauge.errors import FormatError, InputError
 from treegauge.io.bracketed import treebank_of_texts
+from treegauge.io.discbracket import first_carries_places, in_places
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Problem, Treebank
 
@@ -23,6 +24,14 @@ def check_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | In
     texts: list[str] = []
     problems: dict[int, Problem] = {}
     first = 1
+    has_places: bool | None = None  # whether the trees are discbracket, once one with words was read
+
+    def trees() -> Iterator[Treebank | InputError]:
+        nonlocal has_places
+        bank = treebank_of_texts(texts, text.name, options, problems, first)
+        has_places = first_carries_places(bank) if has_places is None else has_places
+        yield from in_places(bank, options) if has_places else (bank,)
+
     for number, line in enumerate(text.lines(), start=1):
         try:
             texts.append(_text_of(line, field, text.name, number))
@@ -33,10 +42,10 @@ def check_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | In
             problems[len(texts)] = Problem(error.place, error.problem, error.advice)
             texts.append("")
         if len(texts) == _BLOCK_LINES:
-            yield treebank_of_texts(texts, text.name, options, problems, first)
+            yield from trees()
             texts, problems, first = [], {}, number + 1
     if texts:
-        yield treebank_of_texts(texts, text.name, options, problems, first)
+        yield from trees()
 
 
 def _text_of(line: bytes, field: str, path: str, number: int) -> str:

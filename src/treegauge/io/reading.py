@@ -9,14 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from treegauge.errors import FormatError, InputError, TreegaugeError, UsageError
+from treegauge.errors import InputError, TreegaugeError, UsageError
 from treegauge.io.bracketed import AnyNames, bracketed_parts, names_for, small_files_part, treebank_of_texts
 from treegauge.io.bracketed_columns import Names, TreeColumns, join_parts
 from treegauge.io.diagnosis import TextPosition, first_error
 from treegauge.io.escapes import read_escapes
 from treegauge.io.formats import FORMATS_WITH_GAPS, Format, detect_format
 from treegauge.io.sources import ReadOptions, Source, Text, find_sources
-from treegauge.trees.discbracket import carries_places, with_places
 from treegauge.trees.nltk import from_nltk, is_nltk_tree
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
@@ -156,21 +155,16 @@ def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
 
 def _in_places(bank: Treebank, options: ReadOptions) -> Treebank:
     """The trees with their words in the places that these carry, ``0=Wen``, if those of the first tree do: discbracket."""
-    first = next((index for index in range(len(bank)) if bank.words(index)), None)
-    if options.format != "auto" or first is None or not carries_places(bank.words(first)):
+    from treegauge.io.discbracket import first_carries_places, in_places
+
+    if options.format != "auto" or not first_carries_places(bank):
         return bank
-    trees, problems = list[Tree](), bank.problems()
-    for index, tree in enumerate(bank):
-        try:
-            trees.append(with_places(tree) if tree.width else tree)
-        except FormatError as error:
-            if options.on_error == "stop":
-                raise
-            trees.append(Tree(""))
-            problems[index] = Problem(bank.place(index), error.problem, error.advice or "")
-    placed = Treebank.from_trees(trees)
-    lines = np.concatenate([origin.line for origin in bank.origins]) if bank.origins else np.zeros(len(bank), np.int64)
-    return replace(placed, origins=(Origin(bank.origins[0].path if bank.origins else "", lines, None, problems),))
+    placed = bank
+    for item in in_places(bank, options):
+        if isinstance(item, InputError):
+            raise item
+        placed = item
+    return placed
 
 
 def _tree_and_problem(value: Any, place: str, options: ReadOptions) -> tuple[Tree, Problem | None]:

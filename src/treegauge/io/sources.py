@@ -30,6 +30,7 @@ __all__ = [
     "COMPRESSED",
     "ON_ERROR",
     "ByteRange",
+    "LeftOut",
     "ReadOptions",
     "Source",
     "Text",
@@ -143,12 +144,20 @@ class ByteRange(NamedTuple):
     characters: int = 0
 
 
+class LeftOut(NamedTuple):
+    """The numbers of secondary edges and of nodes without words that a sentence of a file has and its tree has not."""
+
+    edges: int = 0
+    nodes: int = 0
+
+
 @dataclass(frozen=True)
 class Source:
     """A named place to read bytes from; ``data`` holds them where they are in memory already.
 
     ``on_read`` is told the number of bytes, before decompression, each time some were read. ``part`` are the bytes of an
-    uncompressed file to read, if not all. ``stored`` is the file that has the bytes, if it goes by another name.
+    uncompressed file to read, if not all. ``stored`` is the file that has the bytes, if it goes by another name. ``on_left_out`` is
+    told what the tree of a sentence leaves out.
     """
 
     name: str
@@ -156,6 +165,7 @@ class Source:
     on_read: Callable[[int], None] | None = None
     part: ByteRange | None = None
     stored: str = ""
+    on_left_out: Callable[[LeftOut], None] | None = None
 
     @property
     def suffix(self) -> str:
@@ -352,6 +362,7 @@ class Text:
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
         self.name, self.suffix, self.part = source.name, source.suffix, source.part
+        self.on_left_out = source.on_left_out
         self.is_recoded = not _is_utf8(options.encoding)
         self._chunks = _chunks(source, options)
         self._first = next(self._chunks)

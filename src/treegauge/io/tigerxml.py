@@ -26,7 +26,7 @@ from treegauge.io.graphs import (
     split_label,
 )
 from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
-from treegauge.io.sources import ReadOptions, Text
+from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.io.writing import refusal
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
 from treegauge.trees.bracketed import restore_word
@@ -51,6 +51,17 @@ def check_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | Inpu
 class _TigerEdge(NamedTuple):
     parent: str
     function: str
+    line: int = 0
+    column: int = 0
+
+
+class _TigerItem(NamedTuple):
+    """A word (its text) or node (None) with the parts of its label, and its place in the file."""
+
+    word: str | None
+    parts: LabelParts
+    line: int
+    column: int
 
 
 class _TigerSentence:
@@ -59,19 +70,20 @@ class _TigerSentence:
     def __init__(self, name: str, line: int) -> None:
         self.name, self.line = name, line
         self.root = ""
-        self.words: dict[str, tuple[str, LabelParts, int]] = {}
-        self.nodes: dict[str, tuple[LabelParts, int]] = {}
+        self.words: dict[str, _TigerItem] = {}
+        self.nodes: dict[str, _TigerItem] = {}
         self.edges: dict[str, _TigerEdge] = {}  # by what is below
         self.node = ""  # the one whose edges are coming in
         self.element = ""  # the word or node whose secondary edges are coming in
         self.secondary: list[SecondaryEdge] = []
+        self.edges_left_out = 0
         self.elements = 0
         self.has_errors = False
         self.has_root = True
 
     def graph(self, options: ReadOptions) -> Graph:
         """The words and nodes with the labels that their parts and the edges above them make."""
-        root_label = self.nodes[self.root][0].tag if self.root in self.nodes else ""
+        root_label = self.nodes[self.root].parts.tag if self.root in self.nodes else ""
         virtual = self.root if root_label == ROOT_LABEL else ROOT
 
         def above(name: str, parts: LabelParts) -> tuple[str, str]:
@@ -79,12 +91,12 @@ class _TigerSentence:
             label = join_label(parts._replace(function=edge.function), options)
             return label, ROOT if edge.parent == virtual else edge.parent
 
-        graph = Graph(self.name, self.line, has_root=self.has_root)
-        for name, (word, parts, line) in self.words.items():
-            graph.words.append(Word(restore_word(word), *above(name, parts), line))
-        for name, (parts, line) in self.nodes.items():
+        graph = Graph(self.name, self.line, has_root=self.has_root, left_out=LeftOut(self.edges_left_out))
+        for name, (word, parts, line, column) in self.words.items():
+            graph.words.append(Word(restore_word(word or ""), *above(name, parts), line, column))
+        for name, (_, parts, line, column) in self.nodes.items():
             if name != virtual:
-                graph.nodes[name] = GraphNode(*above(name, parts), line)
+                graph.nodes[name] = GraphNode(*above(name, parts), line, column)
         numbers = {name: number for number, name in enumerate(self.words)}
         for edge in self.secondary:
             below = numbers.get(str(edge.below), edge.below)
@@ -110,9 +122,8 @@ class _Handler(XmlHandler[Graph]):
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
         self.is_tiger = self.is_tiger or element in ("corpus", "s")
-        line = self.line
         if element == "s":
-            self.sentence = _TigerSentence(attributes.get("id", str(line)), line)
+            self.sentence = _TigerSentence(attributes.get("id", str(self.line)), self.line)
             return
         sentence = self.sentence
         if sentence is None:
@@ -126,48 +137,54 @@ class _Handler(XmlHandler[Graph]):
             case "graph":
                 sentence.root = attributes.get("root", "")
             case "t":
-                self._word(sentence, attributes, line)
+                self._word(sentence, attributes)
             case "nt":
-                sentence.node = sentence.element = self._new_name(sentence, attributes, line)
-                sentence.nodes[sentence.node] = (LabelParts(attributes.get("cat") or NONE), line)
+                sentence.node = sentence.element = self._new_name(sentence, attributes)
+                parts = LabelParts(attributes.get("cat") or NONE)
+                sentence.nodes[sentence.node] = _TigerItem(None, parts, self.line, self.column)
             case "edge":
-                self._edge(sentence, attributes, line)
+                self._edge(sentence, attributes)
             case "secedge" if self.options.secondary:
-                self._secondary_edge(sentence, attributes, line)
+                self._secondary_edge(sentence, attributes)
+            case "secedge":
+                sentence.edges_left_out += 1
             case _:
                 pass
 
-    def _word(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> None:
-        name = self._new_name(sentence, attributes, line)
+    def _word(self, sentence: _TigerSentence, attributes: dict[str, str]) -> None:
+        name = self._new_name(sentence, attributes)
         word = attributes.get("word", "")
         if not word:
-            self._fault(sentence, f"word {name} has no text (attribute word)", line)
+            self._fault(sentence, f"word {name} has no text (attribute word)")
         features = "|".join(f"{k}={v}" for k, v in attributes.items() if k not in _NOT_FEATURES and v not in ("", NONE))
         morphology = features or attributes.get("morph") or NONE
         parts = LabelParts(attributes.get("pos") or NONE, NONE, morphology, attributes.get("lemma") or NONE)
-        sentence.words[name] = (word, parts, line)
+        sentence.words[name] = _TigerItem(word, parts, self.line, self.column)
         sentence.element = name
 
-    def _edge(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> None:
+    def _edge(self, sentence: _TigerSentence, attributes: dict[str, str]) -> None:
         below = attributes.get("idref", "")
+        if not sentence.node:
+            self._fault(sentence, "an edge outside of any node <nt>")
+            return
         if below in sentence.edges:
-            self._fault(sentence, f"{below} has two parents, {sentence.edges[below].parent} and {sentence.node}", line)
-        sentence.edges[below] = _TigerEdge(sentence.node, attributes.get("label") or NONE)
+            self._fault(sentence, f"{below} has two parents, {sentence.edges[below].parent} and {sentence.node}")
+        sentence.edges[below] = _TigerEdge(sentence.node, attributes.get("label") or NONE, self.line, self.column)
 
-    def _secondary_edge(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> None:
+    def _secondary_edge(self, sentence: _TigerSentence, attributes: dict[str, str]) -> None:
         if not sentence.element:
-            self._fault(sentence, "a secondary edge outside of any word or node", line)
+            self._fault(sentence, "a secondary edge outside of any word or node")
         elif sentence.element == sentence.root:
-            self._fault(sentence, "a secondary edge leads to the root", line)
+            self._fault(sentence, "a secondary edge leads to the root")
         function, above = attributes.get("label") or NONE, attributes.get("idref", "")
-        sentence.secondary.append(SecondaryEdge(sentence.element, function, above, line, self.column))
+        sentence.secondary.append(SecondaryEdge(sentence.element, function, above, self.line, self.column))
 
-    def _new_name(self, sentence: _TigerSentence, attributes: dict[str, str], line: int) -> str:
+    def _new_name(self, sentence: _TigerSentence, attributes: dict[str, str]) -> str:
         name = attributes.get("id", "")
         if not name:
-            self._fault(sentence, "an element without an id", line)
+            self._fault(sentence, "an element without an id")
         elif name in sentence.words or name in sentence.nodes or name == ROOT:
-            self._fault(sentence, f"the id {name} occurs twice", line)
+            self._fault(sentence, f"the id {name} occurs twice")
         return name
 
     def end(self, element: str) -> None:
@@ -179,13 +196,15 @@ class _Handler(XmlHandler[Graph]):
         self.sentence = None
         for below, edge in sentence.edges.items():
             if below not in sentence.words and below not in sentence.nodes:
-                self._fault(sentence, f"an edge of {edge.parent} leads to {below!r}, which does not exist", sentence.line)
+                self._fault(sentence, f"an edge of {edge.parent} leads to {below!r}, which does not exist", edge)
         if not sentence.has_errors:
             self.found.append(sentence.graph(self.options))
 
-    def _fault(self, sentence: _TigerSentence, problem: str, line: int) -> None:
+    def _fault(self, sentence: _TigerSentence, problem: str, edge: _TigerEdge | None = None) -> None:
+        """Note what is wrong with the element that is being read, or with an edge."""
         sentence.has_errors = True
-        self.found.append(FormatError(f"sentence {sentence.name}: {problem}", path=self.path, line=line))
+        line, column = (self.line, self.column) if edge is None else (edge.line, edge.column)
+        self.found.append(FormatError(f"sentence {sentence.name}: {problem}", path=self.path, line=line, column=column))
 
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<corpus id="treegauge">\n<body>\n'
@@ -258,7 +277,7 @@ class _Edge(NamedTuple):
 
 def _word_parts(row: WordRow) -> LabelParts:
     """The parts of a word's label; without a parent there is no edge to hold its function."""
-    parts = split_label(row.label, has_lemma=True)
+    parts = split_label(row.label, has_lemma=True, has_blanks=True)
     return parts if row.parent >= 0 or parts.function == NONE else node_parts(row.label, is_root=True)
 
 

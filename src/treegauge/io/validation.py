@@ -15,7 +15,7 @@ import numpy as np
 from treegauge.errors import InputError
 from treegauge.io.reading import check
 from treegauge.io.secondary import lost_edges
-from treegauge.io.sources import ReadOptions, Source
+from treegauge.io.sources import LeftOut, ReadOptions, Source
 from treegauge.tables import number_of
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -101,7 +101,13 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
     ['2 trees on this line', 'empty parse']
     """
     report = FileReport(source.name)
-    for item in check(source, replace(options, secondary=True)):
+    n_left_out = 0
+
+    def count(left_out: LeftOut) -> None:
+        nonlocal n_left_out
+        n_left_out += left_out.nodes
+
+    for item in check(replace(source, on_left_out=count), replace(options, secondary=True)):
         if isinstance(item, InputError):
             report.n_errors += 1
             if len(report.errors) < most:
@@ -113,4 +119,8 @@ def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20
             remarks = remarks_on(item)
             report.n_remarks += len(remarks)
             report.remarks += remarks[: most - len(report.remarks)]
+    if n_left_out:
+        report.n_remarks += 1
+        remark = Remark(source.name, f"{number_of(n_left_out, 'node')} without words in the file, left out of the trees")
+        report.remarks = [remark, *report.remarks][:most]
     return report

@@ -99,6 +99,7 @@ class XmlHandler(ABC, Generic[Item]):
             f"the entity {declaration[0]} is declared: entities are not accepted, since they can be made to expand without end",
             path=self.path,
             line=self.line,
+            column=self.column,
             advice="Write the characters themselves in place of the entity.",
         )
 
@@ -106,10 +107,10 @@ class XmlHandler(ABC, Generic[Item]):
 def graph_treebanks(text: Text, handler: XmlHandler[Graph], element: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """The trees of a file's sentences, in blocks, and its errors; or for each broken ``element`` a sentence without a parse."""
     if options.on_error == "stop":
-        return treebanks_of(found_in(text, handler), text.name, options)
+        return treebanks_of(found_in(text, handler), text, options)
     sentences = found_by_sentence(text, handler, element)
     graphs = (graph for line, name, found in sentences for graph in broken_as_graph(found, name, line))
-    return treebanks_of(graphs, text.name, options)
+    return treebanks_of(graphs, text, options)
 
 
 def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputError]:

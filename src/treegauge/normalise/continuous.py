@@ -52,7 +52,7 @@ class _Graph:
         return graph
 
     def tree(self) -> Tree:
-        """The tree, children in the order of their first words."""
+        """The tree, children in the order of their first words; one without words stands before the word that follows it."""
         top_down: list[int] = []
         below: dict[int, list[int]] = {}
         for number, parent in enumerate(self.parent):
@@ -62,21 +62,32 @@ class _Graph:
             number = stack.pop()
             top_down.append(number)
             stack.extend(reversed(below.get(number, [])))
-        made: dict[int, list[tuple[float, Tree | PlacedWord]]] = {number: [] for number in (*top_down, -1)}
+        made: dict[int, list[_Made]] = {number: [] for number in (*top_down, -1)}
         for place, (word, parent) in enumerate(self.words):
-            made[parent].append((place, PlacedWord(word, place)))
+            made[parent].append(_Made(place, True, 0, PlacedWord(word, place)))
         for number in reversed(top_down):
             inside = sorted(made.pop(number), key=_position)
             own = self.places[number]
-            first = inside[0][0] if inside else own.start if isinstance(own, range) else 0
-            made[self.parent[number]].append((first, Tree(self.label[number], [child for _, child in inside])))
-        root = made[-1][0][1]
+            first = next((child.first for child in inside if child.has_words), own.start if isinstance(own, range) else 0)
+            has_words = any(child.has_words for child in inside)
+            node = Tree(self.label[number], [child.child for child in inside])
+            made[self.parent[number]].append(_Made(first, has_words, number, node))
+        root = made[-1][0].child
         assert isinstance(root, Tree)
         return weave(root)
 
 
-def _position(item: tuple[float, Tree | PlacedWord]) -> float:
-    return item[0]
+class _Made(NamedTuple):
+    """A word or a finished node with the place of its first word, or of the word that follows one without words."""
+
+    first: int
+    has_words: bool
+    number: int
+    child: Tree | PlacedWord
+
+
+def _position(made: _Made) -> tuple[int, bool, int]:
+    return made[:3]
 
 
 def raise_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:

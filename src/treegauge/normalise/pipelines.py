@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
 from treegauge.errors import UnknownName, UsageError
+from treegauge.normalise.continuous import attach_punctuation, merge_nodes, raise_nodes, split_nodes
 from treegauge.normalise.steps import ALIASES, STEPS, Step, Transform
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.nltk import is_nltk_tree
@@ -23,6 +24,9 @@ from treegauge.trees.treebank import pick_origins
 __all__ = ["BoundStep", "Pipeline", "pipeline"]
 
 _PIECE = re.compile(r'"[^"]*"|[^"]')
+_COUNTING: dict[Transform, Callable[[Tree, Counter[str]], Tree]] = {
+    transform: transform for transform in (attach_punctuation, merge_nodes, raise_nodes, split_nodes)
+}
 _PLAIN = re.compile(r"[^,:=\"\s]+")
 
 
@@ -106,6 +110,22 @@ class Pipeline:
         origins = pick_origins(bank.origins, np.array([index for index, _ in kept], dtype=np.int64))
         return replace(made, origins=tuple(origins))
 
+    def counted(self, changes: Counter[str]) -> Pipeline:
+        """The same pipeline, which also counts what its steps change about crossing branches and punctuation.
+
+        >>> from treegauge.trees import parse_discbracket
+        >>> changes = Counter()
+        >>> split = pipeline("continuous:split").counted(changes)
+        >>> print(split(parse_discbracket("(S (VP (NP 0=Wen) (V 2=kennt)) (PPER 1=er))")), dict(changes))
+        (S (VP*1 (NP Wen)) (PPER er) (VP*2 (V kennt))) {'split': 1, 'pieces': 2}
+        """
+
+        def counted(step: BoundStep) -> BoundStep:
+            backward = None if step.backward is None else _counting(step.backward, changes)
+            return replace(step, forward=_counting(step.forward, changes), backward=backward)
+
+        return replace(self, steps=tuple(map(counted, self.steps)))
+
     def _apply_numbered(self, trees: Iterable[Tree], gone: Counter[str] | None) -> Iterator[tuple[int, Tree]]:
         for index, tree in enumerate(trees):
             made, step = self.trace(tree)
@@ -132,6 +152,11 @@ class Pipeline:
                 "  Give only the steps that can be undone."
             )
         return Pipeline(self.steps[::-1], undoing=True)
+
+
+def _counting(transform: Transform, changes: Counter[str]) -> Transform:
+    known = _COUNTING.get(transform)
+    return transform if known is None else lambda tree: known(tree, changes)
 
 
 def _trees_of(value: object) -> Iterable[Tree]:

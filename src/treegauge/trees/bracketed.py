@@ -222,26 +222,27 @@ def expression(tree: Tree) -> str:
     >>> expression(Tree("NN", ["cat"])), expression(Tree("NN", ["two words"]))
     ("Tree.parse('(NN cat)')", "Tree('NN', ['two words'])")
     """
-    if not tree.is_continuous:
-        return f"parse_discbracket({_discbracket(tree)!r})"
+    from treegauge.trees.discbracket import parse_discbracket
+
+    name, parse = ("Tree.parse", parse_one) if tree.is_continuous else ("parse_discbracket", parse_discbracket)
     try:
         text = one_line(tree)
-        if parse_one(text) == tree:
-            return f"Tree.parse({text!r})"
+        if parse(text) == tree:
+            return f"{name}({text!r})"
     except WriteError:
         pass
     parts: list[str] = []
-    stack: list[Child | None] = [tree]
+    stack: list[Child | tuple[str]] = [tree]  # a text that closes a node stands in a tuple
     while stack:
         node = stack.pop()
         between = ", " if parts and not parts[-1].endswith("[") else ""
-        if node is None:
-            parts.append("])")
+        if isinstance(node, tuple):
+            parts.append(node[0])
         elif isinstance(node, str):
             parts.append(between + repr(node))
         else:
-            parts.append(f"{between}Tree({node.label!r}, [")
-            stack.append(None)
+            parts.append(f"{between}{node.__class__.__name__}({node.label!r}, [")
+            stack.append(("])" if node.order is None else f"], {node.order})",))
             stack.extend(reversed(node.children))
     return "".join(parts)
 

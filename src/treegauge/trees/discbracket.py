@@ -16,7 +16,8 @@ from treegauge.trees.tree import Child, Tree, rebuild
 
 __all__ = ["carries_places", "discbracket_line", "parse_discbracket", "with_places"]
 
-_PLACE = re.compile(r"(\d{1,9})=(.+)", re.DOTALL)
+_PLACE = re.compile(r"([0-9]{1,9})=(.+)", re.DOTALL)
+_NUMBERED = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
 
 
 def carries_places(words: Sequence[str]) -> bool:
@@ -81,7 +82,10 @@ def _placed(text: str, seen: set[int]) -> PlacedWord:
     match = _PLACE.fullmatch(text)
     if match is None:
         advice = "In discbracket text each word is PLACE=WORD, such as 0=Wen."
-        raise FormatError(f"the word {text[:60]!r} has no place", advice=advice)
+        numbered = _NUMBERED.fullmatch(text)
+        problem = "no place" if numbered is None else "a place that no sentence has" if numbered[2] else "no text after its place"
+        advice += "" if numbered else " If these are plain brackets, say so (option format)."
+        raise FormatError(f"the word {text[:60]!r} has {problem}", advice=advice)
     at = int(match.group(1))
     if at in seen:
         raise FormatError(f"two words have the place {at}", advice="Words are numbered from 0, each once.")
