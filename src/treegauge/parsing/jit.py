@@ -186,7 +186,8 @@ class _KernelCache(_caching.FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load machine code without all that compiling needs, which takes Numba longer to import than the code itself."""
         _runtime.rtsys.initialize(target_context)
-        return self._load_overload(sig, target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 def kernel(function: Function) -> Function:
