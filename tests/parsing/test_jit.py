@@ -7,8 +7,8 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numba
 import pytest
+from numba.core import config
 
 from treegauge.parsing import jit
 
@@ -26,7 +26,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(jit, "_PACKAGE", tmp_path)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(config, "CACHE_DIR", "")
     return tmp_path
 
 
@@ -56,7 +56,7 @@ def test_where_nothing_can_be_written_each_run_compiles(
     package: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (package / "file").write_text("")
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(package / "file"))
+    monkeypatch.setattr(config, "CACHE_DIR", str(package / "file"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert FOLDER() is None

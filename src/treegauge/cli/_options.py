@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -263,9 +262,9 @@ def _given_name(argument: str) -> tuple[str, str]:
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
-    stems = [_stem(Path(path)) for path in paths]
+    stems = [_stem(path) for path in paths]
     if len(set(stems)) < len(stems):
-        return [str(Path(path).parent / stem) for path, stem in zip(paths, stems, strict=True)]
+        return [os.path.normpath(os.path.join(os.path.dirname(path), stem)) for path, stem in zip(paths, stems, strict=True)]
     if len(stems) < 2:
         return stems
     before = len(_common_parts(stems))
@@ -273,11 +272,11 @@ def _short_names(paths: Sequence[str]) -> list[str]:
     return [stem[before : len(stem) - after] or stem for stem in stems]
 
 
-def _stem(path: Path) -> str:
-    name = path.name or str(path)
+def _stem(path: str) -> str:
+    name = os.path.basename(os.path.normpath(path))
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
-    return Path(name).stem
+    return os.path.splitext(name)[0]
 
 
 def _common_parts(names: Sequence[str]) -> str:

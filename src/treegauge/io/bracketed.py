@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -215,7 +215,7 @@ class _Reader:
                 raise
         if not mended.used:
             return None, 0
-        part, _ = replace(block, text=mended.text, is_last=True, may_nest_at_margin=True).read(self.names)
+        part, _ = block._replace(text=mended.text, is_last=True, may_nest_at_margin=True).read(self.names)
         return None if part is None else with_problems(part, mended.problems), mended.used
 
 
@@ -224,8 +224,7 @@ def with_problems(part: TreeColumns, problems: Mapping[int, Problem]) -> TreeCol
     return part._replace(origins=(replace(part.origins[0], problems=problems),))
 
 
-@dataclass(frozen=True)
-class _TextBlock:
+class _TextBlock(NamedTuple):
     """Text that begins between trees, and ends anywhere unless it is the last."""
 
     text: bytes

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from treegauge.errors import InputError, UnknownName
 from treegauge.io.diagnosis import is_comment
@@ -20,8 +19,7 @@ Reader = Callable[[Text, ReadOptions], Iterator[Treebank | InputError]]
 Writer = Callable[[Iterable[Treebank]], Iterator[bytes]]
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A file format: its name, a line of help, the suffixes that tell it for certain, and how it is read and written.
 
     A reader gives blocks of trees and, in between, all errors; who wants to stop at the first one raises it.

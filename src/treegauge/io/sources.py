@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from treegauge.errors import InputError, UnknownName
@@ -170,13 +169,13 @@ class Source:
     @property
     def suffix(self) -> str:
         """The suffix of the name that tells the format: that of ``x.mrg.gz`` is ``.mrg``."""
-        path = Path(self.name)
-        return (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
+        stem, suffix = os.path.splitext(self.name)
+        return (os.path.splitext(stem)[1] if suffix.lower() in COMPRESSED else suffix).lower()
 
     @property
     def is_compressed(self) -> bool:
         """Whether the suffix of the name says so."""
-        return Path(self.name).suffix.lower() in COMPRESSED
+        return os.path.splitext(self.name)[1].lower() in COMPRESSED
 
     @contextmanager
     def open(self) -> Generator[BinaryIO]:
@@ -188,7 +187,7 @@ class Source:
         else:
             with _open(self.stored or self.name) as file:
                 raw = self._with_progress(file if self.part is None else _part_of(file, self.part))
-                suffix = Path(self.name).suffix.lower()
+                suffix = os.path.splitext(self.name)[1].lower()
                 yield decompress(raw, suffix, self.name) if suffix in COMPRESSED else raw
 
     def _with_progress(self, raw: BinaryIO) -> BinaryIO:
@@ -253,15 +252,15 @@ def _open(path: str) -> BinaryIO:
 
 
 def _similar_names(path: str) -> str:
-    folder = Path(path).parent
+    folder, name = os.path.split(path)
     try:
-        names = [entry.name for entry in folder.iterdir()]
+        names = os.listdir(folder or ".")
     except OSError:
         return ""
     import difflib
 
-    close = difflib.get_close_matches(Path(path).name, names, n=3)
-    return f"Did you mean {' or '.join(str(folder / name) for name in close)}?" if close else ""
+    close = difflib.get_close_matches(name, names, n=3)
+    return f"Did you mean {' or '.join(os.path.join(folder, name) for name in close)}?" if close else ""
 
 
 def find_sources(path: str | os.PathLike[str]) -> list[Source]:

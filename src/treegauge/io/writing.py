@@ -9,8 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, cast
 
 from treegauge.errors import InputError, UsageError, WriteError
@@ -52,7 +51,7 @@ def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
         return
     try:
         with _whole_file(name) as raw:
-            compress = COMPRESSORS.get(Path(name).suffix.lower())
+            compress = COMPRESSORS.get(os.path.splitext(name)[1].lower())
             if compress is None:
                 raw.writelines(chunks)
             else:
@@ -111,7 +110,8 @@ def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
             os.chmod(partial, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(partial, target)
     except BaseException:
-        Path(partial).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(partial)
         raise
 
 

@@ -7,8 +7,7 @@ that can be printed as BibTeX; pages are given only where a second source confir
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from treegauge.errors import UnknownName
 from treegauge.metrics.metric import Metric
@@ -63,8 +62,7 @@ def metric_class(name: str) -> type[Metric]:
     return cast("type[Metric]", getattr(importlib.import_module(module), attribute))
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """A publication: who, what, where, when.
 
     >>> print(REFERENCES["goodman1996"].bibtex())

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = [
@@ -25,8 +24,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class TreebankTags:
+class TreebankTags(NamedTuple):
     """The tags of a treebank that are not words of a sentence, and the labels of its roots."""
 
     language: str

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -466,7 +465,7 @@ def _sentences(counts: MetricCounts, counted: SystemCounts, verdicts: Sequence[N
 
 def _name_of(test: TreebankLike) -> str:
     path = path_of(test)
-    return "test" if path is None else Path(path).name
+    return "test" if path is None else os.path.basename(os.path.normpath(path))
 
 
 def evaluator(metric: str | Metric = "parseval", preset: PresetLike | None = None, **options: Unpack[ScoreOptions]) -> Evaluator:

@@ -14,7 +14,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -317,7 +316,7 @@ def _relative_name(folder: str, file: str) -> str:
 
 
 def _relative_stem(folder: str, file: str) -> str:
-    return str(Path(_relative_name(folder, file)).with_suffix(""))
+    return os.path.splitext(_relative_name(folder, file))[0]
 
 
 class SentencePlaces(Sequence[str]):

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
-from urllib.parse import unquote
 
 from treegauge.errors import FormatError
 from treegauge.presets import Preset, load_preset, preset_names
@@ -100,13 +99,13 @@ class Signature:
             key, colon, value = piece.partition(":")
             if not colon:
                 raise FormatError(f"not a signature: {piece!r} has no value", text=text, path="<signature>")
-            key = unquote(key)
-            values[key] = unquote(value) if key in _TEXTS else _decoded(value)
+            key = _unquoted(key)
+            values[key] = _unquoted(value) if key in _TEXTS else _decoded(value)
         try:
             options = {key.removeprefix("metric."): values.pop(key) for key in list(values) if key.startswith("metric.")}
             settings = {key.removeprefix("preset."): values.pop(key) for key in list(values) if key.startswith("preset.")}
             preset = _preset(str(values.pop("preset")), settings, str(values["version"]))
-            return cls(unquote(metric), options, preset, **_with_match_words(values))
+            return cls(_unquoted(metric), options, preset, **_with_match_words(values))
         except (KeyError, TypeError) as error:
             raise FormatError(f"not a signature of treegauge: {error}", path="<signature>") from None
 
@@ -178,8 +177,15 @@ def _bare(text: str) -> str:
     return re.sub(r"[\s|:%]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), text)
 
 
+def _unquoted(text: str) -> str:
+    """The inverse of :func:`_bare`."""
+    from urllib.parse import unquote
+
+    return unquote(text)
+
+
 def _decoded(encoded: str) -> Any:
-    text = unquote(encoded)
+    text = _unquoted(encoded)
     return json.loads(text) if _is_json(text) else text
 
 
