@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from treegauge import io, report
-from treegauge.data import own_treebank
+from treegauge.data import own_treebank, write_examples
 from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.session import Session, people_named
 from treegauge.humancheck.store import Store
@@ -56,7 +56,7 @@ def main() -> None:
         files = parse_own_treebank(Path(folder))
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         draw_check(browser, files, Path(folder), target)
-        draw_report(browser, files, Path(folder), target)
+        draw_report(browser, Path(folder), target)
         draw_right_to_left(browser, Path(folder), target)
         browser.close()
 
@@ -142,12 +142,13 @@ def press(page: Any, key: str) -> None:
     page.wait_for_selector("body:not(.busy)")
 
 
-def draw_report(browser: Any, files: list[Path], folder: Path, target: Path) -> None:
-    written = folder / "report.html"
-    gold, *tests = files
-    named = [f"{name}={path.name}" for name, path in zip(OBJECTIVES, tests, strict=True)]
-    command = [sys.executable, "-m", "treegauge", "report", gold.name, *named, "-o", written.name]
-    subprocess.run(command, check=True, capture_output=True, cwd=folder)
+def draw_report(browser: Any, folder: Path, target: Path) -> None:
+    """The report that the README makes."""
+    place = folder / "examples"
+    write_examples(place)
+    written = place / "report.html"
+    command = [sys.executable, "-m", "treegauge", "report", "gold.mrg", "A.mrg", "B.mrg", "-o", written.name]
+    subprocess.run(command, check=True, capture_output=True, cwd=place)
     page = browser.new_page(viewport=WIDE, reduced_motion="reduce")
     page.goto(written.as_uri())
     for scheme in ("light", "dark"):

@@ -1,4 +1,4 @@
-"""Names in American spelling: accepted wherever a metric, objective, step or command is named."""
+"""Names in American spelling: accepted wherever a command, option, metric, rate, objective or step is named."""
 
 from __future__ import annotations
 

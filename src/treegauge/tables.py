@@ -21,7 +21,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, cast
 
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 LONG = 30
-"""With more rows than this, a table is not cut by columns."""
+"""A table that is wider than the terminal goes on below after this many rows."""
 
 _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
@@ -100,30 +100,86 @@ class Table:
         return self.as_text()
 
     def as_text(self, digits: int = 2, width: int | None = None) -> str:
-        """The table with its columns aligned by blanks; one wider than ``width`` goes on below, its first columns repeated.
+        """The table with its columns aligned by blanks, no wider than ``width`` where that can be.
 
-        A long table (:data:`LONG`) stays in one piece: nobody would find the rest of a row a hundred lines further down.
+        In a table that is too wide, a column of text that is the same in all rows is named in the title instead; then columns
+        stand closer together; then the columns that name the rows become lines above them; then the table goes on below, its
+        first columns repeated, :data:`LONG` rows at a time.
         """
+        if width is None or self._fits(digits, width):
+            return "\n".join([*self._heading, *self._lines(digits, "  "), *self.notes])
+        table = self._without_constant_columns(digits)
+        for headings in range(table._names):
+            for gap in ("  ", " "):
+                if table._from(headings)._fits(digits, width, gap):
+                    return "\n".join([*table._heading, *table._grouped(digits, gap, headings), *self.notes])
+        sections = [replace(table, rows=table.rows[first : first + LONG]) for first in range(0, len(table.rows), LONG)]
+        places = table._blocks(digits, width)
+        blocks = ["\n".join(section._lines(digits, "  ", shown)) for section in sections for shown in places]
+        return "\n".join([*table._heading, "\n\n".join(blocks), *self.notes])
+
+    @property
+    def _heading(self) -> list[str]:
+        return [self.title] if self.title else []
+
+    def _widths(self, digits: int) -> list[int]:
+        """The number of terminal columns that each column needs."""
         grid = [list(self.columns), *self.texts(digits)]
-        widths = [max(terminal_width(row[index]) for row in grid) for index in range(len(self.columns))]
+        return [max(terminal_width(row[index]) for row in grid) for index in range(len(self.columns))]
+
+    def _fits(self, digits: int, width: int, gap: str = "  ") -> bool:
+        widths = self._widths(digits)
+        return sum(widths) + len(gap) * (len(widths) - 1) <= width
+
+    def _lines(self, digits: int, gap: str, shown: Sequence[int] | None = None) -> list[str]:
+        """The header and the rows, of all columns or of those at some places."""
+        widths, numeric = self._widths(digits), self.is_numeric
+        places = range(len(self.columns)) if shown is None else shown
+
+        def line(row: Sequence[str]) -> str:
+            padding = {index: " " * (widths[index] - terminal_width(row[index])) for index in places}
+            return gap.join(padding[i] + row[i] if numeric[i] else row[i] + padding[i] for i in places).rstrip()
+
+        return list(map(line, [list(self.columns), *self.texts(digits)]))
+
+    def _from(self, first: int) -> Table:
+        """The table without its first columns."""
+        return replace(self, columns=self.columns[first:], rows=tuple(row[first:] for row in self.rows))
+
+    def _grouped(self, digits: int, gap: str, headings: int) -> list[str]:
+        """The header and the rows; where the text of the first ``headings`` columns changes, a line says it."""
+        header, *rows = self._from(headings)._lines(digits, gap)
+        lines, last = [header], list[str]()
+        for row, texts in zip(rows, self.texts(digits), strict=True):
+            if texts[:headings] != last:
+                last = texts[:headings]
+                lines.append(", ".join(f"{name}: {text}" for name, text in zip(self.columns, last, strict=False)))
+            lines.append(row)
+        return lines
+
+    @property
+    def _names(self) -> int:
+        """How many columns at the left name the rows: those of text, at least one."""
         numeric = self.is_numeric
+        return max(1, numeric.index(True)) if True in numeric else 1
 
-        def line(row: Sequence[str], shown: Sequence[int]) -> str:
-            padding = {index: " " * (widths[index] - terminal_width(row[index])) for index in shown}
-            return "  ".join(padding[i] + row[i] if numeric[i] else row[i] + padding[i] for i in shown).rstrip()
+    def _without_constant_columns(self, digits: int) -> Table:
+        """The table with the columns at the left whose text never changes in its title; the last of them stays."""
+        texts = self.texts(digits)
+        constant = [index for index in range(self._names - 1) if len({row[index] for row in texts}) == 1]
+        said = ", ".join(f"{self.columns[index]}: {texts[0][index]}" for index in constant)
+        left = [index for index in range(len(self.columns)) if index not in constant]
+        columns, rows = tuple(self.columns[i] for i in left), tuple(tuple(row[i] for i in left) for row in self.rows)
+        title = f"{self.title} ({said})" if said and self.title else said or self.title
+        return replace(self, title=title, columns=columns, rows=rows)
 
-        groups = self._blocks(widths, width if len(self.rows) <= LONG else None)
-        blocks = ["\n".join(line(row, shown) for row in grid) for shown in groups]
-        return "\n".join([*([self.title] if self.title else []), "\n\n".join(blocks), *self.notes])
-
-    def _blocks(self, widths: Sequence[int], width: int | None) -> list[list[int]]:
-        """The columns of each block: the columns of text at the left in all of them, the others one after the other."""
-        numeric = self.is_numeric
-        left = list(range(len(widths)))[: max(1, numeric.index(True)) if True in numeric else 1]
+    def _blocks(self, digits: int, width: int) -> list[list[int]]:
+        """The columns of each block: those that name the rows in all of them, the others one after the other."""
+        widths, left = self._widths(digits), list(range(self._names))
         blocks = [left]
         for index in range(len(left), len(widths)):
             taken = sum(widths[column] + 2 for column in blocks[-1])
-            if width is not None and taken + widths[index] > width and len(blocks[-1]) > len(left):
+            if taken + widths[index] > width and len(blocks[-1]) > len(left):
                 blocks.append(left)
             blocks[-1] = [*blocks[-1], index]
         return blocks

@@ -6,6 +6,7 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -78,11 +79,32 @@ def test_the_groups_name_options_that_exist() -> None:
     ("words", "given", "same"),
     [
         (("normalize", "--steps", "binarize:right", "-"), "(S (A a) (B b) (C c))", ("normalise", "--steps", "binarise:right", "-")),
+        (("parse", "GRAMMAR", "-", "--renormalize"), "a", ("parse", "GRAMMAR", "-", "--renormalise")),
+        (
+            ("parse", "GRAMMAR", "-", "--for", "goodman.labeled_recall"),
+            "a",
+            ("parse", "GRAMMAR", "-", "--for", "goodman.labelled_recall"),
+        ),
+        (
+            ("score", "GOLD", "-", "--fail-under", "unlabeled_f1=0.5"),
+            "(S (A a))",
+            ("score", "GOLD", "-", "--fail-under", "unlabelled_f1=0.5"),
+        ),
+        (
+            ("compare", "GOLD", "GOLD", "x=GOLD", "-m", "parseval", "--rates", "unlabeled_f1", "--rounds", "9"),
+            "",
+            ("compare", "GOLD", "GOLD", "x=GOLD", "-m", "parseval", "--rates", "unlabelled_f1", "--rounds", "9"),
+        ),
     ],
 )
-def test_american_spellings_mean_the_same(words: tuple[str, ...], given: str, same: tuple[str, ...]) -> None:
+def test_american_spellings_mean_the_same(words: tuple[str, ...], given: str, same: tuple[str, ...], tmp_path: Path) -> None:
+    files = {"GRAMMAR": "S -> A [1]\nA -> 'a' [1]\n", "GOLD": "(S (A a))\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
     runs = [
-        subprocess.run([sys.executable, "-m", "treegauge", *each], input=given, text=True, capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "treegauge", *each], input=given, text=True, capture_output=True, check=True, cwd=tmp_path
+        )
         for each in (words, same)
     ]
     assert runs[0].stdout == runs[1].stdout != ""

@@ -52,14 +52,22 @@ def commands(page: Path) -> Iterator[Command]:
             yield Command(line, shown)
 
 
-def run(line: str, folder: Path) -> Done:
-    """Run a line of shell as a user with a terminal of 110 columns does."""
+EXTRAS = ("matplotlib", "starlette", "uvicorn", "sqlalchemy", "alembic", "psycopg", "dask", "distributed", "torch")
+"""Packages that come with an extra only."""
+
+
+def run(line: str, folder: Path, *, extras: bool = True) -> Done:
+    """Run a line of shell as a user with a terminal of 80 columns does; without ``extras``, after a plain ``pip install .``."""
     program = folder / "bin" / "treegauge"
     if not program.exists():
         program.parent.mkdir()
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m treegauge "$@"\n', "utf-8")
         program.chmod(0o755)
-    environment = dict(os.environ, COLUMNS="110", NO_COLOR="1", PYTHONUTF8="1", PATH=f"{program.parent}:{os.environ['PATH']}")
+        hidden = f"import sys\nsys.modules.update(dict.fromkeys({EXTRAS}))\n"
+        (program.parent / "sitecustomize.py").write_text(hidden, "utf-8")
+    environment = dict(os.environ, COLUMNS="80", NO_COLOR="1", PYTHONUTF8="1", PATH=f"{program.parent}:{os.environ['PATH']}")
+    if not extras:
+        environment["PYTHONPATH"] = os.pathsep.join([str(program.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(["bash", "-c", line], cwd=folder, env=environment, capture_output=True, encoding="utf-8")
     return Done(done.returncode, done.stdout, done.stderr)
 

@@ -1,5 +1,5 @@
 """Five newcomers, each with a task and the pages that README leads to: every command of the page is run as it stands, in the page's
-order, in a folder that holds nothing but what the first command of the README wrote, and does what the page says.
+order, without any extra, in a folder that holds nothing but what the first command of the README wrote, and does what it says.
 
 Blocks of Python in the docs are doctests of their own; the README's is run here.
 """
@@ -35,7 +35,7 @@ def follow(page: str, folder: Path, codes: dict[str, int] | None = None) -> dict
         command = line.removeprefix("pip install . && ")
         if line.startswith(("pip install '", FIRST)) or SERVES in line:
             continue
-        done = found[line] = run(command, folder)
+        done = found[line] = run(command, folder, extras=False)
         expected = next((code for part, code in (codes or {}).items() if part in line and "|" not in line), 0)
         assert done.code == expected, f"{line}\n{done.output}{done.errors}"
         assert not (printed := differs(shown, done)), f"{line}\n{printed}"

@@ -330,7 +330,7 @@ def test_one_sign_convention_and_a_first_paragraph_in_words() -> None:
         assert f"better is better than worse. {names[1]} minus {names[0]}: F1 {sign} [" in html
         summary = summary_text(report)
         assert summary.startswith(f"better is better than worse by {abs(value):.2f} points of F1 (")
-        assert "the difference is not due to chance" in summary
+        assert "this is unlikely to be due to chance" in summary
         assert "Where it comes from: better finds " in summary
         assert summary.replace("'", "&#39;") in html
 

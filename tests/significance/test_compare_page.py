@@ -34,7 +34,7 @@ def test_commands(shared: Path, tmp_path: Path, command: str, shown: str) -> Non
     words = shlex.split(command)
     assert words[0] == "treegauge"
     done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path, check=True,
-                          env={**os.environ, "COLUMNS": "110"})  # fmt: skip
+                          env={**os.environ, "COLUMNS": "80"})  # fmt: skip
     assert done.stdout + done.stderr == shown
 
 

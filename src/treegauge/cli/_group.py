@@ -13,6 +13,7 @@ import click
 
 from treegauge.cli import COMMANDS
 from treegauge.errors import UnknownName
+from treegauge.spelling import british
 
 __all__ = ["Command", "LazyGroup", "full_help", "treegauge"]
 
@@ -105,14 +106,12 @@ def _known_name(word: str) -> str:
     """The command that a word names, in British or American spelling; empty if there is none."""
     if word in COMMANDS:
         return word
-    from treegauge.spelling import british
-
     return british(word) if british(word) in COMMANDS else ""
 
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "token_normalize_func": british},
     epilog="Try: treegauge demo",
 )
 @click.version_option(package_name="treegauge", prog_name="treegauge")

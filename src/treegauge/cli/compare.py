@@ -82,7 +82,7 @@ Examples:
 )
 @click.option("--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): with them all twelve measures.")
 @click.option("--figure", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Also draw the rates with their intervals: SVG, PDF or PNG by the suffix (needs [plot]).")  # fmt: skip
+              help="Also draw the rates with their intervals: SVG; with [plot] also PDF and PNG, by the suffix.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Output format.")
 @reading_options
 @on_error_options

@@ -93,7 +93,7 @@ def command(
     with when_compiling(report_compiling):
         model = train_latent(
             list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
-            on_iteration=_teller(quiet, began), on_try=_try_teller(quiet),
+            on_iteration=_teller(quiet), on_try=_try_teller(quiet),
         )  # fmt: skip
     save_latent(model, output)
     size = os.path.getsize(output) / 1e6
@@ -102,18 +102,22 @@ def command(
     click.echo(f"{made}, lam {model.settings.lam:g}, {size:.1f} MB, in {seconds:.0f} s: {output}", err=True)
 
 
-def _teller(quiet: bool, began: float) -> Callable[[IterationReport], None]:
-    """Says each iteration: a line of its own where stderr is a file, over the last one on a terminal."""
+def _teller(quiet: bool) -> Callable[[IterationReport], None]:
+    """Says each iteration: a line of its own where stderr is a file, over the last one on a terminal.
+
+    The time left is judged by what was done since the first iteration, which waits for the kernels to be compiled.
+    """
     if quiet:
         return lambda _: None
     live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")
     lock = Lock()
-    first: list[float] = []
+    first: list[tuple[float, float]] = []
 
     def tell(at: IterationReport) -> None:
         with lock:
-            first.append(at.done) if not first else None
-            spent, fresh = time.monotonic() - began, at.done - first[0]
+            now = time.monotonic()
+            first.append((now, at.done)) if not first else None
+            spent, fresh = now - first[0][0], at.done - first[0][1]
             left = f", {_time(spent * (1 - at.done) / fresh)} left" if fresh > 0.01 else ""
             line = f"{at.name}, round {at.round}, iteration {at.iteration}: log likelihood {at.log_likelihood:,.1f}{left}"
             click.echo(f"\r{line}\033[K" if live else line, err=True, nl=not live)

@@ -19,7 +19,7 @@ from treegauge.reports.figures import COLOURS, DASHES, Figure, Series
 from treegauge.trees.drawing.marks import clean, ems
 from treegauge.trees.drawing.svg import escape_xml
 
-__all__ = ["Scale", "figure_svg", "marker", "series_class"]
+__all__ = ["Scale", "figure_file", "figure_svg", "marker", "series_class"]
 
 _FONT = 12
 _LONGEST_NAME = 32
@@ -27,11 +27,29 @@ _WIDTH, _HEIGHT = 940.0, 290.0
 _LEFT, _RIGHT, _BOTTOM = 48.0, 14.0, 40.0
 _LONGEST_LABEL = 26
 _TOO_CLOSE = 7
+_TITLE = 28.0
+_GRID = 'stroke="currentColor" stroke-opacity=".2"'
 
 
 def figure_svg(figure: Figure, width: float = _WIDTH) -> str:
     """The figure as an SVG picture of a width, in pixels."""
     return _DRAW[figure.kind](figure, width)
+
+
+def figure_file(figure: Figure, width: float = 700.0) -> str:
+    """The figure as an SVG file of its own, on white paper, with its title above it."""
+    chart = figure_svg(figure, width)
+    height = float(chart.partition(' height="')[2].partition('"')[0]) + _TITLE
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_px(width)}" height="{_px(height)}" color="#1d2129">',
+            '<rect width="100%" height="100%" fill="white"/>',
+            f'<text x="{_px(width / 2)}" y="18" text-anchor="middle" font-family="sans-serif" font-size="14" fill="currentColor">'
+            f"{escape_xml(figure.title)}</text>",
+            chart.replace("<svg ", f'<svg y="{_px(_TITLE)}" ', 1),
+            "</svg>\n",
+        ]
+    )
 
 
 class Scale(NamedTuple):
@@ -167,7 +185,8 @@ def _frame(title: str, body: Iterable[str], width: float, height: float) -> str:
     """The picture with a name for screen readers."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{escape_xml(title)}" width="{_px(width)}"'
-        f' height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}" font-size="{_FONT}" fill="currentColor">'
+        f' height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}" font-family="sans-serif"'
+        f' font-size="{_FONT}" fill="currentColor">'
     )
     return "\n".join([head, *body, "</svg>"])
 
@@ -213,7 +232,7 @@ def _point_chart(figure: Figure, width: float) -> str:
     values = [value for one in series for part in (one.values, one.low, one.high) for value in part]
     scale = Scale.around(values, left + 8, width - _RIGHT - 12, zero=zero, ticks=7 if width > 500 else 4)
     for tick in scale.ticks():
-        body.append(f'<path class="grid" stroke="currentColor" d="M{_px(scale.at(tick))} {_px(top + 6)}V{_px(bottom)}"/>')
+        body.append(f'<path class="grid" {_GRID} d="M{_px(scale.at(tick))} {_px(top + 6)}V{_px(bottom)}"/>')
         body.append(_text(scale.at(tick), bottom + 1.4 * _FONT, scale.label(tick, percent=percent), kind="tick"))
     for index, name in enumerate(shown):
         middle = top + 12 + row * (index + 0.5)
@@ -296,7 +315,7 @@ def _grid(scale: Scale, width: float, percent: bool) -> list[str]:
     elements: list[str] = []
     for tick in scale.ticks():
         y = scale.at(tick)
-        elements.append(f'<path class="grid" stroke="currentColor" d="M{_px(_LEFT)} {_px(y)}H{_px(width - _RIGHT)}"/>')
+        elements.append(f'<path class="grid" {_GRID} d="M{_px(_LEFT)} {_px(y)}H{_px(width - _RIGHT)}"/>')
         elements.append(_text(_LEFT - 6, y + 0.36 * _FONT, scale.label(tick, percent=percent), anchor="end", kind="tick"))
     return elements
 

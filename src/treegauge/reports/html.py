@@ -29,7 +29,7 @@ from treegauge.reports.report_contents import errors_table, labels_table, report
 from treegauge.reports.reporting import Report
 from treegauge.reports.tree_diff import CODES, NAMES
 from treegauge.significance.comparison import Difference, PairOfSystems
-from treegauge.tables import Cell, Table, terminal_width
+from treegauge.tables import Cell, Table, number_of, terminal_width
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
 from treegauge.trees.drawing.marks import ems
@@ -83,7 +83,7 @@ def _surely_different(pairs: Sequence[PairOfSystems]) -> str:
     if not found:
         return f"None of the {len(pairs)} differences between two of them is shown to be more than chance."
     which = "one is" if len(found) == 1 else f"{len(found)} are"
-    return f"Of the {len(pairs)} differences between two of them, {which} not due to chance (after Holm's correction)."
+    return f"Of the {len(pairs)} differences between two of them, {which} unlikely to be due to chance (after Holm's correction)."
 
 
 def _one_system(report: Report, system: str, sentences: int) -> str:
@@ -130,7 +130,7 @@ def _pair(report: Report, pair: PairOfSystems) -> str:
     interval = f"{level} interval of the difference, {pair.b} minus {pair.a}: {low:.2f} to {high:.2f}"
     size = f"by {abs(b - a):.2f} points of {what} ({pair.b} {b:.2f}, {pair.a} {a:.2f}; {interval})"
     if difference.winner:
-        text = f"{better} is better than {worse} {size}; the difference is not due to chance ({chance}, randomisation test)."
+        text = f"{better} is better than {worse} {size}; this is unlikely to be due to chance ({chance}, randomisation test)."
     else:
         text = f"{better} is ahead of {worse} {size}, but that may be due to chance ({chance}, randomisation test)."
     return text.replace(" -", " −") + _where(report, pair, better, worse)
@@ -153,7 +153,8 @@ def _where(report: Report, pair: PairOfSystems, better: str, worse: str) -> str:
         parts.append(f"{better} finds {round(gains[label]):,} more {label} brackets")
     if saved:
         kind = max(saved, key=lambda name: saved[name])
-        parts.append(f"it has {saved[kind]:,} fewer wrong brackets from {kind}")
+        who = "it" if gains else better
+        parts.append(f"{who} has {number_of(saved[kind], 'fewer wrong bracket')} of the kind “{kind}”")
     return f" Where it comes from: {' and '.join(parts)}." if parts else ""
 
 

@@ -1,4 +1,7 @@
-"""Figures drawn by matplotlib, for papers: SVG, PDF or PNG, the same bytes for the same data; needs the extra ``[plot]``."""
+"""Figures as files, for papers: the same bytes for the same data.
+
+SVG is drawn as on the pages; PDF and PNG are drawn by matplotlib, from the extra ``[plot]``.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 
 from treegauge.errors import MissingExtra
 from treegauge.io.writing import partial_path, write_bytes
+from treegauge.reports.charts import figure_file
 from treegauge.reports.figures import COLOURS, Figure
 
 __all__ = ["LINE_STYLES", "new_figure", "save_figure", "write_figure"]
@@ -54,18 +58,27 @@ def save_figure(figure: Any, path: str | Path) -> Path:
 def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> list[Path]:
     """Draw a figure into a file (SVG, PDF or PNG by its suffix), and write its ``data`` beside it as CSV; returns the files."""
     path = Path(path)
+    if path.suffix == ".svg":
+        write_bytes(figure_file(figure).encode("utf-8", "replace"), path)
+    else:
+        _plot(figure, path)
+    written = [path]
+    if data:
+        table = path.with_suffix(".csv")
+        write_bytes(figure.csv().encode("utf-8", "replace"), table)
+        written.append(table)
+    return written
+
+
+def _plot(figure: Figure, path: Path) -> None:
+    """Draw a figure by matplotlib."""
     height = 4.2 if figure.kind != "points" else 1.2 + len(figure.names) * _row_height(figure)
     canvas, axes = new_figure(height=max(height, 2.0))
     _DRAW[figure.kind](figure, axes)
     axes.set_title(figure.title, fontsize="medium")
     if len(figure.series) > 1:
         axes.legend(frameon=False, fontsize="small")
-    written = [save_figure(canvas, path)]
-    if data:
-        table = path.with_suffix(".csv")
-        write_bytes(figure.csv().encode("utf-8", "replace"), table)
-        written.append(table)
-    return written
+    save_figure(canvas, path)
 
 
 def _row_height(figure: Figure) -> float:

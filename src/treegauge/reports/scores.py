@@ -15,6 +15,7 @@ from treegauge.alignment.remarks import REMARKS, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
 from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
+from treegauge.spelling import british
 from treegauge.tables import Cell, Table, number_of, render
 
 __all__ = [
@@ -132,7 +133,7 @@ def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
         limit = float(value)
     except ValueError:
         limit = math.nan
-    rate = name.strip().replace(" ", "_")
+    rate = british(name.strip().replace(" ", "_"))
     check = RateLimit(rate, limit, is_most)
     most = math.inf if rate.rpartition(".")[2].startswith("average_") else 1
     if not equals or not 0 <= limit <= most:

@@ -34,6 +34,7 @@ from treegauge.significance.comparison import Comparison, Group
 from treegauge.significance.group_tests import GroupTests
 from treegauge.significance.resampling import DEFAULT_ROUNDS, DEFAULT_SEED, Name, PairedColumns, Progress
 from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brackets_metric, of_structure
+from treegauge.spelling import british
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
 
@@ -308,6 +309,7 @@ def _chosen(names: Sequence[Name], metrics: Mapping[str, Metric], wanted: Sequen
     if not wanted:
         usual = USUAL_RATES | {(name, metric.headline) for name, metric in metrics.items()}
         return [name for name in names if name in usual]
+    wanted = [british(rate) for rate in wanted]
     valid = {rate for _, rate in names} | {".".join(name) for name in names}
     for rate in wanted:
         if rate not in valid:

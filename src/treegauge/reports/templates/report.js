@@ -398,7 +398,8 @@
       return element;
     }
     const [matched, gold, test, crossing] = sentence.t[panel.system].c;
-    if (DATA.systems.length > 1) element.append(sign(panel.system), ` ${letter(panel.system)}: `);
+    const mark = letter(panel.system);
+    if (DATA.systems.length > 1) element.append(sign(panel.system), panel.name === mark ? " " : ` ${mark}: `);
     element.append(make("bdi", {}, panel.name));
     element.append(`: F1 ${percent(f1([matched, gold, test]))}, ${matched} of ${gold} found, ${test - matched} too many, ${crossing} crossing`);
     const kinds = (sentence.t[panel.system].k || []).map((kind) => DATA.kinds[kind]);
