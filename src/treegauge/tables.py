@@ -102,9 +102,9 @@ class Table:
     def as_text(self, digits: int = 2, width: int | None = None) -> str:
         """The table with its columns aligned by blanks, no wider than ``width`` where that can be.
 
-        In a table that is too wide, a column of text that is the same in all rows is named in the title instead; then columns
-        stand closer together; then the columns that name the rows become lines above them; then the table goes on below, its
-        first columns repeated, :data:`LONG` rows at a time.
+        In a table that is too wide, a column of text that is the same in all of several rows is named in the title instead;
+        then columns stand closer together; then the columns that name the rows become lines above them; then the table goes on
+        below, its first columns repeated, :data:`LONG` rows at a time.
         """
         if width is None or self._fits(digits, width):
             return "\n".join([*self._heading, *self._lines(digits, "  "), *self.notes])
@@ -159,17 +159,20 @@ class Table:
 
     @property
     def _names(self) -> int:
-        """How many columns at the left name the rows: those of text, at least one."""
+        """The number of columns at the left that name the rows: those of text, at least one."""
         numeric = self.is_numeric
         return max(1, numeric.index(True)) if True in numeric else 1
 
     def _without_constant_columns(self, digits: int) -> Table:
-        """The table with the columns at the left whose text never changes in its title; the last of them stays."""
+        """The table with the columns of text that never changes, before the first rate, in its title; one column always stays."""
         texts = self.texts(digits)
-        constant = [index for index in range(self._names - 1) if len({row[index] for row in texts}) == 1]
-        said = ", ".join(f"{self.columns[index]}: {texts[0][index]}" for index in constant)
+        numbers = (index for index in range(len(self.columns)) if any(isinstance(row[index], float) for row in self.rows))
+        before = [index for index in range(next(numbers, 0)) if not self.is_numeric[index]]
+        constant = [index for index in before if len({row[index] for row in texts}) == 1 < len(texts)]
+        constant = constant if len(constant) < len(before) else constant[:-1]
         left = [index for index in range(len(self.columns)) if index not in constant]
         columns, rows = tuple(self.columns[i] for i in left), tuple(tuple(row[i] for i in left) for row in self.rows)
+        said = ", ".join(f"{self.columns[index]}: {texts[0][index]}" for index in constant)
         title = f"{self.title} ({said})" if said and self.title else said or self.title
         return replace(self, title=title, columns=columns, rows=rows)
 
