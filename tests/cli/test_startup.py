@@ -49,7 +49,13 @@ def test_score_loads_at_most_60_modules(sentence: str) -> None:
 
 
 def test_help_imports_no_command() -> None:
-    assert ours(loaded("--help")) == ["treegauge", "treegauge.cli", "treegauge.cli._group", "treegauge.errors"]
+    assert ours(loaded("--help")) == [
+        "treegauge",
+        "treegauge.cli",
+        "treegauge.cli._group",
+        "treegauge.errors",
+        "treegauge.spelling",
+    ]
 
 
 def test_import_treegauge_imports_nothing_else() -> None:
