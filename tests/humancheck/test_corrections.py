@@ -8,7 +8,7 @@ from humancheck_helpers import said, small_check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treegauge.humancheck.bracket_changes import Change, correct_tree
+from treegauge.humancheck.bracket_changes import BracketChange, correct_tree
 from treegauge.humancheck.corrections import CorrectedTreebank, correct_treebank, treebank_patch
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import CheckPlan, build_check
@@ -117,7 +117,7 @@ def test_a_bracket_that_was_put_in_is_in(tree: Tree, data: st.DataObject) -> Non
     start = data.draw(st.integers(0, tree.width - 2))
     end = data.draw(st.integers(start + 2, tree.width))
     everything = np.ones(tree.width, dtype=np.bool_)
-    made = correct_tree(tree, [Change(start, end, "NEW+X", True)], everything, lambda label: False)
+    made = correct_tree(tree, [BracketChange(start, end, "NEW+X", True)], everything, lambda label: False)
     assert isinstance(made, Tree)
     assert [(s, t) for s, t, label in made.spans() if label == "NEW"] == [(start, end)]
     assert made.words == tree.words
@@ -129,7 +129,7 @@ def test_deep_trees_are_corrected() -> None:
     deep = Tree("X", [Tree("A", ["a"]), Tree("B", ["b"]), Tree("C", ["c"])])
     for _ in range(5000):
         deep = Tree("X", [deep])
-    made = correct_tree(deep, [Change(0, 2, "NEW", True)], np.ones(3, dtype=np.bool_))
+    made = correct_tree(deep, [BracketChange(0, 2, "NEW", True)], np.ones(3, dtype=np.bool_))
     assert isinstance(made, Tree)
     assert made.size == deep.size + 1
 
@@ -144,7 +144,7 @@ def test_deep_trees_are_corrected() -> None:
 def test_punctuation_at_the_edges(gold: str, expected: str) -> None:
     tree = Tree.parse(gold)
     counts = np.array([tag not in (",", ".") for tag in tree.tags])
-    assert str(correct_tree(tree, [Change(0, 2, "X", True)], counts)) == expected
+    assert str(correct_tree(tree, [BracketChange(0, 2, "X", True)], counts)) == expected
 
 
 def test_the_label_of_a_correction_is_the_one_people_chose() -> None:

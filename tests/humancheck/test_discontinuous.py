@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treegauge.errors import FormatError, RequestError
-from treegauge.humancheck.bracket_changes import Change, correct_tree
+from treegauge.humancheck.bracket_changes import BracketChange, correct_tree
 from treegauge.humancheck.corrections import correct_treebank, treebank_patch
 from treegauge.humancheck.editing import EDITS, edit_tree, edited_tree
 from treegauge.humancheck.exchange import export_lines, import_file
@@ -137,7 +137,7 @@ def test_a_bracket_with_gaps_that_was_put_in_is_in(tree: Tree, data: st.DataObje
     if len(words) < 2:
         return
     blocks = tuple((block.start, block.end) for block in blocks_of(words))
-    change = Change(words[0], words[-1] + 1, "NEW", True, blocks)
+    change = BracketChange(words[0], words[-1] + 1, "NEW", True, blocks)
     made = correct_tree(tree, [change], np.ones(tree.width, dtype=np.bool_), lambda label: False)
     new = frozenset(words)
     stay = Counter({own: n for own, n in sets_of(tree).items() if not own & new or own <= new or new <= own})
@@ -153,11 +153,11 @@ def test_a_bracket_with_gaps_that_was_put_in_is_in(tree: Tree, data: st.DataObje
 def test_punctuation_goes_with_its_neighbours_into_a_bracket_with_gaps() -> None:
     tree = parse_discbracket("(S (A 0=a) ($, 1=,) (B 2=b) ($, 3=,) (C 4=c) (D 5=d) ($. 6=.))")
     counts = np.array([not tag.startswith("$") for tag in tree.tags])
-    made = correct_tree(tree, [Change(0, 4, "X", True, ((0, 2), (3, 4)))], counts)
+    made = correct_tree(tree, [BracketChange(0, 4, "X", True, ((0, 2), (3, 4)))], counts)
     assert str(made) == "(S (X (A 0=a) ($, 1=,) (B 2=b) (D 5=d)) ($, 3=,) (C 4=c) ($. 6=.))"
-    crossing = [Change(0, 4, "X", True, ((0, 1), (2, 4))), Change(0, 2, "Y", True)]
+    crossing = [BracketChange(0, 4, "X", True, ((0, 1), (2, 4))), BracketChange(0, 2, "Y", True)]
     assert correct_tree(tree, crossing, counts) == "the accepted brackets X and Y cross each other"
-    twice = [Change(0, 4, "X", True, ((0, 1), (2, 4))), Change(0, 4, "Y", True, ((0, 1), (2, 4)))]
+    twice = [BracketChange(0, 4, "X", True, ((0, 1), (2, 4))), BracketChange(0, 4, "Y", True, ((0, 1), (2, 4)))]
     assert correct_tree(tree, twice, counts) == "the same words were accepted as X and as Y"
 
 

@@ -22,7 +22,7 @@ from treegauge.errors import Discontinuous
 from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.normalise import pipeline
 from treegauge.reports.charts import Scale, figure_svg
-from treegauge.reports.figures import Figure, Kind, Series
+from treegauge.reports.figures import Figure, FigureKind, Series
 from treegauge.reports.html import summary_text
 from treegauge.reports.reporting import Report, find_sentences
 from treegauge.significance import CompareOptions
@@ -228,7 +228,7 @@ def test_a_preset_and_skipping() -> None:
 
 
 def test_charts_do_without_values() -> None:
-    kinds: tuple[Kind, ...] = ("lines", "points", "columns")
+    kinds: tuple[FigureKind, ...] = ("lines", "points", "columns")
     for kind in kinds:
         assert "<svg" in figure_svg(Figure("f", kind, "nothing", [], [Series("a", [])]))
         gaps = [Series("a", [math.nan, 0.5]), Series("b", [math.nan, math.nan])]

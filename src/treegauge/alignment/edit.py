@@ -26,7 +26,7 @@ from treegauge.trees.treebank import Int32, Int64
 __all__ = ["over_shared_tokens", "shared_tokens"]
 
 Mask = NDArray[np.bool_]
-Kind = TypeVar("Kind", bound=np.generic)
+KindT = TypeVar("KindT", bound=np.generic)
 
 _LARGEST_TABLE = 1 << 27
 """No two sentences of a language are so long that comparing all their tokens needs more cells; such text shares nothing."""
@@ -138,7 +138,7 @@ def _joined_blocks(parts: list[tuple[Blocks, Mask, Int32]]) -> Blocks | None:
     return Blocks(rows[order], start.astype(np.int32), end.astype(np.int32))
 
 
-def _scattered(values: NDArray[Kind], place: Int64, size: int, rest: int | bool) -> NDArray[Kind]:
+def _scattered(values: NDArray[KindT], place: Int64, size: int, rest: int | bool) -> NDArray[KindT]:
     """The values at their places, and ``rest`` everywhere else."""
     everywhere = np.full(size, rest, dtype=values.dtype)
     everywhere[place] = values

@@ -54,7 +54,7 @@ def chunks_of_tree(tree: Tree, rules: str | HeadRules = "collins") -> list[Chunk
     PP on his suitcase
     Null .
     """
-    finder = _Finder(head_rules(rules))
+    finder = _ChunkFinder(head_rules(rules))
     finder.visit(tree, 0)
     taken = sorted(finder.chunks, key=lambda chunk: chunk.start)
     return list(_with_null(taken, tree.width))
@@ -68,7 +68,7 @@ class _Open:
     start: int
 
 
-class _Finder:
+class _ChunkFinder:
     """Walks a tree with a stack of (node, first word, the chunk that is open there)."""
 
     def __init__(self, rules: HeadRules) -> None:

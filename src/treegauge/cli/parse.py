@@ -25,7 +25,7 @@ from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.parsing.decoding_settings import CRITERIA, VITERBI, from_notes
 from treegauge.parsing.expected import ExpectedCounts
-from treegauge.parsing.input import KINDS, Kind, read_sentences
+from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.objectives import OBJECTIVES
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
@@ -109,7 +109,7 @@ Examples:
 @naming_input_option()
 @shard_options()
 def command(
-    grammar: str, file: str, purpose: str | None, objective: str | None, kind: Kind, raw: bool, gold_tags: bool, prune: float,
+    grammar: str, file: str, purpose: str | None, objective: str | None, kind: InputKind, raw: bool, gold_tags: bool, prune: float,
     exact: bool, prune_check: int | None, kbest: int, posteriors: bool, form: str, output: str, resume: bool, jobs: int,
     encoding: str, start: str | None, renormalise: bool, **choices: Any,
 ) -> ShardedRun[Iterator[ParseRecord]]:  # fmt: skip

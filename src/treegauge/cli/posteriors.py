@@ -22,7 +22,7 @@ from treegauge.io.writing import write_bytes
 from treegauge.normalise import pipeline
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
-from treegauge.parsing.input import KINDS, Kind, read_sentences
+from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree
 
@@ -67,7 +67,7 @@ Examples:
 @click.option("--start", metavar="SYMBOL", help="The start symbol of a text grammar.  [default: its first]")
 @click.option("--renormalise", is_flag=True, help="Scale a text grammar's probabilities to sum to 1.")
 def command(
-    grammar: str, file: str, kind: Kind, least: float, symbols: bool, trees: str | None, metrics: tuple[str, ...],
+    grammar: str, file: str, kind: InputKind, least: float, symbols: bool, trees: str | None, metrics: tuple[str, ...],
     preset: str | None, samples: int, seed: int, calibration: str | None, bins: bool, longest: int | None, svg: Path | None,
     form: str, encoding: str, start: str | None, renormalise: bool,
 ) -> None:  # fmt: skip

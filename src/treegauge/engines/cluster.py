@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
-from treegauge.engines.engine import TRIES, EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
+from treegauge.engines.engine import TRIES, EngineBase, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
 from treegauge.engines.processes import call_with_bytes
 from treegauge.errors import EngineError, MissingExtra
 
@@ -88,7 +88,7 @@ class Cluster(EngineBase):
         ) from failure
 
     def map(
-        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+        self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
         """See :class:`~treegauge.engines.engine.Engine`."""
         yield from in_order(_ClusterTasks(self.client, function, shared), items)
@@ -117,7 +117,7 @@ def _children_without_interrupts() -> Generator[None]:
 class _ClusterTasks:
     """The tasks of one map."""
 
-    def __init__(self, client: Any, function: Work[Any, Any, Any], shared: Any) -> None:
+    def __init__(self, client: Any, function: ShardFunction[Any, Any, Any], shared: Any) -> None:
         self._client, self._version, self._folder = client, metadata.version("treegauge"), os.getcwd()
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
         # Called by their content, so that a worker that has unpacked the same before need not do so again.

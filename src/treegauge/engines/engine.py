@@ -24,8 +24,8 @@ __all__ = [
     "InProcess",
     "Pool",
     "Shard",
+    "ShardFunction",
     "Threads",
-    "Work",
     "WorkerLost",
     "in_order",
     "usable_processors",
@@ -38,7 +38,7 @@ _MOST_NAMED = 20
 SharedT = TypeVar("SharedT")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
-Work = Callable[[SharedT, ItemT], ResultT]
+ShardFunction = Callable[[SharedT, ItemT], ResultT]
 """The function of a shard, given the value that all shards share."""
 
 
@@ -58,7 +58,7 @@ class Engine(Protocol):
         ...
 
     def map(
-        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+        self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
         """``function(shared, item)`` of each item, in the order of the items; ``title`` names the work for the progress bar.
 
@@ -95,7 +95,7 @@ class InProcess(EngineBase):
     in_process = True
 
     def map(
-        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+        self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
         """See :class:`Engine`."""
         return (function(shared, item) for item in items)
@@ -115,7 +115,7 @@ class Threads(EngineBase):
         self._threads = threads
 
     def map(
-        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+        self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
         """See :class:`Engine`."""
         rest = iter(items)

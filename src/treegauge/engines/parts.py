@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from treegauge.engines.engine import Engine, Work
+from treegauge.engines.engine import Engine, ShardFunction
 from treegauge.errors import FormatError, InputError, ModelError, UsageError
 from treegauge.io.archive import ArrayStore, read_archive, write_archive
 
@@ -65,7 +65,7 @@ class ShardValues:
 class ShardedWork(NamedTuple):
     """Work cut into shards: ``function(shared, item)`` is the value of a shard; ``checksum`` is of the files, if no item has it."""
 
-    function: Work[Any, Any, Any]
+    function: ShardFunction[Any, Any, Any]
     shared: Any
     items: Iterable[Any]
     title: str = ""

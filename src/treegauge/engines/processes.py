@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from treegauge.engines.engine import EngineBase, ItemT, ResultT, SharedT, Work, WorkerLost, in_order
+from treegauge.engines.engine import EngineBase, ItemT, ResultT, ShardFunction, SharedT, WorkerLost, in_order
 from treegauge.errors import UsageError
 
 __all__ = ["Processes", "call_with_bytes", "call_with_file"]
@@ -78,7 +78,7 @@ class Processes(EngineBase):
         self._executor: ProcessPoolExecutor | None = None
 
     def map(
-        self, function: Work[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
+        self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
         """See :class:`~treegauge.engines.engine.Engine`."""
         if self._folder is None:

@@ -178,14 +178,14 @@ def _table(metric: Freval, tests: RateTests, sparse: RateTests) -> Table:
     return Table(title, ("parser", *columns), tuple(rows), about, columns)
 
 
-Change = tuple[str, str, str, float, float, float, float]
+ScoreChange = tuple[str, str, str, float, float, float, float]
 """Two systems, the range of sizes that turns their order, and the differences in F1 (first less second) with their p."""
 
 
-def _changes(metric: Freval, tests: RateTests) -> list[Change]:
+def _changes(metric: Freval, tests: RateTests) -> list[ScoreChange]:
     """The pairs whose order by size 1 turns in another column, the first that does, clearest first."""
     f1 = [rate for rate in metric.range_rates if rate.startswith("f1")]
-    found: list[Change] = []
+    found: list[ScoreChange] = []
     for a, b in itertools.combinations(tests.rates, 2):
         first = tests.rates[a][f1[0]] - tests.rates[b][f1[0]]
         for rate, sizes in zip(f1[1:], RANGES[1:], strict=True):
@@ -196,7 +196,7 @@ def _changes(metric: Freval, tests: RateTests) -> list[Change]:
     return sorted(found, key=lambda each: (max(each[4], each[6]), -abs(each[3]) - abs(each[5])))
 
 
-def _change_table(changes: Iterable[Change]) -> Table:
+def _change_table(changes: Iterable[ScoreChange]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (a, b, first, f"{p:.4f}", sizes, later, f"{q:.4f}") for a, b, sizes, first, p, later, q in changes
     ]
@@ -233,7 +233,7 @@ def _figures(
 
 def _notes(
     corpus: Corpus, settings: Settings, n_train: int, gold: Sequence[Tree], how: str, unparsed: Mapping[str, float],
-    changes: Sequence[Change],
+    changes: Sequence[ScoreChange],
 ) -> list[str]:  # fmt: skip
     clear = [each for each in changes if max(each[4], each[6]) < 0.05]
     if clear:

@@ -52,7 +52,7 @@ PAPER = {
 PAPER_RUNS, PAPER_UNPARSED = 10, 0.005
 EARLY = (5, 10, 20)
 
-Rates = dict[str, list[float]]
+RatesOfRuns = dict[str, list[float]]
 """For each criterion the rate after each step."""
 
 
@@ -111,7 +111,7 @@ def one_run(sentences: BracketedSentences, settings: Settings, number: int, thre
     test, train = sentences.take(order[:size]), sentences.take(order[size:])
     gold = Treebank.from_trees(bracket_tree(test.words(i), test.brackets(i)) for i in range(size))
     start = random_grammar(settings.nonterminals, sentences.terminals, [settings.seed, number, 1])
-    rates: dict[str, Rates] = {parser: {name: [] for name in CRITERIA} for parser in (VITERBI, RECALL)}
+    rates: dict[str, RatesOfRuns] = {parser: {name: [] for name in CRITERIA} for parser in (VITERBI, RECALL)}
     entropy: list[float] = []
     unparsed: list[int] = []
     for taken in itertools.islice(reestimation_steps(start, train, threads=threads), settings.iterations + 1):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BinaryGrammar", "BinaryRules", "Closure", "UnaryRules", "binarise_grammar", "close", "components"]
 
-Edge = tuple[int, int, float]
+UnaryEdge = tuple[int, int, float]
 Row = dict[int, float]
 NEVER_ENDING = 1e-12
 """A component that is left with less than this probability derives nothing: its rules are not part of any chain."""
@@ -85,7 +85,7 @@ def components(n: int, edges: Sequence[tuple[int, int]]) -> list[list[int]]:
     return found
 
 
-def close(n: int, edges: Sequence[Edge]) -> Closure:
+def close(n: int, edges: Sequence[UnaryEdge]) -> Closure:
     """The closure of unary rules (parent, child, probability) over symbols 0 .. n-1.
 
     >>> closure = close(2, [(0, 0, 0.5), (0, 1, 0.25)])
@@ -114,7 +114,7 @@ def close(n: int, edges: Sequence[Edge]) -> Closure:
 Solve = Callable[[list[int], dict[tuple[int, int], float], list[tuple[int, Row]]], list[Row]]
 
 
-def _rows(n: int, edges: Sequence[Edge], groups: Sequence[list[int]], solve: Solve) -> list[Row]:
+def _rows(n: int, edges: Sequence[UnaryEdge], groups: Sequence[list[int]], solve: Solve) -> list[Row]:
     """C's rows. ``solve`` gets a component, its inner edges, and for its members the rows of what they reach
     outside, weighted."""
     rows: list[Row] = [{} for _ in range(n)]

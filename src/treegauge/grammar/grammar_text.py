@@ -40,7 +40,7 @@ class _Token(NamedTuple):
     column: int
 
 
-class _Line(NamedTuple):
+class _GrammarLine(NamedTuple):
     number: int
     text: str
 
@@ -72,7 +72,7 @@ def read_text(text: str, *, path: str = "", start: str | None = None, renormalis
         raise FormatError(str(error), path=path) from None
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_GrammarLine]:
     """The lines that say something, continued ones joined."""
     pending, first = "", 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -83,21 +83,21 @@ def _lines(text: str) -> Iterator[_Line]:
         if line.endswith("\\"):
             pending += line[:-1] + " "
         else:
-            yield _Line(first, pending + line)
+            yield _GrammarLine(first, pending + line)
             pending = ""
     if pending:
-        yield _Line(first, pending)
+        yield _GrammarLine(first, pending)
 
 
-def _start(line: _Line, path: str) -> str:
+def _start(line: _GrammarLine, path: str) -> str:
     parts = line.text.split(None, 1)
-    tokens = list(_tokens(_Line(line.number, parts[1]), path)) if parts[0] == "%start" and len(parts) == 2 else []
+    tokens = list(_tokens(_GrammarLine(line.number, parts[1]), path)) if parts[0] == "%start" and len(parts) == 2 else []
     if [token.kind for token in tokens] != ["symbol"]:
         raise _error("expected '%start SYMBOL'", _Token("", "", 1), line, path)
     return tokens[0].text
 
 
-def _tokens(line: _Line, path: str) -> Iterator[_Token]:
+def _tokens(line: _GrammarLine, path: str) -> Iterator[_Token]:
     at, text = 0, line.text
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -117,14 +117,14 @@ def _tokens(line: _Line, path: str) -> Iterator[_Token]:
         at = match.end()
 
 
-def _unescape(found: str, column: int, line: _Line, path: str) -> str:
+def _unescape(found: str, column: int, line: _GrammarLine, path: str) -> str:
     try:
         return str(json.loads(found[1:]))
     except ValueError:
         raise _error('@"..." is not a JSON string', _Token("", "", column), line, path) from None
 
 
-def _rules(line: _Line, path: str) -> Iterator[Rule]:
+def _rules(line: _GrammarLine, path: str) -> Iterator[Rule]:
     tokens = list(_tokens(line, path))
     if tokens[0].kind != "symbol":
         raise _error("a rule starts with a symbol", tokens[0], line, path)
@@ -148,7 +148,7 @@ def _rules(line: _Line, path: str) -> Iterator[Rule]:
             rhs.append(token)
 
 
-def _probability(token: _Token, line: _Line, path: str) -> float:
+def _probability(token: _Token, line: _GrammarLine, path: str) -> float:
     try:
         value = float(token.text)
     except ValueError:
@@ -158,7 +158,7 @@ def _probability(token: _Token, line: _Line, path: str) -> float:
     return value
 
 
-def _error(problem: str, token: _Token, line: _Line, path: str) -> FormatError:
+def _error(problem: str, token: _Token, line: _GrammarLine, path: str) -> FormatError:
     return FormatError(problem, path=path, line=line.number, column=token.column, text=line.text, advice=_ADVICE)
 
 

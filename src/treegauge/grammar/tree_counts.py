@@ -140,10 +140,10 @@ class TreeCounts:
         return [from_flat(flat) for flat in self.stored]
 
 
-PlainCounts = TypeVar("PlainCounts")
+KeyT = TypeVar("KeyT")
 
 
-def _less(all_of: Counter[PlainCounts], some: Counter[PlainCounts]) -> Counter[PlainCounts]:
+def _less(all_of: Counter[KeyT], some: Counter[KeyT]) -> Counter[KeyT]:
     """The difference, in the order of the first, without what is no longer there."""
     return Counter({key: left for key, number in all_of.items() if (left := number - some[key]) > 0})
 

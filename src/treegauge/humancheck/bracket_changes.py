@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from treegauge.trees.discontinuous import Places, place, walk, weave
 from treegauge.trees.tree import Child, Tree, rebuild
 
-__all__ = ["Change", "correct_tree", "is_in_tree", "post_order_numbers"]
+__all__ = ["BracketChange", "correct_tree", "is_in_tree", "post_order_numbers"]
 
 
 def post_order_numbers(tree: Tree) -> Iterator[int]:
@@ -38,7 +38,7 @@ def post_order_numbers(tree: Tree) -> Iterator[int]:
         stack.extend(reversed(below))
 
 
-class Change(NamedTuple):
+class BracketChange(NamedTuple):
     """A bracket to insert into a tree or (``inserts`` False) to remove; ``start`` and ``end`` are in counted words.
 
     ``blocks`` are its spans where it has gaps.
@@ -52,7 +52,10 @@ class Change(NamedTuple):
 
 
 def correct_tree(
-    tree: Tree, changes: Sequence[Change], counts: NDArray[np.bool_], is_frame: Callable[[str], bool] = lambda label: not label
+    tree: Tree,
+    changes: Sequence[BracketChange],
+    counts: NDArray[np.bool_],
+    is_frame: Callable[[str], bool] = lambda label: not label,
 ) -> Tree | str:
     """The tree with brackets inserted and removed, or the reason why that is impossible.
 
@@ -60,11 +63,11 @@ def correct_tree(
 
     >>> tree = Tree.parse("(S (NP (N I)) (VP (V saw) (NP (D the) (N man)) (PP (P with) (NP (D a) (N hat)))))")
     >>> everything = np.ones(7, dtype=np.bool_)
-    >>> print(correct_tree(tree, [Change(2, 7, "NP", True)], everything))
+    >>> print(correct_tree(tree, [BracketChange(2, 7, "NP", True)], everything))
     (S (NP (N I)) (VP (V saw) (NP (NP (D the) (N man)) (PP (P with) (NP (D a) (N hat))))))
-    >>> print(correct_tree(tree, [Change(5, 7, "NP", False)], everything))
+    >>> print(correct_tree(tree, [BracketChange(5, 7, "NP", False)], everything))
     (S (NP (N I)) (VP (V saw) (NP (D the) (N man)) (PP (P with) (D a) (N hat))))
-    >>> print(correct_tree(Tree.parse("(S (A a) (B b) (C c))"), [Change(0, 3, "X", True, ((0, 1), (2, 3)))], everything[:3]))
+    >>> print(correct_tree(Tree.parse("(S (A a) (B b) (C c))"), [BracketChange(0, 3, "X", True, ((0, 1), (2, 3)))], everything[:3]))
     (S (X (A 0=a) (C 2=c)) (B 1=b))
     """
     covers = {change: _Cover(change, counts) for change in changes}
@@ -87,7 +90,7 @@ def correct_tree(
 class _Cover:
     """The counted words of a bracket to insert or remove (``mask``), and how other brackets lie to it."""
 
-    def __init__(self, change: Change, counts: NDArray[np.bool_]) -> None:
+    def __init__(self, change: BracketChange, counts: NDArray[np.bool_]) -> None:
         number = np.cumsum(counts) - 1
         spans = change.blocks or ((change.start, change.end),)
         within = [(start <= number) & (number < end) for start, end in spans]
@@ -116,7 +119,7 @@ class _Cover:
         return 0 < n_words == common
 
 
-def _remove(tree: Tree, covers: Mapping[Change, _Cover], is_frame: Callable[[str], bool]) -> Tree | str:
+def _remove(tree: Tree, covers: Mapping[BracketChange, _Cover], is_frame: Callable[[str], bool]) -> Tree | str:
     """The tree without the brackets to remove: those named, and those that an inserted one crosses."""
     doomed: set[int] = set()
     nodes = [(node, places) for node, places, _ in walk(tree) if isinstance(node, Tree)]
@@ -186,7 +189,7 @@ def _rebuilt(tree: Tree, make: Callable[[Tree, list[Child]], list[Child]]) -> Tr
     return weave(made)
 
 
-def is_in_tree(change: Change, tree: Tree, counts: NDArray[np.bool_]) -> bool:
+def is_in_tree(change: BracketChange, tree: Tree, counts: NDArray[np.bool_]) -> bool:
     """Whether a tree has a bracket with that label over these counted words."""
     cover = _Cover(change, counts)
     nodes = ((node, places) for node, places, _ in walk(tree) if isinstance(node, Tree))

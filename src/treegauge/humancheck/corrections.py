@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import RequestError
-from treegauge.humancheck.bracket_changes import Change, correct_tree, is_in_tree
+from treegauge.humancheck.bracket_changes import BracketChange, correct_tree, is_in_tree
 from treegauge.humancheck.editing import changed_brackets, edited_tree
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
 from treegauge.humancheck.questions import BracketId, Check, Question, storable
@@ -52,7 +52,7 @@ def correct_treebank(
     check: Check, log: JudgementLog, rule: str = "majority", annotators: Sequence[str] = (), *, parser_labels: bool = False
 ) -> CorrectedTreebank:
     """The gold trees with all current corrections; ``parser_labels`` takes the parser's label where nobody chose one."""
-    changes: dict[int, set[Change]] = {}
+    changes: dict[int, set[BracketChange]] = {}
     edited, refused = _edited_trees(check, log, annotators)
     verdict = verdict_rule(log, rule, annotators)
     for question in check.questions:
@@ -178,7 +178,7 @@ def proposed_tree(
             for one in own
             if one.verdict in ("accepted", "rejected")
         ]
-        corrected = correct_tree(tree, sorted(change for change in found if isinstance(change, Change)), counts, frame)
+        corrected = correct_tree(tree, sorted(change for change in found if isinstance(change, BracketChange)), counts, frame)
         tree = tree if isinstance(corrected, str) else corrected
     change = _change(check, question, sentence, Verdict.REJECTED if verdict == "rejected" else Verdict.ACCEPTED, label)
     if isinstance(change, str):
@@ -224,7 +224,7 @@ def _chosen_label(opinions: Sequence[Judgement]) -> str:
     return labels[0][0]
 
 
-def _change(check: Check, question: Question, sentence: int, decision: Verdict, label: str) -> Change | str:
+def _change(check: Check, question: Question, sentence: int, decision: Verdict, label: str) -> BracketChange | str:
     if not question.span.by_gold:
         return "begins or ends inside a word of the treebank, so it cannot be inserted"
     if (question.kind == "EM") == (decision is Verdict.ACCEPTED):
@@ -237,7 +237,7 @@ def _change(check: Check, question: Question, sentence: int, decision: Verdict, 
     spans = question.span.blocks or ((question.span.start, question.span.end),)
     places = [at for first, last in spans for at in range(int(before[first]), int(before[last]))]
     blocks = tuple((block.start, block.end) for block in blocks_of(places)) if places else ((0, 0),)
-    change = Change(blocks[0][0], blocks[-1][1], label or question.bracket.label, question.kind != "EM")
+    change = BracketChange(blocks[0][0], blocks[-1][1], label or question.bracket.label, question.kind != "EM")
     return change._replace(blocks=blocks) if len(blocks) > 1 else change
 
 

@@ -91,12 +91,12 @@ class BracketId(NamedTuple):
         return hashlib.sha256(f"{seed} {self._content!r}".encode()).digest()
 
 
-Blocks = tuple[tuple[int, int], ...]
+WordBlocks = tuple[tuple[int, int], ...]
 
 _BLOCKS = re.compile(r"\d{1,9}-\d{1,9}(?: \d{1,9}-\d{1,9})+")
 
 
-def blocks_as_text(blocks: Blocks) -> str:
+def blocks_as_text(blocks: WordBlocks) -> str:
     """Spans as text.
 
     >>> blocks_as_text(((0, 1), (3, 5)))
@@ -105,7 +105,7 @@ def blocks_as_text(blocks: Blocks) -> str:
     return " ".join(f"{start}-{end}" for start, end in blocks)
 
 
-def read_blocks(text: str) -> Blocks:
+def read_blocks(text: str) -> WordBlocks:
     """The spans of such a text; a :class:`ValueError` if they are none, or do not stand apart from left to right.
 
     >>> read_blocks("0-1 3-5"), read_blocks("")
@@ -121,7 +121,7 @@ def read_blocks(text: str) -> Blocks:
     return tuple(zip(edges[::2], edges[1::2], strict=True))
 
 
-def words_inside(words: Sequence[str], start: int, end: int, blocks: Blocks) -> list[str]:
+def words_inside(words: Sequence[str], start: int, end: int, blocks: WordBlocks) -> list[str]:
     """The words of a bracket, with a mark where it has a gap.
 
     >>> words_inside("Wen hat sie gesehen".split(), 0, 4, ((0, 1), (3, 4)))
@@ -169,7 +169,7 @@ class WordSpan(NamedTuple):
     start: int
     end: int
     by_gold: bool
-    blocks: Blocks = ()
+    blocks: WordBlocks = ()
 
     @property
     def inside(self) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ class WordSpans:
         self.tokens = lru_cache(maxsize=4096)(self._tokens)
         self.words = lru_cache(maxsize=4096)(self._words)
 
-    def of(self, sentence: int, start: int, end: int, blocks: Blocks = ()) -> WordSpan:
+    def of(self, sentence: int, start: int, end: int, blocks: WordBlocks = ()) -> WordSpan:
         """The span, over all words of a gold sentence, from the first to the last of the counted tokens ``start:end``.
 
         Where these have gaps, ``blocks`` are the spans of their tokens.
@@ -437,14 +437,14 @@ def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: CheckPlan
     plan = plan or CheckPlan()
     if not systems:
         raise UsageError("a check needs the output of at least one parser")
-    finder = _Finder(gold, plan)
+    finder = _BracketFinder(gold, plan)
     prepared = [finder.add(index, name, bank) for index, (name, bank) in enumerate(systems.items())]
     questions = finder.questions()
     instances, reproduced = _instances(prepared, len(questions), plan.metric.structure)
     return Check(gold, tuple(prepared), plan, questions, instances, reproduced)
 
 
-class _Finder:
+class _BracketFinder:
     """A collector of the brackets of one system after the other."""
 
     def __init__(self, gold: Treebank, plan: CheckPlan) -> None:

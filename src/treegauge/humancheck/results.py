@@ -115,7 +115,7 @@ def estimate(check: Check, system: int, states: States, *, level: float = 0.95, 
     drawn: dict[str, Any] = {}
     unjudged = 0
     for kind, name in enumerate(KINDS):
-        group = _Group(check.instances[system, kind], check.reproduced[system] * (name == "EM"), states)
+        group = _KindCounts(check.instances[system, kind], check.reproduced[system] * (name == "EM"), states)
         assumed = name == "EM" and not check.plan.exact
         judged |= {f"{name}A": int(group.accepted[0]), f"{name}R": int(group.rejected[0])}
         if assumed:
@@ -135,7 +135,7 @@ def estimate(check: Check, system: int, states: States, *, level: float = 0.95, 
     return SystemMeasures(check.systems[system].name, regular | judged | {"unjudged": unjudged}, items, rates)
 
 
-class _Group:
+class _KindCounts:
     """The brackets of one kind: occurrences of accepted, rejected and open ones, in the parse and in the treebank."""
 
     def __init__(self, instances: Int64, reproduced: Int64, states: States) -> None:

@@ -43,10 +43,10 @@ from treegauge.trees.treebank import Int64
 
 __all__ = [
     "AdjudicatorWorklist",
+    "AnnotatorProgress",
     "AnnotatorWorklist",
     "Answer",
     "BatchWriter",
-    "Progress",
     "Session",
     "Worklist",
     "people_named",
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-class Progress(NamedTuple):
+class AnnotatorProgress(NamedTuple):
     """The progress of one person: numbers of questions by answer, of all questions, and seconds spent.
 
     Judged are those accepted or rejected; who is unsure has answered, but not judged.
@@ -76,7 +76,7 @@ class Progress(NamedTuple):
     def __str__(self) -> str:
         """The progress in words.
 
-        >>> print(Progress(40, 20, 11, 9, 0, 40, 0.0))
+        >>> print(AnnotatorProgress(40, 20, 11, 9, 0, 40, 0.0))
         31 of 40 judged, 9 unsure
         """
         parts = [(self.unsure, "unsure"), (self.skipped, "skipped"), (self.left, "left")]
@@ -158,12 +158,12 @@ class Worklist(ABC):
         """The next question other than ``besides``."""
         return next((number for number in self.upcoming() if number != besides), None)
 
-    def progress(self) -> Progress:
+    def progress(self) -> AnnotatorProgress:
         """This person's progress."""
         questions = self.questions()
         counts: list[int] = np.bincount(self.states[questions], minlength=len(STATES) + 1).tolist()
         answered = counts[ACCEPTED] + counts[REJECTED] + counts[UNSURE]
-        return Progress(
+        return AnnotatorProgress(
             answered, counts[ACCEPTED], counts[REJECTED], counts[UNSURE], counts[SKIPPED], len(questions), self._seconds
         )
 

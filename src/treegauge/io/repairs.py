@@ -156,7 +156,7 @@ class ReadableText(NamedTuple):
     used: int
 
 
-class _Piece(NamedTuple):
+class _TextPiece(NamedTuple):
     start: int
     end: int
     is_broken: bool
@@ -171,7 +171,7 @@ def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, i
     text = escape_everywhere(text) if is_repaired else read_escapes(text, lines=options.lines, is_whole=is_last)
     if options.lines:
         used = len(text) if is_last else text.rfind(b"\n") + 1
-        pieces: Sequence[_Piece] = list(_lines(text[:used], options))
+        pieces: Sequence[_TextPiece] = list(_lines(text[:used], options))
     else:
         margins = [found.end() for found in _MARGIN.finditer(text)]
         used = len(text) if is_last else margins[-1] if margins and not nested else 0
@@ -204,23 +204,23 @@ def _is_good(text: bytes) -> bool:
     return find_events(text).balance() and bad_bytes(text) is None
 
 
-def _lines(text: bytes, options: ReadOptions) -> Iterator[_Piece]:
+def _lines(text: bytes, options: ReadOptions) -> Iterator[_TextPiece]:
     at = 0
     for line in text.split(b"\n"):
         if not is_comment(line, options):
-            yield _Piece(at, at + len(line), bool(line) and not _is_good(line))
+            yield _TextPiece(at, at + len(line), bool(line) and not _is_good(line))
         at += len(line) + 1
 
 
-def _answers(text: bytes, nested: bool) -> Iterator[_Piece]:
+def _answers(text: bytes, nested: bool) -> Iterator[_TextPiece]:
     """The sentences of what a language model wrote; all of it is one where no tree begins."""
     begins = answers(text) or [0]
     for start, end in zip(begins, [*begins[1:], len(text)], strict=True):
         if text[start:end].strip():
-            yield _Piece(start, end, not _is_good(text[start:end]))
+            yield _TextPiece(start, end, not _is_good(text[start:end]))
 
 
-def _trees(text: bytes, nested: bool) -> Iterator[_Piece]:
+def _trees(text: bytes, nested: bool) -> Iterator[_TextPiece]:
     """Stretches of whole trees, and broken ones."""
     begins = [0, *(found.end() for found in _MARGIN.finditer(text))]
     ends = [*begins[1:], len(text)]
@@ -230,12 +230,12 @@ def _trees(text: bytes, nested: bool) -> Iterator[_Piece]:
         start, end = begins[first], ends[last]
         first = last + 1
         if _is_good(text[start:end]):
-            yield _Piece(start, end, False)
+            yield _TextPiece(start, end, False)
             continue
         broken = start + _broken_from(text[start:end])
         if text[start:broken].strip():
-            yield _Piece(start, broken, False)
-        yield _Piece(broken, end, True)
+            yield _TextPiece(start, broken, False)
+        yield _TextPiece(broken, end, True)
 
 
 def _last_of_whole_tree(text: bytes, begins: list[int], ends: list[int], first: int) -> int:
@@ -273,7 +273,7 @@ def _broken_from(text: bytes) -> int:
     return begin
 
 
-def _put_together(text: bytes, pieces: Sequence[_Piece], path: str, place: TextPosition, options: ReadOptions) -> ReadableText:
+def _put_together(text: bytes, pieces: Sequence[_TextPiece], path: str, place: TextPosition, options: ReadOptions) -> ReadableText:
     parts: list[bytes] = []
     marks: list[int] = []
     found: list[Problem] = []

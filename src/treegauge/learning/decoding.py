@@ -20,9 +20,9 @@ from treegauge.parsing.free import best_spans
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.trees.tree import Tree
 
-__all__ = ["Brackets", "DecodedBrackets", "decode_brackets"]
+__all__ = ["BracketList", "DecodedBrackets", "decode_brackets"]
 
-Brackets = list[tuple[int, int]]
+BracketList = list[tuple[int, int]]
 """The spans of two words or more of a binary tree, each before those inside it."""
 
 
@@ -30,9 +30,9 @@ class DecodedBrackets(NamedTuple):
     """The brackets of a sentence's likeliest parse and of the one with most right brackets on average, and how good
     they are: the logarithm of the parse's probability, the expected number of right brackets."""
 
-    viterbi: Brackets
+    viterbi: BracketList
     log_probability: float
-    bracketed_recall: Brackets
+    bracketed_recall: BracketList
     expected_brackets: float
 
 
@@ -144,9 +144,9 @@ def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, In
     return value[0, n, 0], split
 
 
-def _brackets(split: Ints) -> Brackets:
+def _brackets(split: Ints) -> BracketList:
     """The spans that splits lead to from the top."""
-    spans: Brackets = []
+    spans: BracketList = []
     stack = [(0, len(split))]
     while stack:
         s, t = stack.pop()
@@ -157,5 +157,5 @@ def _brackets(split: Ints) -> Brackets:
     return spans
 
 
-def _spans(tree: Tree) -> Brackets:
+def _spans(tree: Tree) -> BracketList:
     return [(span.start, span.end) for span in tree.spans() if span.end - span.start > 1]

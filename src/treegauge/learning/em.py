@@ -148,8 +148,8 @@ BLOCK = 32
 GROUP = 8
 """Blocks that go to a worker together."""
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 
 
 class DenseExpectation(NamedTuple):
@@ -273,14 +273,14 @@ def _count(binary: Float64, words: Float64, block: _Block) -> BlockCounts:
     return counts
 
 
-def _in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+def _in_order(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], workers: int) -> Iterator[ResultT]:
     """``work`` of each item, in their order; on ``workers`` threads, never far ahead of what has been taken."""
     if workers == 1:
         yield from map(work, items)
         return
     remaining = iter(items)
     with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[Result]] = deque(pool.submit(work, item) for item in itertools.islice(remaining, 4 * workers))
+        waiting: deque[Future[ResultT]] = deque(pool.submit(work, item) for item in itertools.islice(remaining, 4 * workers))
         while waiting:
             yield waiting.popleft().result()
             waiting.extend(pool.submit(work, item) for item in itertools.islice(remaining, 1))

@@ -22,7 +22,7 @@ from treegauge.trees.treebank import Int32, Int64, Treebank
 
 __all__ = ["TERMINALS", "BracketedSentences", "Terminals", "read_brackets"]
 
-Span = tuple[int, int]
+StartEnd = tuple[int, int]
 Terminals = Literal["tags", "words"]
 TERMINALS: tuple[Terminals, ...] = ("tags", "words")
 
@@ -49,11 +49,11 @@ class BracketedSentences:
     bracket_offset: Int64
 
     @classmethod
-    def of(cls, sentences: Iterable[tuple[Sequence[str], Iterable[Span]]]) -> BracketedSentences:
+    def of(cls, sentences: Iterable[tuple[Sequence[str], Iterable[StartEnd]]]) -> BracketedSentences:
         """Sentences given as words and brackets."""
         ids: dict[str, int] = {}
         terminal: list[int] = []
-        spans: list[Span] = []
+        spans: list[StartEnd] = []
         token_offset, bracket_offset = [0], [0]
         for number, (words, brackets) in enumerate(sentences, 1):
             terminal.extend(ids.setdefault(word, len(ids)) for word in words)
@@ -133,7 +133,7 @@ class BracketedSentences:
         """The terminals of one sentence."""
         return [self.terminals[i] for i in self.terminal[self.token_offset[index] : self.token_offset[index + 1]].tolist()]
 
-    def brackets(self, index: int) -> list[Span]:
+    def brackets(self, index: int) -> list[StartEnd]:
         """The brackets of one sentence."""
         which = slice(self.bracket_offset[index], self.bracket_offset[index + 1])
         return list(zip(self.start[which].tolist(), self.end[which].tolist(), strict=True))
@@ -165,7 +165,7 @@ class BracketedSentences:
         return f"<{len(self):,} bracketed sentences, {self.n_tokens:,} tokens, {len(self.start):,} brackets>"
 
 
-def _that_matter(brackets: Iterable[Span], n: int, number: int) -> list[Span]:
+def _that_matter(brackets: Iterable[StartEnd], n: int, number: int) -> list[StartEnd]:
     spans = sorted({(int(s), int(t)) for s, t in brackets})
     for s, t in spans:
         if not 0 <= s <= t <= n:
@@ -185,9 +185,9 @@ def read_brackets(text: str, *, path: str = "") -> BracketedSentences:
     return BracketedSentences.of(_lines(text, path))
 
 
-def _lines(text: str, path: str) -> Iterator[tuple[list[str], list[Span]]]:
+def _lines(text: str, path: str) -> Iterator[tuple[list[str], list[StartEnd]]]:
     for number, line in enumerate(text.splitlines(), 1):
-        words, spans, open_at = list[str](), list[Span](), list[tuple[int, int]]()
+        words, spans, open_at = list[str](), list[StartEnd](), list[tuple[int, int]]()
         for column, token in _tokens(line):
             if token == "(":
                 open_at.append((len(words), column))

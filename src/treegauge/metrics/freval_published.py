@@ -108,7 +108,7 @@ def _scored(number: int, length: int, gold: _ProgramTree, test: _ProgramTree, ru
     )
 
 
-class _Node(NamedTuple):
+class _PublishedNode(NamedTuple):
     start: int
     end: int
     label: bytes
@@ -190,7 +190,7 @@ class _ProgramTree:
                 before += 1
         return found
 
-    def nodes(self) -> tuple[list[_Node], list[int]]:
+    def nodes(self) -> tuple[list[_PublishedNode], list[int]]:
         """The nodes that count, in pre-order, with the number of each one's parent among them (-1: none)."""
         first: dict[int, int] = {}
         last: dict[int, int] = {}
@@ -205,14 +205,14 @@ class _ProgramTree:
                 place += 1
         tags = {id(node.parent) for node in self.preorder if node.is_word}
         numbers: dict[int, int] = {id(self.root): -1}
-        nodes: list[_Node] = []
+        nodes: list[_PublishedNode] = []
         parents: list[int] = []
         for node in self.preorder:
             above = numbers[id(node.parent)]
             numbers[id(node)] = above
             if node.n_children and not node.is_deleted and id(node) in first and id(node) not in tags:
                 numbers[id(node)] = len(nodes)
-                nodes.append(_Node(first[id(node)], last[id(node)], node.name))
+                nodes.append(_PublishedNode(first[id(node)], last[id(node)], node.name))
                 parents.append(above)
         return nodes, parents
 
@@ -234,7 +234,7 @@ def _cut(label: bytes) -> bytes:
     return label if label == b"-NONE-" else cut_label(label)
 
 
-def _matched(gold: list[_Node], test: list[_Node], rules: Rules) -> list[bool]:
+def _matched(gold: list[_PublishedNode], test: list[_PublishedNode], rules: Rules) -> list[bool]:
     """Each gold node takes the first unused test node with its span and an equal label."""
     unused: dict[tuple[int, int], list[bytes]] = {}
     for start, end, label in test:

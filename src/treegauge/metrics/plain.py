@@ -25,8 +25,8 @@ __all__ = [
     "DELETED",
     "DROPPED",
     "FREE",
-    "Column",
     "CountingRules",
+    "LabelColumn",
     "PlainCounter",
     "PlainCounts",
     "PresetRules",
@@ -107,7 +107,7 @@ def joined(parts: Sequence[PlainCounts]) -> PlainCounts:
     return PlainCounts(np.concatenate([part.is_odd for part in parts]), *(np.concatenate(column) for column in columns))
 
 
-class Column(NamedTuple):
+class LabelColumn(NamedTuple):
     """A label for the kernel: its class as a phrase (-1: it does not count), that for EVALB, its class as a tag, and bits."""
 
     ours: int
@@ -125,7 +125,7 @@ class CountingRules(Protocol):
     asks_evalb: bool
     may_repair: bool
 
-    def column(self, label: bytes) -> Column:
+    def column(self, label: bytes) -> LabelColumn:
         """The column of a label in the kernel's table."""
         ...
 
@@ -146,7 +146,7 @@ class PresetRules:
         self._labels = LabelNumbers(preset.equal_labels)
         self._classes = self._labels.classes(preset.equal_labels)
 
-    def column(self, label: bytes) -> Column:
+    def column(self, label: bytes) -> LabelColumn:
         name, preset, evalb = restore_label(label.decode("utf-8")), self._preset, self._evalb
         cut = preset.cut_label(name)
         of_class = self._class(cut) if preset.labelled else 0
@@ -156,7 +156,7 @@ class PresetRules:
         bits |= FREE if name in preset.delete_tags_for_length else 0
         bits |= EVALB_DELETED if name in evalb.delete_tags else 0
         bits |= DISPUTED if ours != evalbs else 0
-        return Column(ours, evalbs, self._class(preset.cut_tag(name)), bits)
+        return LabelColumn(ours, evalbs, self._class(preset.cut_tag(name)), bits)
 
     def _class(self, label: str) -> int:
         number = self._labels.number(label)

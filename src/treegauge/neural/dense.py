@@ -169,7 +169,7 @@ def _store(c: Inside, d: int, numbers: Array, scale: Array) -> None:
     diagonal(c.ends_scale, d, below=True)[...] = scale
 
 
-class _Splits(NamedTuple):
+class _WidthSplits(NamedTuple):
     """The left and right numbers (B, k, splits, N) of all spans of a width, and the log-scales of the splits (B, k, splits)."""
 
     left: Array
@@ -177,14 +177,14 @@ class _Splits(NamedTuple):
     scale: Array
 
 
-def _splits(c: Inside, d: int) -> _Splits | None:
+def _splits(c: Inside, d: int) -> _WidthSplits | None:
     """The splits whose parts have the symbols of spans; None if there are none."""
     at, width = (1, d - 1) if c.shared else (2, d - 3)
     if width < 1:
         return None
     k = c.chart.shape[1] - d
     scale = windows(c.scale, k, 0, at, width) + windows(c.ends_scale, k, d, at, width)
-    return _Splits(windows(c.chart, k, 0, at, width), windows(c.ends, k, d, at, width), scale)
+    return _WidthSplits(windows(c.chart, k, 0, at, width), windows(c.ends, k, d, at, width), scale)
 
 
 def _apply(c: Inside, rules: DenseRules, d: int) -> tuple[Array, Array]:
@@ -225,7 +225,7 @@ def _border(c: Inside, d: int, first: bool) -> _Border:
     return _Border(by_word[:, word], diagonal(c.chart, d - 1)[:, span], scale)
 
 
-def _summed(splits: _Splits, top: Array) -> Array:
+def _summed(splits: _WidthSplits, top: Array) -> Array:
     """The products of left and right numbers summed over the splits: (B, k, N*N)."""
     xp = module_of(top)
     B, k, _, N = splits.left.shape

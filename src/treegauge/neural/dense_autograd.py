@@ -13,7 +13,7 @@ __all__ = ["expected_counts", "log_partition", "log_partition_by_width"]
 torch: Any = importlib.import_module("torch")
 
 
-class _LogPartition(torch.autograd.Function):
+class _DenseLogPartition(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool
@@ -39,7 +39,7 @@ class _LogPartition(torch.autograd.Function):
 
 def log_partition(emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool) -> Tensor:
     """log Z (B,), differentiable twice; the second time by torch operations, as expected counts are."""
-    return _LogPartition.apply(emissions, rules, root, lengths, allowed, shared)
+    return _DenseLogPartition.apply(emissions, rules, root, lengths, allowed, shared)
 
 
 class _Counts(torch.autograd.Function):

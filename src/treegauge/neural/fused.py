@@ -15,7 +15,7 @@ __all__ = ["FusedSums"]
 torch: Any = importlib.import_module("torch")
 
 
-class _LogPartition(torch.autograd.Function):
+class _FusedLogPartition(torch.autograd.Function):
     """log Z, already computed; its gradient by a kernel, or by operations where that is differentiated in turn."""
 
     @staticmethod
@@ -46,7 +46,7 @@ class FusedSums:
     def log_partition(self) -> Tensor:
         """log Z (B,), differentiable twice."""
         tracked = torch.is_grad_enabled() and self.scores.requires_grad
-        return _LogPartition.apply(self.scores, self) if tracked else self.found[0]
+        return _FusedLogPartition.apply(self.scores, self) if tracked else self.found[0]
 
     def marginals(self) -> Tensor:
         """The posterior of each labelled span (B, n, n, labels), no part of the graph."""

@@ -114,7 +114,7 @@ def _by_autograd(left: Tensor, right: Tensor, lengths: Tensor, posteriors: bool)
     return z.detach(), as_left, as_right
 
 
-class _LogPartition(torch.autograd.Function):
+class _SpanLogPartition(torch.autograd.Function):
     """log Z, already computed; its gradient are the posteriors of the parts."""
 
     @staticmethod
@@ -126,12 +126,12 @@ class _LogPartition(torch.autograd.Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         left, right, lengths, as_left, as_right = ctx.saved_tensors
         if torch.is_grad_enabled():
-            as_left, as_right = _Parts.apply(left, right, lengths, as_left, as_right)
+            as_left, as_right = _PartPosteriors.apply(left, right, lengths, as_left, as_right)
         grad = grads[0][:, None, None]
         return grad * as_left, grad * as_right, None, None, None, None
 
 
-class _Parts(torch.autograd.Function):
+class _PartPosteriors(torch.autograd.Function):
     """The posteriors of the parts, already computed, with their own gradient."""
 
     @staticmethod
@@ -166,13 +166,13 @@ class Sums:
     def log_partition(self) -> Tensor:
         """log Z (B,), differentiable twice."""
         if self.tracked:
-            return _LogPartition.apply(*self.given, *self._all())
+            return _SpanLogPartition.apply(*self.given, *self._all())
         return self.found[0] if self.found else span_sums(*self.given, posteriors=False)[0]
 
     def parts(self) -> tuple[Tensor, Tensor]:
         """The posteriors of left and right parts (B, n, n), differentiable once."""
         _, as_left, as_right = self._all()
-        return _Parts.apply(*self.given, as_left, as_right) if self.tracked else (as_left, as_right)
+        return _PartPosteriors.apply(*self.given, as_left, as_right) if self.tracked else (as_left, as_right)
 
 
 def log_partition(left: Tensor, right: Tensor, lengths: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ from treegauge.trees import Tree
 __all__ = ["ALIASES", "STEPS", "Parameter", "Step", "Transform"]
 
 Transform = Callable[[Tree], Tree | None]
-Values = Mapping[str, Any]
+StepValues = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Step:
 
     name: str
     help: str
-    do: Callable[[Values], Transform]
-    undo: Callable[[Values], Transform | None] | None = None
+    do: Callable[[StepValues], Transform]
+    undo: Callable[[StepValues], Transform | None] | None = None
     parameters: tuple[Parameter, ...] = ()
     filters: bool = False
 

@@ -25,7 +25,7 @@ from treegauge.trees.tree import Tree
 __all__ = ["AnyForest", "ExpectedCounts", "ExpectedRates", "expected_counts", "expected_rates"]
 
 SAMPLES = 200
-Parts = Callable[[Tree], set[Hashable]]
+PartsOfTree = Callable[[Tree], set[Hashable]]
 
 
 class AnyForest(Protocol):
@@ -186,12 +186,12 @@ def _posteriors(forest: Forest) -> tuple[dict[Hashable, float], dict[Hashable, f
     return links, frames
 
 
-def _expected(posterior: dict[Hashable, float], parts: Parts) -> Callable[[Tree], float]:
+def _expected(posterior: dict[Hashable, float], parts: PartsOfTree) -> Callable[[Tree], float]:
     total = math.fsum(posterior.values())
     return lambda tree: math.fsum(posterior.get(part, 0.0) for part in parts(tree)) / total if total > 0 else math.nan
 
 
-def _sampled(drawn: Sequence[Tree], parts: Parts) -> Callable[[Tree], float]:
+def _sampled(drawn: Sequence[Tree], parts: PartsOfTree) -> Callable[[Tree], float]:
     seen = [parts(sample) for sample in drawn]
     total = sum(map(len, seen))
     return lambda tree: sum(len(parts(tree) & other) for other in seen) / total if total else math.nan

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
 __all__ = [
-    "Labels",
+    "LabelChoice",
     "best_spans",
     "bracketed_recall",
     "build",
@@ -38,7 +38,7 @@ __all__ = [
     "split_tree",
 ]
 
-Labels = Literal["one", "set"]
+LabelChoice = Literal["one", "set"]
 """The labels of one span: one, or a set of them where the grammar has unary rules."""
 
 TIE = 1e-12
@@ -100,7 +100,7 @@ def build(
     return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(root, top)
 
 
-def labelled_recall(forest: Forest, *, pre: bool = False, labels: Labels | None = None, lam: float = 0.5) -> Best:
+def labelled_recall(forest: Forest, *, pre: bool = False, labels: LabelChoice | None = None, lam: float = 0.5) -> Best:
     """The tree with most right labelled constituents on average (Goodman 1996, Figure 1).
 
     With ``labels="one"``, the paper's reading, every span of the binary tree has one label, and single words add nothing unless
@@ -113,7 +113,9 @@ def labelled_recall(forest: Forest, *, pre: bool = False, labels: Labels | None 
     return _label_sets(forest, pre=pre, lam=lam, free=True)
 
 
-def labelled_precision_recall(forest: Forest, *, lam: float | None = None, pre: bool = False, labels: Labels | None = None) -> Best:
+def labelled_precision_recall(
+    forest: Forest, *, lam: float | None = None, pre: bool = False, labels: LabelChoice | None = None
+) -> Best:
     """The n-ary tree with the largest sum over its nodes of g - ``lam``; the root is always kept.
 
     ``lam`` = 0 keeps every node worth having; more trades recall for precision. Symbols that do not show are never kept. With
@@ -180,7 +182,7 @@ def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike
     return Best(build(forest.words, split, name, _tagger(forest), forest.grammar.start), float(value))
 
 
-def _reading(forest: Forest, labels: Labels | None) -> Labels:
+def _reading(forest: Forest, labels: LabelChoice | None) -> LabelChoice:
     if labels not in (None, "one", "set"):
         raise UnknownName("reading of labels", str(labels), ("one", "set"))
     return labels or ("set" if shown_labels(forest).has_chains else "one")

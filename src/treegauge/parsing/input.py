@@ -14,7 +14,7 @@ from treegauge.io import ReadOptions, stream
 from treegauge.io.sources import ByteRange, Source, find_sources
 from treegauge.parsing.parser import Sentence
 
-__all__ = ["KINDS", "NOT_A_SENTENCE", "Kind", "read_sentences", "sentence_lines", "tokenise"]
+__all__ = ["KINDS", "NOT_A_SENTENCE", "InputKind", "read_sentences", "sentence_lines", "tokenise"]
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
@@ -51,13 +51,13 @@ def tokenise(text: str) -> list[str]:
     return text.split()
 
 
-Kind = Literal["tokens", "tagged", "raw", "trees"]
-KINDS: tuple[Kind, ...] = ("tokens", "tagged", "raw", "trees")
+InputKind = Literal["tokens", "tagged", "raw", "trees"]
+KINDS: tuple[InputKind, ...] = ("tokens", "tagged", "raw", "trees")
 
 _DEFAULT_OPTIONS = ReadOptions()
 
 
-def read_sentences(path: str | Source, kind: Kind, options: ReadOptions = _DEFAULT_OPTIONS) -> Iterator[Sentence]:
+def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _DEFAULT_OPTIONS) -> Iterator[Sentence]:
     """The sentences of a file, of ``-`` for standard input, or of a source.
 
     A blank line is a sentence of no words, so that line i of the input is tree i of the output; in raw text it is none.
@@ -84,7 +84,7 @@ def _refuse_tree(line: bytes, path: str) -> None:
         raise FormatError(NOT_A_SENTENCE, path=path, line=1, advice="To parse the words of trees, read them as such (kind trees).")
 
 
-def sentence_lines(source: Source, kind: Kind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
+def sentence_lines(source: Source, kind: InputKind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
     """The lines of a source that are sentences, each with its place."""
     offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
     with source.open() as lines:
@@ -103,7 +103,7 @@ def _decode(line: bytes, path: str, number: int, encoding: str) -> str:
         raise EncodingError(f"not {encoding} text: {error.reason}", path=path, line=number) from None
 
 
-def _sentence(text: str, kind: Kind, path: str, number: int) -> Sentence:
+def _sentence(text: str, kind: InputKind, path: str, number: int) -> Sentence:
     if kind == "raw":
         return Sentence(tuple(tokenise(text)))
     tokens = text.split()

@@ -34,7 +34,7 @@ _numba: Any = importlib.import_module("numba")
 _event: Any = importlib.import_module("numba.core.event")
 _caching: Any = importlib.import_module("numba.core.caching")
 _runtime: Any = importlib.import_module("numba.core.runtime")
-Function = TypeVar("Function", bound=Callable[..., Any])
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -190,7 +190,7 @@ class _KernelCache(_caching.FunctionCache):
             return self._load_overload(sig, target_context)
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: FunctionT) -> FunctionT:
     """``function`` compiled on first use, without the interpreter lock, and cached on disk where a folder can be
     written."""
     compiled = _numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
@@ -204,12 +204,12 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
-def inline(function: Function) -> Function:
+def inline(function: FunctionT) -> FunctionT:
     """``function`` inlined into the kernels that call it, so that constant arguments stay constants."""
     return _numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
-def helper(function: Function) -> Function:
+def helper(function: FunctionT) -> FunctionT:
     """``function`` compiled with the kernels that call it. Python cannot call it, and what unpacks Python's arguments, which takes
     long to compile where they are tuples of many arrays, is not made."""
     return _numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)

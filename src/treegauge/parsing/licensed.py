@@ -19,7 +19,7 @@ import numpy as np
 from treegauge.errors import UnknownName
 from treegauge.grammar.pcfg import Rule
 from treegauge.parsing.derivations import Best, Grid
-from treegauge.parsing.free import Labels
+from treegauge.parsing.free import LabelChoice
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.labels import Chain, shown_labels
 from treegauge.parsing.outside_pass import Outer
@@ -331,7 +331,9 @@ def _entry(grid: Grid, s: int, t: int, X: int) -> int:
     return first + grid.chart.symbol[first:last].tolist().index(X)
 
 
-def licensed_labelled_recall(forest: Forest, *, pre: bool = True, labels: Labels | None = None, lam: float | None = None) -> Best:
+def licensed_labelled_recall(
+    forest: Forest, *, pre: bool = True, labels: LabelChoice | None = None, lam: float | None = None
+) -> Best:
     """The parse with most right labelled constituents on average: M_LR (Sima'an 2003).
 
     ``pre`` counts preterminals as constituents, as in the metric ``goodman:pre``; it is the default here, since the paper sums over

@@ -17,7 +17,7 @@ from treegauge.io.archive import ArrayStore
 from treegauge.io.sources import ByteRange, ReadOptions, Source, find_sources
 from treegauge.io.splitting import cut_files
 from treegauge.parsing.expected import ExpectedCounts
-from treegauge.parsing.input import Kind, read_sentences, sentence_lines
+from treegauge.parsing.input import InputKind, read_sentences, sentence_lines
 from treegauge.parsing.jit import report_compiling, when_compiling
 from treegauge.parsing.output import record
 from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
@@ -68,7 +68,7 @@ class ParseJob:
     is returned for a check of the pruning."""
 
     parser: SentenceParser
-    kind: Kind
+    kind: InputKind
     reading: ReadOptions
     form: str
     jobs: int = 1

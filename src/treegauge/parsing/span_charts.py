@@ -62,7 +62,7 @@ from treegauge.trees.tree import Tree
 __all__ = ["KINDS", "SPAN_OBJECTIVES", "Confidence", "Marginals", "SpanChart", "decode", "marginals"]
 
 Float64 = NDArray[np.float64]
-Kind = Literal["potentials", "posteriors"]
+ChartKind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")
 ROUNDING = 0.001
 """By how much posteriors in float16 or float32 may leave the range from 0 to 1."""
@@ -108,7 +108,7 @@ class SpanChart:
         temperature: float = 1.0,
         allowed: ArrayLike | None = None,
         required: Required = (),
-        kind: Kind = "potentials",
+        kind: ChartKind = "potentials",
     ) -> None:
         self.scores = as_array(scores)
         self.n, size = len(self.scores), self.scores.shape[2]
@@ -441,7 +441,7 @@ def decode(
     scores: Any,
     objective: str | None = None,
     *,
-    kind: Kind = "potentials",
+    kind: ChartKind = "potentials",
     labels: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,

@@ -17,7 +17,7 @@ __all__ = ["JOIN", "best_trees", "labelled_spans", "make_tree", "spans_below"]
 JOIN = "::"
 """Between the labels of nodes that have one span, the highest first: ``S::VP``."""
 
-Spans = dict[tuple[int, int], str]
+SpanLabels = dict[tuple[int, int], str]
 
 
 def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: Sequence[str] | None, top: str) -> Tree:
@@ -48,13 +48,13 @@ def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: 
     raise UsageError("a tree needs at least one word")
 
 
-def labelled_spans(tree: Tree, *, tags: bool) -> Spans:
+def labelled_spans(tree: Tree, *, tags: bool) -> SpanLabels:
     """The constituents of a tree, several nodes over one span joined; with ``tags`` the node right above a word is its tag.
 
     >>> labelled_spans(Tree.parse("(S (P I) (VP (VP (V saw) (NP (P her)))))"), tags=True)
     {(0, 3): 'S', (1, 3): 'VP::VP', (2, 3): 'NP'}
     """
-    found: Spans = {}
+    found: SpanLabels = {}
     for node, start, end in tree.nodes_with_spans():
         if end > start and not (tags and node.is_preterminal):
             found[start, end] = f"{found[start, end]}{JOIN}{node.label}" if (start, end) in found else node.label
@@ -82,7 +82,7 @@ class _RankedWays(NamedTuple):
     below: NDArray[np.int64]
 
 
-class _Splits(NamedTuple):
+class _BestSplits(NamedTuple):
     """The best ways to split a span: value, where, and which way to make the left and the right part."""
 
     value: NDArray[np.float64]
@@ -100,14 +100,14 @@ def best_trees(given: Potentials, k: int) -> list[tuple[float, dict[tuple[int, i
     i, j = np.meshgrid(np.arange(k), np.arange(k), indexing="ij")
     near = (i + 1) * (j + 1) <= k
     i, j = i[near], j[near]
-    splits: dict[tuple[int, int], _Splits] = {}
+    splits: dict[tuple[int, int], _BestSplits] = {}
     left: dict[tuple[int, int], _RankedWays] = {}
     right: dict[tuple[int, int], _RankedWays] = {}
     one = np.zeros(1, np.int64)
     for d in range(1, n + 1):
         for s in range(n - d + 1):
             t = s + d
-            inner = _Splits(np.zeros(1), one, one, one) if d == 1 else _best_splits(s, t, left, right, i, j, k)
+            inner = _BestSplits(np.zeros(1), one, one, one) if d == 1 else _best_splits(s, t, left, right, i, j, k)
             splits[s, t] = inner
             own = given.label[s, t - 1]
             left[s, t] = _rank(inner.value, own, bool(given.group_left[s, t - 1]), given.left[s, t - 1] > -np.inf, k)
@@ -124,7 +124,7 @@ def _best_splits(
     i: NDArray[np.int64],
     j: NDArray[np.int64],
     k: int,
-) -> _Splits:
+) -> _BestSplits:
     pieces: list[tuple[NDArray[Any], ...]] = []
     for r in range(s + 1, t):
         a, b = left[s, r].value, right[r, t].value
@@ -132,7 +132,7 @@ def _best_splits(
         pieces.append((a[i[fit]] + b[j[fit]], np.full(int(fit.sum()), r), i[fit], j[fit]))
     values, at, of_left, of_right = (np.concatenate(column) for column in zip(*pieces, strict=True))
     value, order = _top(values, k)
-    return _Splits(value, at[order], of_left[order], of_right[order])
+    return _BestSplits(value, at[order], of_left[order], of_right[order])
 
 
 def _rank(inner: NDArray[np.float64], own: NDArray[np.float64], group: bool, possible: bool, k: int) -> _RankedWays:
@@ -157,7 +157,7 @@ def _top(values: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDAr
 def _read_tree(
     n: int,
     rank: int,
-    splits: Mapping[tuple[int, int], _Splits],
+    splits: Mapping[tuple[int, int], _BestSplits],
     left: Mapping[tuple[int, int], _RankedWays],
     right: Mapping[tuple[int, int], _RankedWays],
 ) -> dict[tuple[int, int], int]:

@@ -23,7 +23,7 @@ _SIZE = re.compile(r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*) width="(\d+)
 _LONGEST_HEADING = 160
 
 
-class _Block(NamedTuple):
+class _Drawing(NamedTuple):
     """Elements, and their right and bottom edge."""
 
     elements: list[str]
@@ -54,7 +54,7 @@ def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "au
     return PictureFrame(clean(title, 400), theme=theme, font=_FONT).around(elements, right + _SVG_MARGIN, bottom + _SVG_MARGIN)
 
 
-def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Block:
+def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Drawing:
     heading = clean(f"{diff.place}: {diff.summary}", _LONGEST_HEADING)
     elements = [_text(heading, top + _FONT, bold=True)]
     right, bottom = _SVG_MARGIN + ems(heading) * _FONT * 108 // 10_000, top + _SVG_LINE
@@ -65,7 +65,7 @@ def _sentence(diff: TreeDiff, number: int, top: int, fold: bool) -> _Block:
         block = _nested(picture, bottom + _SVG_LINE)
         elements += block.elements
         right, bottom = max(right, block.right), block.bottom
-    return _Block(elements, right, bottom)
+    return _Drawing(elements, right, bottom)
 
 
 def _text(text: str, baseline: int, *, bold: bool) -> str:
@@ -73,13 +73,13 @@ def _text(text: str, baseline: int, *, bold: bool) -> str:
     return f'<text x="{_SVG_MARGIN}" y="{baseline}" text-anchor="start"{weight}>{escape_xml(text)}</text>'
 
 
-def _nested(picture: str, top: int) -> _Block:
+def _nested(picture: str, top: int) -> _Drawing:
     """A picture inside another, at its own size."""
     found = _SIZE.match(picture)
     assert found is not None, "a picture begins with its size"
     width, height = int(found[2]), int(found[3])
     inside = f'<svg x="{_SVG_MARGIN}" y="{top}"' + picture[len('<svg xmlns="http://www.w3.org/2000/svg"') :]
-    return _Block([inside.rstrip("\n")], _SVG_MARGIN + width, top + height)
+    return _Drawing([inside.rstrip("\n")], _SVG_MARGIN + width, top + height)
 
 
 _GAP, _LEVEL, _LINE, _MARGIN = 14, 40, 26, 16
@@ -145,7 +145,7 @@ def _put(axes: Any, x: float, y: float, text: str, **style: Any) -> None:
     axes.text(x, y, text, va="center_baseline", fontsize=_FONT * 72 / _DPI, parse_math=False, **style)
 
 
-class _Line:
+class _TextLine:
     """A line of text."""
 
     def __init__(self, parts: Sequence[tuple[str, str]], *, bold: bool = False) -> None:
@@ -163,13 +163,13 @@ class _Line:
         return ems(text) * _FONT * (120 if self.bold else 105) // 10_000 + _FONT
 
 
-def _heading(diff: TreeDiff) -> _Line:
-    return _Line([(clean(f"{diff.place}: {diff.summary}", 160), _INK)], bold=True)
+def _heading(diff: TreeDiff) -> _TextLine:
+    return _TextLine([(clean(f"{diff.place}: {diff.summary}", 160), _INK)], bold=True)
 
 
-def _legend(diffs: Sequence[TreeDiff]) -> _Line:
+def _legend(diffs: Sequence[TreeDiff]) -> _TextLine:
     used = {mark for diff in diffs for _, _, marks in diff.sides for mark in marks.values()}
-    return _Line([(f"{mark.symbol} {mark.name}", mark.colour) for mark in MARKS.values() if mark.name in used])
+    return _TextLine([(f"{mark.symbol} {mark.name}", mark.colour) for mark in MARKS.values() if mark.name in used])
 
 
 class _TreeBlock:

@@ -24,7 +24,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
 """The dashes of lines, in turn."""
 
-Kind = Literal["lines", "points", "columns"]
+FigureKind = Literal["lines", "points", "columns"]
 
 
 class Series(NamedTuple):
@@ -46,7 +46,7 @@ class Figure:
     """
 
     name: str
-    kind: Kind
+    kind: FigureKind
     title: str
     names: Sequence[str]
     series: Sequence[Series]

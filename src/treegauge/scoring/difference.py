@@ -110,7 +110,7 @@ class _State:
     quote_labels: tuple[str, ...]
 
 
-Change = tuple[str, str, str, Callable[[_State], _State]]
+_SettingChange = tuple[str, str, str, Callable[[_State], _State]]
 """An option, its values, and how it is changed."""
 
 
@@ -140,7 +140,7 @@ def explain_difference(
     return ScoreDifference(name, before, after, tuple(steps), tuple(dict.fromkeys(remarks)))
 
 
-def _walk(start: _State, changes: list[Change], name: str) -> tuple[list[OptionChange], float, float]:
+def _walk(start: _State, changes: list[_SettingChange], name: str) -> tuple[list[OptionChange], float, float]:
     """The steps, and the rate at the beginning and at the end."""
     origin = previous = _rate(start, name)
     steps: list[OptionChange] = []
@@ -196,7 +196,7 @@ def _trees(given: str | None, side: str, digest: str, inputs: Inputs | None, rem
     return None
 
 
-def _changes(first: Signature, second: Signature, start: _State, end: _State) -> Iterator[Change]:
+def _changes(first: Signature, second: Signature, start: _State, end: _State) -> Iterator[_SettingChange]:
     """Every option that differs, in the order in which they are changed."""
     for side in ("gold", "test"):
         old, new = getattr(first, side), getattr(second, side)
@@ -219,7 +219,7 @@ def _setter(**values: Any) -> Callable[[_State], _State]:
     return lambda state: replace(state, **values)
 
 
-def _preset_changes(old: Preset, new: Preset) -> Iterator[Change]:
+def _preset_changes(old: Preset, new: Preset) -> Iterator[_SettingChange]:
     settings = [item.name for item in fields(Preset) if item.name not in ("name", "ignored", "parameters")]
     for name in settings:
         before, after = getattr(old, name), getattr(new, name)
@@ -232,7 +232,7 @@ def _preset_changes(old: Preset, new: Preset) -> Iterator[Change]:
             yield name, _text(before), _text(after), _preset_setter({name: after})
 
 
-def _element_change(name: str, element: str, *, added: bool) -> Change:
+def _element_change(name: str, element: str, *, added: bool) -> _SettingChange:
     def change(state: _State) -> _State:
         now: frozenset[str] = getattr(state.preset, name)
         return replace(state, preset=replace(state.preset, **{name: now | {element} if added else now - {element}}))

@@ -52,7 +52,7 @@ def count_plainly(gold: str, test: str, request: Request, reading: ReadOptions) 
         preset = request.preset_of(request.metrics[0])
         may_repair = evalb is not None and preset.parameters is not None and bool(preset.parameters.parameters.quote_labels)
         counted = PlainCounter(count, sides[0].names, sides[1].names, PresetRules(preset, evalb, may_repair=may_repair))
-        return _Run(sides, counted, replace(request, keep=False)).counts()
+        return _FilePairCounter(sides, counted, replace(request, keep=False)).counts()
     except (InputError, NotParallel, _NotPlain):
         return None
 
@@ -159,7 +159,7 @@ class _OddSentences(NamedTuple):
     test: Treebank
 
 
-class _Run:
+class _FilePairCounter:
     """Counting two files side by side."""
 
     def __init__(self, sides: tuple[_Side, _Side], counted: PlainCounter, request: Request) -> None:

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Weighted = tuple[Tree, float]
-Parts = Callable[[Tree], Iterable[Hashable]]
+PartsOfTree = Callable[[Tree], Iterable[Hashable]]
 Bracketing = frozenset[tuple[int, int]]
 
 
@@ -212,7 +212,7 @@ def nary_bracketings(n: int) -> list[Bracketing]:
     return of(0, n)
 
 
-def expected_matches(parses: Sequence[Weighted], tree: Tree, parts: Parts) -> float:
+def expected_matches(parses: Sequence[Weighted], tree: Tree, parts: PartsOfTree) -> float:
     """The expected number of parts that a tree shares with the right parse."""
     own = set(parts(tree))
     total = math.fsum(p for _, p in parses)

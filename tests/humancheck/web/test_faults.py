@@ -21,7 +21,7 @@ from processes import running_process
 from treegauge.errors import UsageError
 from treegauge.humancheck.judgements import TAGS, JudgementLog, Person
 from treegauge.humancheck.questions import Check, CheckPlan
-from treegauge.humancheck.session import Progress, Session, people_named, share_of
+from treegauge.humancheck.session import AnnotatorProgress, Session, people_named, share_of
 from treegauge.humancheck.store import Store
 from treegauge.humancheck.web import server
 from treegauge.humancheck.web.server import Address, open_in_browser, serve_in_thread
@@ -199,7 +199,7 @@ def test_plain_text_is_warned_about(tmp_path: Path) -> None:
 
 
 def test_unsure_is_not_judged() -> None:
-    assert str(Progress(40, 20, 11, 9, 2, 42, 0.0)) == "31 of 42 judged, 9 unsure, 2 skipped, 2 left"
+    assert str(AnnotatorProgress(40, 20, 11, 9, 2, 42, 0.0)) == "31 of 42 judged, 9 unsure, 2 skipped, 2 left"
 
 
 def test_what_is_skipped_has_one_name_on_every_page(people: dict[str, PageClient]) -> None:

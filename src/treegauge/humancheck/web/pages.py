@@ -35,7 +35,7 @@ from treegauge.humancheck.results import (
     states_of,
     tags_table,
 )
-from treegauge.humancheck.session import Progress, Session
+from treegauge.humancheck.session import AnnotatorProgress, Session
 from treegauge.humancheck.web.markdown import render_markdown
 from treegauge.humancheck.web.pictures import (
     Picture,
@@ -487,7 +487,7 @@ class Pages:
 _PROGRESS_COLUMNS = ("annotator", "judged", "left", "accepted", "rejected", "unsure", "skipped")
 
 
-def _progress_row(person: Person, progress: Progress) -> tuple[str | int, ...]:
+def _progress_row(person: Person, progress: AnnotatorProgress) -> tuple[str | int, ...]:
     return (person.name, progress.judged, progress.left, progress.accepted, progress.rejected, progress.unsure, progress.skipped)
 
 

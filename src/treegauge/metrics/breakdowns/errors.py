@@ -36,12 +36,12 @@ from treegauge.trees.treebank import Int64
 __all__ = [
     "KINDS",
     "MOST_WRONG",
-    "Change",
     "Move",
     "Repair",
     "Run",
     "SentenceRepairs",
     "Shift",
+    "SpanChange",
     "best_move",
     "by_error",
     "explain",
@@ -202,7 +202,7 @@ def _edge(node: Node, side: int) -> int:
     return node.end if side == _RIGHT else node.start
 
 
-Change = tuple[Span | None, Span | None]
+SpanChange = tuple[Span | None, Span | None]
 """A bracket before and after a repair; None: there is none."""
 
 
@@ -221,7 +221,7 @@ class Repair(NamedTuple):
     end: int
     missed: tuple[int, ...]
     spurious: tuple[int, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[SpanChange, ...]
 
 
 def repairs(forest: RepairForest, missed: MissingBrackets) -> Iterator[Repair]:
@@ -249,7 +249,7 @@ def _move(forest: RepairForest, missed: MissingBrackets, move: Move) -> Iterator
     run, source = move.run.nodes, move.run.nodes[0].parent
     start, end = run[0].start, run[-1].end
     beside = _neighbours(run)
-    changes: list[Change] = []
+    changes: list[SpanChange] = []
     gold_rows: list[int] = []
     relabelled: list[tuple[Node, Gold]] = []
     forest.move(run, move.target.parent if move.joined_row >= 0 else move.target)
@@ -275,7 +275,7 @@ def _move(forest: RepairForest, missed: MissingBrackets, move: Move) -> Iterator
 
 
 def _settle(
-    forest: RepairForest, missed: MissingBrackets, run: Run, changes: list[Change], gold_rows: list[int], test_rows: list[int]
+    forest: RepairForest, missed: MissingBrackets, run: Run, changes: list[SpanChange], gold_rows: list[int], test_rows: list[int]
 ) -> None:
     """Give a run its own phrase, or take from it one that gold does not have."""
     if run.phrase:
@@ -330,7 +330,7 @@ def _joined(forest: RepairForest, missed: MissingBrackets, siblings: list[Node],
     beside = _neighbours(run.nodes)
     gold_rows: list[int] = []
     test_rows: list[int] = []
-    changes: list[Change] = [(None, _new(forest, missed, siblings, gold.row, gold_rows))]
+    changes: list[SpanChange] = [(None, _new(forest, missed, siblings, gold.row, gold_rows))]
     kind = kind_of_move(run.nodes, _phrase(run), head.parent.parent, head, beside)
     _settle(forest, missed, run, changes, gold_rows, test_rows)
     return Repair(kind, "move", _names(run.nodes), start, end, tuple(gold_rows), tuple(test_rows), tuple(changes))

@@ -20,7 +20,7 @@ from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.printing import ROW, Totals
 from treegauge.metrics.evalb.reading import Rules
 from treegauge.metrics.evalb.scoring import Scorer, SentenceResult
-from treegauge.metrics.plain import DROPPED, FREE, Column, PlainCounter, PlainCounts, TreeSlice, counter
+from treegauge.metrics.plain import DROPPED, FREE, LabelColumn, PlainCounter, PlainCounts, TreeSlice, counter
 from treegauge.presets.prm import Parameters
 from treegauge.trees.treebank import Int64
 
@@ -88,7 +88,7 @@ class _EvalbRules:
         self._rules, self._classes = rules, classes
         self._numbers: dict[bytes, int] = {}
 
-    def column(self, label: bytes) -> Column:
+    def column(self, label: bytes) -> LabelColumn:
         counted = self._rules.counted_label(label)
         if counted is None:
             phrase = -1
@@ -96,7 +96,7 @@ class _EvalbRules:
             phrase = self._number(counted) if self._rules.parameters.labelled else 0
         bits = DROPPED if label in self._rules.deleted_tags else 0
         bits |= FREE if label in self._rules.not_in_length else 0
-        return Column(phrase, phrase, self._number(label), bits)
+        return LabelColumn(phrase, phrase, self._number(label), bits)
 
     def _number(self, label: bytes) -> int:
         return self._numbers.setdefault(self._classes.get(label, label), len(self._numbers))

@@ -19,13 +19,13 @@ from treegauge.presets.prm import cut_label
 
 __all__ = ["DELETED", "MATCHED", "NOT_REACHED", "UNMATCHED", "SentenceComparison", "Side", "compare_sentences", "count_crossing"]
 
-Span = tuple[int, int]
+StartEnd = tuple[int, int]
 
 _FEW = 2000
 """For at most this many pairs, comparing each pair is quicker than sweeping."""
 
 
-def count_crossing(gold: Collection[Span], test: Collection[Span]) -> int:
+def count_crossing(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
     """The number of test spans (a, b) with some gold span (c, d) so that c < a < d < b or a < c < b < d.
 
     A test span counts once however many gold spans it crosses, and as often as it occurs. Gold spans need not be
@@ -42,7 +42,7 @@ def count_crossing(gold: Collection[Span], test: Collection[Span]) -> int:
     return sum(ends.get(a, b) < b or -starts.get(-b, -a) > a for a, b in test)
 
 
-def _count_by_pairs(gold: Collection[Span], test: Collection[Span]) -> int:
+def _count_by_pairs(gold: Collection[StartEnd], test: Collection[StartEnd]) -> int:
     # Plain loops: this is the inside of scoring, and generators would double its cost.
     crossing = 0
     for a, b in test:
@@ -53,7 +53,7 @@ def _count_by_pairs(gold: Collection[Span], test: Collection[Span]) -> int:
     return crossing
 
 
-def _nearest_ends(spans: Iterable[Span], points: Iterable[int]) -> dict[int, int]:
+def _nearest_ends(spans: Iterable[StartEnd], points: Iterable[int]) -> dict[int, int]:
     """For each point p, the smallest end d among spans with c < p < d; points without one are absent."""
     waiting = sorted(spans, reverse=True)
     held: list[int] = []
@@ -140,7 +140,7 @@ def side_of(sentence: EvalbSentence, rules: Rules) -> Side:
     return Side(codes, labels)
 
 
-def _counted_spans(sentence: EvalbSentence, side: Side) -> Iterator[Span]:
+def _counted_spans(sentence: EvalbSentence, side: Side) -> Iterator[StartEnd]:
     spans = zip(sentence.starts, sentence.ends, strict=True)
     return (span for span, code in zip(spans, side.codes, strict=True) if code != DELETED)
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from treegauge.metrics.evalb import reading as limits
 from treegauge.metrics.evalb.reading import Rules
 
-__all__ = ["Bracket", "FastReader", "FastSentence"]
+__all__ = ["ByteBracket", "FastReader", "FastSentence"]
 
 Terminal = tuple[bytes, bytes]
 """Tag and word."""
-Bracket = tuple[int, int, bytes]
+ByteBracket = tuple[int, int, bytes]
 """Start, end, label."""
 
 _PART = re.compile(rb"([^\s()\0]*)(?:\s+(?:([^\s()\0]*)(\)[\s)]*))?|(\)[\s)]*))?")
@@ -29,7 +29,7 @@ class FastSentence(NamedTuple):
     """A well-formed line: the kept words with their tags, the brackets that count (in the order they close), the length."""
 
     terminals: list[Terminal]
-    brackets: list[Bracket]
+    brackets: list[ByteBracket]
     length: int
 
 
@@ -44,7 +44,7 @@ _Part = tuple[int, Any, int]
 """Its kind; the terminal that stays, or the label if it counts, or ``None``; how many brackets close after it."""
 
 
-class _Parts(dict[bytes, _Part]):
+class _TextParts(dict[bytes, _Part]):
     """Parts analysed so far; a new one is analysed when it is first asked for."""
 
     def __init__(self, analyse: Callable[[bytes], _Part]) -> None:
@@ -70,7 +70,7 @@ class FastReader:
     def __init__(self, rules: Rules, label_classes: dict[bytes, bytes]) -> None:
         self._rules = rules
         self._classes = label_classes
-        self._parts = _Parts(self._analyse)
+        self._parts = _TextParts(self._analyse)
         self._terminals: dict[Terminal, Terminal] = {}
 
     def read(self, line: bytes) -> FastSentence | None:
@@ -90,7 +90,7 @@ class FastReader:
     def _assemble(self, parts: list[bytes]) -> FastSentence | None:
         """Put the parts together; IndexError where a bracket closes that was not open."""
         terminals: list[Terminal] = []
-        brackets: list[Bracket] = []
+        brackets: list[ByteBracket] = []
         stack: list[tuple[int, bytes | None]] = []
         words = length = 0
         # The order of the branches is that of their frequency.

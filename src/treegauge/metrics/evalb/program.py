@@ -193,7 +193,7 @@ def evalb(argv: Sequence[bytes | str], stdout: BinaryIO | None = None, stderr: B
         if test is None:
             return _cannot_open(b"test", run.test, err)
         with test:
-            return _Run(run.parameters, out, err).score(gold, test)
+            return _ProgramRun(run.parameters, out, err).score(gold, test)
 
 
 def _cannot_open(kind: bytes, name: bytes | None, stderr: BinaryIO) -> int:
@@ -209,7 +209,7 @@ def _size(file: BinaryIO) -> int:
         return 0
 
 
-class _Run:
+class _ProgramRun:
     """One run: where it prints to, and how many errors it has seen."""
 
     def __init__(self, parameters: Parameters, stdout: BinaryIO, stderr: BinaryIO) -> None:

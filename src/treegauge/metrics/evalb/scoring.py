@@ -27,7 +27,7 @@ from treegauge.metrics.evalb.counting import (
     count_crossing,
     side_of,
 )
-from treegauge.metrics.evalb.fast import Bracket, FastReader, FastSentence
+from treegauge.metrics.evalb.fast import ByteBracket, FastReader, FastSentence
 from treegauge.metrics.evalb.reading import UNCLOSED, EvalbSentence, Log, Quote, Rules, read_sentence
 from treegauge.presets.prm import Parameters
 
@@ -373,7 +373,7 @@ def _score_fast(number: int, gold: FastSentence, test: FastSentence, rules: Rule
     return SentenceResult(number, gold.length, VALID, matched, len(gold.brackets), len(test.brackets), crossing, words, tags)
 
 
-def _match_fast(gold: list[Bracket], test: list[Bracket]) -> tuple[int, int]:
+def _match_fast(gold: list[ByteBracket], test: list[ByteBracket]) -> tuple[int, int]:
     """The number of matched and of crossing brackets of two trees.
 
     Brackets of one tree do not cross, so a test bracket on the span of a gold bracket crosses nothing.

@@ -33,7 +33,7 @@ Key = tuple[int, int]
 _TOP: Key = (-1, 0)
 
 
-class _Edge(NamedTuple):
+class _ForestEdge(NamedTuple):
     """A forest edge (-1: none, at the top and over words), the nodes below, and the logarithm of its own weight."""
 
     edge: int
@@ -44,7 +44,7 @@ class _Edge(NamedTuple):
 class _Node:
     """The derivations of a node found so far, best first, and the candidates for the next."""
 
-    def __init__(self, edges: list[_Edge], values: list[float]) -> None:
+    def __init__(self, edges: list[_ForestEdge], values: list[float]) -> None:
         self.edges = edges
         self.found: list[tuple[float, int, tuple[int, ...]]] = []
         self.candidates = [
@@ -80,26 +80,26 @@ class _Search:
     def _best(self, key: Key) -> float:
         return float(self.value[int(self.found.place[key[0]]) + key[1]])
 
-    def _root_edges(self) -> list[_Edge]:
-        level, made = self.level, list[_Edge]()
+    def _root_edges(self) -> list[_ForestEdge]:
+        level, made = self.level, list[_ForestEdge]()
         for v in self.forest.roots():
             first = int(level.first[self.packed.symbol[v]])
             for i in range(int(level.sizes[self.packed.symbol[v]])):
                 if level.root[first + i] > 0 and self._best((v, i)) > -math.inf:
-                    made.append(_Edge(-1, ((v, i),), math.log(float(level.root[first + i]))))
+                    made.append(_ForestEdge(-1, ((v, i),), math.log(float(level.root[first + i]))))
         return made
 
-    def _edges(self, v: int, i: int) -> list[_Edge]:
+    def _edges(self, v: int, i: int) -> list[_ForestEdge]:
         packed, place = self.packed, self.found.place
         if self.is_tag[packed.symbol[v]]:
-            return [_Edge(-1, (), self._best((v, i)))]
-        made: list[_Edge] = []
+            return [_ForestEdge(-1, (), self._best((v, i)))]
+        made: list[_ForestEdge] = []
         for d in range(int(packed.first[v]), int(packed.first[v + 1])):
             if not self.found.alive[d]:
                 continue
             left, right = int(packed.left[d]), int(packed.right[d])
             if packed.kind[d] == SAME:
-                made.append(_Edge(d, ((left, i),), 0.0))
+                made.append(_ForestEdge(d, ((left, i),), 0.0))
                 continue
             binary = packed.kind[d] == BINARY
             rows, rule = self.level.binary if binary else self.level.unary, int(packed.rule[d])
@@ -111,7 +111,7 @@ class _Search:
                 total = total + self.value[int(place[right]) + rows.right[own]]
             for q in np.flatnonzero(total > -math.inf).tolist():
                 children = (left, int(rows.left[own][q])), *(((right, int(rows.right[own][q])),) if binary else ())
-                made.append(_Edge(d, children, float(weight[q])))
+                made.append(_ForestEdge(d, children, float(weight[q])))
         return [edge for edge in made if all(self._best(child) > -math.inf for child in edge.children)]
 
     def ensure(self, key: Key, rank: int) -> bool:

@@ -18,7 +18,7 @@ __all__ = ["Item", "Placement", "crossing_items", "has_crossings", "kind_of", "p
 _LONGEST_ROOF = 30
 _WORDS_OF_LONG_ROOF = 3
 
-Kind = Literal["phrase", "tag", "word", "empty", "folded", "roof"]
+ItemKind = Literal["phrase", "tag", "word", "empty", "folded", "roof"]
 
 
 class Item(NamedTuple):
@@ -29,7 +29,7 @@ class Item(NamedTuple):
     an ``empty`` node has no children.
     """
 
-    kind: Kind
+    kind: ItemKind
     number: int
     text: str
     parent: int
@@ -42,7 +42,7 @@ class Item(NamedTuple):
         return self.kind not in ("word", "roof")
 
 
-def kind_of(node: Tree, is_folded: bool) -> Kind:
+def kind_of(node: Tree, is_folded: bool) -> ItemKind:
     """The way in which a node is drawn."""
     if not node.children:
         return "empty"
