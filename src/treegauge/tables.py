@@ -30,6 +30,7 @@ from treegauge.errors import UnknownName
 __all__ = [
     "LONG",
     "TABLE_FORMATS",
+    "Average",
     "Cell",
     "Table",
     "cell_text",
@@ -49,6 +50,14 @@ _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
 Cell = str | int | float | None
 """The value of a table cell: text, a count, a rate (nan: undefined) or nothing."""
+
+
+class Average(float):
+    """A mean of counts: shown as it is, also in a column of percentages.
+
+    >>> cell_text(Average(0.8), percent=True), cell_text(0.8, percent=True)
+    ('0.80', '80.00')
+    """
 
 
 @dataclass(frozen=True)
@@ -211,7 +220,7 @@ def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
     if isinstance(cell, float):
-        return f"{100 * cell:.{digits}f}" if percent else f"{cell:.{digits}f}"
+        return f"{100 * cell:.{digits}f}" if percent and not isinstance(cell, Average) else f"{cell:.{digits}f}"
     return str(cell)
 
 

@@ -45,6 +45,15 @@ LINES = {
     ("consensus", "output"): ("consensus gold.mrg test.mrg -o OUT", "test.mrg"),
     ("reproduce", "output"): ("reproduce abney-tables report/abney-tables.json -o report", "report/abney-tables.json"),
 }
+OTHER_INPUTS = {
+    "report's store": ("report gold.mrg test.mrg --store s.sqlite -o OUT", "s.sqlite"),
+    "compare's store": ("compare gold.mrg test.mrg other.mrg --store s.sqlite --figure OUT", "s.sqlite"),
+    "report's grammar": ("report gold.mrg test.mrg --grammar words.txt -o OUT", "words.txt"),
+    "a preset": ("score gold.mrg test.mrg -p words.txt -o OUT", "words.txt"),
+    "a preset with another": ("diff gold.mrg test.mrg -p default+words.txt -o OUT", "words.txt"),
+    "guidelines": ("check gold.mrg test.mrg --store s.sqlite --guidelines words.txt --patch OUT", "words.txt"),
+    "a part": ("score gold.mrg test.mrg --shard 1/2 --part OUT", "test.mrg"),
+}
 OUTPUTS = {"output", "save", "svg", "store", "export", "corrected", "patch", "figure", "figures", "blame_file", "checkpoint"}
 ONLY_READ = {("compare", "store"), ("report", "store"), ("train", "export"), ("reproduce", "store")}
 """Options that name no file that is written."""
@@ -74,6 +83,24 @@ def test_every_option_that_names_an_output_is_tried() -> None:
 # An export has a suffix of its own, so it cannot have the name of its input.
 TRIED = [(*option, link) for option in sorted(set(LINES) & DEFINED) for link in ("same", "symbolic", "hard")]
 TRIED.remove(("check", "export", "same"))
+
+
+@pytest.mark.parametrize("line", OTHER_INPUTS)
+def test_stores_presets_and_grammars_are_inputs_too(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("gold.mrg", "test.mrg", "other.mrg"):
+        io.write(own_treebank("dev")[:3], file)
+    Path("words.txt").write_text("rain fell\n")
+    Store("s.sqlite").close()
+    text, name = OTHER_INPUTS[line]
+    before = Path(name).read_bytes()
+    with pytest.raises(SystemExit) as stop:
+        main(shlex.split(text.replace("OUT", name)))
+    assert stop.value.code == 2
+    assert "is an input of this command and would be overwritten" in capfd.readouterr().err
+    assert Path(name).read_bytes() == before
 
 
 @pytest.mark.parametrize("tried", TRIED, ids=" ".join)

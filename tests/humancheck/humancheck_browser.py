@@ -58,7 +58,8 @@ class BrowserPerson:
               const element = document.querySelector(selector);
               const { left, right, top, bottom } = element.getBoundingClientRect();
               const found = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-              return Boolean(found) && (element.contains(found) || found.contains(element));
+              const box = element.closest(".tree, .sentence, .beside ol") || element;
+              return Boolean(found) && (element.contains(found) || (box.contains(found) && found.contains(element)));
             }""",
             selector,
         )

@@ -13,6 +13,7 @@ import pytest
 from report_helpers import GOLD, SYSTEMS
 
 import treegauge
+from treegauge.cli import main
 from treegauge.errors import UnknownName
 from treegauge.reports.charts import figure_svg
 from treegauge.reports.figures import COLOURS, Figure, Series, fragment_figures
@@ -95,3 +96,22 @@ def test_a_report_without_plot_keeps_its_charts() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) >= 5
+
+
+@pytest.mark.parametrize("name", ["rates.svg", "rates.PDF", "rates.png", "rates.xyz", "rates"])
+def test_compare_draws_a_figure_or_says_which_names_it_can_have(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("gold.mrg", "A.mrg", "B.mrg"):
+        Path(file).write_text("(S (NP (N a)) (VP (V b)))\n")
+    with pytest.raises(SystemExit) as stop:
+        main(["compare", "gold.mrg", "A.mrg", "B.mrg", "--rounds", "10", "--figure", name])
+    if Path(name).suffix in (".xyz", ""):
+        assert stop.value.code == 2
+        assert "name the file .svg, .pdf or .png" in capsys.readouterr().err
+        assert not Path(name).exists()
+    else:
+        assert stop.value.code == 0
+        start = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}[Path(name).suffix.lower()]
+        assert Path(name).read_bytes().startswith(start)

@@ -335,12 +335,50 @@ def test_one_sign_convention_and_a_first_paragraph_in_words() -> None:
         assert summary.replace("'", "&#39;") in html
 
 
+RIGHT = "(S (NP (D the) (N man)) (VP (V saw) (NP (N her))))"
+WRONG = "(S (NP (D the)) (X (N man) (V saw)) (NP (N her)))"
+CROSSING = "parseval average crossing"
+FIRST_PARAGRAPHS = {
+    (
+        "right",
+        "wrong",
+    ): f"right is ahead of wrong by 1.00 in {CROSSING}, where less is better (wrong 1.00, right 0.00;",
+    (
+        "wrong",
+        "right",
+    ): f"right is ahead of wrong by 1.00 in {CROSSING}, where less is better (right 0.00, wrong 1.00;",
+    ("right", "also"): f"right and also have the same {CROSSING} (0.00).",
+    ("wrong",): f"wrong reaches {CROSSING} 1.00 on 1 sentence.",
+    (
+        "wrong",
+        "right",
+        "also",
+        "again",
+    ): f"By {CROSSING} (less is better), the systems are, from the best to the worst: "
+    "right, also and again (0.00 each), wrong (1.00). 20 rounds are too few",
+    ("right", "also", "again", "and"): f"All 4 systems have the same {CROSSING} (0.00).",
+}
+
+
+@pytest.mark.parametrize("systems", FIRST_PARAGRAPHS, ids=" ".join)
+def test_the_first_paragraph_is_true_to_its_numbers(systems: tuple[str, ...]) -> None:
+    """Also for a rate of which less is better and that is not a share, for ties, for one system and for many."""
+    trees = {system: WRONG if system == "wrong" else RIGHT for system in systems}
+    report = treegauge.report(RIGHT, trees, CompareOptions(rounds=20, metrics=("parseval",), rates=("average_crossing",)))
+    summary = summary_text(report)
+    assert summary.startswith(FIRST_PARAGRAPHS[systems])
+    html = report.html()
+    assert summary.replace("'", "&#39;") in html
+    assert html.count("F1 [") == 0, "no rate is called F1 that is not"
+
+
 def test_the_command_line_is_named_without_folders(files: list[str], tmp_path: Path) -> None:
     target, figures = tmp_path / "out.html", tmp_path / "figures"
-    done = run(*files, "-o", str(target), "--rounds", "20", "--figures", str(figures))
+    gold, first, second = files
+    done = run(gold, first, f"B={second}", f"--output={target}", "--title", "A/B", "--rounds", "20", "--figures", str(figures))
     assert done.returncode == 0, done.stderr
     text = target.read_text("utf-8")
-    assert "treegauge report gold.mrg sys.a.mrg sys.b.mrg -o out.html" in text
+    assert "treegauge report gold.mrg sys.a.mrg B=sys.b.mrg --output=out.html --title A/B --rounds 20" in text
     assert str(tmp_path) not in text
     names = {path.name for path in figures.iterdir()}
     assert {"rates.svg", "rates.pdf", "rates.csv", "f1_by_size.pdf", "labels.svg", "errors.csv"} <= names

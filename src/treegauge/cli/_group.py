@@ -8,6 +8,10 @@ explains every option.
 from __future__ import annotations
 
 import importlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
 
 import click
 
@@ -43,10 +47,26 @@ _GROUPS: dict[str, frozenset[str]] = {
 """Names of parameters by group; every other option says what to do."""
 
 _ALL = "treegauge.every-option"
+_WRITTEN = ("output", "save", "figure", "svg", "export", "corrected", "patch", "part", "checkpoint", "blame_file")
+_READ = (
+    *("gold", "tests", "test", "first", "second", "file", "files", "treebank", "trees", "brackets", "charts", "parts"),
+    *("preset", "store", "guidelines", "import_", "certificate", "key", "grammar", "model", "start", "tune", "calibration"),
+    *("baseline", "candidates", "marginals"),
+)
+"""Names of parameters that name files: those that a command writes, and those that it reads."""
 
 
 class Command(click.Command):
-    """A command whose options are shown in groups."""
+    """A command whose options are shown in groups, and which never writes over a file that it reads."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        written = [ctx.params[name] for name in _WRITTEN if ctx.params.get(name)]
+        if any(os.path.exists(path) for path in written if isinstance(path, str | Path)):
+            from treegauge.io.writing import spare_inputs
+
+            for path in written:
+                spare_inputs(path, *_files_read(ctx.params))
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         everything = bool(ctx.meta.get(_ALL))
@@ -73,6 +93,15 @@ class Command(click.Command):
     @staticmethod
     def _path(ctx: click.Context) -> str:
         return ctx.command_path.removeprefix("treegauge ")
+
+
+def _files_read(given: Mapping[str, Any]) -> Iterator[str]:
+    """The possible names of files among the parameters that a command reads; a system can be NAME=FILE, a preset NAME+FILE."""
+    for name in _READ:
+        value: object = given.get(name)
+        for one in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
+            text = str(one) if isinstance(one, str | Path) else ""
+            yield from (text, text.partition("=")[2], *text.split("+"))
 
 
 def full_help(command: click.Command, path: str) -> str:

@@ -123,6 +123,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         on_error=options.on_error,
         pair="text",
     )
+    if chosen["figure"]:
+        from treegauge.reports.plots import figure_format
+
+        figure_format(chosen["figure"])
     spare_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:

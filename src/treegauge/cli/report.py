@@ -116,9 +116,15 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
 
 def _command_line() -> str:
-    """The command line of this run, with the names of files but not their folders."""
-    words = [Path(word).name if os.sep in word and not word.startswith("-") else word for word in sys.argv[1:]]
-    return shlex.join(["treegauge", *words])
+    """The command line of this run, with the names of files but not their folders, nor the account in the address of a store."""
+    return shlex.join(["treegauge", *map(_without_folder, sys.argv[1:])])
+
+
+def _without_folder(word: str) -> str:
+    """A word of a command line without the folder in it; NAME=FILE and --option=FILE keep what stands before the file."""
+    before, sign, path = word.partition("=") if "=" in word.partition(os.sep)[0] else ("", "", word)
+    folder, name = os.path.split(path)
+    return f"{before}{sign}{name}" if name and ("://" in folder or os.path.isdir(folder)) else word
 
 
 def _write_figures(report: Report, folder: Path, inputs: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,151 +24,18 @@ from treegauge.reports.charts import figure_svg, marker, series_class
 from treegauge.reports.examples import counted_words
 from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explanation, explain_table
 from treegauge.reports.figures import Figure
-from treegauge.reports.report_contents import errors_table, labels_table, report_figures
+from treegauge.reports.findings import MOST_PAIRS, headline, headline_difference, headline_name, p_text, rate_number, summary_text
+from treegauge.reports.report_contents import report_figures
 from treegauge.reports.reporting import Report
 from treegauge.reports.tree_diff import CODES, NAMES
-from treegauge.significance.comparison import Difference, PairOfSystems
-from treegauge.tables import Cell, Table, number_of, terminal_width
+from treegauge.significance.comparison import PairOfSystems
+from treegauge.tables import Table, terminal_width
 from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
 from treegauge.trees.drawing.marks import ems
 from treegauge.trees.drawing.svg import Metrics
 
-__all__ = ["HEADLINE", "headline_difference", "headline_name", "p_text", "report_page", "summary_text"]
-
-HEADLINE = ("parseval", "f1")
-_MOST_PAIRS = 3
-
-
-def headline_difference(pair: PairOfSystems) -> Difference:
-    """The difference of two systems that is named first: F1, or the first rate there is."""
-    names = [difference.name for difference in pair.differences]
-    return pair.of(HEADLINE if HEADLINE in names else names[0])
-
-
-def headline_name(name: tuple[str, str]) -> str:
-    """A rate in words.
-
-    >>> headline_name(("parseval", "f1")), headline_name(("leaf-ancestor", "leaf_ancestor"))
-    ('F1', 'leaf-ancestor leaf ancestor')
-    """
-    return "F1" if name == HEADLINE else f"{name[0]} {name[1].replace('_', ' ')}"
-
-
-def p_text(p: float) -> str:
-    """A probability as papers print it.
-
-    >>> p_text(0.00001), p_text(0.0213)
-    ('p < .0001', 'p = .0213')
-    """
-    return "p < .0001" if p < 0.0001 else "p = " + f"{p:.4f}".removeprefix("0")
-
-
-def summary_text(report: Report) -> str:
-    """The findings in a few sentences."""
-    sentences = report.comparison.overall.sentences
-    if len(report.systems) == 1:
-        return _one_system(report, report.systems[0], sentences)
-    pairs = report.comparison.overall.pairs
-    texts = [_pair(report, pair) for pair in pairs[:_MOST_PAIRS]]
-    if len(pairs) > _MOST_PAIRS:
-        return f"{_ranking(report)} {_surely_different(pairs)}"
-    return " ".join(texts)
-
-
-def _surely_different(pairs: Sequence[PairOfSystems]) -> str:
-    """The number of pairs, of many, that differ by more than chance."""
-    found = [pair for pair in pairs if headline_difference(pair).winner]
-    if not found:
-        return f"None of the {len(pairs)} differences between two of them is shown to be more than chance."
-    which = "one is" if len(found) == 1 else f"{len(found)} are"
-    return f"Of the {len(pairs)} differences between two of them, {which} unlikely to be due to chance (after Holm's correction)."
-
-
-def _one_system(report: Report, system: str, sentences: int) -> str:
-    group = report.comparison.overall
-    name = HEADLINE if HEADLINE in group.names else group.names[0]
-    rate = group.rates[system][name]
-    if math.isnan(rate.value):
-        return f"{system} was scored on {sentences:,} sentences, none of which has a bracket that counts."
-    level = f"{100 * report.comparison.level:g}%"
-    return (
-        f"{system} reaches {headline_name(name)} {100 * rate.value:.2f} on {sentences:,} sentences "
-        f"({level} interval {100 * rate.interval.low:.2f} to {100 * rate.interval.high:.2f}).{_worst_kind(report, system)}"
-    )
-
-
-def _worst_kind(report: Report, system: str) -> str:
-    table = errors_table(report)
-    wrong = _wrong_by_kind(table, system, several=False)
-    if not wrong:
-        return ""
-    kind = max(wrong, key=lambda name: wrong[name])
-    total = sum(wrong.values())
-    return f" Most of its {total:,} wrong brackets come from {kind} ({wrong[kind]:,})." if total else ""
-
-
-def _ranking(report: Report) -> str:
-    group = report.comparison.overall
-    name = HEADLINE if HEADLINE in group.names else group.names[0]
-    ranked = sorted(report.systems, key=lambda system: -group.rates[system][name].value)
-    listed = ", ".join(f"{system} ({100 * group.rates[system][name].value:.2f})" for system in ranked)
-    return f"By {headline_name(name)}, the systems are, from the best to the worst: {listed}."
-
-
-def _pair(report: Report, pair: PairOfSystems) -> str:
-    difference = headline_difference(pair)
-    rates = report.comparison.overall.rates
-    a, b = (100 * rates[system][difference.name].value for system in (pair.a, pair.b))
-    what, level = headline_name(difference.name), f"{100 * report.comparison.level:g}%"
-    low, high = 100 * difference.interval.low, 100 * difference.interval.high
-    better, worse = (pair.b, pair.a) if difference.value >= 0 else (pair.a, pair.b)
-    chance = p_text(difference.p_holm)
-    if difference.value == 0:
-        return f"{pair.a} and {pair.b} have the same {what} ({a:.2f})."
-    interval = f"{level} interval of the difference, {pair.b} minus {pair.a}: {low:.2f} to {high:.2f}"
-    size = f"by {abs(b - a):.2f} points of {what} ({pair.b} {b:.2f}, {pair.a} {a:.2f}; {interval})"
-    if difference.winner:
-        text = f"{better} is better than {worse} {size}; this is unlikely to be due to chance ({chance}, randomisation test)."
-    else:
-        text = f"{better} is ahead of {worse} {size}, but that may be due to chance ({chance}, randomisation test)."
-    return text.replace(" -", " −") + _where(report, pair, better, worse)
-
-
-def _where(report: Report, pair: PairOfSystems, better: str, worse: str) -> str:
-    """The label and the kind of error that account for most of a difference."""
-    if not report.marks:
-        return ""
-    labels, errors = labels_table(report), errors_table(report)
-    gold, key = labels.columns.index("gold"), 0
-    places = [labels.columns.index(f"{system} recall") for system in (better, worse)]
-    gains = {str(row[key]): _number(row[gold]) * (_number(row[places[0]]) - _number(row[places[1]])) for row in labels.rows}
-    gains = {label: gain for label, gain in gains.items() if gain > 0}
-    few, many = (_wrong_by_kind(errors, system, several=True) for system in (better, worse))
-    saved = {kind: many[kind] - few.get(kind, 0) for kind in many if many[kind] > few.get(kind, 0)}
-    parts: list[str] = []
-    if gains:
-        label = max(gains, key=lambda name: gains[name])
-        parts.append(f"{better} finds {round(gains[label]):,} more {label} brackets")
-    if saved:
-        kind = max(saved, key=lambda name: saved[name])
-        who = "it" if gains else better
-        parts.append(f"{who} has {number_of(saved[kind], 'fewer wrong bracket')} of the kind “{kind}”")
-    return f" Where it comes from: {' and '.join(parts)}." if parts else ""
-
-
-def _wrong_by_kind(table: Table, system: str, *, several: bool) -> dict[str, int]:
-    """The wrong brackets of a system, missed and spurious, by kind of error."""
-    names = [f"{system} {column}" if several else column for column in ("missed", "spurious")]
-    if not table.rows or names[0] not in table.columns:
-        return {}
-    places = [table.columns.index(name) for name in names]
-    return {str(row[0]): sum(int(_number(row[place])) for place in places) for row in table.rows}
-
-
-def _number(cell: Cell) -> float:
-    return float(cell) if isinstance(cell, (int, float)) and not math.isnan(cell) else 0.0
-
+__all__ = ["report_page"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _STATIC_SENTENCES, _LONGEST_STATIC = 3, 40
@@ -207,7 +73,7 @@ def report_page(report: Report) -> str:
         n_notes=len(report.notes),
         citations=_citations(report),
         explain_table=explain_table,
-        many=len(report.comparison.overall.pairs) > _MOST_PAIRS,
+        many=len(report.comparison.overall.pairs) > MOST_PAIRS,
         definitions={name: found for name, found in DEFINITIONS.items() if name != "checked" or report.checked},
         metrics={metric: find_metric(metric).summary for metric, _ in report.comparison.overall.names},
     )
@@ -284,17 +150,18 @@ class _Card(NamedTuple):
     kind: str
     sign: Markup
     value: str
+    rate: str
     interval: str
 
 
 def _cards(report: Report) -> Iterator[_Card]:
     group = report.comparison.overall
-    name = HEADLINE if HEADLINE in group.names else group.names[0]
+    name = headline(group.names)
     for number, system in enumerate(report.systems):
-        text = tables.rate_text(group.rates[system][name].value, group.rates[system][name].interval)
+        text = tables.rate_text(name, group.rates[system][name].value, group.rates[system][name].interval)
         value, _, interval = text.partition(" ")
         sign = Markup(f'<svg class="sign" width="14" height="14" aria-hidden="true">{marker(number, 7, 7)}</svg>')
-        yield _Card(system, series_class(number), sign, value, interval)
+        yield _Card(system, series_class(number), sign, value, headline_name(name), interval)
 
 
 class _Verdict(NamedTuple):
@@ -307,19 +174,14 @@ class _Verdict(NamedTuple):
 def _verdict(report: Report, pair: PairOfSystems) -> _Verdict:
     """The headline difference of two systems, the second minus the first, as in every table."""
     difference = headline_difference(pair)
-    low, high = difference.interval.low, difference.interval.high
+    value, low, high = (rate_number(difference.name, one) for one in (difference.value, *difference.interval[:2]))
     corrected = " after Holm's correction" if len(report.systems) > 2 else ""
-    change = f"{headline_name(difference.name)} {100 * difference.value:+.2f} [{100 * low:.2f}, {100 * high:.2f}]"
-    number = _minus(f"{pair.b} minus {pair.a}: {change}, {p_text(difference.p_holm)}{corrected}")
+    change = f"{headline_name(difference.name)} {'+' if difference.value >= 0 else ''}{value} [{low}, {high}]"
+    number = f"{pair.b} minus {pair.a}: {change}, {p_text(difference.p_holm)}{corrected}"
     if difference.winner:
         better, worse = (pair.a, pair.b) if difference.winner < 0 else (pair.b, pair.a)
         return _Verdict(True, f"{better} is better than {worse}. {number}")
     return _Verdict(False, f"No difference is shown between {pair.a} and {pair.b}. {number}")
-
-
-def _minus(text: str) -> str:
-    """Numbers below 0 with a minus sign, which is as wide as a plus."""
-    return text.replace(" -", " −").replace("[-", "[−")
 
 
 def _warnings(report: Report) -> list[str]:

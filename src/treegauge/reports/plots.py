@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from treegauge.errors import MissingExtra
+from treegauge.errors import MissingExtra, UsageError
 from treegauge.io.writing import partial_path, write_bytes
 from treegauge.reports.charts import figure_file
 from treegauge.reports.figures import COLOURS, Figure
 
-__all__ = ["LINE_STYLES", "new_figure", "save_figure", "write_figure"]
+__all__ = ["LINE_STYLES", "figure_format", "new_figure", "save_figure", "write_figure"]
 
 LINE_STYLES = [
     # Marker and dash distinguish the systems in grey.
@@ -46,19 +46,32 @@ def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Any, Any]:
     return figure, axes
 
 
+def figure_format(path: str | Path) -> str:
+    """The format of a figure by the suffix of its file; other suffixes are errors.
+
+    >>> figure_format("rates.PDF")
+    'pdf'
+    """
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in ("svg", "pdf", "png"):
+        raise UsageError(f"{path}: a figure is written as SVG, PDF or PNG: name the file .svg, .pdf or .png")
+    return suffix
+
+
 def save_figure(figure: Any, path: str | Path) -> Path:
     """Write a figure as SVG, PDF or PNG by its suffix, without the date that would make every run differ."""
     path = Path(path)
-    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
+    form = figure_format(path)
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
     with partial_path(path) as partial:
-        figure.savefig(partial, metadata=metadata, dpi=160)
+        figure.savefig(partial, format=form, metadata=metadata, dpi=160)
     return path
 
 
 def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> list[Path]:
     """Draw a figure into a file (SVG, PDF or PNG by its suffix), and write its ``data`` beside it as CSV; returns the files."""
     path = Path(path)
-    if path.suffix == ".svg":
+    if path.suffix.lower() == ".svg":
         write_bytes(figure_file(figure).encode("utf-8", "replace"), path)
     else:
         _plot(figure, path)

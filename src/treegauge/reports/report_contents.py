@@ -11,8 +11,8 @@ from treegauge.reports.figures import Figure, Series, fragment_figures
 from treegauge.reports.reporting import Report
 from treegauge.significance.bootstrap_intervals import Interval
 from treegauge.significance.comparison import ALPHA, Comparison
-from treegauge.significance.tabulation import matrix_table
-from treegauge.tables import Cell, Table
+from treegauge.significance.tabulation import matrix_table, shown_values
+from treegauge.tables import Cell, Table, cell_text
 
 __all__ = [
     "all_tables",
@@ -62,7 +62,7 @@ def rates_table(report: Report) -> Table:
     """Each rate of each system with its interval."""
     group = report.comparison.overall
     rows = tuple(
-        (*_named(name), *(rate_text(rate.value, rate.interval) for rate in (group.rates[s][name] for s in report.systems)))
+        (*_named(name), *(rate_text(name, rate.value, rate.interval) for rate in (group.rates[s][name] for s in report.systems)))
         for name in group.names
     )
     level, rounds = f"{100 * report.comparison.level:g}%", report.comparison.rounds
@@ -91,16 +91,14 @@ def _named(name: tuple[str, str]) -> tuple[str, str]:
     return name[0], name[1].replace("_", " ")
 
 
-def rate_text(value: float, interval: Interval) -> str:
-    """A rate and its interval as text.
+def rate_text(name: tuple[str, str], value: float, interval: Interval) -> str:
+    """A rate and its interval as text: a share in percent, a mean of counts as it is.
 
-    >>> rate_text(0.8253, Interval(0.8160, 0.8341, "bca"))
+    >>> rate_text(("parseval", "f1"), 0.8253, Interval(0.8160, 0.8341, "bca"))
     '82.53 [81.60, 83.41]'
     """
-    if math.isnan(value):
-        return "-"
-    ends = f" [{100 * interval.low:.2f}, {100 * interval.high:.2f}]" if not math.isnan(interval.low) else ""
-    return f"{100 * value:.2f}{ends}"
+    text, low, high = (cell_text(one, percent=True) for one in shown_values(name, value, *interval[:2]))
+    return text if math.isnan(value) or math.isnan(interval.low) else f"{text} [{low}, {high}]"
 
 
 def matrix_tables(report: Report) -> list[Table]:
@@ -242,7 +240,11 @@ def report_figures(report: Report) -> dict[str, list[Figure]]:
 def rates_figure(comparison: Comparison) -> Figure:
     """Every rate of a comparison with its interval."""
     group = comparison.overall
-    names = [name for name in group.names if any(math.isfinite(group.rates[s][name].value) for s in comparison.systems)]
+    defined = [name for name in group.names if any(math.isfinite(group.rates[s][name].value) for s in comparison.systems)]
+    # Means of counts have another scale: they are drawn where there is nothing else.
+    names = [name for name in defined if not name[1].startswith("average_")]
+    percent = bool(names) or not defined
+    names = names or defined
     series = [
         Series(
             system,
@@ -253,8 +255,8 @@ def rates_figure(comparison: Comparison) -> Figure:
         for system in comparison.systems
     ]
     shown = [f"{metric} {rate.replace('_', ' ')}" if metric.replace("-", "_") != rate else metric for metric, rate in names]
-    title = f"Rates in percent, with {100 * comparison.level:g}% bootstrap intervals"
-    return Figure("rates", "points", title, shown, series, percent=True, key="rate")
+    title = f"Rates{' in percent' if percent else ''}, with {100 * comparison.level:g}% bootstrap intervals"
+    return Figure("rates", "points", title, shown, series, percent=percent, key="rate")
 
 
 def _fragment_figures(report: Report) -> list[Figure]:

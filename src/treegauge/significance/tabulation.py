@@ -15,7 +15,7 @@ from treegauge.metrics.registry import find_metric
 from treegauge.significance.classical import DEPENDENCE
 from treegauge.significance.comparison import ALPHA, BracketTests, Comparison, Difference, Group, PairOfSystems
 from treegauge.significance.resampling import Name
-from treegauge.tables import Cell, Table, number_of
+from treegauge.tables import Average, Cell, Table, number_of
 
 __all__ = [
     "TABLES",
@@ -29,6 +29,7 @@ __all__ = [
     "pairs",
     "paper_tables",
     "rounds",
+    "shown_values",
     "signature_table",
     "tidy_table",
 ]
@@ -145,13 +146,24 @@ def _differences(comparison: Comparison, group: Group) -> Table:
 
 def _difference_cells(difference: Difference, several: bool) -> tuple[Cell, ...]:
     holm = (P(difference.p_holm),) if several else ()
-    return (difference.a, difference.b, difference.value, *difference.interval[:2], P(difference.p), *holm)
+    values = (difference.a, difference.b, difference.value, *difference.interval[:2])
+    return (*shown_values(difference.name, *values), P(difference.p), *holm)
+
+
+def shown_values(name: Name, *values: float) -> tuple[float, ...]:
+    """Values of a rate for a column of percentages: a mean of counts is not a share.
+
+    >>> from treegauge.tables import cell_text
+    >>> [cell_text(shown_values(("parseval", rate), 0.8)[0], percent=True) for rate in ("f1", "average_crossing")]
+    ['80.00', '0.80']
+    """
+    return tuple(map(Average, values)) if name[1].startswith("average_") else values
 
 
 def _rates(comparison: Comparison, group: Group) -> Table:
     """Each system's rates with their intervals."""
     rows = tuple(
-        (*name, system, rate.value, rate.interval.low, rate.interval.high)
+        (*name, system, *shown_values(name, rate.value, *rate.interval[:2]))
         for name in group.names
         for system, rate in ((system, group.rates[system][name]) for system in comparison.systems)
     )

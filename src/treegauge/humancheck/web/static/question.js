@@ -51,12 +51,22 @@ export function arrange() {
   const sentence = find(".sentence");
   const asked = find(".sentence .asked");
   if (asked) sentence.scrollTop = Math.max(0, asked.offsetTop - 30);
+  const current = find(".beside [aria-current]");
+  if (current) {
+    const row = current.closest("ol");
+    row.scrollLeft += middleOf(current) - middleOf(row);
+  }
   cursor = null;
   for (const toggled of folds) toggled.clear();
   for (const figure of now.querySelectorAll("figure")) markWords(figure.dataset);
   fit();
   find(".context").open = Boolean(remembered("context"));
   fetchAhead(now.dataset.after);
+}
+
+function middleOf(element) {
+  const { left, width } = element.getBoundingClientRect();
+  return left + width / 2;
 }
 
 function markWords({ prefix, start, end }) {
@@ -151,13 +161,15 @@ export function fit() {
   for (const { tree } of trees) scrollToBracket(tree);
 }
 
-// Trees side by side end where the window does, and scroll inside, so that the bracket is in sight without scrolling the page.
-const LEAST_ROOM = 260;
+// The trees, or the upper one of two, end where the window does (with a line for the signs, if there is room), and scroll inside: so
+// the bracket is in sight without scrolling the page.
+const LEAST_ROOM = 150;
+const ROOM_FOR_SIGNS = 36;
 function roomFor(trees) {
-  const [first, last] = [trees[0], trees.at(-1)].map((tree) => tree.getBoundingClientRect().top);
+  const top = Math.min(...trees.map((tree) => tree.getBoundingClientRect().top));
   const main = box.closest("main");
-  const room = main.getBoundingClientRect().bottom - first - main.scrollTop - 8;
-  return Math.abs(first - last) < 40 && trees.length > 1 ? `${Math.max(LEAST_ROOM, room)}px` : "";
+  const room = main.getBoundingClientRect().bottom - top - main.scrollTop - 8;
+  return `${Math.max(LEAST_ROOM, room > 2 * LEAST_ROOM ? room - ROOM_FOR_SIGNS : room)}px`;
 }
 
 const sizeOf = (svg) => svg.getAttribute("viewBox").split(" ").slice(2).map(Number);
