@@ -91,14 +91,39 @@ def test_refusals(folder: Path) -> None:
     assert "max-rule" in run(folder, "parse", "m.model", "words.txt", "--objective", "best", code=2)[1]
     assert "--exact" in run(folder, "parse", "m.model", "words.txt", "--prune", code=2)[1]
     assert "give -o FILE" in run(folder, "train", "words.txt", code=2)[1]
-    assert "grammars" in run(folder, "train", "--show", "m.model", "--grammar", "9", code=2)[1]
+    assert "grammar" in run(folder, "train", "--show", "m.model", "--grammar", "9", code=2)[1]
     assert "NP" in run(folder, "train", "--show", "m.model", "--label", "NPP", code=2)[1]
+    assert "one of them" in run(folder, "train", "--show", "--export", "m.model", code=2)[1]
+    assert "add --show" in run(folder, "train", "m.model", "--label", "NP", code=2)[1]
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_training(folder: Path) -> None:
+    (folder / "bank.mrg").write_text("".join(f"{tree}\n" for tree in bank()), "utf-8")
+    (folder / "taken").mkdir(exist_ok=True)
+    for output, why in (("taken", "it is a folder"), ("missing/m.model", "No such file"), ("a\0b", "zero byte")):
+        assert why in run(folder, "train", "bank.mrg", "-o", output, "--no-tune", code=3)[1]
+    assert not (folder / "missing").exists()
+    assert not list(folder.glob("*.checkpoint"))
+
+
+def test_gold_tags_that_the_lexicon_rules_out_are_kept(folder: Path) -> None:
+    (folder / "tagged.txt").write_text("saw/NNP Ann/VBD a/DT big/JJ ./NN dog/.\n", "utf-8")
+    out, _ = run(folder, "parse", "m.model", "tagged.txt", "--input", "tagged", "--gold-tags")
+    assert out == "(TOP (S (NP (NNP saw)) (VP (VBD Ann) (NP (DT a) (JJ big) (NN .))) (. dog)))\n"
+
+
+def test_weights_and_preterminals_are_options_as_with_counted_grammars(folder: Path) -> None:
+    for options in (["--objective", "general", "--weights", "g * (label == 'NP')"], ["--objective", "labelled-recall", "--pre"]):
+        out, _ = run(folder, "parse", "m.model", "words.txt", *options)
+        assert [line.count("(NP") > 0 for line in out.splitlines()] == [True] * 3
 
 
 def test_show_and_export(folder: Path) -> None:
     out, _ = run(folder, "train", "--show", "m.model", "--label", "NN", "--svg", "nn.svg")
     assert "NN-0" in out
     assert (folder / "nn.svg").read_text("utf-8").startswith("<svg")
+    run(folder, "train", "--show", "m.model", "--label", "NN", "-o", "table.txt")
+    assert (folder / "table.txt").read_text("utf-8") == out
     run(folder, "train", "--export", "m.model", "--level", "1", "-o", "level.txt")
     out, _ = run(folder, "parse", "level.txt", "words.txt")
     assert out.startswith("(TOP (S-")

@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.latent.toys import PLAIN, TREES, Enumerated, enumerate_parses, model_of
 
+from treegauge.errors import UsageError
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing import Forest
 from treegauge.parsing.latent.forest import LatentForest, tree_entropy
+from treegauge.parsing.objectives import OBJECTIVES, MetricRate
+from treegauge.parsing.span_weights import read_weights
 from treegauge.trees.tree import Tree
 
 WITHOUT_CHAINS = [tree for tree in TREES if "(S (VP" not in str(tree) and "FRAG" not in str(tree) and "UH" not in str(tree)]
 SENTENCES = ["the cat sat", "milk saw a dog with milk", "the old dog saw the cat with a dog with milk"]
+NO_PHRASES, NO_TAGS = [Tree.parse("(UH milk)"), Tree.parse("(NN milk)")], [Tree.parse("(S a b)")]
 SHORT = ["a cat sat", "milk", "sat with milk", "milk saw the cat", "the old cat sat with milk"]
 
 
@@ -158,13 +163,14 @@ def test_no_parse_is_worth_more_than_the_best_tree(sentence: str, lam: float) ->
     free = forest.argmax("labelled-precision-recall", lam=lam)
     assert free.score == pytest.approx(worth(free.tree, lam), abs=1e-6)
     assert free.score >= max(worth(tree, lam) for tree in trees) - 1e-6
-    licensed = forest.argmax("labelled-recall-licensed", lam=lam)
+    licensed = forest.argmax("labelled-recall-licensed", lam=lam, pre=False)
     assert licensed.score == pytest.approx(max(worth(tree, lam) for tree in trees), abs=1e-6)
     assert worth(licensed.tree, lam) == pytest.approx(licensed.score, abs=1e-6)
 
 
+@pytest.mark.parametrize("pre", [False, True])
 @pytest.mark.parametrize("sentence", SHORT[2:])
-def test_licensed_recall_pays_for_further_labels_and_phrases_over_one_word(sentence: str) -> None:
+def test_licensed_recall_pays_for_further_labels_and_phrases_over_one_word(sentence: str, pre: bool) -> None:
     model, words = model_of(seeds=(4, 5)), tuple(sentence.split())
     forest = LatentForest(model, words, exact=True)
     shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
@@ -174,29 +180,69 @@ def test_licensed_recall_pays_for_further_labels_and_phrases_over_one_word(sente
         assert isinstance(top, Tree)
         keys = list(constituents(top, preterminals=False))
         long = {(start, end) for start, end, _ in keys if end - start > 1}
-        return math.fsum(shown.get(key, 0.0) for key in keys) - 0.5 * (len(keys) - len(long))
+        tags = math.fsum(shown[i, i + 1, tag] for i, tag in enumerate(top.tags)) if pre else 0.0
+        return math.fsum(shown.get(key, 0.0) for key in keys) - 0.5 * (len(keys) - len(long)) + tags
 
-    best = forest.argmax("labelled-recall-licensed")
+    best = forest.argmax("labelled-recall-licensed", pre=pre)
     assert best.score == pytest.approx(max(worth(Tree.parse(text)) for text in parses(model, words)), abs=1e-6)
     assert worth(best.tree) == pytest.approx(best.score, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("trees", "sentence"), [*((TREES, sentence) for sentence in SHORT), (NO_PHRASES, "milk"), (NO_TAGS, "a b")]
+)
+def test_every_objective_gives_a_tree_over_the_words(trees: list[Tree], sentence: str) -> None:
+    forest = LatentForest(model_of(trees, seeds=(4, 5)), sentence.split())
+    for name in [*OBJECTIVES, "max-rule"]:
+        options = {"general": {"weights": read_weights("bracket")}, "mbr": {"score": MetricRate("parseval")}}.get(name, {})
+        best = forest.argmax(name, **options)
+        assert best.tree.words == tuple(sentence.split()), name
+        assert math.isfinite(best.score) or (name == "mbr" and trees is NO_PHRASES), name
+
+
 @pytest.mark.parametrize("sentence", SHORT)
-def test_every_objective_gives_a_tree_over_the_words(sentence: str) -> None:
-    forest = LatentForest(model_of(seeds=(4, 5)), sentence.split())
-    for objective in (
-        "viterbi",
-        "max-rule",
-        "labelled-recall",
-        "bracketed-recall",
-        "labelled-precision-recall",
-        "frames",
-        "parent-child",
-        "mbr:parseval",
-    ):
-        best = forest.argmax(objective)
-        assert best.tree.words == tuple(sentence.split()), objective
-        assert math.isfinite(best.score), objective
+def test_free_objectives_are_best_among_the_parses(sentence: str) -> None:
+    forest = LatentForest(model_of(seeds=(4, 5)), sentence.split(), exact=True)
+    shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
+    trees = [tree[0] for tree in map(Tree.parse, parses(forest.model, forest.words))]
+
+    def spans(tree: Tree) -> set[tuple[int, int]]:
+        return {(s, t) for s, t, _ in constituents(tree, preterminals=False) if t > s + 1}
+
+    brackets = forest.argmax("bracketed-recall")
+    some = forest.span_labels.some
+    assert brackets.score == pytest.approx(math.fsum(some[key] for key in spans(brackets.tree)), abs=1e-6)
+    nouns = forest.argmax("general", weights=read_weights("g * (label == 'NP') * (length > 1)"))
+    for tree in trees:
+        assert isinstance(tree, Tree)
+        assert brackets.score >= math.fsum(some[key] for key in spans(tree)) - 1e-6
+        worth = math.fsum(shown[s, t, "NP"] for s, t, name in constituents(tree) if name == "NP" and t > s + 1)
+        assert nouns.score >= worth - 1e-6
+    assert nouns.score == pytest.approx(
+        math.fsum(shown.get(key, 0.0) for key in constituents(nouns.tree) if key[2] == "NP" and key[1] > key[0] + 1), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("objective", ["frames", "parent-child"])
+def test_the_tags_of_a_licensed_tree_are_the_likely_ones_among_equals(objective: str) -> None:
+    """Tags do not count in these objectives, but of two trees that differ only in them, the likelier one is wanted."""
+    trees = [Tree.parse(f"(TOP (S (NP ({tag} I)) (VP (VB go) (RB on))))") for tag in ("NNP", *["PRP"] * 9)]
+    forest = LatentForest(model_of(trees), ["I", "go", "on"])
+    assert forest.argmax(objective).tree.tags == ("PRP", "VB", "RB")
+
+
+def test_weights_of_labels_by_a_file_and_wrong_options(tmp_path: Path) -> None:
+    forest = LatentForest(model_of(), ["the", "old", "cat", "sat", "with", "milk"])
+    (tmp_path / "weights.txt").write_text("NP 1\nPP 2\n", "utf-8")
+    best = forest.argmax("general", weights=read_weights(str(tmp_path / "weights.txt")))
+    assert (4, 6, "PP") in constituents(best.tree)
+    with pytest.raises(UsageError, match="shape"):
+        forest.argmax("general", weights=np.zeros((2, 2)))
+    for wrong in (math.nan, math.inf):
+        with pytest.raises(UsageError, match="finite"):
+            forest.argmax("labelled-precision-recall", lam=wrong)
+    every = forest.argmax("labelled-precision-recall", lam=-1.0).tree
+    assert constituents(every) <= {(c.start, c.end, c.label) for c in forest.shown_constituents()}
 
 
 def test_max_rule_multiplies_the_posteriors_of_rules() -> None:
@@ -227,6 +273,32 @@ def test_gold_tags_are_kept() -> None:
     model = model_of()
     forest = LatentForest(model, ["milk", "sat"], tags=[{"UH"}, {"VBD"}])
     assert {c.label for c in forest.shown_constituents() if (c.start, c.end) == (0, 1)} & set(model.base.tags) <= {"UH"}
+
+
+def test_a_tag_that_no_word_of_its_kind_has_is_kept() -> None:
+    """The lexicon says that it is impossible; the person who gave it knows better."""
+    model = model_of()
+    forest = LatentForest(model, ["sat", "saw", "milk"], tags=[{"NN"}, {"VBD"}, {"NN"}])
+    assert forest.has_parse
+    assert forest.argmax("labelled-precision-recall").tree == Tree.parse("(TOP (S (NP (NN sat)) (VP (VBD saw) (NP (NN milk)))))")
+
+
+def test_no_posterior_is_above_one() -> None:
+    """A label may stand twice over a span: in a chain, or as the label of a phrase and of the tag below it."""
+    texts = ("(TOP (S (VP (S (NP (A a) (B b))))))", "(TOP (S (NP (NP a)) (X (NP (A a) (NP b)))))", "(TOP (NP (NP a)))")
+    model = model_of([Tree.parse(text) for text in texts])
+    for sentence in ("a b", "a a b", "a"):
+        words = tuple(sentence.split())
+        forest = LatentForest(model, words, exact=True)
+        shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
+        assert max(shown.values()) <= 1 + 1e-9
+        found = enumerate_parses(model, 0, words)
+        total = math.fsum(parse.probability for parse in found)
+        expected = defaultdict[tuple[int, int, str], float](float)
+        for parse in found:
+            for key in constituents(parse.tree):
+                expected[key] += parse.probability / total
+        assert shown == pytest.approx(dict(expected), abs=1e-5)
 
 
 def test_pruning_loses_little() -> None:

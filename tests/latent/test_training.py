@@ -24,6 +24,7 @@ from treegauge.learning.latent.training import IterationReport, TrainingSettings
 from treegauge.learning.latent.treebank import treebank_arrays
 from treegauge.learning.latent.tuning import hold_out
 from treegauge.normalise import split_nodes
+from treegauge.parsing import Forest
 from treegauge.parsing.latent.forest import LatentForest
 from treegauge.parsing.latent.parser import LatentParser
 from treegauge.parsing.parser import Sentence
@@ -119,6 +120,51 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
         train_latent(bank(), FAST, checkpoint=tmp_path / "mine")
 
 
+def test_a_model_that_cannot_be_kept_leaves_the_checkpoint(tmp_path: Path) -> None:
+    """Training may take minutes: a full disk at its end must not lose them."""
+
+    def full(_: object) -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        train_latent(bank(), FAST, checkpoint=tmp_path / "c", save=full)
+    seen: list[IterationReport] = []
+    resumed = train_latent(bank(), FAST, checkpoint=tmp_path / "c", resume=True, on_iteration=seen.append)
+    assert not seen
+    assert not (tmp_path / "c").exists()
+    for name, model in (("whole", train_latent(bank(), FAST)), ("resumed", resumed)):
+        save_latent(model, tmp_path / name)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "resumed").read_bytes()
+
+
+def test_nothing_but_a_checkpoint_is_removed_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    def stop(at: IterationReport) -> None:
+        raise Stopped
+
+    folder = tmp_path / "c"
+    with pytest.raises(Stopped):
+        train_latent(bank(), FAST, checkpoint=folder, on_iteration=stop)
+    (folder / "thesis.tex").write_text("years of work", "utf-8")
+    with pytest.raises(UsageError, match="not a checkpoint"):
+        train_latent(bank(), FAST, checkpoint=folder)
+    assert (folder / "thesis.tex").exists()
+    for content in (b"{", b"[1]", b"7", b"\xff"):
+        (folder / "plan.json").write_bytes(content)
+        with pytest.raises(ModelError, match="not a readable checkpoint"):
+            train_latent(bank(), FAST, checkpoint=folder, resume=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(NN dog)", "(TOP (S " + "(NN dog) " * 70 + "))", "(TOP (X (Y (Z a))))", "(S dog cat)"],
+    ids=["one tag", "long sentences", "chains", "no tags"],
+)
+def test_settings_can_be_chosen_on_trees_with_nothing_to_score(text: str) -> None:
+    settings = TrainingSettings(grammars=1, most_rounds=1, tuning_grammars=1, schedule=Schedule(2, 1, 1))
+    tree = Tree.parse(text)
+    assert LatentParser(train_latent([tree] * 50, settings)).parse(Sentence(tree.words)).tree.words == tree.words
+
+
 def test_settings_are_chosen_on_held_out_trees() -> None:
     tried: list[str] = []
     settings = TrainingSettings(grammars=1, most_rounds=2, tuning_grammars=1, schedule=Schedule(3, 2, 2))
@@ -177,8 +223,24 @@ def test_the_text_of_a_level_is_an_ordinary_grammar() -> None:
     for rounds in (0, 1, 2):
         grammar = to_pcfg(model, 0, rounds)
         again = read_text(write_text(grammar))
-        assert len(again.rules) == len(grammar.rules)
+        assert again.rules == grammar.rules
+        words = ["Ann", "saw", "a", "big", "dog", "."]
+        assert Forest(again, words).log_partition == Forest(grammar, words).log_partition
         assert {grammar.label(s) for s in grammar.nonterminals} >= {"NP", "VP", "S"}
+
+
+def test_every_symbol_has_a_name_of_its_own_whatever_labels_are_called() -> None:
+    """Labels of a treebank may look like the names of inner symbols and of tags that share a label's name."""
+    texts = ("(S (@S (A a) (B b) (C c)) (NP (NN d)) (X (X^ x) (X y)))", "(@S (@@S (A a) (B b) (C c)) (X^ (X^^ z) (X y)))")
+    base = treebank_arrays([Tree.parse(text) for text in texts]).base
+    assert len(set(base.titles)) == base.size
+    assert {"S", "@S", "@@S", "NP", "X", "X^"} <= set(base.titles)
+    model = train_latent([Tree.parse(text) for text in texts] * 3, FAST)
+    grammar = to_pcfg(model, 0, 0)
+    assert len(grammar.nonterminals) == model.base.size + 1
+    for text in texts:
+        tree = Forest(grammar, Tree.parse(text).words).best().tree
+        assert str(tree) == text
 
 
 def test_descriptions() -> None:

@@ -18,6 +18,7 @@ from treegauge.cli._options import jobs_option, number_of_jobs, reading_options,
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
+from treegauge.io.writing import check_writable, write_bytes, write_chunks
 from treegauge.tables import number_of
 
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ Examples:
   treegauge parse parser.model sentences.txt -o out.mrg""",
 )
 @click.argument("treebank")
-@click.option("-o", "--output", metavar="FILE", help="Output file of the model.")
+@click.option("-o", "--output", metavar="FILE", help="Output file of the model; with --show or --export, of the text.")
 @click.option("--quick", is_flag=True, help="Two grammars instead of six: a third of the time, somewhat less accurate.")
 @click.option("--grammars", type=click.IntRange(1), metavar="N", help="How many grammars.  [default: 6]")
 @click.option(
-    "--rounds", type=click.IntRange(0), metavar="N", help="How often to split.  [default: chosen on held-out trees, at most 5]"
+    "--rounds", type=click.IntRange(0, 10), metavar="N", help="How often to split.  [default: chosen on held-out trees, at most 5]"
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the splits.")
 @click.option("--no-tune", is_flag=True, help="Hold out no trees; take the usual settings.")
@@ -71,13 +72,18 @@ def command(
     How many rounds, how much smoothing and pruning, and lam are chosen on trees held out from TREEBANK; then the grammars are
     trained on all of it. stderr shows the log likelihood of each iteration and the time left. Parse with: treegauge parse MODEL.
     """
+    if show and export:
+        raise UsageError("--show and --export print different things: give one of them")
+    if (labels or svg is not None) and not show:
+        raise UsageError("--label and --svg belong to --show: add --show, with a model in place of TREEBANK")
     if show or export:
         _look(treebank, output, show, labels, svg, grammar, level, form)
         return
-    if output is None:
+    if output in (None, "-"):
         raise UsageError("a model is a file: give -o FILE")
     for written in (output, checkpoint):
         spare_inputs(written, treebank)
+    check_writable(output)
     from treegauge.grammar.latent.model import save_latent
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
     from treegauge.parsing.jit import report_compiling, when_compiling
@@ -93,9 +99,8 @@ def command(
     with when_compiling(report_compiling):
         model = train_latent(
             list(bank), settings, trained_on=bank.sha256(), checkpoint=checkpoint or f"{output}.checkpoint", resume=resume,
-            on_iteration=_teller(quiet), on_try=_try_teller(quiet),
+            on_iteration=_teller(quiet), on_try=_try_teller(quiet), save=lambda made: save_latent(made, output),
         )  # fmt: skip
-    save_latent(model, output)
     size = os.path.getsize(output) / 1e6
     made = f"{number_of(len(model.grammars), 'grammar')} of {number_of(model.rounds, 'round')}"
     seconds = time.monotonic() - began
@@ -149,13 +154,12 @@ def _look(
     from treegauge.grammar.latent.description import describe, draw_subcategories
     from treegauge.grammar.latent.export import to_pcfg
     from treegauge.grammar.latent.model import load_latent
-    from treegauge.io.writing import write_bytes
 
     for written in (output, svg):
         spare_inputs(written, path)
     model = load_latent(path)
     if grammar > len(model.grammars):
-        raise UsageError(f"the model has {len(model.grammars)} grammars: --grammar {grammar} is none of them")
+        raise UsageError(f"the model has {number_of(len(model.grammars), 'grammar')}: --grammar {grammar} is none of them")
     rounds = model.grammars[grammar - 1].rounds
     if level is not None and level > rounds:
         raise UsageError(f"the grammar has {number_of(rounds, 'round')}: --level {level} is none of them")
@@ -164,8 +168,7 @@ def _look(
         table = describe(model, grammar - 1, wanted, labels)
         if svg is not None:
             write_bytes(draw_subcategories(table).encode(), svg)
-        click.echo(str(table.as_table()))
+        write_chunks([f"{table.as_table()}\n".encode()], output or "-")
         return
     made = to_pcfg(model, grammar - 1, wanted)
-    with click.open_file(output or "-", "w", encoding="utf-8") as stream:
-        stream.write(write_nltk(made) if form == "nltk" else write_text(made))
+    write_chunks([(write_nltk(made) if form == "nltk" else write_text(made)).encode()], output or "-")

@@ -18,7 +18,17 @@ from treegauge.io.reading import as_treebank
 from treegauge.io.sources import Source, find_sources
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["COMPRESSORS", "partial_path", "refusal", "spare_inputs", "write", "write_blocks", "write_bytes", "write_chunks"]
+__all__ = [
+    "COMPRESSORS",
+    "check_writable",
+    "partial_path",
+    "refusal",
+    "spare_inputs",
+    "write",
+    "write_blocks",
+    "write_bytes",
+    "write_chunks",
+]
 
 
 def _gzip(raw: BinaryIO) -> BinaryIO:
@@ -71,6 +81,24 @@ def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
         raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a name under which no file can be written, before the long work whose result is to be written there."""
+    name = os.fspath(path)
+    if "\0" in name:
+        raise WriteError(f"{name!r} cannot be the name of a file: it has a zero byte")
+    target = os.path.realpath(name)
+    if os.path.isdir(target):
+        raise WriteError(f"{name}: cannot be written: it is a folder")
+    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+        return
+    partial = _partial_name(target)
+    try:
+        open(partial, "xb").close()
+        os.unlink(partial)
+    except OSError as error:
+        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
 def _write_standard_output(chunks: Iterable[bytes]) -> None:
     sys.stdout.flush()
     stream: BinaryIO | None = getattr(sys.stdout, "buffer", None)
@@ -98,12 +126,16 @@ def _whole_file(name: str) -> Generator[BinaryIO]:
         os.fsync(raw.fileno())
 
 
+def _partial_name(target: str) -> str:
+    folder, base = os.path.split(target)
+    return os.path.join(folder, f".{os.urandom(4).hex()}.part.{base[-100:]}")
+
+
 @contextmanager
 def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
     """A new name beside a file, with the same suffix; what is written under it takes the file's place when all went well."""
     target = os.path.realpath(path)
-    folder, base = os.path.split(target)
-    partial = os.path.join(folder, f".{os.urandom(4).hex()}.part.{base[-100:]}")
+    partial = _partial_name(target)
     try:
         yield partial
         if os.path.exists(target):

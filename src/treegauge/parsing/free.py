@@ -36,6 +36,7 @@ __all__ = [
     "labelled_precision_recall",
     "labelled_recall",
     "split_tree",
+    "weights_and_labels",
 ]
 
 LabelChoice = Literal["one", "set"]
@@ -160,18 +161,8 @@ def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike
     forest that makes one (-1e300: the label cannot stand there). Labels are the likeliest ones, or those of the largest weight;
     single words add nothing unless they have a weight.
     """
-    given = np.array(weights(forest) if callable(weights) else weights, np.float64)
-    n, found = forest.n, forest.span_labels
-    if given.shape == (n, n + 1, len(found.names)):
-        # A span over which no label can stand has neither a label nor a weight.
-        possible = given.max(axis=2) > _IMPOSSIBLE
-        label, weight = np.where(possible, given.argmax(axis=2), -1), np.where(possible, given.max(axis=2), 0.0)
-    elif given.shape == (n, n + 1):
-        label, weight = found.best(found.any)[1], given
-    else:
-        raise UsageError(
-            f"span weights of {n} words must have shape ({n}, {n + 1}) or ({n}, {n + 1}, {len(found.names)}), not {given.shape}"
-        )
+    found = forest.span_labels
+    label, weight = weights_and_labels(forest.n, found, weights(forest) if callable(weights) else weights)
     value, split = best_spans(weight, False)
 
     def name(s: int, t: int) -> str | None:
@@ -180,6 +171,20 @@ def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike
         return found.names[int(label[s, t])] if label[s, t] >= 0 else None if t == s + 1 else DUMMY
 
     return Best(build(forest.words, split, name, _tagger(forest), forest.grammar.start), float(value))
+
+
+def weights_and_labels(n: int, found: SpanLabels, weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The label of each span (-1: none) and its weight, by weights of spans or of labels over spans."""
+    given = np.array(weights, np.float64)
+    if given.shape == (n, n + 1, len(found.names)):
+        # A span over which no label can stand has neither a label nor a weight.
+        possible = given.max(axis=2) > _IMPOSSIBLE
+        return np.where(possible, given.argmax(axis=2), -1), np.where(possible, given.max(axis=2), 0.0)
+    if given.shape == (n, n + 1):
+        return found.best(found.any)[1], given
+    raise UsageError(
+        f"span weights of {n} words must have shape ({n}, {n + 1}) or ({n}, {n + 1}, {len(found.names)}), not {given.shape}"
+    )
 
 
 def _reading(forest: Forest, labels: LabelChoice | None) -> LabelChoice:

@@ -89,6 +89,9 @@ def check_options(name: str, decode: Callable[..., Best], given: Mapping[str, An
     if wrong or needed:
         what = f"takes no option {wrong[0]!r}" if wrong else f"needs the option {needed[0]!r}"
         raise UsageError(f"objective {name} {what}; its options: {', '.join(list(takes)[1:]) or 'none'}")
+    for option, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{option} must be a finite number, not {value}")
 
 
 def decode_forest(forest: Forest, objective: str, **options: Any) -> Best:

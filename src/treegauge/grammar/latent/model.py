@@ -5,7 +5,7 @@ A file has each grammar's expected counts at its finest level; probabilities, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import ModelError
+from treegauge.grammar.latent.checks import check_base, check_hierarchy, check_pairs, check_settings, check_table, numbers, values
 from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, Level, join_counts, level_of
 from treegauge.grammar.latent.lexicon import LexiconSmoothing, WordTable
 from treegauge.grammar.latent.rows import Rows, offsets
@@ -197,7 +198,7 @@ def load_latent(path: str | Path) -> LatentModel:
     document, arrays = read_archive(path, SCHEMA, VERSION)
     try:
         return _model(document, arrays)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelError(
             f"the model's parts do not fit together ({type(error).__name__}: {error})",
             path=str(path),
@@ -208,26 +209,30 @@ def load_latent(path: str | Path) -> LatentModel:
 def _model(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LatentModel:
     base = BaseGrammar(
         tuple(map(str, document["names"])),
-        arrays["kind"].astype(np.int8),
-        arrays["binary"].astype(np.int32).reshape(-1, 3),
-        arrays["unary"].astype(np.int32).reshape(-1, 2),
+        numbers(arrays, "kind").astype(np.int8),
+        numbers(arrays, "binary", 3).astype(np.int32),
+        numbers(arrays, "unary", 2).astype(np.int32),
         {(int(A), int(B)): tuple(map(str, middle)) for A, B, middle in document["middles"]},
         None if document["root"] is None else str(document["root"]),
     )
+    check_base(base)
     int32 = {
-        name: arrays[name].astype(np.int32)
+        name: numbers(arrays, name).astype(np.int32)
         for name in ("pair_tag", "pair_word", "parent", "signature", "rare_pair", "rare_signature")
     }
     table = WordTable(
-        tuple(map(str, document["words"])), arrays["count"].astype(np.int64), int32["pair_tag"], int32["pair_word"],
-        arrays["pair_count"].astype(np.int64), tuple(map(str, document["signatures"])), int32["parent"], int32["signature"],
-        int32["rare_pair"], int32["rare_signature"],
+        tuple(map(str, document["words"])), numbers(arrays, "count").astype(np.int64), int32["pair_tag"], int32["pair_word"],
+        numbers(arrays, "pair_count").astype(np.int64), tuple(map(str, document["signatures"])), int32["parent"],
+        int32["signature"], int32["rare_pair"], int32["rare_signature"],
     )  # fmt: skip
-    _check(base, table)
+    check_table(table, base)
+    rounds = list(map(int, document["grammars"]))
     grammars = tuple(
         _unpacked({name.partition("_")[2]: array for name, array in arrays.items() if name.startswith(f"{number}_")}, base, table)
-        for number in range(len(document["grammars"]))
+        for number in range(len(rounds))
     )
+    if not grammars or [grammar.rounds for grammar in grammars] != rounds:
+        raise ValueError("grammars of other rounds")
     return LatentModel(
         base, table, grammars, settings_from(document["settings"]), str(document["trained_on"]), dict(document["notes"])
     )
@@ -242,46 +247,37 @@ def settings_from(found: Mapping[str, Any]) -> ParseSettings:
     """The inverse of :func:`settings_document`."""
     rules, *lexicon = map(float, found["smoothing"])
     smoothing = LatentSmoothing(rules, LexiconSmoothing(*lexicon))
-    numbers = {name: float(found[name]) for name in ("lam", "base", "subcategory", "edge")}
-    return ParseSettings(levels=tuple(map(int, found["levels"])), smoothing=smoothing, **numbers)
-
-
-def _check(base: BaseGrammar, table: WordTable) -> None:
-    """Refuse numbers that point nowhere: kernels do not look."""
-    bounds: Sequence[tuple[NDArray[Any], int]] = (
-        (base.binary, base.size), (base.unary, base.size), (table.pair_tag, base.size), (table.pair_word, len(table.words)),
-        (table.signature, len(table.names)), (table.rare_pair, len(table.pair_tag)), (table.rare_signature, len(table.names)),
-        (table.parent + 1, len(table.names)),
-    )  # fmt: skip
-    for array, bound in bounds:
-        if array.size and (array.min() < 0 or array.max() >= bound):
-            raise ValueError("a number out of range")
-    if len(base.kind) != base.size or len(table.count) != len(table.words) or not len(table.words):
-        raise ValueError("columns of different lengths")
+    plain = {name: float(found[name]) for name in ("lam", "base", "subcategory", "edge")}
+    check_settings({**plain, "rules": rules, **smoothing.lexicon._asdict()})
+    return ParseSettings(levels=tuple(map(int, found["levels"])), smoothing=smoothing, **plain)
 
 
 def _unpacked(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: WordTable) -> Hierarchy:
-    sizes = arrays["sizes"].astype(np.int64)
-    if len(sizes) != base.size or sizes.min() < 1:
+    sizes, root = numbers(arrays, "sizes").astype(np.int64), values(arrays, "root").astype(np.float64)
+    if len(sizes) != base.size or sizes.min() < 1 or len(root) != int(sizes.sum()) or not root.sum() > 0:
         raise ValueError("sizes of other symbols")
-    pair = np.zeros(int(table.pair_offsets(sizes)[-1]))
-    pair[np.cumsum(arrays["pair_place"])] = arrays["pair_value"]
-    ends = np.cumsum(arrays["up_sizes"]).tolist()
-    up = tuple(arrays["up"][end - size : end].astype(np.int64) for end, size in zip(ends, arrays["up_sizes"].tolist(), strict=True))
+    lengths = numbers(arrays, "up_sizes").astype(np.int64)
+    if (lengths < 0).any() or int(lengths.sum()) != len(numbers(arrays, "up")):
+        raise ValueError("up is of other subcategories")
+    up = tuple(arrays["up"][begin:end].astype(np.int64) for begin, end in pairwise(offsets(lengths).tolist()))
+    check_hierarchy(sizes, up)
+    place = np.cumsum(numbers(arrays, "pair_place").astype(np.int64))
+    pair = np.zeros(check_pairs(table, sizes, place))
+    pair[place] = values(arrays, "pair_value")
     binary, unary = (_rows(arrays, side, rules, sizes) for side, rules in (("binary", base.binary), ("unary", base.unary)))
-    if len(arrays["root"]) != int(sizes.sum()) or (up and len(up[-1]) != int(sizes.sum())):
-        raise ValueError("columns of different lengths")
-    return Hierarchy(LatentCounts(sizes, binary, unary, arrays["root"].astype(np.float64), pair), up)
+    return Hierarchy(LatentCounts(sizes, binary, unary, root, pair), up)
 
 
 def _rows(arrays: Mapping[str, NDArray[Any]], side: str, rules: NDArray[np.int32], sizes: Int64) -> Rows:
-    count = arrays[f"{side}_rows"].astype(np.int64)
-    left, right = (arrays[f"{side}_{name}"].astype(np.int32) for name in ("left", "right"))
+    count = numbers(arrays, f"{side}_rows").astype(np.int64)
+    left, right = (numbers(arrays, f"{side}_{name}").astype(np.int32) for name in ("left", "right"))
+    value = values(arrays, f"{side}_value").astype(np.float32)
+    if len(count) != len(rules) or (count < 1).any() or int(count.sum()) != len(left) or len(right) != len(left):
+        raise ValueError("rows of other rules")
     rule = np.repeat(np.arange(len(rules)), count)
     offset = offsets(sizes[rules[rule, 0]])
-    value = arrays[f"{side}_value"].astype(np.float32)
     most = sizes[rules[rule, 2]] if rules.shape[1] == 3 else np.ones(len(rule), np.int64)
-    if len(count) != len(rules) or len(left) != len(rule) or len(right) != len(rule) or len(value) != int(offset[-1]):
+    if len(value) != int(offset[-1]):
         raise ValueError("rows of other rules")
     if (left < 0).any() or (left >= sizes[rules[rule, 1]]).any() or (right < 0).any() or (right >= most).any():
         raise ValueError("a subcategory out of range")

@@ -62,10 +62,21 @@ class BaseGrammar:
         """The names of tags."""
         return tuple(dict.fromkeys(name for name, kind in zip(self.names, self.kind.tolist(), strict=True) if kind == TAG))
 
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """For each symbol a name of its own: a phrase's label, @ and the label of an inner symbol, a tag, with ^ behind it where a
+        phrase has the same name or it has none; one more @ or ^ as long as another symbol is called so."""
+        taken = {name for name, kind in zip(self.names, self.kind.tolist(), strict=True) if kind == PHRASE} | {""}
+        hidden = {name for middle in self.middles.values() for name in middle}
+        made: list[str] = []
+        for name, kind in zip(self.names, self.kind.tolist(), strict=True):
+            title = f"@{name}" if kind == INNER else name
+            while kind != PHRASE and (title in taken or title in hidden):
+                title = f"@{title}" if kind == INNER else f"{title}^"
+            taken.add(title)
+            made.append(title)
+        return tuple(made)
+
     def title(self, symbol: int) -> str:
-        """The name of a symbol that tells it from all others: inner symbols begin with @, tags that share a label's name end in
-        ^."""
-        if self.kind[symbol] == INNER:
-            return f"@{self.names[symbol]}"
-        clash = self.kind[symbol] == TAG and (not self.names[symbol] or self.names[symbol] in self.labels)
-        return f"{self.names[symbol]}^" if clash else self.names[symbol]
+        """The name of a symbol that tells it from all others."""
+        return self.titles[symbol]

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,13 @@ from treegauge.learning.latent.split_merge import State
 
 __all__ = ["Checkpoints"]
 
+Choice = TypeVar("Choice")
+
 SCHEMA = "treegauge-training"
 VERSION = 1
-_PLAN = "plan.json"
+_PLAN, _CHOICE = "plan.json", "chosen.json"
+_OURS = re.compile(r"plan\.json|chosen\.json|.+\.state|\..+\.part\..+")
+"""The names of files in a folder of checkpoints."""
 
 
 class Checkpoints:
@@ -39,7 +44,7 @@ class Checkpoints:
         if self.folder is None:
             return
         if resume:
-            found = json.loads((self.folder / _PLAN).read_text("utf-8"))
+            found = _read(self.folder / _PLAN, dict[str, Any])
             other = [name for name in {**found, **plan} if found.get(name) != plan.get(name)]
             if other:
                 raise UsageError(
@@ -55,7 +60,7 @@ class Checkpoints:
         """Delete the folder; nothing else is ever in it, or it is not touched."""
         if self.folder is None or not self.folder.exists():
             return
-        if not (self.folder / _PLAN).is_file():
+        if not (self.folder / _PLAN).is_file() or not all(_OURS.fullmatch(name) for name in os.listdir(self.folder)):
             raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder (option checkpoint)")
         shutil.rmtree(self.folder)
 
@@ -83,12 +88,21 @@ class Checkpoints:
     def save_choice(self, chosen: Mapping[str, Any]) -> None:
         """Keep what tuning chose."""
         if self.folder is not None:
-            write_bytes(json.dumps(dict(chosen)).encode(), self.folder / "chosen.json")
+            write_bytes(json.dumps(dict(chosen)).encode(), self.folder / _CHOICE)
 
-    def load_choice(self) -> dict[str, Any] | None:
-        if self.folder is None or not (self.folder / "chosen.json").is_file():
+    def load_choice(self, made_of: Callable[[dict[str, Any]], Choice]) -> Choice | None:
+        """What tuning chose, made of plain data, if it was kept."""
+        if self.folder is None or not (self.folder / _CHOICE).is_file():
             return None
-        return json.loads((self.folder / "chosen.json").read_text("utf-8"))
+        return _read(self.folder / _CHOICE, made_of)
+
+
+def _read(path: Path, made_of: Callable[[dict[str, Any]], Choice]) -> Choice:
+    try:
+        return made_of(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        advice = "The checkpoint is damaged; start again (without the option resume)."
+        raise ModelError(f"not a readable checkpoint ({type(error).__name__}: {error})", path=str(path), advice=advice) from None
 
 
 def _arrays(state: State) -> dict[str, NDArray[Any]]:

@@ -23,10 +23,13 @@ from treegauge.learning.latent.treebank import STEPS, TreebankArrays, treebank_a
 from treegauge.learning.latent.tuning import Trial, TunedTraining, as_document, choose, from_document, hold_out, middle_levels
 from treegauge.trees.tree import Tree
 
-__all__ = ["QUICK", "IterationReport", "TrainingSettings", "train_latent"]
+__all__ = ["MOST_ROUNDS", "QUICK", "IterationReport", "TrainingSettings", "train_latent"]
 
 FEWEST_TO_TUNE = 40
 """With fewer trees nothing is held out, and one round is done."""
+
+MOST_ROUNDS = 10
+"""The most rounds: a label may have 1,024 subcategories then, far more than any treebank tells apart."""
 
 STARTS = (("phrases", "tags"), ("phrases", "inner"), ("tags",), ("phrases",), ("phrases", "tags", "inner"), ())
 """The contexts that the first, the second ... grammar begins with; then these again."""
@@ -56,6 +59,8 @@ class TrainingSettings:
         for name, least in (("grammars", 1), ("most_rounds", 0), ("tuning_grammars", 0), ("seed", 0), ("jobs", 1)):
             if not getattr(self, name) >= least:
                 raise UsageError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if not 0 <= (self.most_rounds if self.rounds is None else self.rounds) <= MOST_ROUNDS:
+            raise UsageError(f"rounds must be at least 0 and at most {MOST_ROUNDS}, not {self.rounds}")
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -100,11 +105,12 @@ def train_latent(
     resume: bool = False,
     on_iteration: Callable[[IterationReport], None] = lambda _: None,
     on_try: Callable[[Trial], None] = lambda _: None,
+    save: Callable[[LatentModel], None] = lambda _: None,
 ) -> LatentModel:
     """Train a model on trees (:data:`~treegauge.learning.latent.treebank.STEPS` are applied to them).
 
     The state is written to the folder ``checkpoint`` before ``on_iteration`` hears of it; ``resume`` goes on from there, to the
-    same model as without the interruption. The folder is removed at the end.
+    same model as without the interruption. The folder is removed at the end, after ``save`` has kept the model.
     """
     settings = settings or TrainingSettings()
     if not trees:
@@ -126,6 +132,7 @@ def train_latent(
         "log_likelihood": work.histories("grammar", settings.grammars),
     }
     model = LatentModel(arrays.base, arrays.table, grammars, chosen.settings, digest, notes)
+    save(model)
     kept.remove()
     return model
 
@@ -136,9 +143,9 @@ def _tuned(trees: Sequence[Tree], work: _Work, on_try: Callable[[Trial], None]) 
     if not settings.tuning_grammars or len(trees) < FEWEST_TO_TUNE:
         rounds = settings.rounds if settings.rounds is not None else settings.most_rounds if len(trees) >= FEWEST_TO_TUNE else 1
         return TunedTraining(rounds, ParseSettings(levels=middle_levels(rounds)), ())
-    known = work.kept.load_choice()
+    known = work.kept.load_choice(from_document)
     if known is not None:
-        return from_document(known)
+        return known
     rest, held = hold_out(trees)
     arrays = treebank_arrays(rest)
     rounds = settings.most_rounds if settings.rounds is None else settings.rounds

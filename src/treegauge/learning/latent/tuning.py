@@ -7,6 +7,7 @@ grammars gains from those that one grammar does not gain from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ __all__ = ["Trial", "TunedTraining", "choose", "hold_out", "middle_levels"]
 SHARE = 0.08
 MOST_SENTENCES = 600
 MOST_WORDS = 60
+FEW_SENTENCES = 20
 LAMS = (0.3, 0.35, 0.4, 0.45, 0.5)
 SMOOTHINGS = ((0.05, 0.3), (0.01, 0.1), (0.1, 0.5))
 """Shares of the mean, of rules and of words."""
@@ -123,15 +125,16 @@ def choose(
 
 
 def _gold(held: Sequence[Tree]) -> list[Tree]:
-    """At most so many of the trees, without traces and not too long; spread evenly."""
+    """At most so many of the trees, without traces and not too long, spread evenly; the shortest ones if all are too long."""
     traces = pipeline("traces")
-    made = [tree for tree in map(traces, held) if tree is not None and 0 < tree.width <= MOST_WORDS]
+    whole = [tree for tree in map(traces, held) if tree is not None and tree.width]
+    made = [tree for tree in whole if tree.width <= MOST_WORDS] or sorted(whole, key=lambda tree: tree.width)[:FEW_SENTENCES]
     every = max(1, -(-len(made) // MOST_SENTENCES))
     return made[::every]
 
 
 def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[float, float]:
-    """The best F1 of labelled-precision-recall over lam, and that lam."""
+    """The best F1 of labelled-precision-recall over lam, and that lam; 0 and the usual lam if the trees have nothing to score."""
 
     def decoded(tree: Tree) -> list[Tree]:
         try:
@@ -147,7 +150,7 @@ def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[floa
     metric = evaluator("parseval")
     scores = [metric.compute(predictions=[each[i] for each in trees], references=list(gold))["f1"] for i in range(len(LAMS))]
     best = max(range(len(LAMS)), key=lambda i: scores[i])
-    return scores[best], LAMS[best]
+    return (0.0, ParseSettings().lam) if any(map(math.isnan, scores)) else (scores[best], LAMS[best])
 
 
 def as_document(chosen: TunedTraining) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from treegauge.errors import NoParse, TooLong, UsageError
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing.forest import Parse
+from treegauge.parsing.labels import SpanLabels
 from treegauge.parsing.latent.base_chart import PackedForest, base_forest, base_inside
 from treegauge.parsing.latent.derivations import (
     Derivation,
@@ -32,9 +33,9 @@ from treegauge.parsing.latent.derivations import (
     sample_derivation,
     tree_probability,
 )
-from treegauge.parsing.latent.passes import Pass, Words, base_words, run_passes
+from treegauge.parsing.latent.passes import ANY_TAG, Pass, Words, base_words, run_passes
 from treegauge.parsing.latent.rule_tables import Tables, model_tables
-from treegauge.parsing.latent.shown import Shown, shown_posteriors
+from treegauge.parsing.latent.shown import Shown, shown_posteriors, shown_span_labels
 from treegauge.parsing.posteriors import Constituent
 from treegauge.trees.tree import Tree
 
@@ -107,7 +108,24 @@ class LatentForest:
 
     @cached_property
     def _word_columns(self) -> Words:
-        return word_columns(self.model, self.words)
+        """The words; one whose given tags the lexicon rules out has these tags all the same."""
+        found = word_columns(self.model, self.words)
+        if self.tags is None:
+            return found
+        rows = base_words(found, self.model.base_level, self.tables.rules.is_tag, 0.0)
+        impossible = ~(rows * self._allowed_tags).any(axis=1)
+        return found._replace(number=np.where(impossible, ANY_TAG, found.number))
+
+    @cached_property
+    def _allowed_tags(self) -> NDArray[np.bool_]:
+        """(n, symbols): the tags that each word may have; all of them if none of those given is the grammar's."""
+        base = self.model.base
+        allowed = np.tile(base.is_tag, (self.n, 1))
+        for s, given in enumerate(self.tags or ()):
+            mask = np.array([name in given for name in base.names]) & base.is_tag if given is not None else base.is_tag
+            if mask.any():
+                allowed[s] = mask
+        return allowed
 
     @cached_property
     def _analysis(self) -> tuple[tuple[PackedForest, Words] | None, list[Pass | None]]:
@@ -169,9 +187,12 @@ class LatentForest:
     def _base_rows(self, least_share: float) -> NDArray[np.float64]:
         """P(word | tag) under the base grammar."""
         rows = base_words(self._word_columns, self.model.base_level, self.tables.rules.is_tag, least_share)
-        if self.tags is not None:
-            self._limit_tags(rows)
-        return rows
+        if self.tags is None:
+            return rows
+        limited = rows * self._allowed_tags
+        rare = ~limited.any(axis=1)
+        limited[rare] = self._allowed_tags[rare]
+        return limited
 
     def _base_chart(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         n, rules = self.n, self.tables.rules
@@ -186,15 +207,6 @@ class LatentForest:
         high, _, _ = self._base_chart(rows * (_FIRST_SCALE / rows.max(axis=1))[:, None])
         with np.errstate(all="ignore"):  # below the diagonal there is nothing but what was in memory
             return np.triu(high @ self.tables.rules.root > 0, 1)
-
-    def _limit_tags(self, rows: NDArray[np.float64]) -> None:
-        base = self.model.base
-        for s, allowed in enumerate(self.tags or ()):
-            mask = np.array([name in allowed for name in base.names]) & base.is_tag if allowed is not None else base.is_tag
-            if mask.any():
-                rows[s][~mask] = 0.0
-                if not rows[s].any():
-                    rows[s][mask] = 1.0
 
     def _passes(self, forest: PackedForest, words: Words, weaker: float) -> list[Pass | None]:
         settings, made = self.model.settings, list[Pass | None]()
@@ -243,6 +255,11 @@ class LatentForest:
         self._require_parse()
         assert self.packed is not None
         return shown_posteriors(self.n, self.packed[0], self.tables.labels, self.item_posterior, self.edge_posterior)
+
+    @cached_property
+    def span_labels(self) -> SpanLabels:
+        """The posteriors of shown constituents, span by span."""
+        return shown_span_labels(self.n, self.model.base, self.shown)
 
     @cached_property
     def n_parses(self) -> int:
@@ -296,12 +313,13 @@ class LatentForest:
         """g(s, t, label) by the labels that output trees show, tags among them."""
         if not self.has_parse:
             return []
-        base, shown = self.model.base, self.shown
-        total = {(c.start, c.end, c.label): c.posterior for c in self.phrase_constituents()}
-        for s, T in np.argwhere(shown.tag > 0).tolist():
-            if base.tags[T]:
-                key = s, s + 1, base.tags[T]
-                total[key] = total.get(key, 0.0) + float(shown.tag[s, T])
+        found, root = self.span_labels, self.model.base.root
+        total = {(c.start, c.end, c.label): c.posterior for c in self.phrase_constituents() if c.label == root}
+        for s in range(self.n):
+            for t in range(s + 1, self.n + 1):
+                own = found.of_span(s, t)
+                for label, g in zip(found.label[own].tolist(), found.any[own].tolist(), strict=True):
+                    total[s, t, found.names[label]] = g
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
 
     def phrase_constituents(self) -> list[Constituent]:

@@ -1,9 +1,9 @@
 """Objectives of latent-variable grammars: what the best tree is best for, over the constituents that trees show.
 
 The likeliest tree of such a grammar is NP-hard to find (Sima'an 1996); posteriors are what one decodes. ``viterbi`` takes the
-likeliest
-*derivation*; ``max-rule`` the tree whose rules have the largest product of posteriors (Petrov & Klein 2007), multiplied over
-grammars (Petrov 2010).
+likeliest *derivation*; ``max-rule`` the tree whose rules have the largest product of posteriors (Petrov & Klein 2007), multiplied
+over grammars (Petrov 2010). With ``pre``, preterminals count too: every word has one, so that changes which tree is best only
+among the trees of the grammar.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treegauge.errors import UnknownName, UsageError
+from treegauge.errors import UnknownName
 from treegauge.parsing.derivations import DUMMY, Best
-from treegauge.parsing.free import best_spans, split_tree
+from treegauge.parsing.free import best_spans, split_tree, weights_and_labels
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY
 from treegauge.parsing.latent.derivations import derivation_of
 from treegauge.parsing.latent.forest import LatentForest
@@ -36,7 +36,7 @@ def labelled_precision_recall(forest: LatentForest, *, lam: float | None = None)
     """The tree with the largest sum over its nodes of g - lam (the model's lam unless given); the root is always kept."""
     lam = forest.model.settings.lam if lam is None else lam
     g = forest.shown.label
-    weight = np.maximum(g - lam, 0.0).sum(axis=2)
+    weight = np.where(g > 0, np.maximum(g - lam, 0.0), 0.0).sum(axis=2)
     if not weight[0, -1] > 0:
         weight[0, -1] = g[0, -1].max() - lam
     value, split = best_spans(weight, True)
@@ -44,7 +44,7 @@ def labelled_precision_recall(forest: LatentForest, *, lam: float | None = None)
     return Best(_free_tree(forest, split, lambda s, t: _chain(forest, s, t, worth)), float(value))
 
 
-def labelled_recall(forest: LatentForest, *, lam: float = 0.5) -> Best:
+def labelled_recall(forest: LatentForest, *, pre: bool = False, lam: float = 0.5) -> Best:
     """The tree with most right labelled constituents on average (Goodman 1996, Figure 1).
 
     The best label of a span of two or more words is free; further labels of a span, and phrases over one word, are worth g - lam.
@@ -61,27 +61,35 @@ def labelled_recall(forest: LatentForest, *, lam: float = 0.5) -> Best:
     def labels(s: int, t: int) -> list[str]:
         return _chain(forest, s, t, worth, free=t > s + 1)
 
-    return Best(_free_tree(forest, split, labels), float(value))
+    tags = float(forest.shown.tag.max(axis=1).sum()) if pre else 0.0
+    return Best(_free_tree(forest, split, labels), float(value) + tags)
 
 
-def bracketed_recall(forest: LatentForest, *, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
+def bracketed_recall(forest: LatentForest, *, pre: bool = False, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
     """The tree with most right brackets on average (Goodman 1996, section 4); a bracket is worth the probability that some node
     has its span. Brackets show ``X``, or with ``labels="argmax"`` each its likeliest label."""
-    weight = forest.shown.top.sum(axis=2)
-    words = np.arange(forest.n)
-    weight[words, words + 1] = 0.0
+    weight = forest.span_labels.some.copy()
+    if not pre:
+        words = np.arange(forest.n)
+        weight[words, words + 1] = 0.0
     value, split = best_spans(weight, False)
     return Best(_free_tree(forest, split, lambda s, t: _one_label(forest, s, t, labels)), float(value))
 
 
 def general(forest: LatentForest, *, weights: ArrayLike | Callable[[LatentForest], ArrayLike]) -> Best:
-    """The tree with the largest sum of any span weights, an (n, n+1) array or a function of the forest; labels are the likeliest
-    ones."""
-    given = np.array(weights(forest) if callable(weights) else weights, np.float64)
-    if given.shape != (forest.n, forest.n + 1):
-        raise UsageError(f"span weights of {forest.n} words must have shape ({forest.n}, {forest.n + 1}), not {given.shape}")
-    value, split = best_spans(given, False)
-    return Best(_free_tree(forest, split, lambda s, t: _one_label(forest, s, t, "argmax")), float(value))
+    """The tree with the largest sum of any span weights, as :func:`treegauge.parsing.free.general` takes them: an (n, n+1) array,
+    an (n, n+1, labels) array for the labels of ``forest.span_labels.names``, or a function of the forest."""
+    label, weight = weights_and_labels(forest.n, forest.span_labels, weights(forest) if callable(weights) else weights)
+    value, split = best_spans(weight, False)
+    names, phrases = forest.span_labels.names, frozenset(forest.model.base.labels)
+
+    def labels(s: int, t: int) -> list[str]:
+        name = names[int(label[s, t])] if label[s, t] >= 0 else DUMMY
+        if t > s + 1:
+            return [name]
+        return [name] if name in phrases and (weight[s, t] != 0.0 or forest.n == 1) else []
+
+    return Best(_free_tree(forest, split, labels), float(value))
 
 
 def max_rule(forest: LatentForest) -> Best:
@@ -100,15 +108,18 @@ def max_rule(forest: LatentForest) -> Best:
     return _licensed(forest, items, edges, roots)
 
 
+_TIE = 1e-9
+"""What the posterior of a tag is multiplied with where tags do not count: among equals, the tree with the likelier tags."""
 _FURTHER = 0.5
 """The price of a label beyond the first of its span, and of a phrase over one word, unless one is given."""
 
 
-def licensed_labelled_recall(forest: LatentForest, *, lam: float | None = None) -> Best:
-    """The tree of the forest with the largest sum of g over its nodes (M_LR in Sima'an 2003).
+def licensed_labelled_recall(forest: LatentForest, *, pre: bool = True, lam: float | None = None) -> Best:
+    """The tree of the forest with the largest sum of g over its nodes (M_LR in Sima'an 2003), preterminals among them unless
+    ``pre`` is false.
 
     Each further label of a span, and each phrase over one word, pays 0.5, or chains would grow without being right. With ``lam``
-    every node pays that.
+    every phrase pays that.
     """
     packed, tables = _packed(forest), forest.tables
     further = _FURTHER if lam is None else lam
@@ -119,7 +130,8 @@ def licensed_labelled_recall(forest: LatentForest, *, lam: float | None = None) 
     owner = np.repeat(np.arange(len(packed.symbol)), np.diff(packed.first))
     added = np.where(label >= 0, g - further, 0.0)[owner] + _middle_worth(forest, owner, further)
     edges = np.where((packed.kind == UNARY) & packed.high[owner], added, 0.0)
-    return _licensed(forest, items, np.where(forest.edge_posterior > 0, edges, -np.inf))
+    tags = (1.0 if pre else _TIE) * _tag_posteriors(forest)
+    return _licensed(forest, items + tags, np.where(forest.edge_posterior > 0, edges, -np.inf))
 
 
 def _middle_worth(forest: LatentForest, owner: NDArray[np.int64], lam: float) -> Float64:
@@ -140,12 +152,12 @@ def parent_child(forest: LatentForest) -> Best:
     base = forest.model.base
     left = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 1]
     right = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 2]
-    return _licensed(forest, None, _summed_by_span(forest, left) + _summed_by_span(forest, right))
+    return _licensed(forest, _TIE * _tag_posteriors(forest), _summed_by_span(forest, left) + _summed_by_span(forest, right))
 
 
 def frames(forest: LatentForest) -> Best:
     """The tree of the forest with most right binary productions on average, splits aside (M_CFP in Sima'an 2003)."""
-    return _licensed(forest, None, _summed_by_span(forest, np.arange(len(forest.model.base.binary))))
+    return _licensed(forest, _TIE * _tag_posteriors(forest), _summed_by_span(forest, np.arange(len(forest.model.base.binary))))
 
 
 def _summed_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
@@ -162,16 +174,22 @@ def _summed_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
     return np.where(posterior > 0, worth, -np.inf)
 
 
-def _licensed(forest: LatentForest, items: Float64 | None, edges: Float64, roots: Float64 | None = None) -> Best:
+def _tag_posteriors(forest: LatentForest) -> Float64:
+    """For each item the posterior of the tag that it shows; 0 for phrases."""
     packed = _packed(forest)
-    nothing = np.zeros(len(packed.symbol))
+    tag = forest.tables.labels.tag[packed.symbol]
+    return np.where(tag >= 0, forest.shown.tag[packed.start, np.maximum(tag, 0)], 0.0)
+
+
+def _licensed(forest: LatentForest, items: Float64, edges: Float64, roots: Float64 | None = None) -> Best:
+    packed = _packed(forest)
     if roots is None:
         roots = np.where(forest.tables.rules.root[packed.symbol] > 0, 0.0, -np.inf)
     root, value, choice = best_forest_tree(
         forest.n,
         packed,
         forest.tables.rules.is_tag,
-        nothing if items is None else items,
+        items,
         edges,
         roots,
     )
@@ -197,7 +215,7 @@ def _root_posterior(forest: LatentForest, item: Float64, edge: Float64) -> Float
 def _labels_worth(forest: LatentForest, lam: float) -> dict[tuple[int, int], list[int]]:
     """For each span the labels over it that are more probable than ``lam``."""
     found: dict[tuple[int, int], list[int]] = {}
-    for s, t, X in np.argwhere(forest.shown.label > lam).tolist():
+    for s, t, X in np.argwhere(forest.shown.label > max(lam, 0.0)).tolist():
         found.setdefault((s, t), []).append(X)
     return found
 

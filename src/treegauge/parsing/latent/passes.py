@@ -16,6 +16,7 @@ from treegauge.parsing.jit import Bools, Floats, Ints, helper, inline, kernel
 from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 
 __all__ = [
+    "ANY_TAG",
     "Pass",
     "Words",
     "base_words",
@@ -27,11 +28,14 @@ __all__ = [
     "word_probability",
 ]
 
+ANY_TAG = -2
+"""The number of a word that is said to have a tag it was never seen with, nor any word of its spelling."""
+
 
 class Words(NamedTuple):
-    """The words of a sentence: their numbers (-1: unknown) and signatures; how often each is known to occur; what each is
-    multiplied with against underflow; and of all words the pairs with tags (``pair[pair_first[w]:pair_first[w+1]]``) and the
-    pairs' tags."""
+    """The words of a sentence: their numbers (-1: unknown; :data:`ANY_TAG`) and signatures; how often each is known to occur; what
+    each is multiplied with against underflow; and of all words the pairs with tags (``pair[pair_first[w]:pair_first[w+1]]``) and
+    the pairs' tags."""
 
     number: Ints
     signature: Ints
@@ -65,6 +69,9 @@ def word_probability(s: int, tag: int, words: Words, level: Level, out: Floats, 
     w, spelling = words.number[s], known.spelling[words.signature[s]]
     for x in range(size):
         out[at + x] = spelling[first + x]
+    if w == ANY_TAG:
+        out[at : at + size] = 1.0
+        return
     if w >= 0:
         for x in range(size):
             out[at + x] *= level.spelling

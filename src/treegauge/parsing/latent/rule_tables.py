@@ -19,12 +19,14 @@ __all__ = ["Labels", "Tables", "model_tables"]
 
 class Labels(NamedTuple):
     """For each symbol the number of the label or the tag that it shows as (-1: none); the labels in the middle of unary rule u are
-    ``middle[middle_first[u]:middle_first[u+1]]``."""
+    ``middle[middle_first[u]:middle_first[u+1]]``; ``same[T]`` is the label with the name of tag T (-1: none). ``n_labels`` is 1
+    at least."""
 
     label: Ints
     tag: Ints
     middle_first: Ints
     middle: Ints
+    same: Ints
     n_labels: int
     n_tags: int
 
@@ -84,12 +86,18 @@ def _base_rules(base: BaseGrammar, level: Level) -> BaseRules:
 def _labels(base: BaseGrammar) -> Labels:
     label = {name: i for i, name in enumerate(base.labels)}
     tag = {name: i for i, name in enumerate(base.tags)}
-    middles = [[label[name] for name in base.middles.get((A, B), ())] for A, B in base.unary.tolist()]
+    middles = [[label[name] for name in _between(base, int(A), int(B))] for A, B in base.unary]
     return Labels(
         np.array([label[n] if k == PHRASE else -1 for n, k in zip(base.names, base.kind.tolist(), strict=True)], np.int32),
         np.array([tag[n] if t else -1 for n, t in zip(base.names, base.is_tag.tolist(), strict=True)], np.int32),
         offsets(np.array([len(middle) for middle in middles], np.int64)),
         np.array([x for middle in middles for x in middle], np.int32),
-        len(label),
+        np.array([label.get(name, -1) for name in base.tags], np.int32),
+        max(1, len(label)),
         len(tag),
     )
+
+
+def _between(base: BaseGrammar, A: int, B: int) -> list[str]:
+    """The labels in the middle of a chain, each once; a label that the ends of the chain have too is one constituent with them."""
+    return [name for name in dict.fromkeys(base.middles.get((A, B), ())) if name not in (base.names[A], base.names[B])]
