@@ -91,7 +91,7 @@ class Checkpoints:
             write_bytes(json.dumps(dict(chosen)).encode(), self.folder / _CHOICE)
 
     def load_choice(self, made_of: Callable[[dict[str, Any]], Choice]) -> Choice | None:
-        """What tuning chose, made of plain data, if it was kept."""
+        """The choice of tuning, made of plain data, if it was kept."""
         if self.folder is None or not (self.folder / _CHOICE).is_file():
             return None
         return _read(self.folder / _CHOICE, made_of)

@@ -109,7 +109,7 @@ def max_rule(forest: LatentForest) -> Best:
 
 
 _TIE = 1e-9
-"""What the posterior of a tag is multiplied with where tags do not count: among equals, the tree with the likelier tags."""
+"""The factor of tags' posteriors where tags do not count: among equals, the tree with the likelier tags is taken."""
 _FURTHER = 0.5
 """The price of a label beyond the first of its span, and of a phrase over one word, unless one is given."""
 
