@@ -1,4 +1,4 @@
-"""Measure constituency parsers by the criterion that matters, and parse for the criterion you measure by.
+"""Score constituency parsers, test differences, and decode for the metric you report.
 
 >>> import treegauge
 >>> result = treegauge.score(gold="(S (NP (NN rain)) (VP (V fell)))", test="(S (NP (NN rain)) (V fell))")

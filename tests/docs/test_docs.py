@@ -11,12 +11,14 @@ import sys
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 import treegauge
 from treegauge.cli import COMMANDS, main
 from treegauge.cli._group import treegauge as program
-from treegauge.data import own_treebank
+from treegauge.data import discontinuous_treebank, own_treebank
+from treegauge.grammar import induce, save_model
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -134,10 +136,18 @@ RUN = {
     "docs/howto/score.md": (),
     "docs/howto/report.md": ("report gold.mrg mine",),
     "docs/howto/parse-for-a-metric.md": (),
+    "docs/howto/languages.md": (),
+    "docs/howto/words-differ.md": (),
+    "docs/howto/confidence.md": (),
+    "docs/howto/decode-neural-charts.md": (),
+    "docs/howto/grammars.md": (),
+    "docs/howto/discontinuous.md": ("treegauge check",),
+    "docs/howto/cluster.md": ("$", "dask", "score.1.part", "parse.1.part", "parts/"),
+    "docs/reference/presets.md": (),
 }
-"""Pages whose lines are run, and the beginnings of those that are not: what serves, takes long, or needs licensed files.
+"""Pages whose lines are run, and parts of those that are not: what serves, takes long, or needs licensed files or other machines.
 
-The pages that newcomers follow are run in ``tests/newcomers``."""
+The pages that newcomers follow are run in ``tests/newcomers``, and every option in ``test_option_examples.py``."""
 LINES = [
     (page, line)
     for page, left_out in RUN.items()
@@ -167,6 +177,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "gold.txt").write_text("It PRP B-NP\nrained VBD B-VP\n\n", "utf-8")
     (folder / "chunker.txt").write_text("It PRP B-NP\nrained VBD I-NP\n\n", "utf-8")
     (folder / "word-tag-gold-test.txt").write_text("It PRP B-NP B-NP\nrained VBD B-VP I-NP\n\n", "utf-8")
+    german = list(discontinuous_treebank("german"))
+    for name in ("german.export", "tiger.xml", "train.discbracket", "gold.discbracket", "a.discbracket", "b.discbracket"):
+        treegauge.write(german, folder / name)
+    treegauge.write(german, folder / "parsed.discbracket")
+    (folder / "german.txt").write_text("\n".join(" ".join(tree.words) for tree in german) + "\n", "utf-8")
+    for name, source in {"dev.mrg": "gold.mrg", "parses.mrg": "gold.mrg", "parsed.mrg": "parser.mrg"}.items():
+        (folder / name).write_bytes((folder / source).read_bytes())
+    save_model(induce(list(own_treebank("train"))[::10], tags=False), folder / "train.model")
+    charts = {"scores": np.zeros((2, 3, 3, 2)), "lengths": np.array([3, 2]), "labels": np.array(["", "NP"])}
+    np.savez(folder / "charts.npz", **charts)
+    (folder / "mine.toml").write_text('base = "default"\ncut_labels_at = "="\n', "utf-8")
     (folder / "COLLINS.prm").write_text("DELETE_LABEL TOP\nDELETE_LABEL -NONE-\nDELETE_LABEL .\n", "utf-8")
     return folder
 
