@@ -6,14 +6,15 @@ numbers are unary rules, then binary ones. A sentence and its steps determine th
 
 from __future__ import annotations
 
-import heapq
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from treegauge.grammar.binarisation import BinaryGrammar, BinaryRules, UnaryRules
+from treegauge.parsing.best_first import BestFirst, DerivationEdge
 from treegauge.parsing.jit import Floats, Ints, helper, kernel
 from treegauge.parsing.layout import Chart, Leaves, find
 from treegauge.parsing.semirings import LOG_SUM, MAX, SUM, zero_of
@@ -204,137 +205,36 @@ def sampled_derivation(mode: int, grid: Grid, n: int, start: int, rng: np.random
     return derive(mode, grid, n, start, True, rng)
 
 
-Key = tuple[int, int, int]
-"""A node: start, end, symbol."""
-
-
-class Edge(NamedTuple):
-    """One way to derive a node: a step, its children, and its own weight (the value less those of its best
-    children)."""
-
-    step: int
-    children: tuple[Key, ...]
-    weight: float
-
-
-class RankedDerivation(NamedTuple):
-    """An edge with, for each child, which of the child's derivations is used (0: its best)."""
-
-    value: float
-    edge: int
-    ranks: tuple[int, ...]
-
-
-class _Node:
-    """The derivations of a node found so far, best first, and the candidates for the next."""
-
-    def __init__(self, edges: list[Edge], values: list[float]) -> None:
-        self.edges = edges
-        self.found: list[RankedDerivation] = []
-        self.seen = {(i, (0,) * len(edge.children)) for i, edge in enumerate(edges)}
-        self.candidates = [(-value, i, (0,) * len(edges[i].children)) for i, value in enumerate(values)]
-        heapq.heapify(self.candidates)
-        self.advanced = True
-
-    def pop(self) -> None:
-        """Move the best candidate to the found ones; its successors are still to come."""
-        value, edge, ranks = heapq.heappop(self.candidates)
-        self.found.append(RankedDerivation(-value, edge, ranks))
-        self.advanced = False
+NodeKey = tuple[int, int, int]
+"""A node of a chart: start, end, symbol."""
 
 
 def best_derivations(grid: Grid, n: int, start: int) -> Iterator[tuple[float, list[int]]]:
     """(log value, steps) of each derivation, best first, from a chart of mode MAX that has a parse; endless where unary
-    rules form cycles (Huang & Chiang 2005, algorithm 3)."""
-    nodes: dict[Key, _Node] = {}
-    root = (0, n, start)
-    for rank in itertools.count():
-        if not _ensure(grid, nodes, root, rank):
-            return
-        yield nodes[root].found[rank].value, _steps(grid, nodes, root, rank)
+    rules form cycles."""
+    search, root = BestFirst(partial(_edges, grid)), (0, n, start)
+    for rank in itertools.takewhile(lambda rank: search.has(root, rank), itertools.count()):
+        yield search.value(root, rank), [edge.number for _, edge in search.edges(root, rank)]
 
 
-def _node(grid: Grid, nodes: dict[Key, _Node], key: Key) -> _Node:
-    if key not in nodes:
-        found = alternatives(MAX, grid, *key)
-        edges = [
-            _edge(grid, key, step, split, value)
-            for step, split, value in zip(found.step.tolist(), found.split.tolist(), found.value.tolist(), strict=True)
-        ]
-        nodes[key] = _Node(edges, found.value.tolist())
-    return nodes[key]
+def _edges(grid: Grid, key: NodeKey) -> tuple[list[DerivationEdge[NodeKey]], list[float]]:
+    """All ways to derive a node, numbered by their steps, and their values."""
+    found = alternatives(MAX, grid, *key)
+    steps, splits, values = found.step.tolist(), found.split.tolist(), found.value.tolist()
+    return [_edge(grid, key, *way) for way in zip(steps, splits, values, strict=True)], values
 
 
-def _edge(grid: Grid, key: Key, step: int, split: int, value: float) -> Edge:
+def _edge(grid: Grid, key: NodeKey, step: int, split: int, value: float) -> DerivationEdge[NodeKey]:
     s, t, _ = key
     n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
     if step < n_symbols:
-        return Edge(step, (), value)
+        return DerivationEdge(step, (), value)
     if step < n_symbols + n_unary:
         u = step - n_symbols
-        return Edge(step, ((s, t, int(grid.unary.child[u])),), float(grid.unary_weight[u]))
+        return DerivationEdge(step, ((s, t, int(grid.unary.child[u])),), float(grid.unary_weight[u]))
     k = step - n_symbols - n_unary
     children = (s, split, int(grid.binary.left[k])), (split, t, int(grid.binary.right[k]))
-    return Edge(step, children, float(grid.binary_weight[k]))
-
-
-def _ensure(grid: Grid, nodes: dict[Key, _Node], key: Key, rank: int) -> bool:
-    """Find the derivations of a node up to ``rank``; whether there are that many.
-
-    A node asks its children for one more derivation before it can go on; the stack holds who is waiting. Going round
-    a cycle of unary rules lowers the value, so a node never waits for itself.
-    """
-    stack = [(key, rank)]
-    while stack:
-        key, rank = stack[-1]
-        node = _node(grid, nodes, key)
-        if len(node.found) > rank:
-            stack.pop()
-            continue
-        if not node.advanced:
-            waiting = _advance(grid, nodes, node)
-            if waiting is not None:
-                stack.append(waiting)
-                continue
-        if not node.candidates:
-            stack.pop()
-            continue
-        node.pop()
-    return len(nodes[key].found) > rank
-
-
-def _advance(grid: Grid, nodes: dict[Key, _Node], node: _Node) -> tuple[Key, int] | None:
-    """Put the successors of the last derivation among the candidates; or say which child must find another one
-    first."""
-    _, number, ranks = node.found[-1]
-    edge = node.edges[number]
-    for i, child in enumerate(edge.children):
-        below = _node(grid, nodes, child)
-        exhausted = below.advanced and not below.candidates
-        if len(below.found) <= ranks[i] + 1 and not exhausted:
-            return child, ranks[i] + 1
-    for i, child in enumerate(edge.children):
-        following = (*ranks[:i], ranks[i] + 1, *ranks[i + 1 :])
-        if len(nodes[child].found) > ranks[i] + 1 and (number, following) not in node.seen:
-            node.seen.add((number, following))
-            value = edge.weight + sum(nodes[c].found[r].value for c, r in zip(edge.children, following, strict=True))
-            heapq.heappush(node.candidates, (-value, number, following))
-    node.advanced = True
-    return None
-
-
-def _steps(grid: Grid, nodes: dict[Key, _Node], key: Key, rank: int) -> list[int]:
-    """The steps of a derivation, leftmost first."""
-    steps: list[int] = []
-    stack = [(key, rank)]
-    while stack:
-        key, rank = stack.pop()
-        _ensure(grid, nodes, key, rank)
-        node = nodes[key]
-        _, number, ranks = node.found[rank]
-        steps.append(node.edges[number].step)
-        stack.extend(reversed(list(zip(node.edges[number].children, ranks, strict=True))))
-    return steps
+    return DerivationEdge(step, children, float(grid.binary_weight[k]))
 
 
 def steps_to_tree(grammar: BinaryGrammar, labels: Sequence[str | None], steps: Sequence[int], words: Sequence[str]) -> Tree:
