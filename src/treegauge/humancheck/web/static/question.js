@@ -147,8 +147,14 @@ export function zoom(factor) {
   fit();
 }
 
-const fitting = () => Math.min(1, ...[...box.querySelectorAll(".tree")].map((tree) =>
-  Math.max(0.7, (tree.clientWidth - 8) / sizeOf(tree.querySelector("svg"))[0])));
+// The scale at which every tree fits into its box, as long as it stays readable; the same for both.
+function fitting() {
+  const scales = [...box.querySelectorAll(".tree")].map((tree) => {
+    const [width, height] = sizeOf(tree.querySelector("svg"));
+    return Math.min((tree.clientWidth - 8) / width, (parseFloat(tree.style.maxHeight) - 10) / height);
+  });
+  return Math.min(1, Math.max(0.7, Math.min(...scales)));
+}
 
 // Trees shrink to their boxes as long as they stay readable; what is larger scrolls, with the bracket in the middle.
 export function fit() {
@@ -156,8 +162,8 @@ export function fit() {
   const trees = [...box.querySelectorAll(".tree")].map((tree) => ({ tree, svg: tree.querySelector("svg") }));
   for (const { tree } of trees) tree.style.maxHeight = roomFor(trees.map((one) => one.tree));
   for (const { svg } of trees) resize(svg, 1);
-  const scales = trees.map(({ tree, svg }) => scale || Math.min(1, Math.max(0.7, (tree.clientWidth - 8) / sizeOf(svg)[0])));
-  trees.forEach(({ svg }, index) => resize(svg, scales[index]));
+  const size = scale || fitting();
+  for (const { svg } of trees) resize(svg, size);
   for (const { tree } of trees) scrollToBracket(tree);
 }
 
