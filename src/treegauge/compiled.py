@@ -1,7 +1,7 @@
 """Machine code that scoring uses where an input is large enough, stored on disk so that Numba is imported only to make it.
 
 Importing Numba takes longer than scoring thousands of sentences. So the functions of a module of kernels are compiled once, by a
-process of its own at low priority, while the caller goes on without them; their object code is stored behind its SHA-256, and
+process of its own at low priority, while the caller goes on without them; their object code is stored after its SHA-256, and
 from then on LLVM's loader alone (llvmlite) maps it into the process. A file that is damaged, or was made by other versions, on
 another processor or from other sources, is as if it were not there. There is nothing that only a kernel can do: where there is
 none, the NumPy code does the same.
@@ -156,7 +156,7 @@ def _folder() -> Path | None:
 
 
 def _seal(path: Path, content: bytes) -> None:
-    """Write a file behind its SHA-256, whole or not at all."""
+    """Write a file that begins with its SHA-256, whole or not at all."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(hashlib.sha256(content).digest() + content)
     os.replace(file.name, path)

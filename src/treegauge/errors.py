@@ -61,7 +61,7 @@ class TreegaugeError(Exception):
     exit_code = 5
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An error that crosses from a worker is not made anew from its message, but put together as it was.
+        # An error that crosses from a worker is not made from its message again, but restored as it was.
         return _restore, (type(self), self.args, self.__dict__)
 
 

@@ -5,7 +5,7 @@ and numbered alike for gold and test.
 
 From a treebank to the brackets that a preset counts, over the tokens that are kept.
 
-The shape of bracketed trees as columns: how deep each bracket is, and what stands under it.
+The shape of bracketed trees as columns: how deep each bracket is, and what is below it.
 """
 
 from __future__ import annotations
@@ -478,7 +478,7 @@ def _repeats(start: Int32, end: Int32, width: Int32, label: Int32 | None, parent
 def depths(brackets: Brackets) -> Int64:
     """For each bracket the number of counted brackets above it.
 
-    What stands before a bracket in pre-order is either above it or ends where it starts or earlier, so counting ends is enough.
+    Whatever comes before a bracket in pre-order is either above it or ends where it starts or earlier, so counting ends is enough.
     """
     if brackets.blocks is not None or brackets.shared is not None:
         return _depths_by_parents(brackets.parent)

@@ -5,7 +5,7 @@ inserted. So the cheapest alignment is the one that shares the most tokens (a lo
 shares the first tokens it can.
 
 The brackets of both sides come over common tokens: in each sentence the shared ones, then those of gold alone, then those of test
-alone. A bracket covers its shared tokens. One that has none cannot be placed: it covers its own tokens behind the shared ones,
+alone. A bracket covers its shared tokens. One that has none cannot be placed: it covers its own tokens after the shared ones,
 where nothing of the other side can equal it, so it counts as missed in gold, and against precision in test.
 
 Myers (1986), An O(ND) difference algorithm and its variations, section 1, for the equivalence.

@@ -6,7 +6,7 @@ not hide all else.
 
 The probabilities of another chunker's candidates are given as they are or through an IOB tagger's marginals: a tagger that gives
  each word a distribution over B-X, I-X and O makes a candidate (x, i, j) as probable as the product of its marks
-and of a mark behind it that does not go on with x, as if words were independent.
+and of a following mark that does not continue x, as if words were independent.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def from_iob_marginals(marginals: Sequence[Mapping[str, float]], categories: Seq
 
 
 def read_candidates(lines: Iterable[str], path: str = "") -> Iterator[list[tuple[str, int, int, float]]]:
-    """Sentences of candidates from text: ``category start end probability`` a line, a blank line behind each sentence.
+    """Sentences of candidates from text: a line ``category start end probability`` per candidate, a blank line after each sentence.
 
     >>> list(read_candidates(["NP 0 2 0.9", "VP 2 3 0.8", "", "NP 0 1 1"]))
     [[('NP', 0, 2, 0.9), ('VP', 2, 3, 0.8)], [('NP', 0, 1, 1.0)]]
@@ -210,7 +210,7 @@ def _candidate(line: str, path: str, number: int) -> tuple[str, int, int, float]
 
 
 def read_marginals(lines: Iterable[str], path: str = "") -> Iterator[list[dict[str, float]]]:
-    """Sentences of an IOB tagger's marginals from text: ``word mark=probability ...`` a line, a blank line behind each sentence.
+    """An IOB tagger's marginals read from text: a line ``word mark=probability ...`` per word, a blank line after each sentence.
 
     >>> list(read_marginals(["He B-NP=0.9 O=0.1", "sat B-VP=1", ""]))
     [[{'B-NP': 0.9, 'O': 0.1}, {'B-VP': 1.0}]]

@@ -1,4 +1,4 @@
-"""Words with columns of chunk marks, read as they stand: what conlleval scores, in one file or in two."""
+"""Words with columns of chunk marks, read as they are: what conlleval scores, in one file or in two."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MarkedSentence(NamedTuple):
 
 
 class MarkFile:
-    """The words and marks of a file, read anew each time: columns as they stand, treebanks by their chunks as IOB2."""
+    """The words and marks of a file, read again each time: columns as they are, treebanks by their chunks as IOB2."""
 
     def __init__(self, chunks: ChunkFile, n_columns: int = 1) -> None:
         self.name, self.n_columns = chunks.name, n_columns

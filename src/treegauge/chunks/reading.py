@@ -1,8 +1,8 @@
 """Chunked sentences from files: CoNLL-2000 columns as they are, any other treebank by Abney's definition of a chunk.
 
 By that definition chunks are non-recursive pieces of phrases, from their beginning up to the head. A chunk
-ends with its head word; complements and modifiers behind the head make chunks of their own. A preposition takes the
-noun chunk behind it into one PP chunk, a chain of auxiliaries the main verb into one VP chunk. Before a head, words and phrases
+ends with its head word; complements and modifiers after the head make chunks of their own. A preposition takes the
+noun chunk after it into one PP chunk, a chain of auxiliaries the main verb into one VP chunk. Before a head, words and phrases
 of words only (adjectives, numbers, adverbs) belong to the chunk; a larger phrase there, such as a possessor, is cut off and
 stands alone. Words that no chunk takes are Null chunks.
 """
@@ -69,7 +69,7 @@ class _Open:
 
 
 class _ChunkFinder:
-    """Walks a tree with a stack of (node, first word, the chunk that is open there)."""
+    """Walk a tree with a stack of (node, first word, the chunk that is open there)."""
 
     def __init__(self, rules: HeadRules) -> None:
         self.rules = rules
@@ -143,7 +143,7 @@ def read_chunks(path: str, options: ReadOptions = ReadOptions()) -> list[Chunked
 
 @contextmanager
 def chunk_file(path: str, options: ReadOptions = ReadOptions()) -> Generator[ChunkFile]:
-    """The sentences of a file as often as asked, in memory that does not grow with it; standard input is put on disk meanwhile."""
+    """The sentences of a file, which can be iterated over repeatedly in constant memory; standard input is buffered on disk."""
     if path != "-":
         yield ChunkFile(path, find_sources(path), options)
         return
@@ -154,7 +154,7 @@ def chunk_file(path: str, options: ReadOptions = ReadOptions()) -> Generator[Chu
 
 
 class ChunkFile:
-    """The sentences of some sources, read anew each time: flat trees as they stand, others through the definition of a chunk."""
+    """The sentences of some sources, read again each time: flat trees as they are, others through the definition of a chunk."""
 
     def __init__(self, name: str, sources: Sequence[Source], options: ReadOptions) -> None:
         self.name = name
@@ -178,7 +178,7 @@ class ChunkFile:
 
 
 def chunked_sentences(bank: Treebank) -> list[ChunkedSentence]:
-    """The trees of a treebank as chunked sentences: flat ones as they stand, others through the definition of a chunk."""
+    """The trees of a treebank as chunked sentences: flat ones as they are, others through the definition of a chunk."""
     trees = [tree for tree in bank if tree.width]
     return list(_chunked(trees, flat=is_chunked(trees)))
 

@@ -41,7 +41,7 @@ class TagLattice(Protocol):
 
 
 class CertainTags:
-    """One tag a word, with probability 1.
+    """One tag per word, with probability 1.
 
     >>> CertainTags(["DT", "NN"]).following(2, ())
     [('</s>', 1.0, ())]
@@ -209,7 +209,7 @@ class PosteriorTags:
         possible = [np.array([start]), np.array([start]), *(np.flatnonzero(row > 0) for row in emissions), np.array([end])]
         names = [*tags, _START, SENTENCE_END]
         self._n = len(emissions)
-        # Index k + 2 is word k: two starts stand before the sentence, its end behind it.
+        # Index k + 2 is word k: two starts come before the sentence, its end after it.
         self._names = [[names[index] for index in indices] for indices in possible]
         self._number = [{name: place for place, name in enumerate(word)} for word in self._names]
         factors = [*(row[row > 0] / row.max() for row in emissions), np.ones(1)]

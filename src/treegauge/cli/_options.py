@@ -70,7 +70,7 @@ def reading_options(command: Function) -> Function:
 
 
 def on_error_options(command: Function) -> Function:
-    """Add ``--on-error`` and ``--field``, how test trees are read; stands below ``@reading_options``, whose value it changes."""
+    """Add ``--on-error`` and ``--field``, how test trees are read; goes below ``@reading_options``, whose value it changes."""
 
     @functools.wraps(command)
     def with_options(*args: Any, options: ReadOptions, on_error: str, field: str, **others: Any) -> Any:

@@ -99,7 +99,7 @@ def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tup
 
 
 def _line_by_line(path: str, options: ReadOptions, n_sentences: int) -> Treebank | None:
-    """The trees of a file with a sentence on each line, if these are so many."""
+    """The trees of a file with a sentence on each line, if it has that many lines."""
     from treegauge.scoring.inputs import FileTrees
 
     trees = FileTrees([source.name for source in find_sources(path)], options, keep=False).line_by_line() if path != "-" else None

@@ -241,7 +241,7 @@ def _program_lines(gold: str, tests: Sequence[str], matching: str, engine: Engin
         raise UsageError("--format program prints what the authors' program would: one TEST and --matching published")
     gold_lines = list(lines_of(gold))
     sentences = list(published_sentences(gold_lines, lines_of(tests[0])))
-    # Also those that the program drops without a word: behind a line that is not a tree, or behind a blank one.
+    # Also those that the program drops without a word: after a line that is not a tree, or after a blank one.
     left_out = sum(map(bool, map(bytes.strip, gold_lines))) - sum(sentence.status == "OK" for sentence in sentences)
     if left_out:
         (system,) = named_systems(tests)

@@ -103,7 +103,7 @@ class Cluster(EngineBase):
 
 @contextmanager
 def _children_without_interrupts() -> Generator[None]:
-    """Processes that start meanwhile leave an interrupt from the keyboard to the one that waits for them, and die quietly."""
+    """Start processes that leave an interrupt from the keyboard to this one, and end quietly."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Abney 1993: the entropy of phrase recognition by models 0 to S, and who is to blame for it.
+"""Abney 1993: the entropy of phrase recognition by models 0 to S, and which categories cause it.
 
 The sentences are dealt into three corpora, one after the other: rules come from the first, their probabilities from the second, and
 the third is measured. Any treebank or CoNLL-2000 file serves.
@@ -129,7 +129,7 @@ def _measures(evaluation: Evaluation) -> Table:
 
 
 def _round(rows: dict[tuple[str, ...], Sequence[Cell]]) -> dict[tuple[str, ...], Sequence[Cell]]:
-    """Bits per candidate as text: two digits behind the point would hide them."""
+    """Bits per candidate as text: two decimal places would hide them."""
     return {key: (f"{row[0]:.5f}" if isinstance(row[0], float) else row[0], *row[1:]) for key, row in rows.items()}
 
 

@@ -186,7 +186,7 @@ _HELD_OUT = re.compile(r"(^|[^a-z])(dev|test|eval|heldout|held-out)([^a-z]|$)", 
 
 
 class TreebankSplit(NamedTuple):
-    """Trees to train on, trees to test on, and how they were told apart."""
+    """Trees to train on, trees to test on, and how they were split."""
 
     train: Treebank
     test: Treebank

@@ -270,7 +270,7 @@ def criterion_test(
 
 
 def criterion_table(verdicts: Sequence[CriterionTest], notes: Sequence[str] = ()) -> Table:
-    """A row a criterion."""
+    """A row per criterion."""
     several = any(each.where for each in verdicts)
     rows: list[tuple[Cell, ...]] = [
         (

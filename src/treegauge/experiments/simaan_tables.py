@@ -110,7 +110,7 @@ def variants(unaries: str) -> list[Variant]:
 
 
 def cleaner(steps: str) -> Callable[[Tree], Tree]:
-    """Normalising steps as a function; of a tree that they leave nothing of, an empty one."""
+    """Normalising steps as a function; a tree of which they leave nothing becomes an empty one."""
     made = pipeline(steps)
 
     def clean(tree: Tree) -> Tree:

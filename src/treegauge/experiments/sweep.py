@@ -47,7 +47,7 @@ class Sweep:
     rules: int
 
     def table(self) -> Table:
-        """A row a setting: each rate with its interval, and p of its difference from Viterbi's."""
+        """A row per setting: each rate with its interval, and p of its difference from Viterbi's."""
         rows: list[tuple[Cell, ...]] = []
         for setting in self.trees:
             rates = self.tests.rates[str(setting)]
@@ -103,7 +103,7 @@ class Sweep:
         return max((each for each in self.trees if each != VITERBI), key=lambda each: self.tests.rates[str(each)][rate])
 
     def trades(self) -> list[str]:
-        """The gains of the sweep in words: the most recall, and the most precision, each with its price."""
+        """The gains of the sweep in words: the highest recall and the highest precision, and what each costs."""
         found: list[str] = []
         viterbi = self.tests.rates[str(VITERBI)]
         for rate, other in (("recall", "precision"), ("precision", "recall")):

@@ -1,7 +1,7 @@
 """Training: from a treebank to a grammar whose parses look like the treebank.
 
 Trees are normalised and counted; the grammar notes how each symbol shows in output. Rules of split symbols may be smoothed
-towards those of all symbols that differ from them only in what stands above:
+towards those of all symbols that differ from them only in their parent:
 
 P'(A -> rhs) = (c(A) P(A -> rhs) + k P(A' -> rhs)) / (c(A) + k), where A' stands for all symbols that are A but for their parent
 (``VP^S^VBF`` and ``VP^SBAR^VBF`` for example), c counts nodes, and P(A' -> rhs) is the mean over them, weighted by c.

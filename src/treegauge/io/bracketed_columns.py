@@ -1,6 +1,6 @@
 """Bracketed text as events: opening brackets, closing brackets and words, found by vectorised NumPy.
 
-A label is not an event of its own: it is the atom (run of anything but blanks and brackets) right behind an opening bracket.
+A label is not an event of its own: it is the atom (run of anything but blanks and brackets) right after an opening bracket.
 
 What is inside what: spans and parents of all nodes at once, from the events of a text whose brackets balance.
 
@@ -152,7 +152,7 @@ def begin_at_margin(events: Events) -> bool:
 class Nesting(NamedTuple):
     """Rows count from the first node of the text, words from its first word.
 
-    For each node its first word, the word behind its last one and its parent (a root's is meaningless); the rows of roots. For each
+    For each node its first word, the word after its last one and its parent (a root's is meaningless); the rows of roots. For each
     word the node above it, whether that is a tag (None: all are), and how many nodes begin before it.
     """
 
@@ -389,7 +389,7 @@ def _ends(
 
 
 def _has_label_set_off(events: Events, opens: Int64) -> bool:
-    """Whether an opening bracket has its label behind a blank, ``( NP ...``; the lone atom of ``( word)`` is not a label."""
+    """Whether an opening bracket has its label after a blank, ``( NP ...``; the lone atom of ``( word)`` is not a label."""
     set_off = opens[events.is_word.take(opens + 1)]
     return bool((~events.is_close.take(set_off + 2)).any())
 

@@ -129,7 +129,7 @@ def answers(text: bytes) -> list[int]:
 
 
 def _tree_begin(line: bytes, depth: int) -> int:
-    """The place on a line at which a new tree begins, or -1; inside a tree, only at the margin or behind a number."""
+    """The place on a line at which a new tree begins, or -1; inside a tree, only at the margin or after a number."""
     if line[:1] in (b"(", b"[") and not _CLOSING_ONLY.fullmatch(line):
         return 0
     numbered = _NUMBERED_TREE.match(line)

@@ -9,7 +9,7 @@ in several ways (1), and which of them ``RB-`` (3). The key of one to seven byte
 the bytes decide.
 
 ``state``: bytes used, nodes, words, trees, labels, bytes of labels, distinct words, bytes of these, lines, nested at margin,
-brackets left open, whether a closing bracket stands behind a blank.
+brackets left open, whether a closing bracket follows a blank.
 """
 
 from __future__ import annotations
@@ -374,7 +374,7 @@ def add_strings(
     state: Array,
     place_in_state: int,
 ) -> int:
-    """The numbers of strings that stand one behind the other in ``text``; new ones are put into the table."""
+    """The numbers of strings that follow each other in ``text``; new ones are put into the table."""
     count = state[place_in_state]
     begin = 0
     for index in range(len(ends)):
@@ -417,7 +417,7 @@ def find_strings(
 
 
 def spell(pool: Array, starts: Array, first: int, last: int, spelled: Array) -> int:
-    """Write the strings ``first:last`` behind their lengths, ``3:the``, and return the number of bytes."""
+    """Write the strings ``first:last`` after their lengths, ``3:the``, and return the number of bytes."""
     place = 0
     for number in range(first, last):
         size = starts[number + 1] - starts[number]

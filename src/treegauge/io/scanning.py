@@ -65,7 +65,7 @@ class Strings:
         return self.slots, self.keys, self.starts, self.pool, self.marks
 
     def make_room(self, more: int, more_bytes: int) -> None:
-        """Room for so many more strings of so many bytes."""
+        """Make room for more strings, and for their bytes."""
         count = self.count + more
         if count > len(self.keys):
             size = max(count, 2 * len(self.keys))
@@ -99,7 +99,7 @@ class Strings:
             self.text(first, last)
 
     def spelled(self, first: int, last: int, restore: Callable[[str], str]) -> list[bytes]:
-        """The strings ``first:last`` in pieces of bytes, each behind its length: ``3:the``."""
+        """The strings ``first:last`` in pieces of bytes, each after its length: ``3:the``."""
         pieces: list[bytes] = []
         special: list[int] = (first + np.flatnonzero(self.marks[first:last] & 2)).tolist()
         for number in [*special, last]:
@@ -169,7 +169,7 @@ class ScannedNames:
 
     @property
     def is_loose(self) -> bool:
-        """Whether, in the text that was scanned last, a blank stands before a closing bracket."""
+        """Whether, in the text that was scanned last, there is a blank before a closing bracket."""
         return bool(self._state[_LOOSE])
 
     def scan(
@@ -210,7 +210,7 @@ class ScannedNames:
         return TreeColumns(columns, trees[0, :n_trees], trees[1, :n_trees], (Origin(path, trees[2, :n_trees]),)), int(state[0])
 
     def _forget(self, n_labels: int, n_words: int) -> None:
-        """Take back all names after the first so many."""
+        """Forget all but the first ``n_labels`` labels and ``n_words`` words."""
         for strings, count in ((self.label_strings, n_labels), (self.word_strings, n_words)):
             strings.count = count
             strings.slots = np.zeros_like(strings.slots)

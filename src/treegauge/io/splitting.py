@@ -97,7 +97,7 @@ def _parts(cuts: Sequence[tuple[int, ByteRange]], first: int, end: int) -> Itera
 
 
 def _pieces(cuts: Sequence[_Cut], trees: int, size: int) -> Iterator[Piece]:
-    """The cuts of all files put together to pieces of ``size`` trees."""
+    """The cuts of all files, joined into pieces of ``size`` trees."""
     for number, inside in groupby(cuts, lambda cut: cut.first // size):
         sources = tuple(Source(cut.path, part=cut.part) for cut in inside if cut.part.end > cut.part.start)
         yield Piece(sources, number * size, min(size, trees - number * size))

@@ -297,7 +297,7 @@ def _best_start(
     checkpoint: str | Path | None,
     on_iteration: Callable[[Iteration], None],
 ) -> LearningResult:
-    """The best of several starts; one that an interrupted run had begun begins anew."""
+    """The best of several starts; one that an interrupted run had begun is started again."""
     histories, best, best_grammar, skipped = state.histories, state.best, state.best_grammar, state.skipped
     for number, made in enumerate(learned, len(histories)):
         lowest = histories[best][-1] if best >= 0 else math.inf

@@ -100,7 +100,7 @@ class BitSets:
         return _sums(_ONES.take(ours & theirs), sizes)
 
     def _edges(self) -> tuple[Int64, Int64]:
-        """The first byte of each set, and the one behind its last."""
+        """The first byte of each set, and the one after its last."""
         last = np.cumsum(self.sizes, dtype=np.int64)
         return last - self.sizes, last
 

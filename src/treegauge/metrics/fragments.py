@@ -170,10 +170,10 @@ def count_marked_fragments(parent: Sequence[int], nodes: NDArray[np.bool_], edge
 
 
 def _counts_together(parent: Sequence[int], nodes: NDArray[np.bool_], edges: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The sums of f_v over the marked nodes: a row a marking, a column a size."""
+    """The sums of f_v over the marked nodes: a row per marking, a column per size."""
     marked, linked = nodes.T.astype(np.int64), edges.T.astype(np.int64)
     totals = np.zeros((len(parent), len(nodes)), np.int64)
-    # products[v] has the coefficients of f_v / x, from x^0 upward, a column a marking.
+    # products[v] has the coefficients of f_v / x, from x^0 upward, a column per marking.
     products = [np.ones((1, len(nodes)), np.int64) for _ in parent]
     for node in range(len(parent) - 1, -1, -1):
         own = products[node] * marked[node]

@@ -2,7 +2,7 @@
 
 Known from its behaviour: a blank gold line ends the evaluation, a malformed gold line shifts the pairs by one, a malformed test
 line drops its pair, labels *and tags* are cut, deletion looks at the uncut label, a node without children counts as a word. A
-deleted quote is put back where the other side has a quote behind as many words that are not quotes; numbers are rounded half up.
+deleted quote is put back where the other side has a quote after as many words that are not quotes; numbers are rounded half up.
 Matched fragments are fragments of the gold tree all of whose nodes are matched; the test tree's edges are never looked at. Where
 that program crashes (a pair without brackets) or never ends (a line that stops inside a label), this one goes on.
 
@@ -218,7 +218,7 @@ class _ProgramTree:
 
 
 def _put_quotes_back(gold: _ProgramTree, test: _ProgramTree) -> None:
-    """Put a deleted quote back where the other side has a quote behind as many words, with another tag, that is not deleted."""
+    """Put a deleted quote back where the other side has a quote after as many words, with another tag, that is not deleted."""
     partners = test.quotes()
     for before, ours in gold.quotes():
         for as_many, theirs in partners:

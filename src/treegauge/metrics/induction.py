@@ -7,7 +7,7 @@ sentences. They differ in three things that move the number:
   gold span, which no binary tree can match. Yang, Zhao and Tu (2021, TN-PCFG) leave out every span over the whole sentence.
 * A sentence without spans on one side has no F1 for Kim et al. For TN-PCFG its recall is 1 if gold has none, and its precision too
   if test has none: a sentence of two words has F1 = 1.
-* Over the corpus, Kim et al. count sets of spans; TN-PCFG counts a gold span that was missed as often as it stands in the tree.
+* Over the corpus, Kim et al. count sets of spans; TN-PCFG counts a missed gold span as many times as it is in the tree.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def _keys(gold: Brackets, test: Brackets, classes: Int32 | None) -> Int64:
 
 
 def _ranks(keys: Int64) -> tuple[Int64, Int64]:
-    """The order that sorts the keys, and in that order how many equal ones stand before each."""
+    """The order that sorts the keys, and in that order how many equal ones come before each."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     is_first = np.ones(len(ordered), dtype=np.bool_)

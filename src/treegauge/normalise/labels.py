@@ -1,6 +1,6 @@
 r"""Labels without what a treebank hangs on them: function tags, indices, features, roots, and X over X.
 
-Labels made of labels: parts put together with a mark, such that they come apart again whatever the treebank's labels contain.
+Labels made of labels: parts joined by a mark, so that they can be taken apart again whatever the treebank's labels contain.
 
 Transforms that must be undone write what they know into the label: ``NP+NN`` for a collapsed chain, ``VP^S`` for a parent,
 ``VP|NP`` for a node that binarisation made. A treebank may use the same characters (the Penn Treebank has a label ``ADVP|PRT``),
@@ -207,7 +207,7 @@ def unescape_marks(label: str) -> str:
 
 
 def join_marked(mark: str, pieces: Sequence[str]) -> str:
-    r"""Escaped pieces put together with a mark, safe to be written to a file and read back.
+    r"""Escaped pieces joined by a mark, safe to be written to a file and read back.
 
     >>> print(join_marked("+", ["PRN", "-LRB-"]))
     PRN+-\LRB-

@@ -44,7 +44,7 @@ MARK = "+"
 
 
 class _Chain(NamedTuple):
-    """A chain on its way up: its labels from the bottom, and what stands under it."""
+    """A chain on its way up: its labels from the bottom, and the subtree below it."""
 
     labels: list[str]
     children: list[Child]

@@ -60,8 +60,8 @@ class BestFirst(Generic[KeyT]):
     def has(self, key: KeyT, rank: int) -> bool:
         """Find the derivations of a node up to ``rank``, counted from 0; whether there are that many.
 
-        A node asks its children for one more derivation before it can go on; the stack holds who is waiting. Going round a cycle
-        of unary rules lowers the value, so a node never waits for itself.
+        A node asks its children for one more derivation before it can go on; the stack holds the nodes that wait. Going round a
+        cycle of unary rules lowers the value, so a node never waits for itself.
         """
         stack = [(key, rank)]
         while stack:

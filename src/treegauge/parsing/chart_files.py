@@ -159,7 +159,7 @@ def _each(arrays: _Arrays, convention: str) -> Iterator[NDArray[Any]]:
 
 
 def _nulls(given: Sequence[Any], labels: Sequence[str], path: str | None = None) -> list[int]:
-    """Null labels by name or number; ``path``: the file that they stand in."""
+    """Null labels by name or number; ``path``: the file that names them."""
     found: list[int] = []
     for label in given:
         if isinstance(label, str) and label in labels:

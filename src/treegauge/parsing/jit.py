@@ -68,7 +68,7 @@ class DamagedKernelCache(UserWarning):
 
 
 class _SealedFiles(_caching.IndexDataCacheFile):
-    """Numba's index and data files of one kernel, each behind the sha256 of its bytes.
+    """Numba's index and data files of one kernel, each after the sha256 of its bytes.
 
     Numba takes what it finds for whole, and machine code that is not can end the process. A file that is not as it was written is
     removed, and then is one that was never there. Storing is a convenience: a full disk does not stop the run.

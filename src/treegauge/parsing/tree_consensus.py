@@ -72,7 +72,7 @@ def _rates_of_all_pairs(metric: Metric, preset: Preset, trees: tuple[Tree, ...])
 def _all_pairs(bank: Treebank, preset: Preset) -> Pair:
     """Each tree as gold with each as test, in that order; every tree is prepared once for each choice of words that count.
 
-    Which words count goes by the gold tree's tags: trees that agree on that have their test side in common.
+    The gold tree's tags decide which words count: trees that agree on that share their test side.
     """
     from treegauge import alignment
     from treegauge.alignment.words import has_tag
@@ -95,7 +95,7 @@ def _all_pairs(bank: Treebank, preset: Preset) -> Pair:
 def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | MetricRate) -> Best:
     """The tree with the best mean score against all given trees (the lowest, by a rate of errors); the first among equals.
 
-    Where a score is 0/0 the choice goes by the others, and the mean is nan.
+    Where a score is 0/0 the other scores decide, and the mean is nan.
     """
     pooled: dict[Tree, float] = {}
     for tree, weight in zip(trees, weights, strict=True):

@@ -77,7 +77,7 @@ def mark_words(words: Sequence[str], place: Place, around: int = 8) -> str:
 def describe_place(gold: Treebank, preset: Preset, place: Place) -> str:
     """A place in words: file and line, side, and the sentence with the bracket marked.
 
-    A place in a sentence whose tokens were cut to fit those of the test tree may lie behind its last word; then the whole
+    A place in a sentence whose tokens were cut to fit those of the test tree may lie beyond its last word; then the whole
     sentence is shown.
 
     >>> from treegauge.presets import load_preset

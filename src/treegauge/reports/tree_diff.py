@@ -39,7 +39,7 @@ __all__ = ["CODES", "NAMES", "BracketMarks", "TreeDiff", "TreeDiffs", "diff", "d
 NAMES = ("matched", "missed", "spurious", "crossing", "wrong-label")
 """The marks by their number in :class:`BracketMarks`."""
 CODES = "=-+x~"
-"""One character a mark, in the same order."""
+"""One character per mark, in the same order."""
 _MATCHED, _MISSED, _SPURIOUS, _CROSSING, _WRONG_LABEL = range(len(NAMES))
 
 

@@ -138,7 +138,7 @@ def _random(gold: Treebank, counts: Mask, label: str, seed: int) -> Treebank:
 
 
 def _sums(values: NDArray[np.bool_] | Int64, first: Int64, sentence: Int64) -> Int64:
-    """Running sums that start anew in each sentence."""
+    """Running sums that start again in each sentence."""
     total = np.append(0, np.cumsum(values))
     return total[1:] - total[first][sentence]
 

@@ -248,7 +248,7 @@ class Result:
         Scores([self]).save(path)
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame: the sentence's number (from 0), its length, and a column a count."""
+        """The rows as a pandas data frame: the sentence's number (from 0), its length, and a column per count."""
         return _library("pandas", "a data frame").DataFrame(_columns(self))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -386,7 +386,7 @@ def _part_to_dict(part: Part) -> dict[str, Any]:
 
 
 def arrow_table(result: Result) -> Any:
-    """The rows of a result as a pyarrow table: sentence, length, and a column a count."""
+    """The rows of a result as a pyarrow table: sentence, length, and a column per count."""
     return _library("pyarrow", "Arrow export").table(_columns(result))
 
 

@@ -78,7 +78,7 @@ def save_scores(results: Sequence[Result], path: str) -> None:
 
 
 def _write_sentences(file: zipfile.ZipFile, number: int, sentences: Sentences) -> None:
-    """Write the rows of a result, and what stands beside them, as arrays."""
+    """Write the rows of a result, and what is stored with them, as arrays."""
     rows = sentences.compact_rows
     if rows.dtype.kind == "O":
         for part, array in _prefixed("rows", integers_to_arrays(rows[:])).items():

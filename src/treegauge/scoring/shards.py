@@ -225,7 +225,7 @@ def _blocks(piece: Piece, options: ReadOptions, only: tuple[int, int] | None) ->
 
 
 def _portable(counts: SystemCounts, request: Request) -> SystemCounts:
-    """The counts as they travel: without the brackets behind a breakdown, unless whole sentences travel anyway."""
+    """The counts as they are sent: without the brackets behind a breakdown, unless whole sentences are sent anyway."""
     if not request.keep:
         counts.breakdowns = {name: replace(counted, places={}) for name, counted in counts.breakdowns.items()}
     return counts

@@ -103,7 +103,7 @@ class MovedBlocks(NamedTuple):
 
 
 def join_blocks(parts: Sequence[Blocks | None], n_nodes: Sequence[int]) -> Blocks | None:
-    """The blocks of several treebanks with so many nodes, one after the other."""
+    """The blocks of several treebanks, one after the other; ``n_nodes`` are their numbers of nodes."""
     first_row = np.cumsum([0, *n_nodes])
     found = [(part, int(first)) for part, first in zip(parts, first_row, strict=False) if part is not None]
     if not found:
@@ -349,7 +349,7 @@ class TreebankHash:
     ) -> None:
         """Add the trees of a block whose labels and words are numbered by their first use in all trees so far.
 
-        ``labels`` and ``words`` are those that are new, each behind its length. A hash is made of such blocks, or of others.
+        ``labels`` and ``words`` are those that are new, each after its length. A hash is made of such blocks, or of others.
         """
         self._trees += len(n_nodes)
         self._labels.digest.update(b"".join(labels))

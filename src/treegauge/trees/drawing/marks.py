@@ -1,6 +1,6 @@
 """Marks: the findings of a comparison about a node, and the signs that show them.
 
-No sign rests on colour alone: each mark has a symbol behind the label and, in pictures, a shape and a line of its own.
+No sign rests on colour alone: each mark has a symbol after the label and, in pictures, a shape and a line of its own.
 The colours keep a contrast of at least 3.7 to 1 on white and on black paper.
 
 Also the estimated width of text in a picture, and text from anywhere made safe to draw.
@@ -74,7 +74,7 @@ class NodeMark(NamedTuple):
 
 
 class MarkSymbols(NamedTuple):
-    """Marks as text behind a label, in Unicode or ASCII."""
+    """Marks as text after a label, in Unicode or ASCII."""
 
     ascii_only: bool = False
 

@@ -205,7 +205,7 @@ class _TextPicture:
 
 
 def _item_text(item: Item, marks: Mapping[int, NodeMark], symbols: MarkSymbols, point: str) -> str:
-    """An item's text: a node without a label is a point, one without children has ``()`` behind it."""
+    """An item's text: a node without a label is a point, one without children is followed by ``()``."""
     if not item.is_node:
         return clean(item.text, _LONGEST_TEXT) or '""'
     text = clean(item.text, _LONGEST_TEXT)

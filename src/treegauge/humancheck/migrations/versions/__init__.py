@@ -1,3 +1,3 @@
-"""One module a change of the tables, each after the one it names as ``down_revision``."""
+"""One module per change of the tables, each following the one it names as ``down_revision``."""
 
 from __future__ import annotations
