@@ -183,13 +183,14 @@ def emissions(
         rare = np.zeros((len(table.names), int(sizes[tag])))
         if len(found):
             rare[found] = np.add.reduceat(count[rare_pairs], begins, axis=0)
-        share = np.zeros_like(rare)
+        share = np.empty_like(rare)
         for depth, members in enumerate(table.generations):
-            if depth:
-                below = share[table.parent[members]]
-            else:
-                below = rare[members] / weight[members]
-            share[members] = (rare[members] + smoothing.coarser * below) / (weight[members] + smoothing.coarser)
+            # (rare + coarser * below) / (weight + coarser), in place: parsing waits for this.
+            own_share = share.take(table.parent[members], axis=0) if depth else rare[members] / weight[members]
+            own_share *= smoothing.coarser
+            own_share += rare.take(members, axis=0)
+            own_share /= weight[members] + smoothing.coarser
+            share[members] = own_share
         own = slice(int(first[tag]), int(first[tag + 1]))
         total[own], spelling[:, own] = count.sum(axis=0), share
     return Emissions(first, total, spelling, counts, pair_offset)
