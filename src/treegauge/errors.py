@@ -15,7 +15,7 @@
     │   ├── EncodingError          3   the bytes are not text in the declared encoding
     │   ├── FormatError            3   a line or element does not follow its format
     │   ├── ModelError             3   a model file is damaged, or of another version
-    │   └── Discontinuous          3   a tree with crossing branches, which a bracketing cannot hold
+    │   └── Discontinuous          3   a tree with crossing branches, where continuous ones are needed
     ├── WriteError                 3   a tree that the output format cannot hold
     ├── EngineError                3   the workers that were asked for cannot be reached
     ├── ShardFailed                5   work failed on a worker at every try; names the sentences
@@ -205,7 +205,7 @@ class ModelError(InputError):
 
 
 class Discontinuous(InputError):
-    """A constituent with a gap: treegauge measures continuous trees."""
+    """A constituent with a gap, where continuous trees are needed."""
 
 
 class WriteError(TreegaugeError):

@@ -15,6 +15,7 @@ from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io import ReadOptions, Source, check, read, write
 from treegauge.io.formats import FORMATS, detect_format
 from treegauge.io.sources import Text
+from treegauge.normalise import attach_punctuation
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
@@ -125,6 +126,16 @@ def test_errors_of_discbracket_files_name_their_line_and_lose_no_other_tree() ->
     ]
     kept = [item for item in check(Source("x", data), ReadOptions(format="discbracket")) if isinstance(item, Treebank)]
     assert [str(tree) for block in kept for tree in block] == ["(S (A a))"]
+
+
+@pytest.mark.parametrize("name", ["german", "dutch"])
+@pytest.mark.parametrize("form", ["export", "tigerxml", "alpino"])
+def test_punctuation_attached_on_reading_is_that_of_the_step(name: str, form: str) -> None:
+    bank = read(DATA / f"{name}.discbracket")
+    attached = [attach_punctuation(tree) for tree in bank]
+    assert attached != list(bank)
+    options = ReadOptions(format=form, attach_punctuation=True)
+    assert list(read(Source("x", written(bank, form)), options)) == attached
 
 
 WRONG_WORDS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import treegauge
+import treegauge.io.sources
 from treegauge import alignment
 from treegauge.alignment.pairing import Pair
 from treegauge.data import discontinuous_treebank
@@ -296,6 +298,20 @@ def test_metrics_that_need_spans_refuse_with_the_step_that_helps() -> None:
     (note,) = [note for note in found.notes if note.kind == "evalb"]
     assert "EVALB's figures are left out: it reads brackets, which cannot hold gaps" in note.text
     assert not any(note.kind == "evalb" for note in treegauge.score(gold, gold, metric="goodman").notes)
+
+
+@pytest.mark.parametrize("metric", ["freval", "induction"])
+def test_a_refused_tree_is_named_by_its_place_in_the_file(metric: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(treegauge.io.sources, "CHUNK_BYTES", 64)  # so that there are many blocks
+    plain, path = tmp_path / "x.mrg", tmp_path / "x.dbr"
+    line = "(S (A a) (B b) (C c))\n"
+    plain.write_text(line * 201)
+    path.write_text("(S (A 0=a) (B 1=b) (C 2=c))\n" * 200 + "(S (VP (A 0=a) (C 2=c)) (B 1=b))\n")
+    for gold, test in ((path, path), (plain, path)):
+        with pytest.raises(Discontinuous, match=r"^\S*x\.dbr:201: "):
+            treegauge.score(gold, test, metric=metric)
+    with pytest.raises(Discontinuous, match=r"^gold tree 2: "):
+        treegauge.score([Tree.parse(line), parse_discbracket(GOLD)], [Tree.parse(line), parse_discbracket(GOLD)], metric=metric)
 
 
 @pytest.mark.parametrize("name", [name for name in BREAKDOWNS if name != "errors"])

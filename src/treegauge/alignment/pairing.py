@@ -11,6 +11,7 @@ the brackets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +22,7 @@ from treegauge.alignment.brackets import Brackets, LabelNumbers, brackets_of, se
 from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_tokens, without_traces
 from treegauge.errors import Discontinuous, MismatchError
 from treegauge.presets import Preset
-from treegauge.trees.treebank import Int32, Int64, Treebank
+from treegauge.trees.treebank import Int32, Int64, Origin, Treebank, place_of
 
 __all__ = ["Common", "Pair", "over_common_tokens", "pair", "pair_of"]
 
@@ -126,7 +127,8 @@ class Pair:
 
     ``index[i]`` is the gold sentence behind row ``i``: all of them, unless some were left out. ``classes`` numbers the
     labels so that those the preset takes as equal have one number; where it takes A as B and B as C, but not A as C, they are one
-    class all the same, and ``equality`` is the exact table.
+    class all the same, and ``equality`` is the exact table. ``origins`` say where the gold sentences and those of the test in gold
+    order were read.
     """
 
     gold: Brackets
@@ -136,6 +138,7 @@ class Pair:
     classes: Int32
     preset: Preset
     equality: NDArray[np.bool_] | None = None
+    origins: tuple[Sequence[Origin], Sequence[Origin]] = ((), ())
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -147,14 +150,14 @@ class Pair:
 
     def require_continuous(self, purpose: str) -> None:
         """Refuse brackets with gaps; ``purpose`` is what needs spans, such as ``"FREVAL counts fragments of continuous trees"``."""
-        for brackets in (self.gold, self.test):
+        for side, brackets, origins in zip(("gold", "test"), (self.gold, self.test), self.origins, strict=True):
             if brackets.blocks is not None:
                 row = int(brackets.blocks.row[0])
-                sentence = int(self.index[int(brackets.sentence[row])])
-                label, side = brackets.labels[int(brackets.label[row])] or "a node", "gold" if brackets is self.gold else "test"
+                place = place_of(origins, int(self.index[int(brackets.sentence[row])]))
+                label = brackets.labels[int(brackets.label[row])] or "a node"
                 raise Discontinuous(
                     f"{purpose}, but {label} has a gap",
-                    path=f"{side} tree {sentence + 1}",
+                    path=f"{side} {place}" if place.startswith("tree ") else place,
                     advice="Make the trees continuous first, by the normalisation step continuous:raise (or continuous:split).",
                 )
 
@@ -185,6 +188,7 @@ class Pair:
             self.classes,
             self.preset,
             self.equality,
+            self.origins,
         )
 
 
@@ -257,7 +261,8 @@ def pair_of(
     if len(index) < len(gold):
         gold_brackets, test_brackets = gold_brackets.take(index), test_brackets.take(index)
     classes, equality = numbers.classes(preset.equal_labels), numbers.equality(preset.equal_labels)
-    return Pair(gold_brackets, test_brackets, index, alignment, classes, preset, equality)
+    origins = common.gold.origins, common.test.origins
+    return Pair(gold_brackets, test_brackets, index, alignment, classes, preset, equality, origins)
 
 
 class _TestTokens:

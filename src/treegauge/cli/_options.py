@@ -223,7 +223,7 @@ _READING = (
     click.option(
         "--attach-punctuation",
         is_flag=True,
-        help="Export and TIGER-XML: attach punctuation under the root to the constituent around it.",
+        help="Export, TIGER-XML and Alpino XML: attach punctuation under the root to the constituent around it.",
     ),
     click.option(
         "--secondary",

@@ -288,14 +288,22 @@ def _fault(problem: str, graph: Graph, item: Word | GraphNode, path: str, field:
 _FIELD = re.compile(rb"\S+")
 
 
-def _is_loose_punctuation(word: Word) -> bool:
+def _root_of(graph: Graph) -> str:
+    """The name of the root: the virtual one, or where there is none the node on top, as in Alpino XML."""
+    tops = [name for name, node in graph.nodes.items() if node.parent == ROOT]
+    is_virtual = graph.has_root or len(tops) != 1 or any(word.parent == ROOT for word in graph.words)
+    return ROOT if is_virtual else tops[0]
+
+
+def _is_loose_punctuation(word: Word, root: str) -> bool:
     """Whether a word hangs from the root and is punctuation: by its tag (``$,``), or because it has no letter or digit."""
-    return word.parent == ROOT and (word.label.startswith("$") or not any(map(str.isalnum, word.word)))
+    return word.parent == root and (word.label.startswith("$") or not any(map(str.isalnum, word.word)))
 
 
 def _with_punctuation_attached(graph: Graph) -> Graph:
     """The graph with loose punctuation below the lowest node that covers the words on both sides of it."""
-    loose = [_is_loose_punctuation(word) for word in graph.words]
+    root = _root_of(graph)
+    loose = [_is_loose_punctuation(word, root) for word in graph.words]
     fixed = [position for position, is_loose in enumerate(loose) if not is_loose]
     words = list(graph.words)
     for left, right in pairwise(fixed):

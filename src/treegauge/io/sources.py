@@ -310,9 +310,9 @@ class ReadOptions:
     * ``lines``: each line is one sentence, so that a blank line is an empty parse ``()`` and several trees on a line become
       one under an empty root.
     * ``comment``: lines that begin with this are left out.
-    * ``functions``: grammatical functions of export and TIGER-XML become part of the label (``NP-SB``).
+    * ``functions``: grammatical functions of export, TIGER-XML and Alpino XML become part of the label (``NP-SB``).
     * ``features``: their lemmas and morphology become SPMRL features (``NN##lem=Haus##``).
-    * ``attach_punctuation``: in the same two formats, punctuation that hangs from the root between the words of a constituent
+    * ``attach_punctuation``: in the same formats, punctuation that hangs from the root between the words of a constituent
       becomes part of the smallest such constituent. NEGRA and TIGER attach all punctuation to the root, so that nearly every
       sentence with a comma would be discontinuous by it alone.
     * ``secondary``: secondary edges of export, TIGER-XML and Alpino XML (its index nodes) become features of labels
