@@ -4,7 +4,7 @@
     f1 = evaluate.load("examples/treegauge_metric.py")
     f1.compute(predictions=["(S (NP (N rain)) (VP (V fell)))"], references=["(S (NP (N rain)) (V fell))"])
 
-Predictions and references are bracketed trees, one string a sentence. A prediction that cannot be read is a
+Predictions and references are bracketed trees, one string per sentence. A prediction that cannot be read is a
 sentence without a parse.
 ``config_name`` is the name of a metric of treegauge, ``parseval`` unless given: ``evaluate.load("...", "goodman")``.
 """
@@ -19,7 +19,7 @@ import evaluate
 import treegauge
 
 _DESCRIPTION = "Scores of constituency parses: PARSEVAL as EVALB counts it, and the other metrics of treegauge."
-_INPUTS = "predictions and references: bracketed trees, one string a sentence; preset: what counts, as in treegauge score -p."
+_INPUTS = "predictions and references: bracketed trees, one string per sentence; preset: what counts, as in treegauge score -p."
 
 
 class TreegaugeMetric(evaluate.Metric):
