@@ -27,6 +27,7 @@ from treegauge.reports.figures import Figure
 from treegauge.reports.findings import MOST_PAIRS, headline, headline_difference, headline_name, p_text, rate_number, summary_text
 from treegauge.reports.report_contents import report_figures
 from treegauge.reports.reporting import Report
+from treegauge.reports.scored_trees import READABLE
 from treegauge.reports.tree_diff import CODES, NAMES
 from treegauge.significance.comparison import PairOfSystems
 from treegauge.tables import Table, terminal_width
@@ -42,8 +43,6 @@ _STATIC_SENTENCES, _LONGEST_STATIC = 3, 40
 _AROUND = 12
 _HALF = 540.0
 _NARROW = 340.0
-# Sentences of about so many words say enough and are read at a glance.
-_READABLE = 12
 _MOST_NOTES = 200
 
 
@@ -260,7 +259,7 @@ def _examples(report: Report) -> Mapping[str, list[_Example]]:
         for key in errors.keys:
             places = errors.examples(key)
             if places:
-                place = min(places, key=lambda place: (abs(length[place.sentence] - _READABLE), place.sentence))
+                place = min(places, key=lambda place: (abs(length[place.sentence] - READABLE), place.sentence))
                 found.setdefault(str(key[0]), {}).setdefault(place, []).append(system)
     return {
         kind: [_example(report, ", ".join(systems), place, place.sentence in listed) for place, systems in places.items()]
@@ -275,7 +274,7 @@ def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Ex
     before, after = words[max(start - _AROUND, 0) : start], words[end : end + _AROUND]
     inside = words[start:end] if end - start <= 2 * _AROUND else [*words[start : start + _AROUND], "…", *words[end - _AROUND : end]]
     return _Example(
-        place.sentence + 1,
+        report.number_of(place.sentence),
         systems,
         f"{'missed' if place.side == 'gold' else 'spurious'} {place.label}",
         " ".join((["…"] if start > _AROUND else []) + before),

@@ -8,23 +8,19 @@ Marks are one character per node (:data:`~treegauge.reports.tree_diff.CODES`, a 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge import io
-from treegauge.alignment.alignment import Fit, Note, align_pairs
+from treegauge.alignment.alignment import Fit, Note
 from treegauge.alignment.brackets import Brackets
-from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.remarks import notes_with_remarks
-from treegauge.alignment.words import WordNumbers, without_traces
-from treegauge.errors import MismatchError, UsageError
+from treegauge.errors import UsageError
 from treegauge.io.reading import holds_gaps
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
@@ -33,9 +29,19 @@ from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.hogenhout import Judgements
 from treegauge.metrics.registry import compared_metrics
 from treegauge.presets import Preset
+from treegauge.reports.scored_trees import (
+    are_large,
+    best_places,
+    example_sentences,
+    examples_among,
+    missing_trees,
+    pair_behind,
+    rescore,
+    restricted,
+    wrong_brackets,
+)
 from treegauge.reports.tree_diff import CODES, BracketMarks, mark_brackets
 from treegauge.scoring.counts import no_progress
-from treegauge.scoring.evaluation import score
 from treegauge.scoring.inputs import TreebankLike
 from treegauge.scoring.result import Result
 from treegauge.significance.comparison import Comparison
@@ -51,68 +57,10 @@ __all__ = [
     "Fragments",
     "Report",
     "find_sentences",
-    "missing_trees",
-    "pair_behind",
     "report",
     "report_of_scores",
-    "rescore",
     "short_place",
 ]
-
-
-def rescore(result: Result) -> Result:
-    """The result with its trees; if it was read back, they are read from the files it names, and must be the same."""
-    if result.trees is not None:
-        return result
-    inputs = result.inputs
-    if inputs is None:
-        raise UsageError(f"{result.system}: {missing_trees(result)}; give the trees")
-    reading = ReadOptions(**{item.name: inputs.reading[item.name] for item in fields(ReadOptions) if item.name in inputs.reading})
-    signature = result.signature
-    again = score(
-        _trees(inputs.gold, reading.of_gold),
-        {result.system: _trees(inputs.test, reading)},
-        result.metric,
-        signature.preset,
-        on_mismatch=signature.on_mismatch,
-        match_words=signature.match_words,
-        reading=reading,
-        on_error=reading.on_error,
-        pair="text",
-    )[0]
-    for side, path, before, now in (
-        ("gold", inputs.gold[0], signature.gold, again.signature.gold),
-        ("test", inputs.test[0], signature.test, again.signature.test),
-    ):
-        if before != now:
-            raise MismatchError(f"{path} has changed since it was scored: the hash of the {side} trees was {before} and is {now}")
-    return again
-
-
-def missing_trees(result: Result) -> str:
-    """The reason why the trees of a result cannot be had; nothing if they can."""
-    if result.trees is not None:
-        return ""
-    if result.inputs is None:
-        return "the scores are of trees in memory, which cannot be read again"
-    absent = [path for path in (*result.inputs.gold, *result.inputs.test) if not os.path.exists(path)]
-    return f"{absent[0]} is not there" if absent else ""
-
-
-def _trees(paths: Sequence[str], reading: ReadOptions) -> str | Treebank:
-    """One file by its name, so that it is read as it was then; several as one treebank."""
-    return paths[0] if len(paths) == 1 else Treebank.concatenate([io.read(path, reading) for path in paths])
-
-
-def pair_behind(result: Result) -> Pair:
-    """The brackets that a result was counted from, all sentences in one pair."""
-    trees, signature = result.scored_trees, result.signature
-    preset = signature.preset
-    whole = Treebank.concatenate(list(trees.gold)), Treebank.concatenate(list(trees.test))
-    gold, test = (without_traces(bank, preset) for bank in whole)
-    words, edit = WordNumbers(preset, signature.match_words), signature.on_mismatch == "edit"
-    alignment = align_pairs(gold, test, trees.partner, preset, words, edit=edit, with_traces=whole)
-    return pair_of(gold, test, alignment, preset, words, on_mismatch="skip" if signature.on_mismatch == "skip" else "align")
 
 
 _MOST_BYTES = 3_600_000
@@ -143,11 +91,15 @@ def find_sentences(
     *,
     most: int,
     most_bytes: int = _MOST_BYTES,
+    numbers: Sequence[int] | None = None,
 ) -> DifferingSentences:
-    """The sentences in which some system has a wrong bracket, at most ``most`` of them, in at most ``most_bytes`` of JSON."""
+    """The sentences in which some system has a wrong bracket, at most ``most`` of them, in at most ``most_bytes`` of JSON.
+
+    ``numbers`` are those of the sentences in the treebank (from 0), where some only are given.
+    """
     wrong = np.stack([found.wrong for found in marks.values()])
     order = rank_sentences(wrong)
-    encoder = _SentenceEncoder(gold, banks, marks, errors)
+    encoder = _SentenceEncoder(gold, banks, marks, errors, range(len(gold)) if numbers is None else numbers)
     found: list[str] = []
     rows: list[int] = []
     room = most_bytes
@@ -189,9 +141,14 @@ class _SentenceEncoder:
     """An encoder of one sentence after the other; labels are numbered in the order of their first use."""
 
     def __init__(
-        self, gold: Treebank, banks: Mapping[str, Treebank], marks: Mapping[str, BracketMarks], errors: Mapping[str, Breakdown]
+        self,
+        gold: Treebank,
+        banks: Mapping[str, Treebank],
+        marks: Mapping[str, BracketMarks],
+        errors: Mapping[str, Breakdown],
+        numbers: Sequence[int],
     ) -> None:
-        self.gold, self.banks, self.marks = gold, banks, marks
+        self.gold, self.banks, self.marks, self.numbers = gold, banks, marks, numbers
         self.labels: dict[str, int] = {}
         self.characters: set[str] = set()
         self.kinds = tuple(dict.fromkeys(str(key[0]) for found in errors.values() for key in found.keys))
@@ -217,7 +174,7 @@ class _SentenceEncoder:
         first = next(iter(self.marks.values())).pair
         sentence = int(first.index[row])
         return {
-            "n": sentence + 1,
+            "n": self.numbers[sentence] + 1,
             "p": short_place(self.gold.place(sentence)),
             "g": self._tree(self.gold, self._of_gold, sentence),
             "t": [self._system(system, row, sentence) for system in self.banks],
@@ -300,7 +257,8 @@ class Report:
 
     ``title`` heads the page, ``gold_name`` names the treebank; ``checked`` are tables of a human check, if there was one. Where
     only scores are at hand, there are no trees, marks and breakdowns, and ``left_out`` says what is missing for want of them.
-    ``parse_base`` is the table of a grammar's Parse Base, if one was given.
+    ``parse_base`` is the table of a grammar's Parse Base, if one was given. Of a large treebank ``gold``, ``banks`` and ``marks``
+    have only the sentences that are shown; ``numbers`` are those of these sentences (from 0), in order.
     """
 
     title: str
@@ -318,6 +276,7 @@ class Report:
     left_out: str = ""
     kept_notes: Mapping[str, Sequence[Note]] = field(default_factory=dict[str, Sequence[Note]], repr=False)
     parse_base: Table | None = None
+    numbers: tuple[int, ...] | None = field(default=None, repr=False)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -326,11 +285,15 @@ class Report:
     @property
     def notes(self) -> list[tuple[str, Note]]:
         """The notes on single sentences, and the remarks on all of them together, by system."""
-        of_systems = {
+        of_systems = self.kept_notes or {
             system: notes_with_remarks(found.pair.alignment.notes, self.gold, self.banks[system])
             for system, found in self.marks.items()
-        } or self.kept_notes
+        }
         return [(system, note) for system, notes in of_systems.items() for note in notes]
+
+    def number_of(self, sentence: int) -> int:
+        """The number in the treebank (from 1) of a sentence of ``gold``."""
+        return 1 + (sentence if self.numbers is None else self.numbers[sentence])
 
     def tables(self) -> list[Table]:
         """All tables of the report, for Markdown or LaTeX."""
@@ -376,7 +339,18 @@ def report(
     if not systems:
         raise UsageError("a report needs at least one system")
     gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
-    scored = comparable_scores(gold, systems, _with_main_metrics(options, gaps), reading=reading, judgements=judgements)
+    # Sentences that are left out for one system are left out for all, which is known only when all are scored.
+    few = options.on_mismatch != "skip" and not gaps and not judgements and are_large(gold, *systems.values())
+    scored = comparable_scores(
+        gold,
+        systems,
+        _with_main_metrics(options, gaps),
+        reading=reading,
+        judgements=judgements,
+        trees=not few,
+        breakdowns=_BREAKDOWNS if few else (),
+        thinned=best_places if few else None,
+    )
     return report_of_scores(scored, options, title=title, gold_name=gold_name, checked=checked, most=most, progress=progress)
 
 
@@ -409,12 +383,15 @@ def report_of_scores(
     if reasons:
         comparison = compare_scores(scores, options, progress=progress)
         return _without_trees(title, gold_name, by_system, comparison, fragments, tuple(checked), reasons[0])
+    if all(result.trees is None and result.breakdowns.keys() >= {*_BREAKDOWNS} for result in by_system.values()):
+        comparison = compare_scores(scores, options, progress=progress)
+        return _with_few_trees(title, gold_name, by_system, comparison, fragments, tuple(checked), most)
     main = {system: rescore(result) for system, result in by_system.items()}
     with ThreadPoolExecutor(1) as pool, _Stoppable(progress) as watched:
         # Resampling is NumPy's work, which lets the other thread look for kinds of error meanwhile.
         comparing = pool.submit(compare_scores, scores, options, progress=watched)
         kept = common_sentences(scores, options.on_mismatch)
-        pairs = {system: _restricted(pair_behind(result), kept) for system, result in main.items()}
+        pairs = {system: restricted(pair_behind(result), kept) for system, result in main.items()}
         banks = {system: Treebank.concatenate(list(result.scored_trees.test)) for system, result in main.items()}
         gold = Treebank.concatenate(list(next(iter(main.values())).scored_trees.gold))
         marks = {system: mark_brackets(pair) for system, pair in pairs.items()}
@@ -426,6 +403,57 @@ def report_of_scores(
         comparison = comparing.result()
     preset = next(iter(pairs.values())).preset
     return Report(title, gold_name, gold, banks, preset, comparison, breakdowns, fragments, marks, sentences, tuple(checked))
+
+
+def _with_few_trees(
+    title: str,
+    gold_name: str,
+    scores: Mapping[str, Result],
+    comparison: Comparison,
+    fragments: Mapping[str, Fragments],
+    checked: tuple[Table, ...],
+    most: int,
+) -> Report:
+    """The report of a large treebank that was broken down while it was scored: only the trees that are shown are read again."""
+    first = next(iter(scores.values()))
+    order = rank_sentences(np.stack([wrong_brackets(result) for result in scores.values()]))
+    length = first.scored_sentences.length
+    examples = [example_sentences(result.breakdowns["errors"], length) for result in scores.values()]
+    numbers = sorted({*order[:most], *(sentence for of_system in examples for sentence in of_system)})
+    again = {system: rescore(result, numbers) for system, result in scores.items()}
+    gold = Treebank.concatenate(list(next(iter(again.values())).scored_trees.gold))
+    banks = {system: Treebank.concatenate(list(result.scored_trees.test)) for system, result in again.items()}
+    marks = {system: mark_brackets(pair_behind(result)) for system, result in again.items()}
+    # All kinds of error that there are, and where they are in the sentences that are shown.
+    errors = {
+        system: replace(result.breakdowns["errors"], places=BREAKDOWNS["errors"](marks[system].pair).places)
+        for system, result in scores.items()
+    }
+    found = find_sentences(gold, banks, marks, errors, most=most, numbers=numbers)
+    breakdowns = {name: {system: result.breakdowns[name] for system, result in scores.items()} for name in _BREAKDOWNS}
+    breakdowns["errors"] = {
+        system: examples_among(result.breakdowns["errors"], length, numbers) for system, result in scores.items()
+    }
+    return Report(
+        title,
+        gold_name,
+        gold,
+        banks,
+        first.signature.preset,
+        comparison,
+        breakdowns,
+        fragments,
+        marks,
+        replace(found, differing=len(order), compared=len(first.scored_sentences.compact_rows)),
+        checked,
+        kept_notes={system: _notes_on_trees(result) for system, result in scores.items()},
+        numbers=tuple(numbers),
+    )
+
+
+def _notes_on_trees(result: Result) -> list[Note]:
+    """The notes of a result without those on its preset and on EVALB."""
+    return [note for note in result.notes if note.kind not in ("punctuation", "evalb")]
 
 
 def _without_trees(
@@ -461,14 +489,6 @@ def _by_metric(scores: Sequence[Result], metric: str) -> list[Result]:
     if not found or {result.system for result in found} != {result.system for result in scores}:
         raise UsageError(f"a report needs scores of every system by {metric}: score with -m {metric}")
     return found
-
-
-def _restricted(pair: Pair, kept: Int64) -> Pair:
-    """The pair reduced to some gold sentences."""
-    if len(pair.index) == len(kept):
-        return pair
-    rows = np.flatnonzero(np.isin(pair.index, kept))
-    return replace(pair, gold=pair.gold.take(rows), test=pair.test.take(rows), index=pair.index[rows])
 
 
 class _Stoppable:

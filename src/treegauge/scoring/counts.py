@@ -64,8 +64,9 @@ class Request:
     of :data:`treegauge.metrics.breakdowns.BREAKDOWNS`. ``progress`` is told how many sentences have been done. ``sentences`` says
     whether single sentences will be looked at: where not, workers send sums only. ``on_error`` says what becomes of test trees that
     cannot be read, ``pair`` whether sentences of unequal number are paired by text (``text``) or refused (``order``). ``treebank``
-    is the name of one whose punctuation, traces and roots the presets are to know. ``trees``:
-    whether, where rows are kept, the trees are, too, and with them where each sentence stands.
+    is the name of one whose punctuation, traces and roots the presets are to know. ``trees``: whether, where rows are kept, the
+    trees are, too, and with them where each sentence stands; ``only`` names the gold sentences (in order, from 0) whose trees are
+    kept, if not all are. ``thinned`` makes the breakdown of a block smaller, which else has the places of all wrong brackets.
     """
 
     metrics: tuple[Metric, ...]
@@ -81,6 +82,8 @@ class Request:
     pair: str = "order"
     treebank: str = ""
     trees: bool = True
+    only: tuple[int, ...] | None = None
+    thinned: Callable[[Breakdown, Pair], Breakdown] | None = None
 
     def __post_init__(self) -> None:
         if self.treebank and self.treebank not in TREEBANKS:
@@ -163,9 +166,7 @@ class SystemCounts:
         else:
             self._add_aligned(gold, test, pairs, first, in_step)
         if self.request.keep and self.request.trees:
-            self.gold.append(gold)
-            self.test.append(test)
-            self.partner.append(np.where(pairs < 0, -1, pairs + self.n_test))
+            self._keep_trees(gold, test, pairs, first)
         self.n_gold += len(gold)
         self.n_test += len(test)
         self.n_words += gold.n_tokens
@@ -175,6 +176,18 @@ class SystemCounts:
         for problem in test.problems().values():
             self.repairs.update(problem.repairs)
         self.request.progress(len(gold))
+
+    def _keep_trees(self, gold: Treebank, test: Treebank, pairs: Int64, first: int) -> None:
+        """Keep the trees of a block from gold sentence ``first`` on, or those of them that are wanted."""
+        if self.request.only is not None:
+            wanted = np.array(self.request.only, dtype=np.int64)
+            chosen = wanted[np.searchsorted(wanted, first) : np.searchsorted(wanted, first + len(gold))] - first
+            partners = pairs[chosen]
+            gold, test = gold.take(chosen), test.take(partners[partners >= 0])
+            pairs = np.where(partners < 0, -1, np.cumsum(partners >= 0) - 1)
+        self.partner.append(np.where(pairs < 0, -1, pairs + sum(map(len, self.test))))
+        self.gold.append(gold)
+        self.test.append(test)
 
     def _add_aligned(self, gold: Treebank, test: Treebank, pairs: Int64, first: int, in_step: bool) -> None:
         main = self._aligned_block(gold, test, pairs, self.preset, in_step=in_step)
@@ -239,6 +252,8 @@ class SystemCounts:
 
             for name in self.request.breakdowns:
                 counted = breakdown(name, pair)
+                if self.request.thinned is not None:
+                    counted = self.request.thinned(counted, pair)
                 self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
 
     def _note(self, notes: Sequence[Note], first: int) -> None:
@@ -271,7 +286,8 @@ class SystemCounts:
         """Add what was counted of the sentences that follow."""
         for ours, theirs in zip(self.of_metrics, other.of_metrics, strict=True):
             ours.merge(theirs)
-        self.partner += [np.where(partner < 0, -1, partner + self.n_test) for partner in other.partner]
+        n_kept = sum(map(len, self.test))
+        self.partner += [np.where(partner < 0, -1, partner + n_kept) for partner in other.partner]
         self.n_gold += other.n_gold
         self.n_test += other.n_test
         self.notes += other.notes

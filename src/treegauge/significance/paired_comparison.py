@@ -9,15 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from treegauge import __version__, io
 from treegauge.alignment.alignment import MISSED
+from treegauge.alignment.pairing import Pair
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.reading import holds_gaps
@@ -37,6 +38,9 @@ from treegauge.significance.score_table import BRACKETS_METRIC, ScoreTable, brac
 from treegauge.spelling import british
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Int64, Treebank
+
+if TYPE_CHECKING:
+    from treegauge.metrics.breakdowns import Breakdown
 
 __all__ = [
     "LENGTHS",
@@ -168,8 +172,13 @@ def comparable_scores(
     reading: ReadOptions = ReadOptions(),
     judgements: Mapping[str, Judgements] | None = None,
     trees: bool = True,
+    breakdowns: Sequence[str] = (),
+    thinned: Callable[[Breakdown, Pair], Breakdown] | None = None,
 ) -> Scores:
-    """The scores that a comparison with these options needs: of each system by each metric, with rows, and ``trees`` or not."""
+    """The scores that a comparison with these options needs: of each system by each metric, with rows, and ``trees`` or not.
+
+    ``breakdowns`` and ``thinned`` are those of :class:`~treegauge.scoring.counts.Request`.
+    """
     gaps = any(holds_gaps(side, reading) for side in (gold, *systems.values()))
     names = options.scored_metrics(discontinuous=gaps)
     metrics = [find_metric(name) for name in names]
@@ -183,6 +192,8 @@ def comparable_scores(
         pair=options.pair,
         treebank=options.treebank,
         trees=trees,
+        breakdowns=tuple(breakdowns),
+        thinned=thinned,
     )
     if not judgements:
         job = ScoringJob(gold, systems, request, names, reading)

@@ -1,0 +1,163 @@
+"""The trees behind scores, read again where they were not kept: all of them, or only those that are shown.
+
+Of a large treebank a report shows some thousand sentences. Their numbers are known once all are scored; then their trees are picked
+out of the files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+import numpy as np
+
+from treegauge import io
+from treegauge.alignment.alignment import align_pairs
+from treegauge.alignment.pairing import Pair, pair_of
+from treegauge.alignment.words import WordNumbers, without_traces
+from treegauge.errors import MismatchError, UsageError
+from treegauge.io.sources import ReadOptions
+from treegauge.metrics.breakdowns import Breakdown
+from treegauge.metrics.breakdowns.counts_by_key import Key, Places
+from treegauge.metrics.registry import find_metric
+from treegauge.scoring.counts import Request
+from treegauge.scoring.evaluation import ScoringJob
+from treegauge.scoring.inputs import TreebankLike, path_of
+from treegauge.scoring.result import Result
+from treegauge.trees.treebank import Int64, Treebank
+
+__all__ = [
+    "READABLE",
+    "are_large",
+    "best_places",
+    "example_sentences",
+    "examples_among",
+    "missing_trees",
+    "pair_behind",
+    "rescore",
+    "restricted",
+    "wrong_brackets",
+]
+
+READABLE = 12
+"""Words: sentences of about so many say enough and are read at a glance."""
+LARGE_BYTES = 32 << 20
+"""Of files of more bytes together, only the trees that are shown are kept."""
+
+
+def are_large(*sides: TreebankLike) -> bool:
+    """Whether trees are in files so large that not all of them should be held."""
+    paths = [path_of(side) for side in sides]
+    if not all(path is not None and os.path.isfile(path) for path in paths):
+        return False
+    return sum(os.path.getsize(path) for path in paths if path is not None) > LARGE_BYTES
+
+
+def rescore(result: Result, only: Sequence[int] | None = None) -> Result:
+    """The result with its trees, or ``only`` those of some gold sentences.
+
+    If it has none, they are read from the files it names, and must be the same.
+    """
+    if result.trees is not None:
+        return result
+    inputs = result.inputs
+    if inputs is None:
+        raise UsageError(f"{result.system}: {missing_trees(result)}; give the trees")
+    reading = ReadOptions(**{item.name: inputs.reading[item.name] for item in fields(ReadOptions) if item.name in inputs.reading})
+    signature = result.signature
+    metric = find_metric(result.metric) if result.definition is None else result.definition
+    request = Request(
+        (metric,),
+        signature.preset,
+        on_mismatch=signature.on_mismatch,
+        match_words=signature.match_words,
+        on_error=reading.on_error,
+        pair="text",
+        only=None if only is None else tuple(only),
+    )
+    trees = {result.system: _trees(inputs.test, reading)}
+    job = ScoringJob(_trees(inputs.gold, reading.of_gold), trees, request, [result.metric], reading)
+    (again,) = job.results(job.count())
+    for side, path, before, now in (
+        ("gold", inputs.gold[0], signature.gold, again.signature.gold),
+        ("test", inputs.test[0], signature.test, again.signature.test),
+    ):
+        if before != now:
+            raise MismatchError(f"{path} has changed since it was scored: the hash of the {side} trees was {before} and is {now}")
+    return again
+
+
+def missing_trees(result: Result) -> str:
+    """The reason why the trees of a result cannot be had; nothing if they can."""
+    if result.trees is not None:
+        return ""
+    if result.inputs is None:
+        return "the scores are of trees in memory, which cannot be read again"
+    absent = [path for path in (*result.inputs.gold, *result.inputs.test) if not os.path.exists(path)]
+    return f"{absent[0]} is not there" if absent else ""
+
+
+def _trees(paths: Sequence[str], reading: ReadOptions) -> str | Treebank:
+    """One file by its name, so that it is read as it was then; several as one treebank."""
+    return paths[0] if len(paths) == 1 else Treebank.concatenate([io.read(path, reading) for path in paths])
+
+
+def pair_behind(result: Result) -> Pair:
+    """The brackets that a result was counted from, all sentences in one pair."""
+    trees, signature = result.scored_trees, result.signature
+    preset = signature.preset
+    whole = Treebank.concatenate(list(trees.gold)), Treebank.concatenate(list(trees.test))
+    gold, test = (without_traces(bank, preset) for bank in whole)
+    words, edit = WordNumbers(preset, signature.match_words), signature.on_mismatch == "edit"
+    alignment = align_pairs(gold, test, trees.partner, preset, words, edit=edit, with_traces=whole)
+    return pair_of(gold, test, alignment, preset, words, on_mismatch="skip" if signature.on_mismatch == "skip" else "align")
+
+
+def restricted(pair: Pair, kept: Int64) -> Pair:
+    """The pair reduced to some gold sentences."""
+    if len(pair.index) == len(kept):
+        return pair
+    rows = np.flatnonzero(np.isin(pair.index, kept))
+    return replace(pair, gold=pair.gold.take(rows), test=pair.test.take(rows), index=pair.index[rows])
+
+
+def wrong_brackets(result: Result) -> Int64:
+    """The number of wrong brackets of each sentence, missed ones and those too many, from PARSEVAL's rows."""
+    rows = result.scored_sentences.compact_rows
+    gold, test, matched = (rows.columns[result.columns.index(name)][:].astype(np.int64) for name in ("gold", "test", "matched"))
+    return gold + test - 2 * matched
+
+
+def best_places(breakdown: Breakdown, pair: Pair) -> Breakdown:
+    """The breakdown with one place behind each key, in the sentence whose length is nearest to a readable one."""
+    length = np.zeros(len(pair.alignment.test), dtype=np.int64)
+    length[pair.index] = pair.gold.length
+    return replace(breakdown, places={key: _best(of_key, length) for key, of_key in breakdown.places.items()})
+
+
+def _best(places: Sequence[Places], length: Int64) -> tuple[Places, ...]:
+    """The place whose sentence has a length nearest to a readable one, and of these the first."""
+    found: list[tuple[int, int, Places]] = []
+    for some in places:
+        sentence = some.rows[:, 0]
+        distance = np.abs(length[sentence] - READABLE)
+        first = int(np.lexsort((sentence, distance))[0])
+        found.append((int(distance[first]), int(sentence[first]), Places(some.rows[first : first + 1], some.labels)))
+    return (min(found, key=lambda one: one[:2])[2],)
+
+
+def examples_among(breakdown: Breakdown, length: Int64, numbers: Sequence[int]) -> Breakdown:
+    """The breakdown with one place behind each key, its sentence numbered among those of ``numbers``."""
+    places: dict[Key, tuple[Places, ...]] = {}
+    for key, of_key in breakdown.places.items():
+        (best,) = _best(of_key, length)
+        rows = best.rows.copy()
+        rows[:, 0] = np.searchsorted(np.array(numbers, dtype=np.int64), rows[:, 0])
+        places[key] = (Places(rows, best.labels),)
+    return replace(breakdown, places=places)
+
+
+def example_sentences(breakdown: Breakdown, length: Int64) -> set[int]:
+    """The sentences of the best place behind each key."""
+    return {int(_best(of_key, length)[0].rows[0, 0]) for of_key in breakdown.places.values()}
