@@ -101,3 +101,19 @@ def test_rows_take_few_bytes_a_sentence() -> None:
     drawn, tested = bootstrap(paired, rounds=10), randomisation(paired, rounds=10)
     assert len(drawn.samples[0]) == tested.rounds == 10
     assert not any(name in of.__dict__ for of in kept for name in ("rows", "reproduced")), "nothing was spread out"
+
+
+def test_rounded_sums_in_blocks_are_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where sums are rounded, those of very many sentences are made in blocks; they may differ in the last bits only."""
+    generator = np.random.default_rng(6)
+    counts = generator.random((2, 90, 3)) * 10.0 ** generator.integers(-9, 9, size=(90, 3))
+    counts[1, :20] = counts[0, :20]
+    paired = PairedColumns((("m", "a"), ("m", "b"), ("m", "c")), tuple(map(CompactRows.of, counts)), lambda sums: sums, exact=False)
+    whole = bootstrap(paired, rounds=40).samples, randomisation(paired, rounds=40)
+    monkeypatch.setattr(resampling, "MOST_INEXACT", 10)
+    monkeypatch.setattr(randomisation_test, "MOST_INEXACT", 10)
+    monkeypatch.setattr(resampling, "_SENTENCES", 16)
+    samples, tested = bootstrap(paired, rounds=40).samples, randomisation(paired, rounds=40)
+    assert np.allclose(samples, whole[0], rtol=1e-13)
+    assert tested.p.tolist() == whole[1].p.tolist()
+    assert np.allclose(tested.difference, whole[1].difference, rtol=1e-13)

@@ -11,9 +11,10 @@ test fragments scores 0 and keeps its weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import partial
+from itertools import chain, zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from treegauge.alignment.brackets import Brackets
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName, UsageError
+from treegauge.metrics.compact_rows import CompactRows
 from treegauge.metrics.fragments import BySize, count_fragments, count_marked_fragments
 from treegauge.metrics.matching import partners
 from treegauge.metrics.metric import Floats, Metric, OptionWords, Rates, Rows, Total, choice, repeatable
@@ -239,41 +241,76 @@ class Freval(Metric):
         return math.exp(math.fsum(weight * math.log(value) for weight, value in zip(weights, values, strict=True) if weight))
 
     def float_columns(self, rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
-        return _fragment_columns(rows)
+        columns, is_exact = _fragment_columns([partial(_one_block, of_system) for of_system in rows])
+        return tuple(np.concatenate(list(blocks)) for blocks in columns), is_exact
+
+    def compact_columns(self, rows: Sequence[CompactRows]) -> tuple[tuple[CompactRows, ...], bool]:
+        columns, is_exact = _fragment_columns([of_system.blocks for of_system in rows])
+        return tuple(CompactRows.concatenate([CompactRows.of(block) for block in blocks]) for blocks in columns), is_exact
 
     def rates_of_sums(self, sums: Floats) -> Floats:
         rates = _fragment_rates(self, sums)
         return np.stack([rates[name] for name in self.rate_names], axis=1)
 
 
-def _fragment_columns(rows: Sequence[Rows]) -> tuple[tuple[Floats, ...], bool]:
+def _fragment_columns(rows: Sequence[Callable[[], Iterable[Rows]]]) -> tuple[list[Iterator[Floats]], bool]:
     """Counts per fragment size as plain columns, so that they can be resampled like any other counts.
 
     The counts are Python integers without bound. A size whose counts float64 cannot hold is divided by one power of two, the same
     for gold, test and matched fragments and for all systems; the rates are ratios within a size, so the factor cancels. For each
-    system there is a matrix (sentences, 3 x sizes), gold then test then matched; the flag says whether all sums are exact.
+    system, whose blocks of rows are given, there are matrices (sentences, 3 x sizes), gold then test then matched; the flag says
+    whether all sums are exact.
 
     >>> rows = np.empty((1, 4), dtype=object)
     >>> rows[0] = (1, BySize((2, 1)), BySize((2,)), BySize((1,)))
-    >>> _fragment_columns([rows])[0][0].tolist()
-    [[2.0, 1.0, 2.0, 0.0, 1.0, 0.0]]
+    >>> [block.tolist() for block in _fragment_columns([lambda: [rows]])[0][0]]
+    [[[2.0, 1.0, 2.0, 0.0, 1.0, 0.0]]]
     """
-    counts = [[[BySize.of(row[side]).counts for row in of_system] for side in _SIDES] for of_system in rows]
-    n_sizes = max((len(of_row) for of_system in counts for side in of_system for of_row in side), default=0)
-    n_sentences = max(len(of_system) for of_system in rows)
-    try:
-        matrices = [np.hstack([_matrix(of_rows, n_sizes, np.int64) for of_rows in of_system]) for of_system in counts]
-    except OverflowError:
-        matrices = [np.hstack([_matrix(of_rows, n_sizes, np.object_) for of_rows in of_system]) for of_system in counts]
-    largest = [0] * n_sizes
-    for matrix in matrices:
-        of_columns: list[int] = matrix.max(axis=0, initial=0).tolist()
-        largest = [max(largest[size], *of_columns[size::n_sizes]) for size in range(n_sizes)]
+    largest: list[int] = []
+    n_sentences = 0
+    for blocks in rows:
+        of_system = 0
+        for block in blocks():
+            of_system += len(block)
+            largest = [max(pair) for pair in zip_longest(largest, _largest(block), fillvalue=0)]
+        n_sentences = max(n_sentences, of_system)
     bits = [(value * n_sentences).bit_length() for value in largest]
     divisors = [1 << max(0, needed - _RANGE_BITS) for needed in bits]
+    columns = [(_floats(block, divisors) for block in blocks()) for blocks in rows]
+    return columns, max(bits, default=0) <= _EXACT_BITS
+
+
+def _one_block(rows: Rows) -> list[Rows]:
+    return [rows]
+
+
+def _counts_of(rows: Rows) -> list[list[tuple[int, ...]]]:
+    """The counts of all sizes, of gold, test and matched fragments of each sentence."""
+    return [[BySize.of(row[side]).counts for row in rows] for side in _SIDES]
+
+
+def _largest(rows: Rows) -> list[int]:
+    """The largest count of each size."""
+    counts = _counts_of(rows)
+    n_sizes = max((len(of_row) for of_side in counts for of_row in of_side), default=0)
+    largest: list[int] = _side_by_side(counts, n_sizes).max(axis=0, initial=0).tolist()
+    return [max(largest[size::n_sizes]) for size in range(n_sizes)]
+
+
+def _floats(rows: Rows, divisors: Sequence[int]) -> Floats:
+    """The counts of all sizes side by side, each over the divisor of its size."""
+    matrix = _side_by_side(_counts_of(rows), len(divisors))
     if max(divisors, default=1) > 1:
-        matrices = [matrix / np.array(divisors * len(_SIDES), np.object_) for matrix in matrices]
-    return tuple(matrix.astype(np.float64) for matrix in matrices), max(bits, default=0) <= _EXACT_BITS
+        matrix = matrix / np.array([*divisors] * len(_SIDES), np.object_)
+    return matrix.astype(np.float64)
+
+
+def _side_by_side(counts: Sequence[Sequence[Sequence[int]]], n_sizes: int) -> NDArray[Any]:
+    """The counts of gold, test and matched fragments, each with a column for each size."""
+    try:
+        return np.hstack([_matrix(of_side, n_sizes, np.int64) for of_side in counts])
+    except OverflowError:
+        return np.hstack([_matrix(of_side, n_sizes, np.object_) for of_side in counts])
 
 
 def _matrix(counts: Sequence[Sequence[int]], n_sizes: int, kind: type[np.int64 | np.object_]) -> NDArray[Any]:

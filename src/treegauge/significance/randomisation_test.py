@@ -18,6 +18,7 @@ from treegauge.scoring.counts import no_progress
 from treegauge.significance.resampling import (
     DEFAULT_ROUNDS,
     DEFAULT_SEED,
+    MOST_INEXACT,
     Bits,
     Floats,
     Name,
@@ -151,6 +152,10 @@ class _SwappedSystems:
             # Where all swaps are looked at, they are of the few sentences that differ.
             self._few_moved = moved.take(sentences[:_FEW]).floats()
             return
+        self._large = None
+        if len(sentences) * len(moving) > MOST_INEXACT:
+            self._large = WeightedSums(ours, exact=False), WeightedSums(theirs, exact=False)
+            return
         self._a, self._b = (np.ascontiguousarray(columns.take(sentences).floats()) for columns in (ours, theirs))
         others = np.setdiff1d(np.arange(len(paired)), sentences)
         self._same = np.ascontiguousarray(ours.take(others).floats()).sum(axis=0)
@@ -163,6 +168,10 @@ class _SwappedSystems:
             moved = self._moved_by(swaps)
             total_a[:, self._moving] += moved
             total_b[:, self._moving] -= moved
+        elif self._large is not None and isinstance(swaps, Bits):
+            (ours, theirs), stay = self._large, swaps.others()
+            total_a[:, self._moving] = ours.of(stay) + theirs.of(swaps)
+            total_b[:, self._moving] = theirs.of(stay) + ours.of(swaps)
         else:
             # Sums of counts only: differences of huge counts would leave nothing of the small ones.
             few = rounds_at_once(len(self._paired))

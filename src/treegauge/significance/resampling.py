@@ -27,6 +27,7 @@ from treegauge.metrics.metric import Floats, Metric, Rows
 __all__ = [
     "DEFAULT_ROUNDS",
     "DEFAULT_SEED",
+    "MOST_INEXACT",
     "Bits",
     "Floats",
     "Name",
@@ -51,6 +52,8 @@ _MOST_NUMBERS = 1 << 23
 """The most random numbers that are in memory at once, a byte each; a block of more comes in pieces of some of its rounds."""
 _MOST_FLOATS = 1 << 20
 """The most of them that are floats at once, and the most cells of columns that stay floats through all rounds."""
+MOST_INEXACT = 1 << 24
+"""The most cells of columns whose sums are rounded that stay floats, and are added up all at once."""
 _SWAPS, _BOOTSTRAP = 1, 2
 
 
@@ -118,6 +121,10 @@ class Bits:
 
     def __getitem__(self, rows: slice) -> Bits:
         return Bits(self._packed[rows], self._n)
+
+    def others(self) -> Bits:
+        """1 for 0 and 0 for 1."""
+        return Bits(~self._packed, self._n)
 
     def floats(self, first: int = 0, last: int | None = None) -> Floats:
         """Some of the columns, from a multiple of eight on."""
@@ -227,9 +234,7 @@ class PairedColumns:
 
     def total(self, system: int) -> Floats:
         """The sums of one system, as one row."""
-        if not self.exact:
-            return np.ascontiguousarray(self.columns[system].floats()).sum(axis=0, keepdims=True)
-        return WeightedSums(self.columns[system], exact=True).of_all()
+        return WeightedSums(self.columns[system], exact=self.exact).of_all()
 
     def observed(self, system: int) -> Floats:
         """The rates of one system on all sentences."""
@@ -272,14 +277,15 @@ class PairedColumns:
 class WeightedSums:
     """Sums of columns over weighted sentences: ``weights @ columns``, a block of sentences at a time.
 
-    Where sums are not ``exact``, so that their order matters, and where the columns are few, all of them are floats throughout.
+    Where the columns are few, all of them are floats throughout. So they are, up to a larger size, where sums are not ``exact``:
+    then a sum by blocks may be another in the last bit.
     """
 
     def __init__(self, columns: CompactRows, *, exact: bool) -> None:
         self._columns = columns
         n_rows, n_columns = columns.shape
-        is_small = n_rows * n_columns <= _MOST_FLOATS
-        self._floats = np.ascontiguousarray(columns.floats()) if is_small or not exact else None
+        is_small = n_rows * n_columns <= (_MOST_FLOATS if exact else MOST_INEXACT)
+        self._floats = np.ascontiguousarray(columns.floats()) if is_small else None
 
     def of(self, weights: NDArray[Any] | Bits) -> Floats:
         """The sums of some rounds, given the weights (rounds, sentences)."""
@@ -297,6 +303,8 @@ class WeightedSums:
 
     def of_all(self) -> Floats:
         """The sums over all sentences, each once."""
+        if self._floats is not None:
+            return self._floats.sum(axis=0, keepdims=True)
         blocks = (self._columns.floats(slice(first, first + _SENTENCES)) for first in range(0, len(self._columns), _SENTENCES))
         return sum((block.sum(axis=0, keepdims=True) for block in blocks), np.zeros((1, self._columns.shape[1])))
 
