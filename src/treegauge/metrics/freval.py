@@ -253,7 +253,7 @@ class Freval(Metric):
         return np.stack([rates[name] for name in self.rate_names], axis=1)
 
 
-def _fragment_columns(rows: Sequence[Callable[[], Iterable[Rows]]]) -> tuple[list[Iterator[Floats]], bool]:
+def _fragment_columns(rows: Sequence[Callable[[], Iterable[Rows]]]) -> tuple[Sequence[Iterator[Floats]], bool]:
     """Counts per fragment size as plain columns, so that they can be resampled like any other counts.
 
     The counts are Python integers without bound. A size whose counts float64 cannot hold is divided by one power of two, the same
