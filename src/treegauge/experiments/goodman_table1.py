@@ -294,7 +294,7 @@ def _notes(
         f"Steps: {settings.iterations} re-estimations in every run; the paper does not say how many. The figures begin with the "
         "random grammar (step 0). The paper's Figure 2 shows one typical run; ours show the mean and range of all, and the run "
         "whose difference is nearest to the mean.",
-        "Starts are draws from (0, 1], scaled to sum to 1; the paper says random only.",
+        "Starts are draws from (0, 1], scaled to sum to 1; the paper only says that they are random.",
     ]
 
 
