@@ -77,7 +77,7 @@ def huge(gold: Path, test: Path, folder: Path, options: argparse.Namespace) -> l
             path.unlink()
     about = (
         f"`compare -m parseval --rounds {rounds}` of two systems on sentences of at most {LONGEST} words, perturbed, with a "
-        "growing vocabulary. Memory does not depend on the rounds: a sample of the sentences is drawn, summed and forgotten."
+        "growing vocabulary. Rounds are not held, but from 2,049 on threads share them, each with weights of its own."
     )
     return [about, "", *lines]
 
@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=SHARED, help="folder with gum_dev.gold.mrg and gum_dev.berkeley-maxrule.mrg")
     parser.add_argument("--sentences", type=int, default=200_000, help="of the larger files")
-    parser.add_argument("--rounds", type=int, default=10_000, help="of `compare`, whose memory does not depend on them")
+    parser.add_argument("--rounds", type=int, default=10_000, help="of `compare`")
     parser.add_argument("--huge", type=int, default=0, metavar="SENTENCES", help="only compare so many short sentences")
     parser.add_argument("--huge-rounds", type=int, default=100, help="of that comparison")
     parser.add_argument("--save", action="store_true", help="put the result into RESULTS.md")
