@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pages
 import pytest
 
 import treegauge
@@ -132,28 +133,7 @@ def test_commands_exist_and_have_these_options(page: str, line: str) -> None:
             assert "--help" in rest or "--list" in rest
 
 
-RUN = {
-    "docs/howto/score.md": (),
-    "docs/howto/report.md": ("report gold.mrg mine",),
-    "docs/howto/parse-for-a-metric.md": (),
-    "docs/howto/languages.md": (),
-    "docs/howto/words-differ.md": (),
-    "docs/howto/confidence.md": (),
-    "docs/howto/decode-neural-charts.md": (),
-    "docs/howto/grammars.md": (),
-    "docs/howto/discontinuous.md": ("treegauge check",),
-    "docs/howto/cluster.md": ("$", "dask", "score.1.part", "parse.1.part", "parts/"),
-    "docs/reference/presets.md": (),
-}
-"""Pages whose lines are run, and parts of those that are not: what serves, takes long, or needs licensed files or other machines.
-
-The pages that newcomers follow are run in ``tests/newcomers``, and every option in ``test_option_examples.py``."""
-LINES = [
-    (page, line)
-    for page, left_out in RUN.items()
-    for line in command_lines(ROOT / page)
-    if not any(beginning in line for beginning in left_out)
-]
+LINES = [(page, line) for page in pages.LINE_BY_LINE for line, _ in pages.commands(ROOT / page) if pages.is_run(line)]
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +158,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "chunker.txt").write_text("It PRP B-NP\nrained VBD I-NP\n\n", "utf-8")
     (folder / "word-tag-gold-test.txt").write_text("It PRP B-NP B-NP\nrained VBD B-VP I-NP\n\n", "utf-8")
     german = list(discontinuous_treebank("german"))
-    for name in ("german.export", "tiger.xml", "train.discbracket", "gold.discbracket", "a.discbracket", "b.discbracket"):
+    for name in (
+        "german.export",
+        "tiger.xml",
+        "train.discbracket",
+        "gold.discbracket",
+        "a.discbracket",
+        "b.discbracket",
+        "gold.export",
+    ):
         treegauge.write(german, folder / name)
     treegauge.write(german, folder / "parsed.discbracket")
     (folder / "german.txt").write_text("\n".join(" ".join(tree.words) for tree in german) + "\n", "utf-8")
@@ -198,6 +186,10 @@ def test_commands_run(
     page: str, line: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
+    if pages.serves(line) or not calls(line):
+        done = pages.serve(line, place) if pages.serves(line) else pages.run(line, place)
+        assert done.code == 0, f"{done.output}{done.errors}"
+        return
     (arguments,) = calls(line)
     said = re.match(r'echo "(.*?)" \| ', line)
     if said:

@@ -1,6 +1,6 @@
 """What README and docs show in a block ``console`` is what the commands print, in a folder that ``treegauge examples`` filled.
 
-The pages that newcomers follow are compared in ``tests/newcomers``.
+Pages that are followed from the first line to the last are compared in ``tests/newcomers`` and ``test_followed.py``.
 `python tests/docs/test_shown_output.py docs/compare.md` writes into a page what its commands print now; read the difference.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 
-from pages import CUT, NEWCOMERS, ROOT, commands, differs, run
+from pages import CUT, FOLLOWED, NEWCOMERS, ROOT, commands, differs, run, serves
 
 from treegauge.data import write_examples
 
@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PAGES = [
     page
     for page in sorted((ROOT / "docs").rglob("*.md"))
-    if page.relative_to(ROOT).as_posix() not in NEWCOMERS and BLOCK.search(page.read_text("utf-8"))
+    if page.relative_to(ROOT).as_posix() not in (*NEWCOMERS, *FOLLOWED) and BLOCK.search(page.read_text("utf-8"))
 ]
 
 
@@ -47,7 +47,7 @@ def renew(page: Path, folder: Path) -> None:
     """Write into a page what its commands print now, as much of it as was shown; all commands of the page are run."""
     new: list[list[str]] = []
     for line, old in commands(page):
-        if not line.startswith(("pip ", "treegauge check")):
+        if not line.startswith("pip ") and not serves(line):
             lines = run(line.removeprefix("pip install . && "), folder).lines
             new.append([] if not old else [*lines[: len(old) - 1], CUT] if old[-1] == CUT else lines)
         else:

@@ -1,57 +1,45 @@
-"""The page on clusters: what can run without one runs, and gives what it says."""
+"""The page on clusters: all its lines run, and give what they say."""
 
 from __future__ import annotations
 
 import gzip
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-from treegauge.data import own_treebank
+from pages import Done, follow, run
 
 pytestmark = pytest.mark.slow
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "howto" / "cluster.md").read_text("utf-8")
-BLOCKS = [
-    block for block in re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if "gold.mrg" in block or "own" in block
-]
+SBATCH = """#!/bin/bash
+# The tasks of an array one after the other, as Slurm would run them at once; prints the number of the job.
+while [ $# -gt 0 ]; do
+  case $1 in --array=*) tasks=${1#--array=} ;; --wrap) wrapped=$2; shift ;; esac
+  shift
+done
+tasks=${tasks:-1-1}
+for task in $(seq "${tasks%-*}" "${tasks#*-}"); do SLURM_ARRAY_TASK_ID=$task bash -c "$wrapped" >> slurm-17.out || exit 1; done
+echo 17
+"""
+SRUN = '#!/bin/sh\nexec "$@"\n'
 
 
-def shell(line: str, folder: Path) -> str:
-    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": paths}
-    return subprocess.run(["bash", "-ec", line], cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    trees = [str(tree) for tree in own_treebank("dev")][:30]
-    (tmp_path / "gold.mrg").write_text("\n".join(trees) + "\n")
-    (tmp_path / "parser.mrg").write_text("\n".join(trees).replace("(PP ", "(NP ") + "\n")
-    (tmp_path / "sentences.txt").write_text("Where is the hotel ?\nWe left .\n")
-    return tmp_path
-
-
-def test_there_are_three_blocks_that_run() -> None:
-    assert len(BLOCKS) == 3
+def printed(found: dict[str, Done], part: str) -> str:
+    """What the first command with this part in it printed."""
+    return next(done.output for line, done in found.items() if part in line)
 
 
 @pytest.mark.slow
-def test_engines_of_one_machine(folder: Path) -> None:
-    score, parse, on_dask = BLOCKS[0].splitlines()
-    plain = shell("treegauge score gold.mrg parser.mrg", folder)
-    assert shell(score, folder) == shell(on_dask, folder) == plain
-    shell(parse, folder)
-    trees = gzip.decompress((folder / "parsed.mrg.gz").read_bytes()).decode()
-    assert trees == shell("treegauge parse own sentences.txt", folder)
-
-
-@pytest.mark.slow
-def test_parts(folder: Path) -> None:
-    assert shell(BLOCKS[1], folder) == shell("treegauge score gold.mrg parser.mrg", folder)
-    shell(BLOCKS[2], folder)
-    assert (folder / "parsed.mrg").read_text() == shell("treegauge parse own sentences.txt", folder)
+def test_the_page_from_the_first_line_to_the_last(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    plain = run("treegauge examples >/dev/null && treegauge score gold.mrg A.mrg", tmp_path).output
+    for name, text in {"sbatch": SBATCH, "srun": SRUN}.items():
+        (tmp_path / "bin" / name).write_text(text, "utf-8")
+        (tmp_path / "bin" / name).chmod(0o755)
+    found = follow("docs/howto/cluster.md", tmp_path, extras=True)
+    for part in ("--engine local:2", "--engine dask:2", "merge score.1.part", "dask:scheduler.json"):
+        assert printed(found, part) == plain, part
+    trees = run("treegauge parse own sentences.txt", tmp_path).output
+    assert trees.count("\n") == 103
+    assert (tmp_path / "parsed.mrg").read_text("utf-8") == trees
+    for name in ("parsed.mrg.gz", "array.mrg.gz"):
+        assert gzip.decompress((tmp_path / name).read_bytes()).decode("utf-8") == trees

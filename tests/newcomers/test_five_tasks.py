@@ -11,38 +11,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from pages import NEWCOMERS, ROOT, Done, commands, differs, run
+from pages import NEWCOMERS, ROOT, Done, commands, follow
 
 import treegauge
 
 pytestmark = pytest.mark.slow
 
 FIRST = "pip install . && treegauge examples"
-SERVES = "treegauge check"
-"""A command that ends when its user ends it."""
-MADE = re.compile(r"(?:-o|>|--figure|--svg|--output) (\S+)")
-
-
-def follow(page: str, folder: Path, codes: dict[str, int] | None = None) -> dict[str, Done]:
-    """Run the commands of a page, compare what they print with what it shows, and look at the files that they say they write.
-
-    ``codes`` are the exit codes that the page announces, by a part of the command; all others must be 0.
-    """
-    text, found = (ROOT / page).read_text("utf-8"), dict[str, Done]()
-    assert all(f"exit code is {code}" in text or f"exit code {code}" in text for code in (codes or {}).values())
-    assert run(FIRST.removeprefix("pip install . && "), folder).code == 0
-    for line, shown in commands(ROOT / page):
-        command = line.removeprefix("pip install . && ")
-        if line.startswith(("pip install '", FIRST)) or SERVES in line:
-            continue
-        done = found[line] = run(command, folder, extras=False)
-        expected = next((code for part, code in (codes or {}).items() if part in line and "|" not in line), 0)
-        assert done.code == expected, f"{line}\n{done.output}{done.errors}"
-        assert not (printed := differs(shown, done)), f"{line}\n{printed}"
-        for name in MADE.findall(line.partition(" #")[0]):
-            assert name in ("-", "/dev/null", "&1") or (folder / name).stat().st_size, f"{line}: {name}"
-    assert found
-    return found
 
 
 def printed(found: dict[str, Done], part: str) -> str:
