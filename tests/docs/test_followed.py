@@ -26,7 +26,7 @@ from pages import (
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^ *```([^\n]*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^ *(\$ |(treegauge|pip|python|dask|sbatch|srun|for|mkdir|cat|echo) )", re.MULTILINE)
-NO_MORE_THAN = 4
+NO_MORE_THAN = 2
 """The most commands of README and docs that no test runs."""
 
 
