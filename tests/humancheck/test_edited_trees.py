@@ -92,6 +92,10 @@ def test_an_answer_sent_twice_is_stored_once(check: Check, people: dict[str, Pag
     answer = {"id": "twice0000", "question": keys[1], "verdict": "accepted", "correction": True, "correct_label": "NP"}
     assert [anna.post("judge", answer)[0] for _ in range(2)] == [200, 200]
     assert len(anna.session.log.by_id) == 2
+    stored = anna.session.log.by_id["twice0000"]
+    assert send(anna, keys[0], verdict="rejected", correction=True, correct_tree=OTHER)[0] == 200
+    assert anna.post("judge", answer)[0] == 200, "though by now it would be made of another tree"
+    assert anna.session.log.by_id["twice0000"] == stored
 
 
 def test_bad_trees_and_edits_are_refused(check: Check, people: dict[str, PageClient]) -> None:

@@ -347,6 +347,25 @@ def test_a_correction_without_a_label_says_what_is_missing(chromium: Any, check:
     assert [(one.verdict, one.correct_label) for one in store.since(0)] == [("rejected", ""), ("accepted", "NP")]
 
 
+def test_the_date_of_an_earlier_answer_is_the_readers(chromium: Any, check: Check, store: Store) -> None:
+    """Two people half a day apart; for the UTC of any moment the calendar of one of them shows another date."""
+    shown = "() => document.querySelector('.earlier time').textContent"
+    here = "at => new Date(at).toLocaleString([], { dateStyle: 'medium' })"
+    dates: set[str] = set()
+    with serve_in_thread(Session(check, store, people_named(["anna"]))) as links:
+        for zone in ("Pacific/Kiritimati", "Etc/GMT+12"):
+            anna = BrowserPerson(chromium, next(iter(links.values())), timezone_id=zone)
+            if not dates:
+                anna.answer("a")
+            judged = next(iter(store.since(0)))
+            anna.page.goto(anna.page.url.partition("?")[0] + f"?question={check.questions[check.order[0]].key}")
+            anna.page.wait_for_selector("article[data-ready]")
+            assert anna.page.evaluate(shown) == anna.page.evaluate(here, judged.at)
+            dates.add(anna.page.evaluate(shown))
+            anna.close()
+    assert len(dates) == 2
+
+
 def test_pages_on_paper(chromium: Any, check: Check, store: Store) -> None:
     """Nothing is cut off at the right of the paper, and what cannot be pressed is not printed."""
     with serve_in_thread(Session(check, store, people_named(["anna", "ben"]))) as links:

@@ -95,6 +95,8 @@ def test_the_whole_job_by_sentence(chromium: Any, tmp_path: Path, variant: str) 
             assert anna.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
             anna.answer("a")
         assert anna.page.is_visible(".done")
+        drafts = "Object.keys(localStorage).filter(name => name.startsWith('treegauge-draft'))"
+        assert anna.page.evaluate(drafts) == [], "what was sent is no draft any more"
         assert sum(a != b for a, b in pairwise(sentences)) == len(units) - 1, "all brackets of a sentence stand together"
         # ben rejects the first and accepts the others; then he thinks again about the second.
         ben.answer("r")

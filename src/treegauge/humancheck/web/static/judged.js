@@ -1,13 +1,12 @@
 // The list of judgements: filter, search, sort, and times as the reader's clock shows them.
 
+import { showLocalTimes } from "./local_times.js";
+
 const find = (selector) => document.querySelector(selector);
 const body = find("#judgements tbody");
 const rows = [...body.querySelectorAll("tr[data-verdict]")];
 
-for (const time of document.querySelectorAll("time")) {
-  time.title = time.dateTime;
-  time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-}
+showLocalTimes(document, { dateStyle: "medium", timeStyle: "short" });
 
 function filter() {
   const words = find("#search").value.trim().toLowerCase();

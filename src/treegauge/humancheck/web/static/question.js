@@ -1,6 +1,7 @@
 // The question on the page: fetched, the next one ahead of time; scrolled to the bracket; its trees made to fit.
 
 import { Cursor } from "./cursor.js";
+import { showLocalTimes } from "./local_times.js";
 import { remembered } from "./memory.js";
 import { part } from "./sending.js";
 
@@ -47,6 +48,7 @@ export function arrange() {
   if (!now) return;
   shownAt = performance.now();
   away = 0;
+  showLocalTimes(now, { dateStyle: "medium" });
   setTimeout(() => { now.dataset.ready = "yes"; }, READY_AFTER + 20);
   const sentence = find(".sentence");
   const asked = find(".sentence .asked");
