@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,9 +14,10 @@ from tests.latent.test_training import FAST, bank
 
 from treegauge.cli._group import treegauge
 from treegauge.engines.processes import Processes
-from treegauge.errors import TreegaugeError
-from treegauge.grammar.latent.model import save_latent
+from treegauge.errors import TooLong, TreegaugeError
+from treegauge.grammar.latent.model import LatentModel, save_latent
 from treegauge.learning.latent.training import train_latent
+from treegauge.parsing.latent.forest import LatentForest
 
 WORDS = ["Ann saw a big dog .", "the cat met a big bird near the lake .", "Bob heard a big tree ."]
 
@@ -47,6 +50,23 @@ def test_parse_in_every_way_gives_the_same_trees(folder: Path) -> None:
     (folder / "out.mrg").write_text(plain.splitlines()[0] + "\n", "utf-8")
     run(folder, "parse", "m.model", "words.txt", "-o", "out.mrg", "--resume")
     assert (folder / "out.mrg").read_text("utf-8") == plain
+
+
+def test_sentences_that_exact_parsing_has_to_prune_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, _ = run(folder, "parse", "m.model", "words.txt")
+    exactly, said = run(folder, "parse", "m.model", "words.txt", "--exact")
+    assert exactly == plain
+    assert "pruned after all" not in said
+
+    def forest(model: LatentModel, words: Sequence[str], *, exact: bool = False, **options: Any) -> LatentForest:
+        if exact and len(words) == len(WORDS[1].split()):
+            raise TooLong("too many parses")
+        return LatentForest(model, words, exact=exact, **options)
+
+    monkeypatch.setattr("treegauge.parsing.latent.parser.LatentForest", forest)
+    found, said = run(folder, "parse", "m.model", "words.txt", "--exact")
+    assert found == plain
+    assert "1 sentence pruned after all: too many parses for --exact" in said
 
 
 def test_a_long_file_is_parsed_by_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,6 +176,7 @@ class _Totals:
     sentences: int = 0
     failed: int = 0
     too_long: int = 0
+    pruned: int = 0
     checked: list[Sentence] = field(default_factory=list[Sentence])
     expected: list[tuple[str, ExpectedCounts | None]] = field(default_factory=list[tuple[str, "ExpectedCounts | None"]])
     unknown_words: Counter[str] = field(default_factory=Counter[str])
@@ -188,12 +189,13 @@ def _write_records(
     # Processes begin with the first record, as copies of this one: before there is anything written that they would write again.
     first = list(itertools.islice(records, 1))
     write(beginning)
-    for text, fallback, sentence, too_long, counts, unknown_words in itertools.chain(first, records):
+    for text, fallback, sentence, too_long, counts, unknown_words, pruned in itertools.chain(first, records):
         write(text)
         totals.expected += [(text, counts)] if posteriors else []
         totals.sentences += 1
         totals.failed += fallback
         totals.too_long += too_long
+        totals.pruned += pruned
         totals.unknown_words.update(unknown_words)
         totals.checked += [] if sentence is None else [sentence]
     write(end)
@@ -206,6 +208,8 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
     click.echo(f"{parsed}; {totals.failed:,} without a parse (fallback)", err=True)
     if totals.too_long:
         click.echo(f"{number_of(totals.too_long, 'sentence')} of these: too long to be parsed in the memory at hand", err=True)
+    if totals.pruned:
+        click.echo(f"{number_of(totals.pruned, 'sentence')} pruned after all: too many parses for --exact", err=True)
     _print_unknown_words(totals.unknown_words)
     if totals.checked:
         click.echo(str(search_error(parser, totals.checked)), err=True)

@@ -140,9 +140,13 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """The tree of a sentence; ``fallback`` if it is a right-branching tree instead of a parse, ``too_long`` if the chart would not
-    fit into memory. ``expected``: how many constituents of the tree are expected to be right,
-    where posteriors are asked for. ``unknown_words``: those not in the grammar, where that is why there is no parse."""
+    """The tree of a sentence, and how it came about.
+
+    ``fallback``: it is a right-branching tree instead of a parse; ``too_long``: because the chart would not fit into memory.
+    ``expected``: how many constituents of the tree are expected to be right, where posteriors are asked for. ``unknown_words``:
+    those not in the grammar, where that is why there is no parse. ``pruned``: it was to be parsed without pruning, but has too
+    many parses for that.
+    """
 
     sentence: Sentence
     tree: Tree
@@ -154,6 +158,7 @@ class ParsedSentence:
     too_long: bool = False
     expected: ExpectedCounts | None = None
     unknown_words: tuple[str, ...] = ()
+    pruned: bool = False
 
     @property
     def scored_tree(self) -> Tree:

@@ -31,7 +31,7 @@ BLOCK = 200
 class ParseRecord(NamedTuple):
     """The output text of a sentence, whether it is a fallback, the sentence itself if its pruning is to be checked, whether it was
     too long to be parsed, the expected number of right constituents, where posteriors are asked for, and the words that
-    are not in the grammar, where that is why there is no parse."""
+    are not in the grammar, where that is why there is no parse, and whether it was pruned though it was not to be."""
 
     text: str
     fallback: bool
@@ -39,15 +39,16 @@ class ParseRecord(NamedTuple):
     too_long: bool = False
     expected: ExpectedCounts | None = None
     unknown_words: tuple[str, ...] = ()
+    pruned: bool = False
 
     @classmethod
     def of_json(cls, data: Sequence[Any]) -> ParseRecord:
         """The record that was written as JSON."""
-        text, fallback, given, too_long, expected, unknown_words = data
+        text, fallback, given, too_long, expected, unknown_words, pruned = data
         words, tags = (None, None) if given is None else given
         sentence = None if words is None else Sentence(tuple(words), None if tags is None else tuple(tags))
         counts = None if expected is None else ExpectedCounts(*expected)
-        return cls(text, fallback, sentence, too_long, counts, tuple(unknown_words))
+        return cls(text, fallback, sentence, too_long, counts, tuple(unknown_words), pruned)
 
 
 def _save(parses: list[ParseRecord], store: ArrayStore) -> Any:
@@ -123,7 +124,7 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
     text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
     times, rest = divmod(number - job.done, job.check_every)
     sentence = parsed.sentence if not rest and times < job.check_most else None
-    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words)
+    return ParseRecord(text, parsed.fallback, sentence, parsed.too_long, parsed.expected, parsed.unknown_words, parsed.pruned)
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:

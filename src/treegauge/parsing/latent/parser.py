@@ -57,7 +57,7 @@ class LatentParser:
                 return ParsedSentence(sentence, self._in_pieces(forest, sentence), math.nan, -math.inf, True)
         except TooLong:
             if self.exact and len(sentence.words) <= MOST_WORDS:
-                return replace(self, exact=False).parse(sentence)
+                return replace(replace(self, exact=False).parse(sentence), pruned=True)
             return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
         best = forest.argmax(self.objective, **self.options)
         kbest = (
