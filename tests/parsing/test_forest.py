@@ -279,3 +279,15 @@ def test_an_error_does_not_repeat_a_long_sentence() -> None:
     with pytest.raises(NoParse) as error:
         Forest(PCFG.parse('S -> "a" [1]'), ["b"] * 5000).best()
     assert len(str(error.value)) < 300
+
+
+def test_more_rule_posteriors_than_there_was_room_for() -> None:
+    """Every parse of n words by binary rules has n - 1 of them, so their posteriors add up to n - 1."""
+    symbols, n = "SABC", 14
+    rules = [(X, [Y, Z], 1 / 32) for X in symbols for Y in symbols for Z in symbols]
+    grammar = PCFG.from_rules([*rules, *((X, ["a"], 0.5) for X in symbols)], nonterminals=list(symbols))
+    forest = Forest(grammar, ["a"] * n)
+    where, posterior = forest.rule_posteriors
+    assert len(posterior) > 4 * 64 * n, "it has grown more than twice"
+    assert posterior.sum() == pytest.approx(n - 1)
+    assert len(np.unique(where, axis=0)) == len(where)

@@ -88,8 +88,8 @@ def rule_posteriors(mode: int, n: int, grid: Grid, outer: Outer) -> tuple[Ints, 
                         if p > 0:
                             if size == len(posterior):
                                 bigger = np.empty((2 * size, 3), np.int64)
-                                for i in range(size):
-                                    bigger[i, 0], bigger[i, 1], bigger[i, 2] = where[i, 0], where[i, 1], where[i, 2]
+                                for row in range(size):
+                                    bigger[row, 0], bigger[row, 1], bigger[row, 2] = where[row, 0], where[row, 1], where[row, 2]
                                 where, posterior = bigger, grow(posterior, 2 * size)
                             where[size, 0], where[size, 1], where[size, 2], posterior[size] = s, t, k, p
                             size += 1
