@@ -176,6 +176,7 @@ def test_columns_of_other_shapes_and_types(name: str, array: NDArray[Any], tmp_p
     assert f"{name} is {array.dtype} of shape {array.shape}, not a column of " in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts",
     [
@@ -267,6 +268,7 @@ def test_the_memory_at_hand_is_that_of_the_process() -> None:
     assert 0 < int(done.stdout) < 3_000 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bracket", [b"(", b")"])
 def test_16_mb_of_brackets(bracket: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.mrg"
@@ -343,6 +345,7 @@ def test_workers_killed_while_they_start_are_started_again(monkeypatch: pytest.M
 DAMAGES: list[Callable[[bytes], bytes]] = [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: bytes(len(data))]
 
 
+@pytest.mark.slow
 def test_a_damaged_kernel_is_compiled_again(tmp_path: Path) -> None:
     """Six kernels; of three the index is damaged, of three the code, each in another way."""
     cases = [(suffix, damage) for suffix in (".nbi", ".nbc") for damage in DAMAGES]

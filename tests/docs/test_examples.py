@@ -20,6 +20,7 @@ def build(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=EXAMPLES, env={**os.environ, **environment}, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_build_passes_while_f1_is_high_enough_and_fails_below(tmp_path: Path) -> None:
     trees = list(own_treebank("dev"))[:20]
     saved = tmp_path / "last.scores"

@@ -48,6 +48,7 @@ def corpus() -> Corpus:
     return Corpus("pairs", Treebank.parse(" ".join(trees)))
 
 
+@pytest.mark.slow
 def test_a_small_run(corpus: Corpus) -> None:
     settings = Settings(runs=3, nonterminals=6, iterations=30)
     report = EXPERIMENT.run(corpus, settings, Work(Checkpoint()))

@@ -86,6 +86,7 @@ def test_gold_is_read_as_before() -> None:
         ReadOptions(on_error="ignore")
 
 
+@pytest.mark.slow
 def test_large_files_are_read_on_after_an_error() -> None:
     """Far more than one block: before, between and after the errors trees are where they were."""
     lines = [f"(S (N word{number}) (V b))" for number in range(100_000)]

@@ -140,6 +140,7 @@ def test_deep_and_long_text(engine: compiled.Kernels) -> None:
         assert _read(text, ReadOptions(), ScannedNames(engine)) == _read(text, ReadOptions(), Names())
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_as_if_it_were_not_there(tmp_path: Path) -> None:
     """Cut short or with a wrong bit, stored code is never mapped: it is compiled again."""
     program = "from treegauge.io.scanning import scanner; print(scanner() is not None)"

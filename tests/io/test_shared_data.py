@@ -67,6 +67,7 @@ def test_our_own_files_in_a_directory_are_one_treebank(tmp_path: Path) -> None:
     assert len(read(tmp_path)) == sum(n_trees for n_trees, _ in OWN.values())
 
 
+@pytest.mark.slow
 def test_the_licensed_files_too(shared: Path) -> None:
     folder = shared / "data"
     for name, (n_trees, n_words) in FILES.items():

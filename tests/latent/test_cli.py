@@ -69,6 +69,7 @@ def test_sentences_that_exact_parsing_has_to_prune_are_counted(folder: Path, mon
     assert "1 sentence pruned after all: too many parses for --exact" in said
 
 
+@pytest.mark.slow
 def test_a_long_file_is_parsed_by_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes as by one, and an interrupted run is resumed in the middle of a block."""
     monkeypatch.setattr("treegauge.cli.parse.SMALL_BLOCK", 3)

@@ -191,6 +191,7 @@ def test_leaf_ancestor_against_brute_force(pairs: list[tuple[Tree, Tree]]) -> No
         assert found["similarity"] == pytest.approx(float(similarity(gold, test)))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(st.lists(discontinuous_pairs(8), min_size=10, max_size=10))
 def test_words_that_do_not_count_close_gaps(pairs: list[tuple[Tree, Tree]]) -> None:

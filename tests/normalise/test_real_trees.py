@@ -73,6 +73,7 @@ def test_sentences_are_headed_by_verbs(own: list[Tree]) -> None:
     check_verbal_heads(own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wsj_sample", "gum"])
 def test_the_licensed_treebanks_too(shared: Path, name: str) -> None:
     bank = without_traces(Treebank.parse((shared / "data" / name / "dev.mrg").read_text(encoding="utf-8")))

@@ -93,6 +93,7 @@ def test_a_weight_that_is_no_number() -> None:
         Forest(GRAMMAR, ["x"] * 3).argmax("general", weights=read_weights("log(g)"))
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.data())
 def test_all_pairs_at_once_are_pairs_one_by_one(data: st.DataObject) -> None:

@@ -409,5 +409,5 @@ def test_discontinuous_trees() -> None:
     assert found.sentences.differing == 34
     both = treegauge.report(gold, {"raised": raised, "perfect": gold}, CompareOptions(rounds=50))
     assert "perfect is better than raised" in both.html()
-    with pytest.raises(Discontinuous, match=r"gold tree 1: .* but VP has a gap\n.*continuous:raise"):
+    with pytest.raises(Discontinuous, match=r"german\.discbracket:1: .* but VP has a gap\n.*continuous:raise"):
         treegauge.report(gold, {"raised": raised}, CompareOptions(rounds=10, metrics=("freval",)))

@@ -83,6 +83,7 @@ def _presets() -> list[Preset]:
     return [default, default, load_preset("collins"), load_preset("none"), load_preset("new"), load_preset("spmrl")]
 
 
+@pytest.mark.slow
 def test_same_as_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = random.Random(3)
     n_compared = n_notes = 0

@@ -133,6 +133,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_three_hundred_half_open_connections_do_not_shut_people_out(tmp_path: Path) -> None:
     """Under a low limit of descriptors, half-sent requests are closed in time and make room."""
     gold, test = "(S (NP (D a) (N b)) (VP (V c) (NP (N d))))", "(S (D a) (X (N b) (V c)) (NP (N d)))"

@@ -110,6 +110,7 @@ def test_a_request_that_is_aborted_is_no_error(check: Check, store: Store) -> No
     assert reported == []
 
 
+@pytest.mark.slow
 def test_pages_are_read_while_another_program_holds_the_store(check: Check, store: Store) -> None:
     import sqlite3
     from contextlib import closing

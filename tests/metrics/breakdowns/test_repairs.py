@@ -104,6 +104,7 @@ def test_unlabelled_and_deleting_presets(trees: tuple[Tree, Tree]) -> None:
     check(alignment.pair(gold, test, load_preset("induction")), replay=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["berkeley-maxrule", "berkeley-viterbi"])
 def test_repairs_of_real_output(shared: Path, system: str) -> None:
     outputs = shared / "data" / "outputs"
