@@ -22,7 +22,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from treegauge.errors import UnknownName
@@ -96,11 +96,21 @@ class Table:
 
     def texts(self, digits: int = 2) -> list[list[str]]:
         """The cells of each row as people read them."""
-        shares = [column in self.percent for column in self.columns]
-        cells = [list(zip(row, shares, strict=True)) for row in self.rows]
-        return [[cell_text(cell, percent=share, digits=digits) for cell, share in row] for row in cells]
+        found = self._texts.get(digits)
+        if found is None:
+            shares = [column in self.percent for column in self.columns]
+            found = self._texts[digits] = [
+                [cell_text(cell, percent=share, digits=digits) for cell, share in zip(row, shares, strict=True)]
+                for row in self.rows
+            ]
+        return found
 
-    @property
+    @cached_property
+    def _texts(self) -> dict[int, list[list[str]]]:
+        """The texts by the number of digits: a long table is looked at several times until it fits."""
+        return {}
+
+    @cached_property
     def is_numeric(self) -> list[bool]:
         """For each column, whether it holds only numbers and is aligned to the right."""
         return [all(not isinstance(row[index], str) for row in self.rows) for index in range(len(self.columns))]
@@ -119,8 +129,9 @@ class Table:
             return "\n".join([*self._heading, *self._lines(digits, "  "), *self.notes])
         table = self._without_constant_columns(digits)
         for headings in range(table._names):
+            rest = table._from(headings)
             for gap in ("  ", " "):
-                if table._from(headings)._fits(digits, width, gap):
+                if rest._fits(digits, width, gap):
                     return "\n".join([*table._heading, *table._grouped(digits, gap, headings), *self.notes])
         sections = [replace(table, rows=table.rows[first : first + LONG]) for first in range(0, len(table.rows), LONG)]
         places = table._blocks(digits, width)
@@ -133,8 +144,7 @@ class Table:
 
     def _widths(self, digits: int) -> list[int]:
         """The number of terminal columns that each column needs."""
-        grid = [list(self.columns), *self.texts(digits)]
-        return [max(terminal_width(row[index]) for row in grid) for index in range(len(self.columns))]
+        return [max(map(terminal_width, column)) for column in zip(self.columns, *self.texts(digits), strict=True)]
 
     def _fits(self, digits: int, width: int, gap: str = "  ") -> bool:
         widths = self._widths(digits)
