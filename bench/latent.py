@@ -9,8 +9,8 @@ CPU time of one thread, base pass and decoding included; beside them the wall ti
 a whole and without its start-up (the time of a single sentence). Each is the median of three times. The first command of all, which
 compiles the kernels, is timed once. ``--seeds N`` trains N quick models with other seeds, ``--curves`` shows F1 by rounds, by
 grammars and by trees (and draws it into the folder of ``--plot``), ``--exact N`` how often pruning loses the best tree of N short
-sentences. ``--treebank own`` takes the treebank that comes with treegauge, small as it is, and trains with five rounds too, which is
-what the held-out slice saves it from. On two quiet cores the default takes about 6 minutes to train on GUM, a quick one 3.
+sentences. ``--treebank own`` takes the treebank that comes with treegauge, small as it is, and trains with five rounds too, which
+is what the held-out slice saves it from. On two quiet cores the default takes about 6 minutes to train on GUM, a quick one 3.
 """
 
 from __future__ import annotations
