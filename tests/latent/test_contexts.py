@@ -9,10 +9,10 @@ import pytest
 from tests.latent.toys import PLAIN, TREES
 
 from treegauge.errors import UsageError
-from treegauge.grammar.latent.grammar import join_counts, usage
-from treegauge.grammar.latent.rows import offsets
+from treegauge.grammar.latent.grammar import merge_counts, usage
+from treegauge.grammar.latent.rule_rows import offsets
 from treegauge.learning.latent.em import expect, parameters
-from treegauge.learning.latent.split_merge import Schedule, begin, context_counts, node_contexts, training_steps
+from treegauge.learning.latent.split_merge import Schedule, context_counts, initial_state, node_contexts, training_steps
 from treegauge.learning.latent.treebank import first_counts, treebank_arrays
 from treegauge.trees.tree import Tree
 
@@ -55,7 +55,7 @@ def test_counts_by_context_are_those_of_the_trees(which: tuple[str, ...]) -> Non
     arrays = treebank_arrays(BANK)
     counts = context_counts(arrays, which, np.float64)
     assert counts is not None
-    together = join_counts(arrays.base, arrays.table, counts, np.zeros(int(counts.sizes.sum()), np.int64))
+    together = merge_counts(arrays.base, arrays.table, counts, np.zeros(int(counts.sizes.sum()), np.int64))
     plain = first_counts(arrays, np.float64)
     for old, new in zip((*plain.binary, *plain.unary, *plain[3:]), (*together.binary, *together.unary, *together[3:]), strict=True):
         assert np.array_equal(old, new)
@@ -78,7 +78,7 @@ def test_contexts_make_the_trees_likelier_and_take_the_first_round() -> None:
         expect(arrays, parameters(arrays, each, PLAIN, 0.0)).log_likelihood for each in (counts, first_counts(arrays, np.float64))
     )
     assert better > plain
-    made = [step.state for step in training_steps(arrays, begin(arrays), 2, (1,), Schedule(4, 2, 2), contexts=("tags",))]
+    made = [step.state for step in training_steps(arrays, initial_state(arrays), 2, (1,), Schedule(4, 2, 2), contexts=("tags",))]
     assert [(state.round, state.iteration) for state in made] == [(1, i) for i in range(5, 9)] + [(2, i) for i in range(1, 9)]
     assert [len(state.up) for state in made][:7] == [1] * 7
     assert not made[0].up[0].any()
@@ -87,7 +87,7 @@ def test_contexts_make_the_trees_likelier_and_take_the_first_round() -> None:
 def test_rare_contexts_split_nothing_and_unknown_ones_are_refused() -> None:
     arrays = treebank_arrays(TREES)
     assert context_counts(arrays, ("phrases",)) is None
-    first = next(training_steps(arrays, begin(arrays), 1, (1,), Schedule(4, 2, 2), contexts=("phrases",)))
+    first = next(training_steps(arrays, initial_state(arrays), 1, (1,), Schedule(4, 2, 2), contexts=("phrases",)))
     assert (first.state.round, first.state.iteration) == (1, 1)
     with pytest.raises(UsageError, match="phrases, tags, inner"):
         context_counts(arrays, ("words",))

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.latent.toys import PLAIN, TREES, assignments, toy
 
-from treegauge.grammar.latent.grammar import LatentSmoothing, coarser_sizes, join_counts, level_of, usage
-from treegauge.grammar.latent.rows import drop_small, offsets
+from treegauge.grammar.latent.grammar import LatentSmoothing, coarser_sizes, level_of, merge_counts, usage
+from treegauge.grammar.latent.rule_rows import drop_small, offsets
 from treegauge.learning.latent.em import expect, parameters
-from treegauge.learning.latent.split_merge import Schedule, begin, merge_map, split_counts, training_steps
+from treegauge.learning.latent.split_merge import Schedule, initial_state, merge_map, split_counts, training_steps
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, first_counts, treebank_arrays
 from treegauge.trees.tree import Tree
 
@@ -71,7 +71,7 @@ def test_splitting_and_merging_everything_returns_the_old_grammar() -> None:
     assert split.sizes.tolist() == (2 * counts.sizes).tolist()
     to, up = merge_map(split.sizes, np.zeros(int(split.sizes.sum())), 1.0)
     assert up.tolist() == [x for size in counts.sizes for x in range(size)]
-    back = join_counts(arrays.base, arrays.table, split, to)
+    back = merge_counts(arrays.base, arrays.table, split, to)
     for old, new in zip((*counts.binary, *counts.unary, *counts[3:]), (*back.binary, *back.unary, *back[3:]), strict=True):
         assert new == pytest.approx(old, abs=1e-12)
 
@@ -144,7 +144,7 @@ def test_smoothing_keeps_probabilities() -> None:
 def test_training_goes_through_its_stages_and_can_go_on_from_any_state() -> None:
     arrays = treebank_arrays(TREES * 3)
     schedule = Schedule(after_split=4, after_merge=2, smoothed=2)
-    whole = list(training_steps(arrays, begin(arrays), 2, (7,), schedule))
+    whole = list(training_steps(arrays, initial_state(arrays), 2, (7,), schedule))
     assert [(s.state.round, s.state.iteration, s.complete) for s in whole] == [(r, i, i == 8) for r in (1, 2) for i in range(1, 9)]
     for cut in (2, 4, 8, 11):
         rest = list(training_steps(arrays, whole[cut - 1].state, 2, (7,), schedule))

@@ -80,7 +80,7 @@ def test_posteriors_add_up() -> None:
         if packed.first[v + 1] > packed.first[v]:
             assert edge[packed.first[v] : packed.first[v + 1]].sum() == pytest.approx(item[v], abs=1e-6)
     assert sum(item[v] for v in forest.roots()) == pytest.approx(1.0)
-    assert forest.shown.tag.sum(axis=1) == pytest.approx(1.0)
+    assert forest.posteriors.tag.sum(axis=1) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("sentence", SHORT)
@@ -109,7 +109,7 @@ def test_all_derivations_are_found_in_order() -> None:
     from treegauge.parsing.latent.kbest import best_derivations
 
     forest = LatentForest(model_of(), ["a", "cat", "sat"], exact=True)
-    number, found = forest.found[0]
+    number, found = forest.grammar_passes[0]
     values = [value for value, _ in best_derivations(forest, number, found, 100_000)]
     assert values == sorted(values, reverse=True)
     assert math.fsum(map(math.exp, values)) == pytest.approx(math.exp(forest.log_partition), rel=1e-5)
@@ -254,10 +254,10 @@ def test_max_rule_multiplies_the_posteriors_of_rules() -> None:
     assert forest.packed is not None
     packed = forest.packed[0]
     values: dict[str, float] = {}
-    number, found = forest.found[0]
+    number, found = forest.grammar_passes[0]
     for _, derivation in best_derivations(forest, number, found, 5000):
         total = 0.0
-        for _, each in forest.found:
+        for _, each in forest.grammar_passes:
             total += math.log(each.item[derivation.root])
             for d in derivation.edges:
                 total += math.log(each.edge[d]) if packed.kind[d] > 0 else 0.0
@@ -306,7 +306,7 @@ def test_pruning_loses_little() -> None:
     words = ["the", "old", "dog", "saw", "the", "cat", "with", "a", "dog", "with", "milk"]
     pruned, exact = LatentForest(model, words), LatentForest(model, words, exact=True)
     assert pruned.log_partition == pytest.approx(exact.log_partition, abs=0.01)
-    assert np.abs(pruned.shown.label - exact.shown.label).max() < 0.01
+    assert np.abs(pruned.posteriors.label - exact.posteriors.label).max() < 0.01
     assert PLAIN.rules == 0
 
 

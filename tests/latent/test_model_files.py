@@ -101,5 +101,5 @@ def test_numbers_that_would_lead_a_kernel_astray_are_refused(parts: Parts, tmp_p
 
 def test_a_model_without_grammars_is_refused(parts: Parts, tmp_path: Path) -> None:
     write_archive(tmp_path / "m.model", {**parts[0], "grammars": []}, parts[1])
-    with pytest.raises(ModelError, match="grammars of other rounds"):
+    with pytest.raises(ModelError, match="stated numbers of rounds"):
         load_latent(tmp_path / "m.model")

@@ -61,7 +61,7 @@ def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
     words = ["the", "cat", "saw", "a", "big", "dog", "."]
     one, two = LatentForest(model, words), LatentForest(again, words)
     assert one.log_partition == two.log_partition
-    assert np.array_equal(one.shown.label, two.shown.label)
+    assert np.array_equal(one.posteriors.label, two.posteriors.label)
     assert one.argmax("labelled-precision-recall").tree.words == tuple(words)
     assert "near" in again.table.words
     assert not any("SBJ" in name or "NONE" in name for name in again.base.names)

@@ -12,7 +12,7 @@ import numpy as np
 from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing
 from treegauge.grammar.latent.lexicon import LexiconSmoothing, pair_probabilities
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings
-from treegauge.grammar.latent.rows import Rows
+from treegauge.grammar.latent.rule_rows import RuleRows
 from treegauge.grammar.latent.symbols import BaseGrammar
 from treegauge.learning.latent.em import EMParameters
 from treegauge.learning.latent.split_merge import split_counts
@@ -45,7 +45,7 @@ def toy(trees: list[Tree] = TREES, splits: int = 1, seed: int = 0, noise: float 
     return arrays, counts
 
 
-def weight_of(rows: Rows, rule: int, i: int, j: int, k: int = 0) -> float:
+def weight_of(rows: RuleRows, rule: int, i: int, j: int, k: int = 0) -> float:
     """The weight of A_i -> B_j C_k."""
     for q in range(int(rows.first[rule]), int(rows.first[rule + 1])):
         if (rows.left[q], rows.right[q]) == (j, k):
@@ -107,7 +107,7 @@ def enumerate_parses(model: LatentModel, grammar: int, words: tuple[str, ...]) -
     offset = level.emissions.pair_offset
     pairs = {(t, model.table.words[w]): p for p, (t, w) in enumerate(zip(model.table.pair_tag, model.table.pair_word, strict=True))}
 
-    def block(rows: Rows, rule: int, A: int, B: int, C: int | None) -> np.ndarray:
+    def block(rows: RuleRows, rule: int, A: int, B: int, C: int | None) -> np.ndarray:
         shape = int(level.sizes[A]), int(level.sizes[B]), 1 if C is None else int(level.sizes[C])
         return np.array(
             [[[weight_of(rows, rule, i, j, k) for k in range(shape[2])] for j in range(shape[1])] for i in range(shape[0])]

@@ -1,4 +1,4 @@
-"""The meaning of subcategories: for each the share of its label's uses, its likeliest words or productions, and where it stands."""
+"""Descriptions of subcategories: each one's share of its label's uses, its likeliest words or productions, and its contexts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treegauge.errors import UnknownName
 from treegauge.grammar.latent.export import subcategory_name
 from treegauge.grammar.latent.grammar import LatentCounts, usage
 from treegauge.grammar.latent.model import LatentModel
-from treegauge.grammar.latent.rows import Rows, offsets
+from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.grammar.latent.symbols import INNER, Int32
 from treegauge.tables import Table
 
@@ -23,8 +23,8 @@ _MOST = 5
 
 @dataclass(frozen=True)
 class Subcategory:
-    """A subcategory: its label, its share of the label's expected count, what it is above (with probabilities), and the likeliest
-    productions it stands in."""
+    """One subcategory of a label: its number, its share of the label's expected count, its likeliest words or right-hand sides
+    (``below``) and the likeliest productions in which it is a child (``above``), each with its probability."""
 
     label: str
     number: int
@@ -35,17 +35,17 @@ class Subcategory:
 
 @dataclass(frozen=True)
 class SubcategoryTable:
-    """All subcategories that were asked for, by label, most used labels first."""
+    """The subcategories of the requested labels, most frequent labels first."""
 
     rows: tuple[Subcategory, ...]
 
     def as_table(self) -> Table:
-        """A table for people."""
+        """The subcategories as a printable table."""
         return Table(
             "What subcategories are for",
             ("subcategory", "share", "what it is", "where it stands"),
             tuple(
-                (f"{row.label}-{row.number}", f"{100 * row.share:.0f}%", _listed(row.below), _listed(row.above[:3]))
+                (f"{row.label}-{row.number}", f"{100 * row.share:.0f}%", _join_items(row.below), _join_items(row.above[:3]))
                 for row in self.rows
             ),
         )
@@ -54,12 +54,15 @@ class SubcategoryTable:
         return str(self.as_table())
 
 
-def _listed(items: Sequence[tuple[str, float]]) -> str:
+def _join_items(items: Sequence[tuple[str, float]]) -> str:
     return "; ".join(f"{name} {share:.2f}" for name, share in items)
 
 
 def describe(model: LatentModel, grammar: int = 0, rounds: int | None = None, labels: Collection[str] = ()) -> SubcategoryTable:
-    """The subcategories of labels and tags (default: of all that were split), from a grammar's expected counts."""
+    """Describe the subcategories of labels and tags (default: all that were split) by one grammar's expected counts.
+
+    ``grammar`` is the grammar's index in the model; ``rounds`` is the level of its hierarchy (default: the finest).
+    """
     base = model.base
     counts = model.counts(grammar, model.grammars[grammar].rounds if rounds is None else rounds)
     used, first = usage(base, counts), offsets(counts.sizes)
@@ -87,7 +90,7 @@ def _likeliest(found: dict[str, float], total: float) -> tuple[tuple[str, float]
 
 
 def _productions(model: LatentModel, counts: LatentCounts) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
-    """For each subcategory the counts of what it is above, and of the productions it stands in."""
+    """Each subcategory's expected counts of its words and right-hand sides, and of the productions in which it is a child."""
     size = int(counts.sizes.sum())
     below: list[dict[str, float]] = [{} for _ in range(size)]
     above: list[dict[str, float]] = [{} for _ in range(size)]
@@ -104,8 +107,14 @@ def _productions(model: LatentModel, counts: LatentCounts) -> tuple[list[dict[st
 
 
 def _add_rules(
-    model: LatentModel, counts: LatentCounts, rows: Rows, rules: Int32, below: list[dict[str, float]], above: list[dict[str, float]]
+    model: LatentModel,
+    counts: LatentCounts,
+    rows: RuleRows,
+    rules: Int32,
+    below: list[dict[str, float]],
+    above: list[dict[str, float]],
 ) -> None:
+    """Add the counts of binary or unary rules to ``below`` (by parent) and ``above`` (by child)."""
     base, first = model.base, offsets(counts.sizes)
     for r, (A, *children) in enumerate(rules.tolist()):
         for q in range(int(rows.first[r]), int(rows.first[r + 1])):
@@ -129,7 +138,7 @@ _HEADINGS = ("subcategory", "share", "what it is", "where it stands")
 
 
 def draw_subcategories(described: SubcategoryTable) -> str:
-    """An SVG picture: a bar for each subcategory's share, beside it what it is and where it stands, each label apart."""
+    """An SVG picture: for each subcategory a bar of its share, its likeliest words or productions, and its contexts."""
     body: list[str] = []
     y, label = _ROW, ""
     for x, heading in zip(_COLUMNS, _HEADINGS, strict=True):
@@ -137,7 +146,7 @@ def draw_subcategories(described: SubcategoryTable) -> str:
     for row in described.rows:
         y += _ROW if row.label == label else _ROW + _ROW // 2
         label = row.label
-        body.append(_drawn(row, y))
+        body.append(_draw_row(row, y))
     height = y + _ROW // 2
     return "\n".join(
         [
@@ -151,10 +160,10 @@ def draw_subcategories(described: SubcategoryTable) -> str:
     )
 
 
-def _drawn(row: Subcategory, y: int) -> str:
-    """The line of one subcategory; the pointer shows the probabilities."""
+def _draw_row(row: Subcategory, y: int) -> str:
+    """The SVG group of one subcategory; its tooltip shows the probabilities."""
     name, bar, is_what, stands = _COLUMNS
-    title = html.escape(f"{row.label}-{row.number}: {_listed(row.below)}\n{_listed(row.above)}")
+    title = html.escape(f"{row.label}-{row.number}: {_join_items(row.below)}\n{_join_items(row.above)}")
     below, above = (html.escape(" \u00b7 ".join(text for text, _ in items)) for items in (row.below, row.above[:2]))
     return (
         f'<g><title>{title}</title><text x="{name}" y="{y}">{html.escape(row.label)}-{row.number}</text>'

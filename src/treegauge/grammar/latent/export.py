@@ -1,7 +1,8 @@
-"""A latent-variable grammar written out as an ordinary PCFG: every subcategory a symbol of its own.
+"""Conversion of a latent-variable grammar to an ordinary PCFG in which every subcategory is a symbol.
 
-Symbols are called ``NP-3``; they show as their labels. What the latent parser never does, a chain of two unary rules between
-phrases, the ordinary grammar can do. Unknown words are its signatures, as in :mod:`treegauge.grammar.lexicon`.
+Symbols have names such as ``NP-3`` and appear in trees as their labels. The PCFG allows chains of several unary rules between
+phrases, which the latent-variable parser does not. Unknown words are replaced by signatures, as in
+:mod:`treegauge.grammar.lexicon`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.lexicon import pair_probabilities
 from treegauge.grammar.latent.model import LatentModel
-from treegauge.grammar.latent.rows import Rows
+from treegauge.grammar.latent.rule_rows import RuleRows
 from treegauge.grammar.latent.symbols import PHRASE, BaseGrammar, Int32
 from treegauge.grammar.pcfg import PCFG, Rule
 
@@ -21,16 +22,19 @@ __all__ = ["LEAST", "START", "subcategory_name", "to_pcfg"]
 
 START = "TOP"
 LEAST = 1e-6
-"""Less probable rules are left out, and the others scaled."""
+"""Rules with a smaller probability are left out; the others are renormalised."""
 
 
 def subcategory_name(base: BaseGrammar, symbol: int, subcategory: int) -> str:
-    """The name of a subcategory: that of its symbol and its number, from 0."""
+    """The name of a subcategory: the title of its symbol and its number, counted from 0."""
     return f"{base.title(symbol)}-{subcategory}"
 
 
 def to_pcfg(model: LatentModel, grammar: int = 0, rounds: int | None = None, *, least: float = LEAST) -> PCFG:
-    """One grammar of a model, at the level of a round (default: its last), as a PCFG."""
+    """Convert one grammar of a model, at the level of a round (default: the last), to a PCFG.
+
+    Rules whose probability is below ``least`` are left out.
+    """
     base = model.base
     level = model.level(grammar, model.grammars[grammar].rounds if rounds is None else rounds)
     start = _start(base)
@@ -52,11 +56,12 @@ def to_pcfg(model: LatentModel, grammar: int = 0, rounds: int | None = None, *, 
 
 
 def _start(base: BaseGrammar) -> str:
-    """A start symbol that is not a subcategory's name (those end in a number)."""
+    """A start symbol, which cannot be mistaken for a subcategory because those end in a number."""
     return base.root or START
 
 
-def _phrase_rules(base: BaseGrammar, level: Level, rows: Rows, rules: Int32) -> Iterator[Rule]:
+def _phrase_rules(base: BaseGrammar, level: Level, rows: RuleRows, rules: Int32) -> Iterator[Rule]:
+    """The rules between subcategories, from the rows of binary or unary rules."""
     for r, (A, *below) in enumerate(rules.tolist()):
         for q in range(int(rows.first[r]), int(rows.first[r + 1])):
             inner = (int(rows.left[q]), int(rows.right[q]))
@@ -67,7 +72,7 @@ def _phrase_rules(base: BaseGrammar, level: Level, rows: Rows, rules: Int32) -> 
 
 
 def _lexical_rules(model: LatentModel, level: Level) -> Iterator[Rule]:
-    """Words seen with a tag, and the signatures that stand for unseen words."""
+    """The rules from subcategories of tags to words, and to the signatures that stand for unseen words."""
     base, table, known = model.base, model.table, level.emissions
     probability = pair_probabilities(table, level.sizes, known, model.settings.smoothing.lexicon)
     for p, (tag, word) in enumerate(zip(table.pair_tag.tolist(), table.pair_word.tolist(), strict=True)):

@@ -1,8 +1,9 @@
-"""The words of a latent-variable grammar: which are known, what unknown ones look like, and P(word | tag subcategory).
+"""The lexicon of a latent-variable grammar: its known words, the signatures of unknown words, and P(word | tag subcategory).
 
-For a word w and a subcategory t_x of a tag, P(t_x | w) is estimated from expected counts, smoothed by what rare words of w's
-spelling (:func:`treegauge.grammar.lexicon.signatures`) are, each signature by the next coarser one; turned round by Bayes' rule it
-gives P(w | t_x); that is mixed with its mean over the subcategories of t. A word never seen is as probable as one seen once.
+For a word w and a subcategory t_x of a tag, P(t_x | w) is estimated from expected counts. It is smoothed with the estimate for rare
+words of w's signature (:func:`treegauge.grammar.lexicon.signatures`), and that of each signature with the next coarser one's.
+Bayes' rule then gives P(w | t_x), which is mixed with its mean over the subcategories of t. An unseen word is as probable as a word
+seen once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.grammar.latent.rows import offsets
+from treegauge.grammar.latent.rule_rows import offsets
 from treegauge.grammar.latent.symbols import Int32, Int64
 from treegauge.grammar.lexicon import signatures
 
@@ -26,8 +27,8 @@ Float64 = NDArray[np.float64]
 
 
 class LexiconSmoothing(NamedTuple):
-    """``spelling``: how many sightings of a word its spelling is worth; ``coarser``: how many of a signature the next coarser one
-    is; ``flat``: the share of the mean over subcategories. All 0: relative frequency."""
+    """Smoothing of the lexicon: ``spelling`` is the pseudo-count of a word's signature, ``coarser`` that of the next coarser
+    signature, ``flat`` the weight of the mean over subcategories. With all three 0, estimates are relative frequencies."""
 
     spelling: float = 0.5
     coarser: float = 2.0
@@ -36,11 +37,11 @@ class LexiconSmoothing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WordTable:
-    """Words, tags and signatures of training trees, and how often they came together; what EM does not change.
+    """The words, tags and signatures of training trees with their counts, all of which EM leaves unchanged.
 
-    A *pair* is a tag symbol and a word seen with it; pairs are ordered by tag, then word. ``signature[w]`` is the finest signature
-    of word w that some rare word has; ``parent[s]`` the next coarser one of a signature (-1: none). ``rare_pair`` and
-    ``rare_signature`` list the pairs of rare words with each of their signatures.
+    A *pair* is a tag symbol and a word seen with it; pairs are ordered by tag, then by word. ``signature[w]`` is the finest
+    signature of word w that some rare word has, ``parent[s]`` the next coarser signature (-1: none), and ``names`` are the
+    signatures' names. ``rare_pair`` and ``rare_signature`` list the pairs of rare words with each of their signatures.
     """
 
     words: tuple[str, ...]
@@ -56,7 +57,8 @@ class WordTable:
 
     @classmethod
     def of(cls, tokens: Mapping[tuple[int, str], int], initial: Mapping[str, int], rare: int = 1) -> WordTable:
-        """From the counts of (tag symbol, word), and how often each word begins a sentence."""
+        """The table of the counts of (tag symbol, word). ``initial`` counts how often each word begins a sentence; words seen at
+        most ``rare`` times (or as rarely as any word) are rare."""
         total: Counter[str] = Counter()
         for (_, word), n in tokens.items():
             total[word] += n
@@ -101,7 +103,7 @@ class WordTable:
 
     @cached_property
     def generations(self) -> tuple[Int64, ...]:
-        """The signatures by how many coarser ones they have."""
+        """The signatures grouped by their number of coarser signatures."""
         depth = np.zeros(len(self.parent), np.int64)
         for s, p in enumerate(self.parent.tolist()):
             depth[s] = depth[p] + 1 if p >= 0 else 0
@@ -109,13 +111,13 @@ class WordTable:
 
     @cached_property
     def rare_counts(self) -> Float64:
-        """For each signature how many rare tokens have it."""
+        """The number of rare tokens with each signature."""
         return np.bincount(self.rare_signature, self.pair_count[self.rare_pair], len(self.names)).astype(np.float64)
 
     @cached_property
     def by_signature(self) -> dict[int, tuple[Int64, Int64, Int64]]:
-        """For each tag its rare pairs (counted from the tag's first) ordered by signature, where each signature begins among
-        them, and which signatures these are."""
+        """For each tag: its rare pairs (numbered from the tag's first pair) ordered by signature, the index at which each signature
+        begins, and these signatures."""
         made: dict[int, tuple[Int64, Int64, Int64]] = {}
         tags = self.pair_tag[self.rare_pair]
         for tag in np.unique(self.pair_tag).tolist():
@@ -127,21 +129,21 @@ class WordTable:
 
     @cached_property
     def pairs_of_word(self) -> tuple[Int64, Int64]:
-        """The pairs of word w are ``pair[first[w]:first[w+1]]``."""
+        """Arrays ``first`` and ``pair``: the pairs of word w are ``pair[first[w]:first[w+1]]``."""
         order = np.argsort(self.pair_word, kind="stable").astype(np.int64)
         return np.searchsorted(self.pair_word[order], np.arange(len(self.words) + 1)).astype(np.int64), order
 
     def pairs_of_tag(self, tag: int) -> slice:
-        """The pairs of a tag symbol."""
+        """The slice of pairs that belong to a tag symbol."""
         low, high = np.searchsorted(self.pair_tag, [tag, tag + 1])
         return slice(int(low), int(high))
 
     def pair_offsets(self, sizes: Int64) -> Int64:
-        """The place where the numbers of each pair begin, one for each subcategory of its tag."""
+        """The index at which the numbers of each pair begin; a pair has one for each subcategory of its tag."""
         return offsets(sizes[self.pair_tag])
 
     def find(self, words: Sequence[str]) -> tuple[Int64, Int64]:
-        """For each word of a sentence its number (-1: unknown) and its signature's."""
+        """The number of each word of a sentence (-1: unknown), and the number of its signature."""
         known = [self.number.get(word, -1) for word in words]
         spelt = [
             int(self.signature[n]) if n >= 0 else self._spelling(word, i == 0)
@@ -155,10 +157,11 @@ class WordTable:
 
 
 class Emissions(NamedTuple):
-    """Counts and shares of words at one level. Tag t owns the columns ``first[t]:first[t+1]``, one a subcategory.
+    """Counts of words and probabilities of signatures at one level. The columns of tag t are ``first[t]:first[t+1]``, one for each
+    subcategory.
 
-    ``total`` are expected counts of subcategories, ``spelling`` P(t_x | signature) by signature, ``pair`` the expected counts of
-    pairs (see :meth:`WordTable.pair_offsets`).
+    ``total`` holds the expected counts of subcategories, ``spelling`` has a row P(t_x | signature) for each signature, and ``pair``
+    holds the expected counts of pairs (see :meth:`WordTable.pair_offsets`).
     """
 
     first: Int64
@@ -171,7 +174,7 @@ class Emissions(NamedTuple):
 def emissions(
     table: WordTable, sizes: Int64, is_tag: NDArray[np.bool_], counts: NDArray[Any], smoothing: LexiconSmoothing
 ) -> Emissions:
-    """From the expected counts of pairs."""
+    """The emissions that the expected counts of pairs give."""
     first = offsets(np.where(is_tag, sizes, 0))
     pair_offset = table.pair_offsets(sizes)
     total = np.zeros(int(first[-1]))
@@ -185,7 +188,7 @@ def emissions(
             rare[found] = np.add.reduceat(count[rare_pairs], begins, axis=0)
         share = np.empty_like(rare)
         for depth, members in enumerate(table.generations):
-            # (rare + coarser * below) / (weight + coarser), in place: parsing waits for this.
+            # (rare + coarser * share of the parent) / (weight + coarser), in place because parsing waits for it.
             own_share = share.take(table.parent[members], axis=0) if depth else rare[members] / weight[members]
             own_share *= smoothing.coarser
             own_share += rare.take(members, axis=0)

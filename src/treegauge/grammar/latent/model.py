@@ -1,7 +1,7 @@
-"""Latent-variable models: several grammars over one base grammar, the settings they are parsed with, and their file.
+"""Latent-variable models: several grammars over one base grammar, the settings for parsing with them, and their file format.
 
-A file has each grammar's expected counts at its finest level; probabilities, and all coarser levels, are made when it is read.
-Whatever a file says is checked then, because kernels do not look.
+A file holds each grammar's expected counts at its finest level; probabilities and all coarser levels are computed from them.
+Reading checks every array, because the compiled kernels do not check bounds.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import ModelError
-from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, Level, join_counts, level_of
+from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, Level, level_of, merge_counts
 from treegauge.grammar.latent.lexicon import LexiconSmoothing, WordTable
-from treegauge.grammar.latent.rows import Rows, offsets
+from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, BaseGrammar, Int64
 from treegauge.grammar.lexicon import UNKNOWN
 from treegauge.io.archive import read_archive, write_archive
@@ -40,15 +40,20 @@ __all__ = [
 SCHEMA = "treegauge-latent"
 VERSION = 1
 _MOST_PAIR_VALUES = 50_000_000
-"""More counts of a tag's subcategories with words than this are refused: they would fill half a gigabyte."""
+"""The limit on counts of words with subcategories of tags: more would fill half a gigabyte."""
 _LEAST_COUNT = 1e-4
-"""Smaller expected counts of a word with a subcategory are not kept in files."""
+"""Smaller expected counts of a word with a subcategory are not written to files."""
 
 
 class ParseSettings(NamedTuple):
-    """Default settings of parsing: ``lam`` of labelled-precision-recall; which levels of the hierarchy
-    are used on the way to the finest (by round); the posterior below which edges of the base forest, subcategories and edges of
-    finer passes are left out."""
+    """Default settings of parsing.
+
+    * ``lam``: the minimum posterior for keeping a node under labelled-precision-recall;
+    * ``levels``: the rounds whose levels of the hierarchy are parsed with before the finest;
+    * ``base``, ``subcategory``, ``edge``: the posteriors below which edges of the base forest, subcategories, and edges of finer
+      passes are pruned;
+    * ``smoothing``: the smoothing of expected counts.
+    """
 
     lam: float = 0.4
     levels: tuple[int, ...] = (1, 3)
@@ -59,7 +64,7 @@ class ParseSettings(NamedTuple):
 
 
 class Hierarchy(NamedTuple):
-    """One grammar: its expected counts, and for each round the map from its subcategories to their numbers in the round before."""
+    """One grammar: its expected counts, and for each round the map from its subcategories to those of the round before."""
 
     counts: LatentCounts
     up: tuple[Int64, ...]
@@ -69,7 +74,7 @@ class Hierarchy(NamedTuple):
         return len(self.up)
 
     def to_round(self, base: BaseGrammar, wanted: int) -> Int64:
-        """The map from the finest subcategories to those of a round."""
+        """The map from the finest subcategories to those of a round; subcategories are numbered within their symbol."""
         symbol = np.repeat(np.arange(base.size), self.counts.sizes)
         to = np.arange(len(symbol)) - offsets(self.counts.sizes)[symbol]
         for up in reversed(self.up[wanted:]):
@@ -79,7 +84,7 @@ class Hierarchy(NamedTuple):
 
 
 def _first_of(base: BaseGrammar, symbol: Int64, to: Int64) -> Int64:
-    """The number of the first subcategory of each symbol, given all numbers within symbols."""
+    """The consecutive number of each symbol's first subcategory, where ``to`` has all numbers within symbols."""
     sizes = np.zeros(base.size, np.int64)
     np.maximum.at(sizes, symbol, to + 1)
     return offsets(sizes)
@@ -87,7 +92,8 @@ def _first_of(base: BaseGrammar, symbol: Int64, to: Int64) -> Int64:
 
 @dataclass(frozen=True, eq=False)
 class LatentModel:
-    """Grammars over one base grammar and one table of words. The sha256 of the training trees is ``trained_on``."""
+    """Grammars over one base grammar and one table of words. ``trained_on`` is the SHA-256 of the training trees, ``notes`` is a
+    record of the training."""
 
     base: BaseGrammar
     table: WordTable
@@ -96,15 +102,15 @@ class LatentModel:
     trained_on: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     derived: dict[object, Any] = field(default_factory=dict[object, Any])
-    """Tables that parsing makes of the model once and keeps."""
+    """A cache of tables that parsing computes from the model."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Without what parsing has made of it: a worker makes its own."""
+        """Pickle the model without its cache; a worker process fills its own."""
         return LatentModel, (self.base, self.table, self.grammars, self.settings, self.trained_on, dict(self.notes))
 
     @property
     def rounds(self) -> int:
-        """The number of rounds of the grammar that has most."""
+        """The largest number of rounds of any grammar."""
         return max(grammar.rounds for grammar in self.grammars)
 
     @cached_property
@@ -113,19 +119,21 @@ class LatentModel:
         return self.level(0, 0)
 
     def counts(self, grammar: int, wanted: int) -> LatentCounts:
-        """The expected counts of a grammar at the level of a round."""
+        """The expected counts of a grammar at the level of round ``wanted``."""
         hierarchy = self.grammars[grammar]
         if wanted >= hierarchy.rounds:
             return hierarchy.counts
-        return join_counts(self.base, self.table, hierarchy.counts, hierarchy.to_round(self.base, wanted))
+        return merge_counts(self.base, self.table, hierarchy.counts, hierarchy.to_round(self.base, wanted))
 
     def level(self, grammar: int, wanted: int) -> Level:
-        """The probabilities of a grammar at the level of a round."""
+        """The probabilities of a grammar at the level of round ``wanted``."""
         return _float32(level_of(self.base, self.table, self.counts(grammar, wanted), self.settings.smoothing))
 
     def path(self, grammar: int) -> tuple[tuple[Level, ...], tuple[Int64, ...]]:
-        """The levels that parsing goes through, at least two (kernels are compiled once for each number of levels), and for each
-        the map to the subcategories of the one before."""
+        """The levels that parsing goes through, and the map from each level's subcategories to those of the level before.
+
+        There are always at least two, because kernels are compiled for each number of levels.
+        """
         hierarchy = self.grammars[grammar]
         between = sorted(r for r in set(self.settings.levels) if 0 < r < hierarchy.rounds)
         wanted = [*(between or [0]), hierarchy.rounds]
@@ -138,14 +146,14 @@ class LatentModel:
 
 
 def _float32(level: Level) -> Level:
-    """The level with numbers of the type that kernels are compiled for."""
+    """The level in single precision, for which the kernels are compiled."""
     binary, unary = (rows._replace(value=rows.value.astype(np.float32)) for rows in (level.binary, level.unary))
     known = level.emissions._replace(pair=level.emissions.pair.astype(np.float32))
     return level._replace(binary=binary, unary=unary, root=level.root.astype(np.float32), emissions=known)
 
 
 def save_latent(model: LatentModel, path: str | Path) -> None:
-    """Write a model as a file."""
+    """Write a model to a file."""
     base, table = model.base, model.table
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -164,11 +172,11 @@ def save_latent(model: LatentModel, path: str | Path) -> None:
     for name in ("count", "pair_tag", "pair_word", "pair_count", "parent", "signature", "rare_pair", "rare_signature"):
         arrays[name] = getattr(table, name)
     for number, grammar in enumerate(model.grammars):
-        arrays |= {f"{number}_{name}": array for name, array in _packed(grammar).items()}
+        arrays |= {f"{number}_{name}": array for name, array in _pack(grammar).items()}
     write_archive(path, document, arrays)
 
 
-def _packed(grammar: Hierarchy) -> dict[str, NDArray[Any]]:
+def _pack(grammar: Hierarchy) -> dict[str, NDArray[Any]]:
     counts = grammar.counts
     large = np.flatnonzero(counts.pair >= _LEAST_COUNT)
     return {
@@ -192,12 +200,12 @@ def _packed(grammar: Hierarchy) -> dict[str, NDArray[Any]]:
 
 
 def as_stored(grammar: Hierarchy, base: BaseGrammar, table: WordTable) -> Hierarchy:
-    """The grammar as a file keeps it."""
-    return _unpacked(_packed(grammar), base, table)
+    """The grammar as it would be read back from a file, with the same rounding."""
+    return _unpack(_pack(grammar), base, table)
 
 
 def load_latent(path: str | Path) -> LatentModel:
-    """The model in a file; :class:`~treegauge.errors.ModelError` if it is damaged or of another version."""
+    """Read a model from a file; a damaged file or another version is a :class:`~treegauge.errors.ModelError`."""
     document, arrays = read_archive(path, SCHEMA, VERSION)
     try:
         return _model(document, arrays)
@@ -231,18 +239,18 @@ def _model(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> L
     _check_table(table, base)
     rounds = list(map(int, document["grammars"]))
     grammars = tuple(
-        _unpacked({name.partition("_")[2]: array for name, array in arrays.items() if name.startswith(f"{number}_")}, base, table)
+        _unpack({name.partition("_")[2]: array for name, array in arrays.items() if name.startswith(f"{number}_")}, base, table)
         for number in range(len(rounds))
     )
     if not grammars or [grammar.rounds for grammar in grammars] != rounds:
-        raise ValueError("grammars of other rounds")
+        raise ValueError("the grammars do not have the stated numbers of rounds")
     return LatentModel(
         base, table, grammars, settings_from(document["settings"]), str(document["trained_on"]), dict(document["notes"])
     )
 
 
 def settings_document(settings: ParseSettings) -> dict[str, Any]:
-    """Settings as plain data."""
+    """The settings as plain data for JSON."""
     return {**settings._asdict(), "smoothing": [settings.smoothing.rules, *settings.smoothing.lexicon]}
 
 
@@ -255,13 +263,13 @@ def settings_from(found: Mapping[str, Any]) -> ParseSettings:
     return ParseSettings(levels=tuple(map(int, found["levels"])), smoothing=smoothing, **plain)
 
 
-def _unpacked(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: WordTable) -> Hierarchy:
+def _unpack(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: WordTable) -> Hierarchy:
     sizes, root = _numbers(arrays, "sizes").astype(np.int64), _values(arrays, "root").astype(np.float64)
     if len(sizes) != base.size or sizes.min() < 1 or len(root) != int(sizes.sum()) or not root.sum() > 0:
-        raise ValueError("sizes of other symbols")
+        raise ValueError("sizes and root do not match the symbols")
     lengths = _numbers(arrays, "up_sizes").astype(np.int64)
     if (lengths < 0).any() or int(lengths.sum()) != len(_numbers(arrays, "up")):
-        raise ValueError("up is of other subcategories")
+        raise ValueError("up does not match up_sizes")
     up = tuple(arrays["up"][begin:end].astype(np.int64) for begin, end in pairwise(offsets(lengths).tolist()))
     _check_hierarchy(sizes, up)
     place = np.cumsum(_numbers(arrays, "pair_place").astype(np.int64))
@@ -271,24 +279,24 @@ def _unpacked(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: Word
     return Hierarchy(LatentCounts(sizes, binary, unary, root, pair), up)
 
 
-def _rows(arrays: Mapping[str, NDArray[Any]], side: str, rules: NDArray[np.int32], sizes: Int64) -> Rows:
+def _rows(arrays: Mapping[str, NDArray[Any]], side: str, rules: NDArray[np.int32], sizes: Int64) -> RuleRows:
     count = _numbers(arrays, f"{side}_rows").astype(np.int64)
     left, right = (_numbers(arrays, f"{side}_{name}").astype(np.int32) for name in ("left", "right"))
     value = _values(arrays, f"{side}_value").astype(np.float32)
     if len(count) != len(rules) or (count < 1).any() or int(count.sum()) != len(left) or len(right) != len(left):
-        raise ValueError("rows of other rules")
+        raise ValueError(f"the {side} rows do not match the rules")
     rule = np.repeat(np.arange(len(rules)), count)
     offset = offsets(sizes[rules[rule, 0]])
     most = sizes[rules[rule, 2]] if rules.shape[1] == 3 else np.ones(len(rule), np.int64)
     if len(value) != int(offset[-1]):
-        raise ValueError("rows of other rules")
+        raise ValueError(f"the {side} rows do not match the rules")
     if (left < 0).any() or (left >= sizes[rules[rule, 1]]).any() or (right < 0).any() or (right >= most).any():
-        raise ValueError("a subcategory out of range")
-    return Rows(offsets(count), left, right, offset, value)
+        raise ValueError(f"a {side} row has a subcategory that is out of range")
+    return RuleRows(offsets(count), left, right, offset, value)
 
 
 def _numbers(arrays: Mapping[str, NDArray[Any]], name: str, columns: int = 0) -> NDArray[Any]:
-    """An array of whole numbers of the right shape: one row of them, or rows of so many columns."""
+    """An array of whole numbers: one-dimensional, or with the given number of columns."""
     found = arrays[name]
     shape = (found.shape[0], columns) if columns and found.ndim else found.shape[:1]
     if found.dtype.kind not in "iu" or found.shape != shape or not found.shape:
@@ -297,10 +305,10 @@ def _numbers(arrays: Mapping[str, NDArray[Any]], name: str, columns: int = 0) ->
 
 
 def _values(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    """A row of expected counts: finite numbers, none below 0."""
+    """A one-dimensional array of expected counts, which are finite and not negative."""
     found = arrays[name]
     if found.dtype.kind != "f" or found.ndim != 1 or not np.isfinite(found).all() or (found < 0).any():
-        raise ValueError(f"{name} is not a row of counts")
+        raise ValueError(f"{name} is not an array of counts")
     return found
 
 
@@ -310,33 +318,33 @@ def _within(what: str, array: NDArray[Any], bound: int, least: int = 0) -> None:
 
 
 def _check_base(base: BaseGrammar) -> None:
-    """Symbols in the order phrases, inner symbols, tags; rules of symbols that can have them."""
+    """Check that symbols are ordered (phrases, inner symbols, tags) and that rules are between symbols that can have them."""
     kind = base.kind
     if len(kind) != base.size or (np.diff(kind) < 0).any():
-        raise ValueError("symbols are not in order")
+        raise ValueError("the symbols are not ordered by kind")
     _within("kind", kind, TAG + 1)
     if not (kind == TAG).any():
         raise ValueError("there are no tags")
     for what, rules in (("binary", base.binary), ("unary", base.unary)):
         _within(what, rules, base.size)
         if len(np.unique(rules, axis=0)) != len(rules):
-            raise ValueError(f"{what} has a rule twice")
+            raise ValueError(f"{what} has the same rule twice")
     if (kind[base.binary[:, 0]] == TAG).any() or (kind[base.binary[:, 1]] == INNER).any():
-        raise ValueError("binary has a rule of the wrong symbols")
+        raise ValueError("binary has a rule between the wrong kinds of symbols")
     if (kind[base.unary[:, 0]] != PHRASE).any() or (kind[base.unary[:, 1]] == INNER).any():
-        raise ValueError("unary has a rule of the wrong symbols")
+        raise ValueError("unary has a rule between the wrong kinds of symbols")
     _within("middles", np.array(list(base.middles), np.int64), base.size)
 
 
 def _check_table(table: WordTable, base: BaseGrammar) -> None:
-    """Words, tags and signatures that point to each other."""
+    """Check that words, tags and signatures refer to each other as they should."""
     words, pairs, names = len(table.words), len(table.pair_tag), len(table.names)
     lengths = (
         (table.count, words), (table.signature, words), (table.pair_word, pairs), (table.pair_count, pairs),
         (table.parent, names), (table.rare_signature, len(table.rare_pair)),
     )  # fmt: skip
     if any(len(array) != length for array, length in lengths) or not words or not pairs:
-        raise ValueError("columns of words are of different lengths")
+        raise ValueError("the columns of words are empty or of different lengths")
     bounds = (
         ("pair_tag", table.pair_tag, base.size), ("pair_word", table.pair_word, words), ("signature", table.signature, names),
         ("rare_pair", table.rare_pair, pairs), ("rare_signature", table.rare_signature, names),
@@ -344,22 +352,22 @@ def _check_table(table: WordTable, base: BaseGrammar) -> None:
     for what, array, bound in bounds:
         _within(what, array, bound)
     if (base.kind[table.pair_tag] != TAG).any() or (np.diff(table.pair_tag) < 0).any():
-        raise ValueError("pair_tag is not ordered by tag")
+        raise ValueError("pair_tag has a symbol that is not a tag, or is not in order")
     if min(int(table.count.min()), int(table.pair_count.min())) < 1:
-        raise ValueError("a word was never seen")
+        raise ValueError("a word or pair has a count below 1")
     if (table.parent < -1).any() or (table.parent >= np.arange(names)).any():
-        raise ValueError("parent: a coarser signature stands behind a finer one")
+        raise ValueError("parent has a coarser signature after a finer one")
     if len(set(table.words)) != words or len(set(table.names)) != names or UNKNOWN not in table.names:
-        raise ValueError("words or signatures are not all different, or one is missing")
+        raise ValueError(f"words or signatures are not all different, or the signature {UNKNOWN} is missing")
     if (np.bincount(table.rare_signature, minlength=names) == 0).any():
-        raise ValueError("a signature that no rare word has")
+        raise ValueError("no rare word has one of the signatures")
 
 
 def _check_pairs(table: WordTable, sizes: Int64, place: Int64) -> int:
-    """The number of counts of pairs; ``place`` are those that are not 0, in order."""
+    """The number of counts of pairs, after a check of ``place``, the indices of those that are not 0."""
     size = int(table.pair_offsets(sizes)[-1])
     if size > _MOST_PAIR_VALUES:
-        raise ValueError(f"{size:,} counts of words with subcategories are too many")
+        raise ValueError(f"{size:,} counts of words with subcategories are more than {_MOST_PAIR_VALUES:,}")
     _within("pair_place", place, size)
     if (np.diff(place) <= 0).any():
         raise ValueError("pair_place is not in order")
@@ -367,22 +375,23 @@ def _check_pairs(table: WordTable, sizes: Int64, place: Int64) -> int:
 
 
 def _check_hierarchy(sizes: Int64, up: tuple[Int64, ...]) -> None:
-    """Each round's subcategories lead, in order, to all of the round before; the first round's to the symbols themselves."""
+    """Check that each round's subcategories map, in order, onto all those of the round before, and the first round's onto the
+    symbols."""
     for each in reversed(up):
         if len(each) != int(sizes.sum()):
-            raise ValueError("up is of other subcategories")
+            raise ValueError("up does not have an entry for each subcategory")
         first = offsets(sizes)[:-1]
         step = np.diff(each, prepend=0)
         step[first] = 0
         if (each[first] != 0).any() or (step < 0).any() or (step > 1).any():
-            raise ValueError("up does not lead to the subcategories of the round before")
+            raise ValueError("up does not map onto the subcategories of the round before")
         sizes = each[offsets(sizes)[1:] - 1] + 1
     if (sizes != 1).any():
-        raise ValueError("the symbols before the first round have subcategories")
+        raise ValueError("up leaves subcategories before the first round")
 
 
 def _check_settings(found: Mapping[str, float]) -> None:
-    """Finite numbers; shares and thresholds between 0 and 1."""
+    """Check that settings are finite and not negative, and that weights and thresholds are at most 1."""
     for name, value in found.items():
         if not np.isfinite(value) or value < 0 or (value > 1 and name not in ("lam", "spelling", "coarser")):
-            raise ValueError(f"the setting {name} is {value}")
+            raise ValueError(f"the setting {name} is {value}, which is out of range")

@@ -1,8 +1,8 @@
-"""The base grammar of a latent-variable grammar: the treebank's own labels, its binary and unary rules.
+"""The base grammar of a latent-variable grammar: the treebank's own labels, and its binary and unary rules.
 
-Trees are binarised to the right with one *inner* symbol per label: ``(NP a b c)`` is ``NP -> a @NP``, ``@NP -> b c``. Over one span
-stands at most one unary rule between phrases; what a longer chain has in the middle is put back by the most frequent middle. A
-phrase over one word has a unary rule to its tag, and the root is a distribution over symbols.
+Trees are binarised to the right with one *inner* symbol per label: ``(NP a b c)`` is ``NP -> a @NP``, ``@NP -> b c``. A span has at
+most one unary rule between phrases: a longer chain keeps its top and bottom, and parsing restores the labels that most often stood
+between them. A phrase over one word has a unary rule to its tag, and roots have a distribution over symbols.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Int64 = NDArray[np.int64]
 class BaseGrammar:
     """Symbols and rules without subcategories.
 
-    ``names`` are the labels of symbols, ``kind`` says what each is: phrases come first, then inner symbols (which do not show),
-    then tags. A tag with the empty name stands over words that have none, and does not show. ``binary`` has rows (A, B, C),
-    ``unary`` rows (A, B). ``middles[A, B]`` are the labels that most often stand between A and B in a chain. ``root`` is the
-    label above all others, if the treebank has one.
+    ``names`` are the labels of symbols and ``kind`` their kinds: phrases come first, then inner symbols (which do not appear in
+    trees), then tags. The tag with the empty name is for words without a tag, and does not appear in trees either. ``binary`` has
+    rows (A, B, C), ``unary`` rows (A, B). ``middles[A, B]`` are the labels that most often stand between A and B in a chain.
+    ``root`` is the label of the treebank's root nodes, if it has one.
     """
 
     names: tuple[str, ...]
@@ -53,19 +53,19 @@ class BaseGrammar:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels that phrases show."""
+        """The distinct labels of phrases, those in the middle of chains among them."""
         found = [name for name, kind in zip(self.names, self.kind.tolist(), strict=True) if kind == PHRASE]
         return tuple(dict.fromkeys([*found, *(name for middle in self.middles.values() for name in middle)]))
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """The names of tags."""
+        """The distinct names of tags."""
         return tuple(dict.fromkeys(name for name, kind in zip(self.names, self.kind.tolist(), strict=True) if kind == TAG))
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
-        """For each symbol a name of its own: a phrase's label, @ and the label of an inner symbol, a tag, with ^ behind it where a
-        phrase has the same name or it has none; one more @ or ^ as long as another symbol is called so."""
+        """A unique name for each symbol: the label of a phrase, ``@`` and the label of an inner symbol, or the name of a tag. More
+        ``@`` in front of inner symbols, and ``^`` after tags, tell apart names that would be equal or empty."""
         taken = {name for name, kind in zip(self.names, self.kind.tolist(), strict=True) if kind == PHRASE} | {""}
         hidden = {name for middle in self.middles.values() for name in middle}
         made: list[str] = []
@@ -78,5 +78,5 @@ class BaseGrammar:
         return tuple(made)
 
     def title(self, symbol: int) -> str:
-        """The name of a symbol that tells it from all others."""
+        """The unique name of a symbol."""
         return self.titles[symbol]

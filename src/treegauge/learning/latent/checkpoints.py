@@ -1,6 +1,6 @@
-"""Checkpoints of training: a folder with the state of each grammar after its last iteration, and with what tuning chose.
+"""Checkpoints of training: a folder with the state of each grammar after its last iteration and the settings that were chosen.
 
-Each file appears whole or not at all, so a killed run can go on from whatever is there.
+Files are written atomically, so a run that was killed at any moment can be resumed.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from treegauge.errors import ModelError, UsageError
 from treegauge.grammar.latent.grammar import LatentCounts
-from treegauge.grammar.latent.rows import Rows
+from treegauge.grammar.latent.rule_rows import RuleRows
 from treegauge.io.archive import read_archive, write_archive
 from treegauge.io.writing import write_bytes
-from treegauge.learning.latent.split_merge import State
+from treegauge.learning.latent.split_merge import TrainingState
 
 __all__ = ["Checkpoints"]
 
@@ -31,11 +31,11 @@ SCHEMA = "treegauge-training"
 VERSION = 1
 _PLAN, _CHOICE = "plan.json", "chosen.json"
 _OURS = re.compile(r"plan\.json|chosen\.json|.+\.state|\..+\.part\..+")
-"""The names of files in a folder of checkpoints."""
+"""The names of the files in a checkpoint folder."""
 
 
 class Checkpoints:
-    """The checkpoints of one run in a folder, or none if there is no folder. ``plan`` is everything that decides the result."""
+    """The checkpoint folder of one run; without a folder nothing is saved. ``plan`` holds everything that determines the result."""
 
     def __init__(self, folder: str | Path | None, plan: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = None if folder is None else Path(folder)
@@ -57,41 +57,41 @@ class Checkpoints:
         write_bytes(json.dumps(dict(plan), indent=1).encode(), self.folder / _PLAN)
 
     def remove(self) -> None:
-        """Delete the folder; nothing else is ever in it, or it is not touched."""
+        """Delete the folder; a folder that contains anything else is an error."""
         if self.folder is None or not self.folder.exists():
             return
         if not (self.folder / _PLAN).is_file() or not all(_OURS.fullmatch(name) for name in os.listdir(self.folder)):
             raise UsageError(f"{self.folder} exists and is not a checkpoint: choose another folder (option checkpoint)")
         shutil.rmtree(self.folder)
 
-    def save(self, name: str, state: State, history: list[list[float]]) -> None:
-        """Keep the state of a grammar and the log likelihoods so far, a list per round."""
+    def save(self, name: str, state: TrainingState, history: list[list[float]]) -> None:
+        """Save the state of a grammar, and its log likelihoods so far, one list per round."""
         if self.folder is None:
             return
         document = {"schema": SCHEMA, "version": VERSION, "round": state.round, "iteration": state.iteration, "history": history}
         write_archive(self.folder / f"{name}.state", document, _arrays(state), compress=False)
 
-    def load(self, name: str) -> tuple[State, list[list[float]]] | None:
-        """The state that was kept under a name, if any."""
+    def load(self, name: str) -> tuple[TrainingState, list[list[float]]] | None:
+        """The state and log likelihoods saved under a name, if any."""
         if self.folder is None or not os.path.exists(path := self.folder / f"{name}.state"):
             return None
         document, arrays = read_archive(path, SCHEMA, VERSION)
         try:
             up = tuple(arrays[f"up{r}"] for r in range(sum(key.startswith("up") for key in arrays)))
             counts = LatentCounts(arrays["sizes"], _rows(arrays, "binary"), _rows(arrays, "unary"), arrays["root"], arrays["pair"])
-            return State(int(document["round"]), int(document["iteration"]), counts, up), [
+            return TrainingState(int(document["round"]), int(document["iteration"]), counts, up), [
                 list(map(float, h)) for h in document["history"]
             ]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the checkpoint's parts do not fit together ({error})", path=str(path)) from None
 
     def save_choice(self, chosen: Mapping[str, Any]) -> None:
-        """Keep what tuning chose."""
+        """Save the settings that were chosen."""
         if self.folder is not None:
             write_bytes(json.dumps(dict(chosen)).encode(), self.folder / _CHOICE)
 
     def load_choice(self, made_of: Callable[[dict[str, Any]], Choice]) -> Choice | None:
-        """The choice of tuning, made of plain data, if it was kept."""
+        """The settings that were chosen, if saved; ``made_of`` makes them from plain data."""
         if self.folder is None or not (self.folder / _CHOICE).is_file():
             return None
         return _read(self.folder / _CHOICE, made_of)
@@ -105,7 +105,7 @@ def _read(path: Path, made_of: Callable[[dict[str, Any]], Choice]) -> Choice:
         raise ModelError(f"not a readable checkpoint ({type(error).__name__}: {error})", path=str(path), advice=advice) from None
 
 
-def _arrays(state: State) -> dict[str, NDArray[Any]]:
+def _arrays(state: TrainingState) -> dict[str, NDArray[Any]]:
     counts = state.counts
     arrays: dict[str, NDArray[Any]] = {"sizes": counts.sizes, "root": counts.root, "pair": counts.pair}
     for side, rows in (("binary", counts.binary), ("unary", counts.unary)):
@@ -113,6 +113,6 @@ def _arrays(state: State) -> dict[str, NDArray[Any]]:
     return arrays | {f"up{r}": up for r, up in enumerate(state.up)}
 
 
-def _rows(arrays: Mapping[str, NDArray[Any]], side: str) -> Rows:
-    first, left, right, offset, value = (arrays[f"{side}_{name}"] for name in Rows._fields)
-    return Rows(first, left, right, offset, value)
+def _rows(arrays: Mapping[str, NDArray[Any]], side: str) -> RuleRows:
+    first, left, right, offset, value = (arrays[f"{side}_{name}"] for name in RuleRows._fields)
+    return RuleRows(first, left, right, offset, value)

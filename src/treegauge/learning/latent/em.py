@@ -1,10 +1,10 @@
 """One step of EM over trees whose subcategories are hidden (Matsuzaki et al. 2005).
 
-Letters: A -> B C is the rule of a node, i, j, k subcategories of A, B, C; e is the inside of a node, f its outside.
+Letters: A -> B C is the rule of a node; i, j, k are subcategories of A, B, C; e is the inside value of a node, f the outside value.
 
-A tree is given, so each of its nodes is there with probability 1: e is divided by its largest value at every node (the logarithms
-of these add up to the tree's), f scaled such that the sum of e f over i is 1, and nothing else needs a scale. For every rule the
-products f_i e_j e_k are added up; the rule's own weights are multiplied in once, at the end.
+Since the tree is given, each node has probability 1. At every node, e is divided by its largest value (the logarithms of these
+values add up to that of the tree's probability), and f is scaled such that the sum of e f over i is 1; no other scaling is needed.
+The products f_i e_j e_k are summed for each rule, and multiplied by the rule's own weights once, at the end.
 """
 
 from __future__ import annotations
@@ -18,34 +18,35 @@ from numpy.typing import NDArray
 
 from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, rules_of
 from treegauge.grammar.latent.lexicon import emissions, pair_probabilities
-from treegauge.grammar.latent.rows import Rows, offsets
+from treegauge.grammar.latent.rule_rows import RuleRows, offsets
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, Nodes, TreebankArrays
 from treegauge.parsing.jit import Floats, Ints, inline, kernel
 
 __all__ = ["LEAST", "EMParameters", "TreebankExpectation", "expect", "parameters"]
 
 LEAST = 1e-6
-"""Rows whose largest weight is smaller than this times their rule's largest are dropped."""
+"""Rows whose largest weight is below this fraction of their rule's largest weight are dropped."""
 BLOCKS = 4
-"""In so many parts trees are counted, by however many threads: so threads do not change the result."""
+"""The number of blocks in which trees are counted. It is fixed, so the number of threads does not change the result."""
 _TINY = 1e-30
 _NOTHING = 1e-12
 
 
 class EMParameters(NamedTuple):
-    """The probabilities that EM works with; ``first`` numbers subcategories through all symbols, ``pair`` is P(word | t_x)."""
+    """The probabilities that the E-step uses. Subcategories are numbered consecutively, those of symbol A from ``first[A]``;
+    ``pair`` has P(word | t_x) of each pair."""
 
     sizes: Ints
     first: Ints
-    binary: Rows
-    unary: Rows
+    binary: RuleRows
+    unary: RuleRows
     root: Floats
     pair: Floats
     pair_offset: Ints
 
 
 class ExpectedSums(NamedTuple):
-    """Sums over trees: sums of f e e for rules, expected counts at the root and of pairs, and what merging costs."""
+    """Sums over trees: f_i e_j e_k for rules, expected counts of roots and of pairs, and the log likelihood lost by merging."""
 
     binary: Floats
     unary: Floats
@@ -55,7 +56,7 @@ class ExpectedSums(NamedTuple):
 
 
 class TreebankExpectation(NamedTuple):
-    """Expected counts, the log likelihood of the trees, and the log likelihood lost if subcategories 2x and 2x+1 were one."""
+    """Expected counts, the log likelihood of the trees, and the loss of log likelihood if subcategories 2x and 2x+1 were merged."""
 
     counts: LatentCounts
     log_likelihood: float
@@ -63,7 +64,7 @@ class TreebankExpectation(NamedTuple):
 
 
 def parameters(arrays: TreebankArrays, counts: LatentCounts, smoothing: LatentSmoothing, least: float = LEAST) -> EMParameters:
-    """The M-step: probabilities from expected counts."""
+    """The M-step: the probabilities that expected counts give, with rows below ``least`` dropped."""
     base, table, precision = arrays.base, arrays.table, counts.binary.value.dtype
     binary, unary = rules_of(base, counts, smoothing.rules, least)
     made = emissions(table, counts.sizes, base.is_tag, counts.pair, smoothing.lexicon)
@@ -75,8 +76,8 @@ def parameters(arrays: TreebankArrays, counts: LatentCounts, smoothing: LatentSm
 def expect(
     arrays: TreebankArrays, given: EMParameters, threads: int = 1, usage: NDArray[np.float64] | None = None
 ) -> TreebankExpectation:
-    """The E-step: expected counts under the probabilities; with ``usage`` (expected counts of subcategories) also what merging
-    costs."""
+    """The E-step: expected counts under given probabilities; with ``usage``, the expected counts of subcategories, also the loss by
+    merging."""
     nodes = arrays.nodes
     bounds = np.linspace(0, nodes.n_trees, BLOCKS + 1).astype(int).tolist()
     weights = np.zeros(0) if usage is None else usage
@@ -91,7 +92,7 @@ def expect(
         )
         return sums, add_trees(bounds[number], bounds[number + 1], nodes, given, weights, sums)
 
-    made = list(_mapped(block, range(BLOCKS), threads))
+    made = list(_map_in_threads(block, range(BLOCKS), threads))
     total = ExpectedSums(*(sum(parts[1:], start=parts[0]) for parts in zip(*(sums for sums, _ in made), strict=True)))
     counts = LatentCounts(
         given.sizes,
@@ -103,7 +104,7 @@ def expect(
     return TreebankExpectation(counts, float(sum(log_likelihood for _, log_likelihood in made)), total.loss)
 
 
-def _mapped(function: Callable[[int], Any], items: Iterable[int], threads: int) -> Iterable[Any]:
+def _map_in_threads(function: Callable[[int], Any], items: Iterable[int], threads: int) -> Iterable[Any]:
     if threads <= 1:
         return map(function, items)
     with ThreadPoolExecutor(threads) as pool:
@@ -112,7 +113,7 @@ def _mapped(function: Callable[[int], Any], items: Iterable[int], threads: int) 
 
 @kernel
 def add_trees(low: int, high: int, nodes: Nodes, given: EMParameters, usage: Floats, sums: ExpectedSums) -> float:
-    """Add up the trees from ``low`` to ``high``; their log likelihood."""
+    """Add the trees from ``low`` to ``high`` to the sums; return their log likelihood."""
     most = 0
     for t in range(low, high):
         most = max(most, nodes.start[t + 1] - nodes.start[t])
@@ -131,7 +132,7 @@ def add_trees(low: int, high: int, nodes: Nodes, given: EMParameters, usage: Flo
 
 @inline
 def inside(at: int, n: int, nodes: Nodes, given: EMParameters, place: Ints, largest: Floats, e: Floats) -> float:
-    """Fill in e of a tree's nodes; the sum of the logarithms of the largest values."""
+    """Fill in e of a tree's nodes; return the sum of the logarithms of the largest values."""
     total = 0.0
     for v in range(n):
         r, o, size = nodes.rule[at + v], place[v], place[v + 1] - place[v]
@@ -177,24 +178,24 @@ def outside(
     usage: Floats,
     sums: ExpectedSums,
 ) -> float:
-    """Fill in f from the root down, adding to the sums; the logarithm of the root's share of the likelihood."""
+    """Fill in f from the root down and add to the sums; return the logarithm of the root's factor of the likelihood."""
     root, o = given.first[nodes.symbol[at + n - 1]], place[n - 1]
     for i in range(place[n] - o):
         f[o + i] = given.root[root + i]
-    z = scaled(o, place[n] - o, e, f)
+    z = normalise_outside(o, place[n] - o, e, f)
     for i in range(place[n] - o):
         sums.root[root + i] += f[o + i] * e[o + i]
     for v in range(n - 1, -1, -1):
         r, o, size = nodes.rule[at + v], place[v], place[v + 1] - place[v]
         if v < n - 1:
-            scaled(o, size, e, f)
+            normalise_outside(o, size, e, f)
         if len(usage) > 0:
             add_loss(given.first[nodes.symbol[at + v]], o, size, e, f, usage, sums.loss)
         if nodes.kind[at + v] == LEXICAL:
             for i in range(size):
                 sums.pair[given.pair_offset[r] + i] += f[o + i] * e[o + i]
         elif nodes.kind[at + v] == BINARY:
-            go_down(
+            children_outside(
                 r,
                 o,
                 size,
@@ -209,7 +210,7 @@ def outside(
                 sums.binary,
             )
         else:
-            go_down(
+            children_outside(
                 r,
                 o,
                 size,
@@ -227,8 +228,8 @@ def outside(
 
 
 @inline
-def scaled(o: int, size: int, e: Floats, f: Floats) -> float:
-    """Divide f of a node by the sum of e f."""
+def normalise_outside(o: int, size: int, e: Floats, f: Floats) -> float:
+    """Divide f of a node by the sum of e f; return that sum."""
     z = e[o] * f[o]
     for i in range(1, size):
         z += e[o + i] * f[o + i]
@@ -241,7 +242,7 @@ def scaled(o: int, size: int, e: Floats, f: Floats) -> float:
 
 @inline
 def add_loss(first: int, o: int, size: int, e: Floats, f: Floats, usage: Floats, loss: Floats) -> None:
-    """The logarithm of the likelihood ratio at a node if subcategories 2x and 2x+1 were one (Petrov et al. 2006, section 2.2)."""
+    """Add the log likelihood ratio at a node if subcategories 2x and 2x+1 were merged (Petrov et al. 2006, section 2.2)."""
     for x in range(0, size - 1, 2):
         a, b = usage[first + x], usage[first + x + 1]
         if a + b <= 0:
@@ -252,7 +253,7 @@ def add_loss(first: int, o: int, size: int, e: Floats, f: Floats, usage: Floats,
 
 
 @inline
-def go_down(
+def children_outside(
     r: int,
     o: int,
     size: int,
@@ -260,13 +261,13 @@ def go_down(
     b_end: int,
     c: int,
     c_end: int,
-    rows: Rows,
+    rows: RuleRows,
     largest: float,
     e: Floats,
     f: Floats,
     sums: Floats,
 ) -> None:
-    """The outside of a node's children (``c`` < 0: it has one), and what the node adds to its rule."""
+    """Fill in f of a node's children (``c`` < 0: there is one) and add the node to the sums of its rule."""
     for j in range(b, b_end):
         f[j] = 0
     for k in range(c, c_end):

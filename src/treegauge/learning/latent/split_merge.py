@@ -1,13 +1,12 @@
-"""Split every subcategory in two, let EM tell the halves apart, and merge those that gain nothing.
+"""Rounds of training: split every subcategory in two, let EM tell the halves apart, and undo the splits that gain least.
 
-Petrov et al. 2006, section 2: after a split EM runs until the halves differ; the half of the splits that costs least likelihood is
-undone; EM runs again, and then with smoothing. A *round* is all of this once. Where subcategories are to begin by context,
-these take the place of the first split, and none of them is undone.
+Petrov et al. 2006, section 2: EM runs after the split; then half of the splits, those that cost least likelihood to undo, are
+undone; EM runs again, at last with smoothing. A *round* is all of this once.
 
-First subcategories can be by where nodes stand in trees, instead of by chance. A phrase or a tag under one parent is often not
-used as under another (Johnson 1998), and what follows in a long phrase depends on what came before. Grammars that begin with other
-distinctions make other mistakes, so their mean is better than that of grammars that differ by the seed of their splits only. The
-base grammar stays the same, and so does the parser's first pass.
+The first subcategories can also be chosen by context instead of a random split; they then replace the first split, and none of them
+is merged. A phrase or tag under one parent is often used differently under another (Johnson 1998), and the rest of a long phrase
+depends on what came before. Grammars that start with different distinctions make different mistakes, so their mean is better than
+that of grammars that differ only by the seed of their splits. The base grammar, and so the parser's first pass, stays the same.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import UsageError
-from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, join_counts, usage
-from treegauge.grammar.latent.rows import Rows, added, distinct_rows, offsets, split_rows
+from treegauge.grammar.latent.grammar import LatentCounts, LatentSmoothing, merge_counts, usage
+from treegauge.grammar.latent.rule_rows import RuleRows, distinct_rows, offsets, split_rows, sum_by_index
 from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, Int32, Int64
 from treegauge.learning.latent.em import LEAST, expect, parameters
 from treegauge.learning.latent.treebank import BINARY, LEXICAL, UNARY, Nodes, TreebankArrays, first_counts
@@ -29,10 +28,10 @@ __all__ = [
     "CONTEXTS",
     "SCHEDULE",
     "Schedule",
-    "State",
+    "TrainingState",
     "TrainingStep",
-    "begin",
     "context_counts",
+    "initial_state",
     "merge_map",
     "node_contexts",
     "split_counts",
@@ -41,15 +40,15 @@ __all__ = [
 
 
 CONTEXTS = {"phrases": PHRASE, "tags": TAG, "inner": INNER}
-"""The symbols that can begin with subcategories by context: phrases and tags by the phrase above them, inner symbols by the
-sibling to their left."""
+"""The kinds of symbols that can start with subcategories by context: phrases and tags by the phrase above them, inner symbols by
+the sibling to their left."""
 MOST = {"phrases": 3, "tags": 8, "inner": 3}
-"""The number of contexts with a subcategory of their own; one more is for all others."""
+"""The most contexts that get a subcategory of their own; all other contexts share one more."""
 
 
 class Schedule(NamedTuple):
-    """Numbers of EM iterations that follow a split, a merge, and how many run with smoothing after that; how uneven a split
-    begins; which share of the splits is undone; how counts are smoothed."""
+    """The schedule of a round: the numbers of EM iterations after the split, after the merge, and then with smoothing; the relative
+    noise of a split; the fraction of splits that is undone (``merged``); and the smoothing of counts."""
 
     after_split: int = 30
     after_merge: int = 10
@@ -62,9 +61,9 @@ class Schedule(NamedTuple):
 SCHEDULE = Schedule()
 
 
-class State(NamedTuple):
-    """The state of the training of a grammar: the round at work (from 1; 0: not begun), iterations of it that are done, the counts
-    to go on from, and for every round that is done with merging the map from its subcategories to those of the round before."""
+class TrainingState(NamedTuple):
+    """The state of a grammar's training: the current round (0 before the first), the number of its iterations that are done, the
+    current counts, and for every round after its merge the map from its subcategories to those of the round before."""
 
     round: int
     iteration: int
@@ -75,18 +74,18 @@ class State(NamedTuple):
 class TrainingStep(NamedTuple):
     """A state, the log likelihood before the iteration that led to it, and whether a round is complete."""
 
-    state: State
+    state: TrainingState
     log_likelihood: float
     complete: bool
 
 
-def begin(arrays: TreebankArrays) -> State:
-    """Before the first round: the treebank's own grammar."""
-    return State(0, 0, first_counts(arrays))
+def initial_state(arrays: TreebankArrays) -> TrainingState:
+    """The state before the first round: the treebank's own grammar."""
+    return TrainingState(0, 0, first_counts(arrays))
 
 
 def split_counts(arrays: TreebankArrays, counts: LatentCounts, rng: np.random.Generator, noise: float) -> LatentCounts:
-    """Counts in which each subcategory is two, nearly alike."""
+    """The counts after each subcategory is split into two nearly equal halves."""
     precision = counts.binary.value.dtype
 
     def draw(size: int) -> NDArray[np.floating]:
@@ -107,8 +106,8 @@ def split_counts(arrays: TreebankArrays, counts: LatentCounts, rng: np.random.Ge
 
 
 def merge_map(sizes: Int64, loss: NDArray[np.float64], share: float) -> tuple[Int64, Int64]:
-    """For each subcategory after a split its number after the cheapest ``share`` of splits is undone; and for each that is left
-    then its number before the split."""
+    """Undo the cheapest ``share`` of splits: for each subcategory after the split its number after the merge, and for each
+    subcategory after the merge its number before the split. Subcategories are numbered within their symbol."""
     pairs = np.arange(0, int(sizes.sum()), 2)
     order = pairs[np.argsort(-loss[pairs], kind="stable")]
     undone = np.zeros(int(sizes.sum()), np.bool_)
@@ -125,7 +124,7 @@ def merge_map(sizes: Int64, loss: NDArray[np.float64], share: float) -> tuple[In
 
 def training_steps(
     arrays: TreebankArrays,
-    state: State,
+    state: TrainingState,
     rounds: int,
     seed: tuple[int, ...],
     schedule: Schedule = SCHEDULE,
@@ -133,10 +132,10 @@ def training_steps(
     least: float = LEAST,
     contexts: tuple[str, ...] = (),
 ) -> Iterator[TrainingStep]:
-    """Go on with training up to the end of round ``rounds``, iteration by iteration; the first round's subcategories are by
-    ``contexts``, if any are given.
+    """Train from a state to the end of round ``rounds``, yielding every iteration. If ``contexts`` are given, the first round's
+    subcategories are chosen by these contexts.
 
-    Round r draws its noise from ``numpy.random.default_rng([*seed, r])``, so a state determines all that follows.
+    Round r draws its noise from ``numpy.random.default_rng([*seed, r])``, so a state determines all further states.
     """
     unsmoothed = schedule.smoothing._replace(rules=0.0)
     merge_at = schedule.after_split
@@ -145,7 +144,7 @@ def training_steps(
         if state.round == 0 or state.iteration == last:
             if state.round == rounds:
                 return
-            state = (_by_context(arrays, contexts, merge_at) if state.round == 0 else None) or _split(
+            state = (_context_start(arrays, contexts, merge_at) if state.round == 0 else None) or _split(
                 arrays, state, seed, schedule.noise
             )
         smooth = state.iteration >= merge_at + schedule.after_merge
@@ -153,39 +152,39 @@ def training_steps(
         made = expect(arrays, given, threads)
         counts, up = made.counts, state.up
         if state.iteration + 1 == merge_at:
-            counts, made_up = _merged(arrays, counts, unsmoothed, schedule.merged, threads, least)
+            counts, made_up = _merge_cheapest(arrays, counts, unsmoothed, schedule.merged, threads, least)
             up = (*up, made_up)
-        state = State(state.round, state.iteration + 1, counts, up)
+        state = TrainingState(state.round, state.iteration + 1, counts, up)
         yield TrainingStep(state, made.log_likelihood, state.iteration == last)
 
 
-def _split(arrays: TreebankArrays, state: State, seed: tuple[int, ...], noise: float) -> State:
-    """The beginning of the next round."""
+def _split(arrays: TreebankArrays, state: TrainingState, seed: tuple[int, ...], noise: float) -> TrainingState:
+    """The state at the start of the next round."""
     rng = np.random.default_rng([*seed, state.round + 1])
-    return State(state.round + 1, 0, split_counts(arrays, state.counts, rng, noise), state.up)
+    return TrainingState(state.round + 1, 0, split_counts(arrays, state.counts, rng, noise), state.up)
 
 
-def _by_context(arrays: TreebankArrays, contexts: tuple[str, ...], iteration: int) -> State | None:
-    """The first round as after its merge, its subcategories by context; ``None`` if there are none."""
+def _context_start(arrays: TreebankArrays, contexts: tuple[str, ...], iteration: int) -> TrainingState | None:
+    """The state after the first round's merge with subcategories by context; ``None`` if no context is frequent."""
     counts = context_counts(arrays, contexts) if contexts else None
-    return None if counts is None else State(1, iteration, counts, (np.zeros(int(counts.sizes.sum()), np.int64),))
+    return None if counts is None else TrainingState(1, iteration, counts, (np.zeros(int(counts.sizes.sum()), np.int64),))
 
 
-def _merged(
+def _merge_cheapest(
     arrays: TreebankArrays, counts: LatentCounts, smoothing: LatentSmoothing, share: float, threads: int, least: float
 ) -> tuple[LatentCounts, Int64]:
-    """Counts with the cheapest splits undone, and the map to the subcategories before the split."""
+    """The counts with the cheapest splits undone, and the map to the subcategories before the split."""
     given = parameters(arrays, counts, smoothing, least)
     made = expect(arrays, given, threads, usage(arrays.base, counts))
     to, up = merge_map(counts.sizes, made.loss, share)
-    return join_counts(arrays.base, arrays.table, made.counts, to), up
+    return merge_counts(arrays.base, arrays.table, made.counts, to), up
 
 
 def context_counts(arrays: TreebankArrays, which: tuple[str, ...], precision: Any = np.float32) -> LatentCounts | None:
     """The counts of a treebank whose symbols have a subcategory for each frequent context; ``None`` if no context is frequent."""
     unknown = [name for name in which if name not in CONTEXTS]
     if unknown:
-        raise UsageError(f"no such context: {unknown[0]}; there are {', '.join(CONTEXTS)}")
+        raise UsageError(f"unknown context {unknown[0]!r}; the contexts are {', '.join(CONTEXTS)}")
     base, nodes = arrays.base, arrays.nodes
     context = node_contexts(arrays)
     subcategory, sizes = np.zeros(len(nodes.kind), np.int64), np.ones(base.size, np.int64)
@@ -199,7 +198,7 @@ def context_counts(arrays: TreebankArrays, which: tuple[str, ...], precision: An
 
 
 def node_contexts(arrays: TreebankArrays) -> Int64:
-    """For each node the symbol of the phrase above it (-1: none); for an inner one that of the sibling to its left."""
+    """For each node, the symbol of the phrase above it (-1: none), or for an inner node that of the sibling to its left."""
     base, nodes = arrays.base, arrays.nodes
     parent, own_tree = np.full(len(nodes.kind), -1, np.int64), _first_nodes(nodes)
     for child in (nodes.left, nodes.right):
@@ -215,12 +214,13 @@ def node_contexts(arrays: TreebankArrays) -> Int64:
 
 
 def _first_nodes(nodes: Nodes) -> Int64:
-    """For each node the first one of its tree."""
+    """For each node, the number of the first node of its tree."""
     return np.repeat(nodes.start[:-1], np.diff(nodes.start))
 
 
 def _classes(context: Int64, least: int, most: int) -> Int64:
-    """The classes of contexts: the frequent ones by themselves, the others together."""
+    """The class of each context: frequent contexts (seen at least ``least`` times, at most ``most`` of them) have one each, the
+    others share one."""
     found, number, count = np.unique(context, return_inverse=True, return_counts=True)
     order = np.argsort(-count, kind="stable")
     frequent = [int(i) for i in order if count[i] >= least][:most]
@@ -234,16 +234,16 @@ def _counts(arrays: TreebankArrays, subcategory: Int64, sizes: Int64, precision:
     base, nodes = arrays.base, arrays.nodes
     own_tree = _first_nodes(nodes)
 
-    def rows(kind: int, rules: Int32) -> Rows:
+    def rows(kind: int, rules: Int32) -> RuleRows:
         own = np.flatnonzero(nodes.kind == kind)
         left = subcategory[own_tree[own] + nodes.left[own]]
         right = subcategory[own_tree[own] + nodes.right[own]] if kind == BINARY else np.zeros(len(own), np.int64)
         made, place = distinct_rows(rules, nodes.rule[own].astype(np.int64), left, right, sizes)
-        value = added(made.offset[place] + subcategory[own], np.ones(len(own)), int(made.offset[-1]))
+        value = sum_by_index(made.offset[place] + subcategory[own], np.ones(len(own)), int(made.offset[-1]))
         return made._replace(value=value.astype(precision))
 
-    def summed(place: NDArray[Any], size: int) -> NDArray[np.float64]:
-        return added(place, np.ones(len(place)), size)
+    def count_at(place: NDArray[Any], size: int) -> NDArray[np.float64]:
+        return sum_by_index(place, np.ones(len(place)), size)
 
     tops, words = nodes.start[1:] - 1, np.flatnonzero(nodes.kind == LEXICAL)
     pairs = arrays.table.pair_offsets(sizes)
@@ -251,6 +251,6 @@ def _counts(arrays: TreebankArrays, subcategory: Int64, sizes: Int64, precision:
         sizes,
         rows(BINARY, base.binary),
         rows(UNARY, base.unary),
-        summed(offsets(sizes)[nodes.symbol[tops]] + subcategory[tops], int(sizes.sum())),
-        summed(pairs[nodes.rule[words]] + subcategory[words], int(pairs[-1])),
+        count_at(offsets(sizes)[nodes.symbol[tops]] + subcategory[tops], int(sizes.sum())),
+        count_at(pairs[nodes.rule[words]] + subcategory[words], int(pairs[-1])),
     )

@@ -1,8 +1,8 @@
-"""Train a latent-variable model: settings chosen on a slice of the trees, then several grammars on all of them.
+"""Training of latent-variable models: settings are chosen on held-out trees, then several grammars are trained on all trees.
 
-Grammars differ by the seed of their splits, and by the subcategories that they begin with
-(:mod:`treegauge.learning.latent.split_merge`); their posteriors are averaged (Petrov 2010). Grammars are trained side by side by
-threads, or several threads share one: neither changes the result. After every iteration a checkpoint is written.
+Grammars differ by the seed of their splits and by their first subcategories (:mod:`treegauge.learning.latent.split_merge`); parsing
+averages their posteriors (Petrov 2010). Threads train several grammars in parallel, or share one grammar; neither changes the
+result. A checkpoint is written after every iteration.
 """
 
 from __future__ import annotations
@@ -18,32 +18,40 @@ from typing import Any, NamedTuple
 from treegauge.errors import UsageError
 from treegauge.grammar.latent.model import Hierarchy, LatentModel, ParseSettings, as_stored
 from treegauge.learning.latent.checkpoints import Checkpoints
-from treegauge.learning.latent.split_merge import SCHEDULE, Schedule, State, begin, training_steps
+from treegauge.learning.latent.split_merge import SCHEDULE, Schedule, TrainingState, initial_state, training_steps
 from treegauge.learning.latent.treebank import STEPS, TreebankArrays, treebank_arrays
-from treegauge.learning.latent.tuning import Trial, TunedTraining, as_document, choose, from_document, hold_out, middle_levels
+from treegauge.learning.latent.tuning import (
+    Trial,
+    TunedTraining,
+    as_document,
+    choose_settings,
+    from_document,
+    hold_out,
+    middle_levels,
+)
 from treegauge.trees.tree import Tree
 
 __all__ = ["MOST_ROUNDS", "QUICK", "IterationReport", "TrainingSettings", "train_latent"]
 
 FEWEST_TO_TUNE = 40
-"""With fewer trees nothing is held out, and one round is done."""
+"""With fewer trees no settings are chosen on held-out trees, and there is one round by default."""
 
 MOST_ROUNDS = 10
-"""The most rounds: a label may have 1,024 subcategories then, far more than any treebank tells apart."""
+"""The most rounds. A label can then have 1,024 subcategories, far more than any treebank can distinguish."""
 
 STARTS = (("phrases", "tags"), ("phrases", "inner"), ("tags",), ("phrases",), ("phrases", "tags", "inner"), ())
-"""The contexts that the first, the second ... grammar begins with; then these again."""
+"""The contexts by which the first, second, ... grammar gets its first subcategories; the list is repeated as needed."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
     """Settings of training.
 
-    * ``grammars``: how many, with the seeds (``seed``, 0), (``seed``, 1) ...
-    * ``rounds``: how many times subcategories are split; ``None``: up to ``most_rounds``, chosen on held-out trees.
-    * ``tuning_grammars``: how many grammars settings are chosen with (at most ``grammars``); 0 chooses nothing.
-    * ``starts``: the contexts that grammars begin with, one after the other and then again; ``()`` for none.
-    * ``jobs``: threads; does not change the result.
+    * ``grammars``: the number of grammars, which have the seeds (``seed``, 0), (``seed``, 1), ...
+    * ``rounds``: the number of times that subcategories are split; ``None`` chooses it on held-out trees, up to ``most_rounds``.
+    * ``tuning_grammars``: the number of grammars with which settings are chosen (at most ``grammars``); 0 keeps the defaults.
+    * ``starts``: the contexts by which each grammar gets its first subcategories, repeated as needed; ``()`` for random splits.
+    * ``jobs``: the number of threads, which does not change the result.
     """
 
     grammars: int = 6
@@ -64,7 +72,7 @@ class TrainingSettings:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """All that decides the result, as plain data."""
+        """The settings that determine the result, as plain data."""
         schedule = [*self.schedule[:-1], self.schedule.smoothing.rules, *self.schedule.smoothing.lexicon]
         return {
             "grammars": self.grammars,
@@ -77,17 +85,17 @@ class TrainingSettings:
         }
 
     def start(self, number: int) -> tuple[str, ...]:
-        """The contexts that a grammar begins with."""
+        """The contexts by which a grammar gets its first subcategories."""
         return self.starts[number % len(self.starts)] if self.starts else ()
 
 
 QUICK = TrainingSettings(grammars=2, tuning_grammars=2)
-"""A third of the time, for somewhat less accuracy."""
+"""Settings that take a third of the time and give somewhat lower accuracy."""
 
 
 class IterationReport(NamedTuple):
-    """A report after an iteration: which grammar (``tuning-1`` or ``grammar-1``), its round, the iteration in the round, the
-    log likelihood, and how much of all the work is done (from 0 to 1)."""
+    """A report after an iteration: the grammar's name (such as ``tuning-1`` or ``grammar-1``), its round, the iteration within the
+    round, the log likelihood, and the fraction of all work that is done."""
 
     name: str
     round: int
@@ -107,20 +115,21 @@ def train_latent(
     on_try: Callable[[Trial], None] = lambda _: None,
     save: Callable[[LatentModel], None] = lambda _: None,
 ) -> LatentModel:
-    """Train a model on trees (:data:`~treegauge.learning.latent.treebank.STEPS` are applied to them).
+    """Train a model on trees, after normalising them by :data:`~treegauge.learning.latent.treebank.STEPS`.
 
-    The state is written to the folder ``checkpoint`` before ``on_iteration`` hears of it; ``resume`` goes on from there, to the
-    same model as without the interruption. The folder is removed at the end, after ``save`` has kept the model.
+    The state is written to the folder ``checkpoint`` before each call of ``on_iteration``; ``resume`` continues from it and gives
+    the same model as an uninterrupted run. The folder is removed at the end, after ``save`` was called with the model. ``on_try``
+    is called after each trial on held-out trees. ``trained_on`` identifies the trees (default: their SHA-256).
     """
     settings = settings or TrainingSettings()
     if not trees:
         raise UsageError("there are no trees to train on")
     digest = trained_on or hashlib.sha256("\n".join(map(str, trees)).encode()).hexdigest()
-    kept = Checkpoints(checkpoint, {**settings.plan, "trees": digest}, resume=resume)
-    work = _Work(settings, len(trees), on_iteration, kept)
-    chosen = _tuned(trees, work, on_try)
+    checkpoints = Checkpoints(checkpoint, {**settings.plan, "trees": digest}, resume=resume)
+    run = _TrainingRun(settings, len(trees), on_iteration, checkpoints)
+    chosen = _choose_settings(trees, run, on_try)
     arrays = treebank_arrays(trees)
-    made = work.train(arrays, "grammar", settings.grammars if chosen.rounds else 1, chosen.rounds, settings.seed)
+    made = run.train(arrays, "grammar", settings.grammars if chosen.rounds else 1, chosen.rounds, settings.seed)
     grammars = tuple(as_stored(each[chosen.rounds], arrays.base, arrays.table) for each in made)
     notes = {
         "method": "latent-variable grammar by split-merge EM (Matsuzaki et al. 2005; Petrov et al. 2006)",
@@ -129,41 +138,41 @@ def train_latent(
         "seed": settings.seed,
         "rounds": chosen.rounds,
         "tried": [list(each) for each in chosen.tried],
-        "log_likelihood": work.histories("grammar", settings.grammars),
+        "log_likelihood": run.histories("grammar", settings.grammars),
     }
     model = LatentModel(arrays.base, arrays.table, grammars, chosen.settings, digest, notes)
     save(model)
-    kept.remove()
+    checkpoints.remove()
     return model
 
 
-def _tuned(trees: Sequence[Tree], work: _Work, on_try: Callable[[Trial], None]) -> TunedTraining:
-    """The settings for these trees: chosen, or chosen before the run was interrupted, or those that were asked for."""
-    settings = work.settings
+def _choose_settings(trees: Sequence[Tree], run: _TrainingRun, on_try: Callable[[Trial], None]) -> TunedTraining:
+    """The settings for these trees: chosen on held-out trees, read from the checkpoint, or the defaults if nothing is chosen."""
+    settings = run.settings
     if not settings.tuning_grammars or len(trees) < FEWEST_TO_TUNE:
         rounds = settings.rounds if settings.rounds is not None else settings.most_rounds if len(trees) >= FEWEST_TO_TUNE else 1
         return TunedTraining(rounds, ParseSettings(levels=middle_levels(rounds)), ())
-    known = work.kept.load_choice(from_document)
+    known = run.checkpoints.load_choice(from_document)
     if known is not None:
         return known
     rest, held = hold_out(trees)
     arrays = treebank_arrays(rest)
     rounds = settings.most_rounds if settings.rounds is None else settings.rounds
-    made = work.train(arrays, "tuning", min(settings.tuning_grammars, settings.grammars), rounds, settings.seed + 1)
+    made = run.train(arrays, "tuning", min(settings.tuning_grammars, settings.grammars), rounds, settings.seed + 1)
     if settings.rounds is not None:
         made = [{rounds: each[rounds]} for each in made]
-    chosen = choose(arrays, made, held, jobs=settings.jobs, on_try=on_try)
-    work.kept.save_choice(as_document(chosen))
+    chosen = choose_settings(arrays, made, held, jobs=settings.jobs, on_try=on_try)
+    run.checkpoints.save_choice(as_document(chosen))
     return chosen
 
 
-class _Work:
-    """The training of several grammars, and how much of it is done."""
+class _TrainingRun:
+    """The training of several grammars, with its checkpoints and progress."""
 
     def __init__(
-        self, settings: TrainingSettings, n_trees: int, on_iteration: Callable[[IterationReport], None], kept: Checkpoints
+        self, settings: TrainingSettings, n_trees: int, on_iteration: Callable[[IterationReport], None], checkpoints: Checkpoints
     ) -> None:
-        self.settings, self.on_iteration, self.kept = settings, on_iteration, kept
+        self.settings, self.on_iteration, self.checkpoints = settings, on_iteration, checkpoints
         self._history: dict[str, list[list[float]]] = {}
         self._effort: dict[str, float] = {}
         tuned = min(settings.tuning_grammars, settings.grammars) if n_trees >= FEWEST_TO_TUNE else 0
@@ -175,7 +184,7 @@ class _Work:
         return self.settings.schedule.after_split + self.settings.schedule.after_merge + self.settings.schedule.smoothed
 
     def train(self, arrays: TreebankArrays, kind: str, count: int, rounds: int, seed: int) -> list[dict[int, Hierarchy]]:
-        """Train grammars; for each what it is after each round."""
+        """Train grammars; return for each its hierarchy after each round."""
         side_by_side = max(1, min(count, self.settings.jobs))
         threads = max(1, self.settings.jobs // side_by_side)
         stop = Event()
@@ -199,8 +208,8 @@ class _Work:
     def _grammar(
         self, arrays: TreebankArrays, name: str, rounds: int, seed: tuple[int, ...], threads: int, stop: Event
     ) -> dict[int, Hierarchy]:
-        state, history = self.kept.load(name) or (begin(arrays), list[list[float]]())
-        made = {0: Hierarchy(begin(arrays).counts, ())} | self._complete(name, state)
+        state, history = self.checkpoints.load(name) or (initial_state(arrays), list[list[float]]())
+        made = {0: Hierarchy(initial_state(arrays).counts, ())} | self._complete(name, state)
         schedule, contexts = self.settings.schedule, self.settings.start(seed[-1])
         for step in training_steps(arrays, state, rounds, seed, schedule, threads, contexts=contexts):
             if stop.is_set():
@@ -211,8 +220,8 @@ class _Work:
             history[-1].append(step.log_likelihood)
             if step.complete:
                 made[state.round] = Hierarchy(state.counts, state.up)
-                self.kept.save(f"{name}-round-{state.round}", state, history)
-            self.kept.save(name, state, history)
+                self.checkpoints.save(f"{name}-round-{state.round}", state, history)
+            self.checkpoints.save(name, state, history)
             self._effort[name] = (
                 sum(map(_effort, range(1, state.round))) + _effort(state.round) * state.iteration / self._iterations
             )
@@ -221,9 +230,9 @@ class _Work:
         self._history[name] = history
         return made
 
-    def _complete(self, name: str, state: State) -> dict[int, Hierarchy]:
-        """The rounds that were complete before an interruption."""
-        found = {r: self.kept.load(f"{name}-round-{r}") for r in range(1, state.round + 1)}
+    def _complete(self, name: str, state: TrainingState) -> dict[int, Hierarchy]:
+        """The hierarchies of the rounds that were complete before an interruption."""
+        found = {r: self.checkpoints.load(f"{name}-round-{r}") for r in range(1, state.round + 1)}
         return {r: Hierarchy(each[0].counts, each[0].up) for r, each in found.items() if each is not None}
 
     def histories(self, kind: str, count: int) -> list[list[list[float]]]:
@@ -231,5 +240,5 @@ class _Work:
 
 
 def _effort(number: int) -> float:
-    """The time of a round, in times of the first."""
+    """The time that a round takes, relative to the first."""
     return 1.7 ** (number - 1)

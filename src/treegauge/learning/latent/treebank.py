@@ -1,6 +1,6 @@
-"""A treebank as arrays of nodes, with the base grammar and the words that it has.
+"""A treebank as arrays of nodes, with its base grammar and its words.
 
-Nodes of a tree come children first, its root last; a node is a word under its tag, a unary rule, or a binary one.
+The nodes of a tree are in the order children before parents; a node is a word with its tag, a unary rule, or a binary rule.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from treegauge.errors import MismatchError
 from treegauge.grammar.counting import refuse_gaps
 from treegauge.grammar.latent.grammar import LatentCounts
 from treegauge.grammar.latent.lexicon import WordTable
-from treegauge.grammar.latent.rows import Rows, dense_rows
+from treegauge.grammar.latent.rule_rows import RuleRows, dense_rows
 from treegauge.grammar.latent.symbols import INNER, PHRASE, TAG, BaseGrammar, Int32, Int64
 from treegauge.normalise import ROOT_LABELS, pipeline
 from treegauge.trees.tree import Child, Tree
@@ -25,14 +25,14 @@ from treegauge.trees.tree import Child, Tree
 __all__ = ["BINARY", "LEXICAL", "STEPS", "UNARY", "Nodes", "TreebankArrays", "first_counts", "treebank_arrays"]
 
 STEPS = "traces,functions,features,root,redundant"
-"""The normalising steps before trees are counted."""
+"""The normalisation steps that trees go through before they are counted."""
 
 LEXICAL, UNARY, BINARY = 0, 1, 2
 
 
 class Nodes(NamedTuple):
-    """Tree t has the nodes ``start[t]:start[t+1]``. ``rule`` numbers a pair of tag and word, a unary or a binary rule; ``left`` and
-    ``right`` are the children, counted from the tree's first node."""
+    """The nodes of all trees; those of tree t are ``start[t]:start[t+1]``. ``rule`` is the number of a tag-word pair, a unary rule
+    or a binary rule, depending on ``kind``; ``left`` and ``right`` are the children, counted from the tree's first node."""
 
     start: Int64
     kind: NDArray[np.int8]
@@ -48,7 +48,7 @@ class Nodes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TreebankArrays:
-    """A base grammar, its words, and the trees they come from."""
+    """A base grammar, its words, and the trees that they were read off."""
 
     base: BaseGrammar
     table: WordTable
@@ -56,7 +56,7 @@ class TreebankArrays:
 
 
 class _Builder:
-    """Nodes, symbols and rules as they come up."""
+    """The nodes, symbols and rules of the trees added so far."""
 
     def __init__(self) -> None:
         self.symbols: dict[tuple[int, str], int] = {}
@@ -88,7 +88,7 @@ class _Builder:
         return self._node(UNARY, symbol, self.unary.setdefault(key, len(self.unary)), child)
 
     def _phrase(self, label: str, children: list[int]) -> int:
-        """A phrase binarised to the right."""
+        """Add a phrase, binarised to the right."""
         if len(children) == 1:
             return self._unary(label, children[0])
         symbol, inner = self._symbol(PHRASE, label), -1
@@ -102,7 +102,7 @@ class _Builder:
         return below
 
     def add(self, tree: Tree) -> None:
-        """Add a tree; a chain of phrases over one child keeps its top and its bottom."""
+        """Add a tree; of a chain of phrases over one child only the top and the bottom become nodes."""
         built: list[list[int]] = [[]]
         stack: list[tuple[Child, bool, tuple[str, ...]]] = [(tree, False, ())]
         while stack:
@@ -111,7 +111,7 @@ class _Builder:
                 built[-1].append(self._word("", node))
             elif finished:
                 children = built.pop()
-                built[-1].append(self._chained(chain, children))
+                built[-1].append(self._chain_node(chain, children))
             elif node.is_preterminal:
                 built[-1].append(self._word(node.label, str(node.children[0])))
             else:
@@ -121,7 +121,7 @@ class _Builder:
                 built.append([])
         self.start.append(len(self.nodes))
 
-    def _chained(self, chain: tuple[str, ...], children: list[int]) -> int:
+    def _chain_node(self, chain: tuple[str, ...], children: list[int]) -> int:
         below = self._phrase(chain[-1], children)
         if chain[0] == chain[-1]:
             return below
@@ -132,7 +132,7 @@ class _Builder:
 
 
 def _chain(node: Tree) -> tuple[Tree, tuple[str, ...]]:
-    """The lowest phrase of a chain of phrases over one child, and the labels of the chain, none twice in a row."""
+    """The lowest phrase of a chain of phrases with one child each, and the labels of the chain without repetitions in a row."""
     labels = [node.label]
     while len(node.children) == 1 and isinstance(node.children[0], Tree) and not node.children[0].is_preterminal:
         node = node.children[0]
@@ -142,7 +142,7 @@ def _chain(node: Tree) -> tuple[Tree, tuple[str, ...]]:
 
 
 def treebank_arrays(trees: Iterable[Tree]) -> TreebankArrays:
-    """The arrays of trees after :data:`STEPS`; trees of which nothing is left are left out.
+    """The arrays of trees normalised by :data:`STEPS`; trees that become empty are left out.
 
     >>> made = treebank_arrays([Tree.parse("(TOP (S (NP (DT the) (JJ old) (NN cat)) (VP (VBD sat))))")])
     >>> [made.base.title(s) for s in range(made.base.size)]
@@ -168,7 +168,7 @@ def treebank_arrays(trees: Iterable[Tree]) -> TreebankArrays:
 
 
 def _arrays(builder: _Builder, initial: Mapping[str, int], root: str | None) -> TreebankArrays:
-    """The columns of what was built, symbols numbered anew: phrases, inner symbols, tags."""
+    """The arrays of a builder, with symbols renumbered in the order phrases, inner symbols, tags."""
     ordered = sorted(builder.symbols, key=lambda symbol: symbol[0])
     new = np.zeros(len(ordered), np.int32)
     new[[builder.symbols[symbol] for symbol in ordered]] = np.arange(len(ordered))
@@ -197,14 +197,14 @@ def _arrays(builder: _Builder, initial: Mapping[str, int], root: str | None) -> 
 
 
 def first_counts(arrays: TreebankArrays, precision: Any = np.float32) -> LatentCounts:
-    """The counts of the base grammar: every symbol has one subcategory."""
+    """The counts of the base grammar, in which every symbol has one subcategory."""
     base, nodes = arrays.base, arrays.nodes
     sizes = np.ones(base.size, np.int64)
 
-    def counted(kind: int, rules: Int32) -> Rows:
+    def rule_counts(kind: int, rules: Int32) -> RuleRows:
         return dense_rows(rules, sizes, np.bincount(nodes.rule[nodes.kind == kind], minlength=len(rules)), precision)
 
     root = np.bincount(nodes.symbol[nodes.start[1:] - 1], minlength=base.size).astype(np.float64)
     return LatentCounts(
-        sizes, counted(BINARY, base.binary), counted(UNARY, base.unary), root, arrays.table.pair_count.astype(np.float64)
+        sizes, rule_counts(BINARY, base.binary), rule_counts(UNARY, base.unary), root, arrays.table.pair_count.astype(np.float64)
     )

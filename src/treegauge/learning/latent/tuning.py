@@ -1,8 +1,8 @@
-"""Settings chosen on a slice of the training trees: how many rounds, how much smoothing, lam, and how much pruning.
+"""Choice of settings on held-out trees: the number of rounds, the smoothing, lam, and the pruning.
 
-The slice is held out in ten stretches of neighbouring trees, grammars are trained on the rest, and what gives the best F1 on the
-slice is taken. Ties within what a few hundred sentences can tell go to the cheaper pruning, but to more rounds: a mean of several
-grammars gains from those that one grammar does not gain from.
+Ten stretches of neighbouring trees are held out, grammars are trained on the rest, and the settings with the best F1 on the
+held-out trees are chosen. Differences too small for a few hundred sentences count as ties, which go to the cheaper pruning, but to
+more rounds: a mean of several grammars gains from rounds that a single grammar does not gain from.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from treegauge.scoring.evaluation import evaluator
 from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 
-__all__ = ["Trial", "TunedTraining", "choose", "hold_out", "middle_levels"]
+__all__ = ["Trial", "TunedTraining", "choose_settings", "hold_out", "middle_levels"]
 
 SHARE = 0.08
 MOST_SENTENCES = 600
@@ -31,20 +31,19 @@ MOST_WORDS = 60
 FEW_SENTENCES = 20
 LAMS = (0.3, 0.35, 0.4, 0.45, 0.5)
 SMOOTHINGS = ((0.05, 0.3), (0.01, 0.1), (0.1, 0.5))
-"""Shares of the mean, of rules and of words."""
+"""Weights of the mean over subcategories, for rules and for words."""
 PRUNINGS = ((1e-4, 1e-4, 1e-5), (1e-4, 1e-3, 1e-4))
-"""Thresholds of the base pass, of subcategories and of edges; the dearer first."""
+"""Thresholds of the base pass, of subcategories and of edges; the slowest setting first."""
 TIE = 0.0005
-"""F1 that cheaper pruning may lose."""
+"""The loss of F1 that is accepted for cheaper pruning."""
 ROUNDS_TIE = 0.002
-"""F1 that more rounds may lose."""
-
+"""The loss of F1 that is accepted for more rounds."""
 CLEARLY = 0.01
-"""F1 by which fewer rounds must be worse for still fewer not to be tried."""
+"""If fewer rounds lose more F1 than this, still fewer are not tried."""
 
 
 class Trial(NamedTuple):
-    """A setting and its F1 on the slice, at its best lam."""
+    """A setting, its F1 on the held-out trees with the best lam, and that lam."""
 
     what: str
     f1: float
@@ -52,7 +51,7 @@ class Trial(NamedTuple):
 
 
 class TunedTraining(NamedTuple):
-    """The settings that were chosen, and everything that was tried."""
+    """The number of rounds and the settings that were chosen, and all trials."""
 
     rounds: int
     settings: ParseSettings
@@ -60,7 +59,7 @@ class TunedTraining(NamedTuple):
 
 
 def hold_out(trees: Sequence[Tree]) -> tuple[list[Tree], list[Tree]]:
-    """The trees to train on and those held out: the ends of ten stretches; of few trees a larger share.
+    """The trees to train on, and the held-out trees: the ends of ten stretches, a larger share if there are few trees.
 
     >>> rest, held = hold_out([Tree("A", ["a"])] * 5000)
     >>> len(rest), len(held)
@@ -82,7 +81,7 @@ def middle_levels(rounds: int) -> tuple[int, ...]:
     return (2,) if rounds >= 4 else (1,) if rounds == 3 else ()
 
 
-def choose(
+def choose_settings(
     arrays: TreebankArrays,
     grammars: Sequence[Mapping[int, Hierarchy]],
     held: Sequence[Tree],
@@ -90,7 +89,10 @@ def choose(
     jobs: int = 1,
     on_try: Callable[[Trial], None] = lambda _: None,
 ) -> TunedTraining:
-    """Try settings on held-out trees; ``grammars[g][r]`` is grammar g after r rounds."""
+    """Choose settings by their F1 on held-out trees; ``grammars[g][r]`` is grammar g after r rounds.
+
+    ``on_try`` is called after each trial.
+    """
     gold = _gold(held)
     tried: list[Trial] = []
 
@@ -125,7 +127,8 @@ def choose(
 
 
 def _gold(held: Sequence[Tree]) -> list[Tree]:
-    """At most so many of the trees, without traces and not too long, spread evenly; the shortest ones if all are too long."""
+    """At most :data:`MOST_SENTENCES` of the trees, evenly spread, without traces and long sentences; the shortest if all are
+    long."""
     traces = pipeline("traces")
     whole = [tree for tree in map(traces, held) if tree is not None and tree.width]
     made = [tree for tree in whole if tree.width <= MOST_WORDS] or sorted(whole, key=lambda tree: tree.width)[:FEW_SENTENCES]
@@ -134,9 +137,9 @@ def _gold(held: Sequence[Tree]) -> list[Tree]:
 
 
 def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[float, float]:
-    """The best F1 of labelled-precision-recall over lam, and that lam; 0 and the usual lam if the trees have nothing to score."""
+    """The best F1 of labelled-precision-recall over lam, and that lam; 0 and the default lam if the trees have no brackets."""
 
-    def decoded(tree: Tree) -> list[Tree]:
+    def decode(tree: Tree) -> list[Tree]:
         try:
             forest = LatentForest(model, tree.words)
             if forest.has_parse:
@@ -146,7 +149,7 @@ def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[floa
         return [Tree("")] * len(LAMS)
 
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        trees = list(pool.map(decoded, gold))
+        trees = list(pool.map(decode, gold))
     metric = evaluator("parseval")
     scores = [metric.compute(predictions=[each[i] for each in trees], references=list(gold))["f1"] for i in range(len(LAMS))]
     best = max(range(len(LAMS)), key=lambda i: scores[i])
@@ -154,7 +157,7 @@ def _best_lam(model: LatentModel, gold: Sequence[Tree], jobs: int) -> tuple[floa
 
 
 def as_document(chosen: TunedTraining) -> dict[str, Any]:
-    """The choice as plain data."""
+    """The choice as plain data for JSON."""
     return {"rounds": chosen.rounds, "settings": settings_document(chosen.settings), "tried": [list(t) for t in chosen.tried]}
 
 

@@ -1,10 +1,11 @@
-"""The first pass: all spans of a sentence under the base grammar, and what is worth looking at again as a packed forest.
+"""The first pass: a chart of all spans under the base grammar, and a packed forest of the edges that are probable enough.
 
-Letters, after Goodman 1996: n words; a span is [s, t), split at r; A -> B C a rule; e inside, f outside. Each span has two layers:
-*low* values are before a unary rule between phrases, *high* ones (what a parent sees) after it. Tags and inner symbols have one.
+Letters, after Goodman 1996: n words; a span is [s, t), split at r; A -> B C is a rule; e is inside, f outside. Each span has two
+layers: *low* values are those below a unary rule between phrases, *high* values (which parents use) those above it. Tags and inner
+symbols have the same value in both.
 
-Rules with the same children share x[B, C] = sum over r of e(s, r, B) e(r, t, C), which is kept for the way down. Tags stand over
-one word only, so pairs with a tag in them need one split and not all.
+Rules with the same children share x[B, C] = sum over r of e(s, r, B) e(r, t, C), which is kept for the outside pass. Tags cover
+one word, so a pair with a tag needs one split instead of all.
 """
 
 from __future__ import annotations
@@ -13,21 +14,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treegauge.grammar.latent.grammar import Level
+from treegauge.grammar.latent.symbols import INNER, PHRASE, BaseGrammar
 from treegauge.parsing.jit import Bools, Floats, Ints, inline, kernel
 
-__all__ = ["BINARY", "SAME", "UNARY", "BaseRules", "PackedForest", "base_forest", "base_inside"]
+__all__ = ["BINARY", "SAME", "UNARY", "BaseRules", "PackedForest", "base_forest", "base_inside", "base_rules"]
 
 SAME, UNARY, BINARY = 0, 1, 2
-"""Kinds of edges: the low layer of the same symbol; a unary rule; a binary rule."""
+"""Kinds of edges: from the high to the low layer of the same symbol, a unary rule, a binary rule."""
 
 
 class BaseRules(NamedTuple):
-    """The base grammar for the chart. Symbols below ``phrases`` are phrases, from there to ``tags`` inner symbols, then tags.
+    """The base grammar as the chart needs it. Symbols below ``phrases`` are phrases, those from there to ``tags`` inner symbols,
+    and the rest tags.
 
-    Pair q is (``pair_left[q]``, ``pair_right[q]``), and the rules with these children
-    ``by_pair[pair_rules[q]:pair_rules[q+1]]``. Pairs are ordered by left child, then right child; those of left child B are
-    ``pair_first[B]:pair_first[B+1]``, of them those whose right child is a tag come from ``pair_tags[B]`` on. The binary rules
-    of A are ``by_parent[parent_first[A]:parent_first[A+1]]``, its unary rules likewise.
+    The children of pair q are ``pair_left[q]`` and ``pair_right[q]``; the rules with these children are
+    ``by_pair[pair_rules[q]:pair_rules[q+1]]``. Pairs are ordered by left child, then right child; those with left child B are
+    ``pair_first[B]:pair_first[B+1]``, and from ``pair_tags[B]`` on their right child is a tag. The binary rules of A are
+    ``by_parent[parent_first[A]:parent_first[A+1]]``; its unary rules are found likewise by ``unary_by_parent`` and
+    ``unary_first``.
     """
 
     phrases: int
@@ -53,9 +58,47 @@ class BaseRules(NamedTuple):
     root: Floats
 
 
+def base_rules(base: BaseGrammar, level: Level) -> BaseRules:
+    """The rules of a base grammar in the order of the chart, with the probabilities of a level without subcategories."""
+    parent, left, right = base.binary.T
+    is_tag = base.is_tag
+    pairs, pair = np.unique(left.astype(np.int64) * base.size + right, return_inverse=True)
+    pair_left, pair_right = pairs // base.size, pairs % base.size
+    phrases = int((base.kind == PHRASE).sum())
+    tags = phrases + int((base.kind == INNER).sum())
+    by_pair = np.argsort(pair, kind="stable")
+    by_parent = np.argsort(parent, kind="stable")
+    unary_by_parent = np.argsort(base.unary[:, 0], kind="stable")
+    symbols = np.arange(base.size + 1)
+    return BaseRules(
+        phrases=phrases,
+        tags=tags,
+        is_tag=is_tag,
+        is_inner=base.is_inner,
+        parent=parent.astype(np.int32),
+        pair=pair.astype(np.int32),
+        weight=level.binary.value.astype(np.float64),
+        pair_left=pair_left.astype(np.int32),
+        pair_right=pair_right.astype(np.int32),
+        pair_first=np.searchsorted(pair_left, symbols).astype(np.int64),
+        pair_tags=np.searchsorted(pairs, symbols[:-1] * base.size + tags).astype(np.int64),
+        by_pair=by_pair.astype(np.int32),
+        pair_rules=np.searchsorted(pair[by_pair], np.arange(len(pairs) + 1)).astype(np.int64),
+        by_parent=by_parent.astype(np.int32),
+        parent_first=np.searchsorted(parent[by_parent], symbols).astype(np.int64),
+        unary_parent=base.unary[:, 0].astype(np.int32),
+        unary_child=base.unary[:, 1].astype(np.int32),
+        unary_weight=level.unary.value.astype(np.float64),
+        unary_by_parent=unary_by_parent.astype(np.int32),
+        unary_first=np.searchsorted(base.unary[unary_by_parent, 0], symbols).astype(np.int64),
+        root=level.root.astype(np.float64),
+    )
+
+
 class PackedForest(NamedTuple):
-    """Items from the top down. Item v is symbol ``symbol[v]`` over [``start[v]``, ``end[v]``), ``high[v]`` says in which layer; its
-    edges are ``first[v]:first[v+1]``. Edge d is of a kind, has a rule and one or two items below (``right`` -1: one)."""
+    """A forest as arrays, items from the top down. Item v is ``symbol[v]`` over [``start[v]``, ``end[v]``), in the high layer if
+    ``high[v]``; its edges are ``first[v]:first[v+1]``. Edge d has a kind, a rule, and one or two child items (``right`` is -1 for
+    one)."""
 
     start: Ints
     end: Ints
@@ -70,7 +113,8 @@ class PackedForest(NamedTuple):
 
 @kernel
 def base_inside(n: int, word: Floats, rules: BaseRules, high: Floats, low: Floats, pairs: Floats) -> None:
-    """Fill in both layers of e, and x of all spans, if there is room for more than one; ``word[s, X]`` is P(word s | X), scaled."""
+    """Fill in both layers of e, and x of all spans unless ``pairs`` has room for one only; ``word[s, X]`` is the scaled
+    P(word s | X)."""
     block = np.empty((rules.phrases, rules.tags))
     for d in range(1, n + 1):
         for s in range(n - d + 1):
@@ -98,7 +142,7 @@ def base_inside(n: int, word: Floats, rules: BaseRules, high: Floats, low: Float
 
 @inline
 def inside_of_word(word: Floats, rules: BaseRules, lo: Floats) -> None:
-    """The low layer over one word: its tags, and phrases right above them."""
+    """Fill in the low layer over one word: its tags, and phrases directly above them."""
     for X in range(rules.tags, len(word)):
         lo[X] = word[X]
     for u in range(len(rules.unary_parent)):
@@ -108,7 +152,7 @@ def inside_of_word(word: Floats, rules: BaseRules, lo: Floats) -> None:
 
 @inline
 def tag_pairs(s: int, t: int, rules: BaseRules, high: Floats, x: Floats) -> None:
-    """x of the pairs with a tag: to the left only over the first word, to the right only over the last."""
+    """Fill in x of the pairs with a tag: a tag on the left covers the first word only, one on the right the last word only."""
     left, right = high[s, s + 1], high[s + 1, t]
     for B in range(rules.tags, len(left)):
         if left[B] > 0.0:
@@ -124,7 +168,7 @@ def tag_pairs(s: int, t: int, rules: BaseRules, high: Floats, x: Floats) -> None
 
 @inline
 def phrase_pairs(s: int, t: int, rules: BaseRules, high: Floats, block: Floats, x: Floats) -> None:
-    """x of the pairs of a phrase and a phrase or inner symbol: a sum over splits of outer products."""
+    """Fill in x of the pairs of a phrase with a phrase or inner symbol: a sum of outer products over splits."""
     block[:] = 0.0
     for r in range(s + 1, t):
         left, right = high[s, r], high[r, t]
@@ -138,9 +182,9 @@ def phrase_pairs(s: int, t: int, rules: BaseRules, high: Floats, block: Floats, 
             x[q] = block[rules.pair_left[q], rules.pair_right[q]]
 
 
-class Growing(NamedTuple):
-    """A forest under construction: what is there, the number of each item (by span, symbol, layer), the split of each edge, how
-    many items and edges there are, and how many there may be."""
+class ForestBuilder(NamedTuple):
+    """A forest under construction: the arrays, the number of each item (by span, symbol and layer), the split of each edge, the
+    current numbers of items and edges (``count``), and the capacity of the arrays (``room``)."""
 
     forest: PackedForest
     item: Ints
@@ -153,7 +197,8 @@ class Growing(NamedTuple):
 def base_forest(
     n: int, rules: BaseRules, high: Floats, low: Floats, pairs: Floats, threshold: float, room: int
 ) -> tuple[bool, PackedForest]:
-    """The edges whose posterior is at least the threshold (0: all), as a forest; ``False`` if there is not ``room`` for so many."""
+    """The forest of the edges whose posterior is at least the threshold (0: all), and ``True``; or ``False`` if there are more than
+    ``room``."""
     S = len(rules.is_tag)
     f_high, f_low = np.zeros((n, n + 1, S)), np.zeros((n, n + 1, S))
     forest = PackedForest(
@@ -161,13 +206,13 @@ def base_forest(
         np.empty(room + 1, np.int32), np.empty(room, np.int8), np.empty(room, np.int32), np.empty(room, np.int32),
         np.empty(room, np.int32),
     )  # fmt: skip
-    made = Growing(forest, np.full((n, n + 1, S, 2), -1, np.int32), np.empty(room, np.int32), np.zeros(2, np.int64), room)
+    made = ForestBuilder(forest, np.full((n, n + 1, S, 2), -1, np.int32), np.empty(room, np.int32), np.zeros(2, np.int64), room)
     z = 0.0
     for X in range(S):
         f_high[0, n, X] = rules.root[X]
         z += rules.root[X] * high[0, n, X]
     least = threshold * z
-    # So many edges a span may have before there is another look at the room that is left.
+    # The most edges that a span can add before the remaining room is checked again.
     margin = S + len(rules.unary_parent) + n + 4
     for d in range(n, 0, -1):
         for s in range(n - d + 1):
@@ -180,16 +225,16 @@ def base_forest(
             elif not low_layer(s, t, rules, high, low[s, t], f_high, f_low[s, t], pairs, least, made):
                 return False, forest
     forest.first[made.count[0]] = made.count[1]
-    link(made, rules)
-    return True, cut(forest, made.count[0], made.count[1])
+    link_edges(made, rules)
+    return True, trim_forest(forest, made.count[0], made.count[1])
 
 
 @inline
 def high_layer(
-    s: int, t: int, rules: BaseRules, high: Floats, low: Floats, f_high: Floats, f_low: Floats, least: float, made: Growing
+    s: int, t: int, rules: BaseRules, high: Floats, low: Floats, f_high: Floats, f_low: Floats, least: float, made: ForestBuilder
 ) -> None:
-    """The high phrases over a span, with what a unary rule, or none, leads to; tags and inner symbols only pass on their
-    outside."""
+    """Add the high phrases over a span with their edges to the low layer; tags and inner symbols only pass their outside value
+    on."""
     for A in range(len(high)):
         if f_high[A] == 0.0 or high[A] == 0.0 or f_high[A] * high[A] < least:
             continue
@@ -209,8 +254,8 @@ def high_layer(
 
 
 @inline
-def word_layer(s: int, rules: BaseRules, low: Floats, f_low: Floats, least: float, made: Growing) -> None:
-    """The low phrases over one word, with the tags that unary rules lead to; then the tags."""
+def word_layer(s: int, rules: BaseRules, low: Floats, f_low: Floats, least: float, made: ForestBuilder) -> None:
+    """Add the low phrases over one word with their unary rules to tags, then the tags."""
     for A in range(rules.tags):
         if f_low[A] == 0.0 or low[A] == 0.0 or f_low[A] * low[A] < least:
             continue
@@ -237,9 +282,10 @@ def low_layer(
     f_low: Floats,
     pairs: Floats,
     least: float,
-    made: Growing,
+    made: ForestBuilder,
 ) -> bool:
-    """The low phrases and inner symbols over several words, with their binary rules and splits; ``False`` if there is no room."""
+    """Add the low phrases and inner symbols over several words with their binary rules and splits; ``False`` if there is no
+    room."""
     x = pairs[t * (t - 1) // 2 + s if len(pairs) > 1 else 0]
     for A in range(rules.tags):
         if f_low[A] == 0.0 or low[A] == 0.0 or f_low[A] * low[A] < least:
@@ -264,7 +310,7 @@ def low_layer(
 
 
 @inline
-def add_item(made: Growing, s: int, t: int, A: int, is_high: bool) -> None:
+def add_item(made: ForestBuilder, s: int, t: int, A: int, is_high: bool) -> None:
     forest, v = made.forest, made.count[0]
     made.item[s, t, A, 1 if is_high else 0] = v
     forest.start[v], forest.end[v], forest.symbol[v], forest.high[v] = s, t, A, is_high
@@ -273,8 +319,8 @@ def add_item(made: Growing, s: int, t: int, A: int, is_high: bool) -> None:
 
 
 @inline
-def add_edge(made: Growing, kind: int, rule: int, split: int, B: int, C: int) -> None:
-    """Add an edge that knows the symbols below it; :func:`link` makes items of them."""
+def add_edge(made: ForestBuilder, kind: int, rule: int, split: int, B: int, C: int) -> None:
+    """Add an edge with the symbols of its children, which :func:`link_edges` replaces by items."""
     forest, d = made.forest, made.count[1]
     forest.kind[d], forest.rule[d], forest.left[d], forest.right[d] = kind, rule, B, C
     made.split[d] = split
@@ -282,8 +328,8 @@ def add_edge(made: Growing, kind: int, rule: int, split: int, B: int, C: int) ->
 
 
 @inline
-def link(made: Growing, rules: BaseRules) -> None:
-    """Let edges point to items; an edge to an item that was not worth it is of kind -1."""
+def link_edges(made: ForestBuilder, rules: BaseRules) -> None:
+    """Replace the symbols of children by their items; an edge to a pruned item gets kind -1."""
     forest = made.forest
     for v in range(made.count[0]):
         s, t = forest.start[v], forest.end[v]
@@ -302,8 +348,8 @@ def link(made: Growing, rules: BaseRules) -> None:
 
 
 @inline
-def cut(made: PackedForest, n_items: int, n_edges: int) -> PackedForest:
-    """The forest without the room that was not used."""
+def trim_forest(made: PackedForest, n_items: int, n_edges: int) -> PackedForest:
+    """The forest without unused room."""
     return PackedForest(
         made.start[:n_items].copy(), made.end[:n_items].copy(), made.symbol[:n_items].copy(), made.high[:n_items].copy(),
         made.first[: n_items + 1].copy(), made.kind[:n_edges].copy(), made.rule[:n_edges].copy(), made.left[:n_edges].copy(),

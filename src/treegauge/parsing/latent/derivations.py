@@ -1,7 +1,7 @@
-"""Derivations with subcategories: the best one, samples; and the tree that a derivation shows.
+"""Derivations in a packed forest: the likeliest one, samples, and the tree of a derivation.
 
-A derivation is the list of its edges from the top down, leftmost first (a tag has none), after its root item. The subcategories
-do not show, so many derivations are one tree.
+A derivation is its root item and its edges from the top down, leftmost first; tags have no edges. Trees do not show subcategories,
+so many ways to assign these are one tree.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = [
 
 
 class Derivation(NamedTuple):
-    """The root item, and the edges."""
+    """A root item, and the edges below it."""
 
     root: int
     edges: tuple[int, ...]
 
 
 def derivation_of(forest: PackedForest, root: int, choice: Sequence[int]) -> Derivation:
-    """The derivation that takes of each item the edge that was chosen."""
+    """The derivation with the chosen edge of each item (-1: none)."""
     edges: list[int] = []
     stack = [root]
     while stack:
@@ -50,7 +50,7 @@ def derivation_of(forest: PackedForest, root: int, choice: Sequence[int]) -> Der
 
 
 def derivation_tree(base: BaseGrammar, forest: PackedForest, derivation: Derivation, words: Sequence[str]) -> Tree:
-    """The tree that a derivation shows: inner symbols gone, the middles of chains put back, and the treebank's root on top."""
+    """The tree of a derivation: inner symbols removed, the middles of chains restored, and the treebank's root on top."""
     edges = iter(derivation.edges)
     done: list[list[Child]] = [[]]
     stack: list[tuple[int, int]] = [(derivation.root, -1)]
@@ -69,7 +69,7 @@ def derivation_tree(base: BaseGrammar, forest: PackedForest, derivation: Derivat
             children = done.pop()
             done[-1].extend(_node(base, forest, A, bool(forest.high[v]), edge, children))
     (tree,) = done[0]
-    return _rooted(base, tree)
+    return _with_root(base, tree)
 
 
 def _node(base: BaseGrammar, forest: PackedForest, A: int, high: bool, edge: int, children: list[Child]) -> list[Child]:
@@ -81,15 +81,15 @@ def _node(base: BaseGrammar, forest: PackedForest, A: int, high: bool, edge: int
     return [Tree(base.names[A], children)]
 
 
-def _rooted(base: BaseGrammar, tree: Child) -> Tree:
+def _with_root(base: BaseGrammar, tree: Child) -> Tree:
     if isinstance(tree, Tree) and base.root in (None, tree.label):
         return tree
     return Tree(base.root or "", [tree])
 
 
-class Back(NamedTuple):
-    """For each subcategory of each item the probability of its likeliest derivation, that one's edge, and the subcategories
-    below."""
+class BackPointers(NamedTuple):
+    """For each subcategory of each item: the probability of its likeliest derivation, the first edge of that derivation, and the
+    subcategories of the edge's children."""
 
     value: Floats
     edge: Ints
@@ -98,10 +98,10 @@ class Back(NamedTuple):
 
 
 @kernel
-def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> Back:
-    """The likeliest derivation of every item and subcategory, scaled as the pass's numbers."""
+def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass) -> BackPointers:
+    """The likeliest derivation of every item and subcategory, with probabilities scaled as in the pass."""
     size = found.place[-1]
-    back = Back(np.zeros(size), np.full(size, -1, np.int64), np.zeros(size, np.int32), np.zeros(size, np.int32))
+    back = BackPointers(np.zeros(size), np.full(size, -1, np.int64), np.zeros(size, np.int32), np.zeros(size, np.int32))
     value, leaf = back.value, np.zeros(most_subcategories(level))
     for v in range(len(forest.symbol) - 1, -1, -1):
         A, o = forest.symbol[v], found.place[v]
@@ -120,8 +120,8 @@ def viterbi(forest: PackedForest, is_tag: Bools, level: Level, words: Words, fou
 
 
 @inline
-def viterbi_edge(d: int, o: int, width: int, forest: PackedForest, level: Level, place: Ints, back: Back) -> None:
-    """Offer the derivations of an edge to the subcategories of its item, which begin at ``o``."""
+def viterbi_edge(d: int, o: int, width: int, forest: PackedForest, level: Level, place: Ints, back: BackPointers) -> None:
+    """Update the subcategories of an item, which begin at ``o``, with the derivations of one of its edges."""
     value = back.value
     kind, r, b = forest.kind[d], forest.rule[d], place[forest.left[d]]
     if kind == SAME:
@@ -151,8 +151,8 @@ def viterbi_inside(forest: PackedForest, is_tag: Bools, level: Level, words: Wor
 def best_derivation(
     n: int, forest: PackedForest, is_tag: Bools, level: Level, words: Words, found: Pass
 ) -> tuple[int, float, Ints]:
-    """The likeliest derivation: its root item (-1: none), its probability scaled as the pass's, and for each item of it the
-    edge."""
+    """The likeliest derivation: its root item (-1: none), its probability, scaled as in the pass, and the edge of each of its
+    items."""
     back = viterbi(forest, is_tag, level, words, found)
     root, sub, best = -1, 0, 0.0
     for v in range(len(forest.symbol)):
@@ -184,7 +184,7 @@ def best_derivation(
 
 @kernel
 def sample_derivation(n: int, forest: PackedForest, is_tag: Bools, level: Level, found: Pass, rng: Any) -> tuple[int, Ints]:
-    """A derivation drawn with its probability given the sentence: its root item, and for each item of it the edge."""
+    """A derivation drawn with its probability given the sentence: its root item, and the edge of each of its items."""
     e, place = found.inside, found.place
     left = rng.random() * found.total
     root, sub = -1, 0
@@ -218,7 +218,7 @@ def sample_derivation(n: int, forest: PackedForest, is_tag: Bools, level: Level,
 
 @inline
 def draw_edge(v: int, i: int, forest: PackedForest, level: Level, found: Pass, left: float) -> tuple[int, int, int]:
-    """The edge and the subcategories below it at which ``left``, a part of e of subcategory i of an item, is used up."""
+    """The edge of item v, and the subcategories of its children, at which the running sum of e of subcategory i passes ``left``."""
     e, place = found.inside, found.place
     edge, at_left, at_right = -1, 0, 0
     for d in range(forest.first[v], forest.first[v + 1]):
@@ -252,7 +252,8 @@ def tree_probability(
     *,
     pruned: bool = False,
 ) -> float:
-    """The logarithm of the probability of a derivation's tree, all subcategories summed out; or those that pruning has left."""
+    """The log probability of a derivation's tree, summed over all subcategories or, with ``pruned``, over those that pruning has
+    left."""
     alive = np.zeros(len(forest.kind), np.bool_)
     alive[list(derivation.edges)] = True
     e = np.zeros(len(found.inside))

@@ -1,11 +1,11 @@
-"""LatentForest: what a latent-variable model knows about one sentence.
+"""LatentForest: the parses of one sentence under a latent-variable model, with their posteriors, best trees and samples.
 
-It answers as :class:`treegauge.parsing.forest.Forest` does, but from a forest that passes of coarser grammars have pruned. The
-posteriors of several grammars are the mean of theirs; the sentence's probability is the mean of theirs too.
+It has the methods of :class:`treegauge.parsing.forest.Forest`, but coarse-to-fine passes have pruned its parses. The posteriors of
+a model with several grammars, and the probability of the sentence, are the means over the grammars.
 
-No efficient sum is known for the entropy of a sentence's trees, subcategories summed out. The probability of one tree given the
-sentence is easy, though: so where pruning has left few trees, all of them are added up; of many, some are drawn, and the mean of
--log P(tree | words) over them is the estimate.
+No efficient algorithm is known for the entropy of a sentence's trees, whose subcategories are summed out, but P(tree | words) of
+one tree is easy to compute. If pruning has left few trees, the entropy is therefore summed over all of them; otherwise it is
+estimated as the mean of -log P(tree | words) over a sample.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import math
 import textwrap
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.errors import NoParse, TooLong, UsageError
+from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.model import LatentModel
+from treegauge.grammar.latent.symbols import Int64
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.labels import SpanLabels
-from treegauge.parsing.latent.base_chart import PackedForest, base_forest, base_inside
+from treegauge.parsing.latent.base_chart import BaseRules, PackedForest, base_forest, base_inside, base_rules
 from treegauge.parsing.latent.derivations import (
     Derivation,
     best_derivation,
@@ -33,9 +35,14 @@ from treegauge.parsing.latent.derivations import (
     sample_derivation,
     tree_probability,
 )
+from treegauge.parsing.latent.labels import (
+    ConstituentPosteriors,
+    SymbolLabels,
+    constituent_posteriors,
+    span_labels_of,
+    symbol_labels,
+)
 from treegauge.parsing.latent.passes import ANY_TAG, Pass, Words, base_words, run_passes
-from treegauge.parsing.latent.rule_tables import Tables, model_tables
-from treegauge.parsing.latent.shown import Shown, shown_posteriors, shown_span_labels
 from treegauge.parsing.posteriors import Constituent
 from treegauge.trees.tree import Tree
 
@@ -45,27 +52,44 @@ if TYPE_CHECKING:
 __all__ = ["FEW", "MOST_WORDS", "SAMPLES", "LatentForest", "all_derivations", "tree_entropy", "word_columns"]
 
 MOST_WORDS = 400
-"""A longer sentence is refused: its chart would fill a gigabyte."""
+"""The longest sentence: the chart of a longer one would fill a gigabyte."""
 _LONG = 120
-"""In longer sentences the sums over pairs of children are not kept but made anew, to save memory."""
+"""In longer sentences the sums over pairs of children are recomputed instead of stored, to save memory."""
 _MOST_EDGES = 10_000_000
 _LEAST_SHARE = 1e-3
-"""Tags that a word has less often than this are not tried, as long as there is a parse with the others."""
+"""Tags with a smaller P(tag | word) are tried only if there is no parse without them."""
 _FIRST_SCALE = 30.0
 _SCALES = 16
-"""The number of times that words are rescaled before a sentence counts as one without a parse."""
+"""The number of attempts to scale words before a sentence is given up as having no parse."""
 _WEAKER = (1.0, 1e-2, 1e-4, 1e-8, 0.0)
-"""Factors of the thresholds, one after the other until there is a parse."""
+"""The factors by which the thresholds are multiplied, tried in this order until there is a parse."""
 _FLOAT64 = np.zeros(0, np.float64)
 FEW = 200
-"""The most trees that are added up one by one."""
+"""The most trees over which the entropy is summed exactly."""
 SAMPLES = 400
-"""The number of trees drawn where there are more."""
+"""The number of trees sampled to estimate the entropy of more."""
 _SEED = 1
 
 
+class ModelTables(NamedTuple):
+    """The tables of a model for parsing: the base rules, the labels of symbols, and for each grammar its levels and the maps
+    between them (``paths``)."""
+
+    rules: BaseRules
+    labels: SymbolLabels
+    paths: tuple[tuple[tuple[Level, ...], tuple[Int64, ...]], ...]
+
+
+def model_tables(model: LatentModel) -> ModelTables:
+    """The tables of a model, computed once and cached in it."""
+    if "tables" not in model.derived:
+        paths = tuple(model.path(grammar) for grammar in range(len(model.grammars)))
+        model.derived["tables"] = ModelTables(base_rules(model.base, model.base_level), symbol_labels(model.base), paths)
+    return model.derived["tables"]
+
+
 def word_columns(model: LatentModel, words: Sequence[str]) -> Words:
-    """The columns of the words of a sentence, unscaled."""
+    """The words of a sentence as the kernels need them, with scales of 1."""
     table = model.table
     number, signature = table.find(words)
     count = np.where(number >= 0, table.count[np.maximum(number, 0)], 1).astype(np.float64)
@@ -73,7 +97,10 @@ def word_columns(model: LatentModel, words: Sequence[str]) -> Words:
 
 
 def _next_step(step: float, z: float, n: int, too_small: float, too_large: float) -> float:
-    """The next logarithm to try for what every word is multiplied with, after ``step`` gave a sentence the probability z."""
+    """The next logarithm of the words' scale to try, after ``step`` gave the sentence the probability z.
+
+    ``too_small`` and ``too_large`` are the steps known to underflow and to overflow.
+    """
     if 0 < z < math.inf:
         return step - math.log(z) / n
     if too_small == -math.inf:
@@ -82,9 +109,9 @@ def _next_step(step: float, z: float, n: int, too_small: float, too_large: float
 
 
 class LatentForest:
-    """All parses of a sentence that pruning has left. ``exact`` prunes nothing, which is slow and meant for short sentences.
+    """The parses of a sentence that pruning has left. ``exact`` turns pruning off, which is slow and meant for short sentences.
 
-    ``tags`` gives for each word the tags it may have (``None``: any).
+    ``tags`` has for each word the tags it may have (``None``: any).
     """
 
     def __init__(
@@ -103,12 +130,12 @@ class LatentForest:
         return len(self.words)
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> ModelTables:
         return model_tables(self.model)
 
     @cached_property
     def _word_columns(self) -> Words:
-        """The words; one whose given tags the lexicon rules out has these tags all the same."""
+        """The words of the sentence; the given tags of a word are possible even if the lexicon rules all of them out."""
         found = word_columns(self.model, self.words)
         if self.tags is None:
             return found
@@ -118,7 +145,7 @@ class LatentForest:
 
     @cached_property
     def _allowed_tags(self) -> NDArray[np.bool_]:
-        """(n, symbols): the tags that each word may have; all of them if none of those given is the grammar's."""
+        """The tags that each word may have, an (n, symbols) mask; all tags if the grammar has none of those given."""
         base = self.model.base
         allowed = np.tile(base.is_tag, (self.n, 1))
         for s, given in enumerate(self.tags or ()):
@@ -131,11 +158,11 @@ class LatentForest:
     def _analysis(self) -> tuple[tuple[PackedForest, Words] | None, list[Pass | None]]:
         """The forest of the base grammar with the words scaled for it, and each grammar's last pass.
 
-        Where pruning leaves no grammar a parse, as can happen in very long sentences, it is done again with smaller thresholds.
+        If pruning leaves no grammar a parse, as can happen in very long sentences, it is repeated with smaller thresholds.
         """
         packed, passes = None, list[Pass | None]()
         for weaker in (1.0,) if self.exact else _WEAKER:
-            packed = self._packed(weaker)
+            packed = self._base_forest(weaker)
             passes = [] if packed is None else self._passes(*packed, weaker)
             if packed is None or any(each is not None for each in passes):
                 break
@@ -151,7 +178,7 @@ class LatentForest:
         """The last pass of each grammar; ``None`` where pruning left a grammar without a parse."""
         return self._analysis[1]
 
-    def _packed(self, weaker: float) -> tuple[PackedForest, Words] | None:
+    def _base_forest(self, weaker: float) -> tuple[PackedForest, Words] | None:
         if not self.n:
             return None
         return self._base_pass(0.0 if self.exact else _LEAST_SHARE, weaker) or self._base_pass(0.0, weaker)
@@ -185,7 +212,7 @@ class LatentForest:
         return forest, self._word_columns._replace(scale=scale * math.exp(-math.log(z) / n))
 
     def _base_rows(self, least_share: float) -> NDArray[np.float64]:
-        """P(word | tag) under the base grammar."""
+        """P(word | tag) under the base grammar, an (n, symbols) array, for the tags that the words may have."""
         rows = base_words(self._word_columns, self.model.base_level, self.tables.rules.is_tag, least_share)
         if self.tags is None:
             return rows
@@ -202,10 +229,10 @@ class LatentForest:
         return high, low, pairs
 
     def parsable_spans(self) -> NDArray[np.bool_]:
-        """(n, n+1): which parts of the sentence the base grammar can parse by themselves."""
+        """The spans that the base grammar can parse as sentences, an (n, n+1) mask."""
         rows = self._base_rows(0.0)
         high, _, _ = self._base_chart(rows * (_FIRST_SCALE / rows.max(axis=1))[:, None])
-        with np.errstate(all="ignore"):  # below the diagonal there is nothing but what was in memory
+        with np.errstate(all="ignore"):  # below the diagonal the chart is not initialised
             return np.triu(high @ self.tables.rules.root > 0, 1)
 
     def _passes(self, forest: PackedForest, words: Words, weaker: float) -> list[Pass | None]:
@@ -220,46 +247,46 @@ class LatentForest:
         return made
 
     @cached_property
-    def found(self) -> list[tuple[int, Pass]]:
-        """The grammars that have a parse, and what they found."""
+    def grammar_passes(self) -> list[tuple[int, Pass]]:
+        """The numbers of the grammars that have a parse, and their last passes."""
         return [(number, each) for number, each in enumerate(self.passes) if each is not None]
 
     @property
     def has_parse(self) -> bool:
         """``True`` if there is a parse."""
-        return bool(self.found)
+        return bool(self.grammar_passes)
 
     @cached_property
     def log_probabilities(self) -> NDArray[np.float64]:
-        """The logarithm of the sentence's probability under each grammar that has a parse."""
-        return np.array([math.log(each.total) - float(np.log(each.scale).sum()) for _, each in self.found])
+        """The log probability of the sentence under each grammar that has a parse."""
+        return np.array([math.log(each.total) - float(np.log(each.scale).sum()) for _, each in self.grammar_passes])
 
     @property
     def log_partition(self) -> float:
-        """The logarithm of the sentence's probability (of the parses that are left) in the equal mixture of the grammars."""
+        """The log probability of the sentence (the sum over the parses that are left) in the equal mixture of the grammars."""
         if not self.has_parse:
             return -math.inf
         return float(np.logaddexp.reduce(self.log_probabilities)) - math.log(len(self.model.grammars))
 
     @cached_property
     def item_posterior(self) -> NDArray[np.float64]:
-        return np.mean([each.item for _, each in self.found], axis=0)
+        return np.mean([each.item for _, each in self.grammar_passes], axis=0)
 
     @cached_property
     def edge_posterior(self) -> NDArray[np.float64]:
-        return np.mean([each.edge for _, each in self.found], axis=0)
+        return np.mean([each.edge for _, each in self.grammar_passes], axis=0)
 
     @cached_property
-    def shown(self) -> Shown:
-        """The posteriors of what trees show."""
+    def posteriors(self) -> ConstituentPosteriors:
+        """The posteriors of the constituents and tags that appear in trees."""
         self._require_parse()
         assert self.packed is not None
-        return shown_posteriors(self.n, self.packed[0], self.tables.labels, self.item_posterior, self.edge_posterior)
+        return constituent_posteriors(self.n, self.packed[0], self.tables.labels, self.item_posterior, self.edge_posterior)
 
     @cached_property
     def span_labels(self) -> SpanLabels:
-        """The posteriors of shown constituents, span by span."""
-        return shown_span_labels(self.n, self.model.base, self.shown)
+        """The posteriors of constituents and tags, span by span."""
+        return span_labels_of(self.n, self.model.base, self.posteriors)
 
     @cached_property
     def n_parses(self) -> int:
@@ -288,7 +315,7 @@ class LatentForest:
         return np.flatnonzero(whole).tolist()
 
     def entropy(self) -> float:
-        """The entropy of the tree given the sentence, in nats; an estimate where there are many."""
+        """The entropy of the tree given the sentence, in nats; an estimate if there are many trees."""
         return tree_entropy(self)
 
     def constituents(self) -> list[Constituent]:
@@ -300,7 +327,7 @@ class LatentForest:
         for v in np.flatnonzero(self.item_posterior > 0).tolist():
             A = int(forest.symbol[v])
             if forest.high[v]:
-                # What a unary rule makes; the rest of a high item is the low one's.
+                # Only edges of unary rules make a node; the rest of a high item's posterior belongs to the low item.
                 edges = slice(int(forest.first[v]), int(forest.first[v + 1]))
                 posterior = float(self.edge_posterior[edges][forest.kind[edges] == 1].sum())
             else:
@@ -310,7 +337,7 @@ class LatentForest:
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items()) if posterior > 0]
 
     def shown_constituents(self) -> list[Constituent]:
-        """g(s, t, label) by the labels that output trees show, tags among them."""
+        """g(s, t, label) by the labels of output trees, including tags."""
         if not self.has_parse:
             return []
         found, root = self.span_labels, self.model.base.root
@@ -323,29 +350,29 @@ class LatentForest:
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
 
     def phrase_constituents(self) -> list[Constituent]:
-        """g(s, t, label) by the labels that output trees show, without tags."""
+        """g(s, t, label) by the labels of output trees, without tags."""
         if not self.has_parse:
             return []
-        base, shown = self.model.base, self.shown
+        base, shown = self.model.base, self.posteriors
         total = {(s, t, base.labels[X]): float(shown.label[s, t, X]) for s, t, X in np.argwhere(shown.label > 0).tolist()}
         if base.root is not None and (0, self.n, base.root) not in total:
             total[0, self.n, base.root] = 1.0
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
 
     def argmax(self, objective: str = "viterbi", **options: Any) -> Best:
-        """The tree that is best for an objective, and its expected score; see :mod:`treegauge.parsing.latent.objectives`."""
+        """The best tree for an objective, and its expected score; see :mod:`treegauge.parsing.latent.objectives`."""
         from treegauge.parsing.latent.objectives import decode_latent
 
         self._require_parse()
         return decode_latent(self, objective, **options)
 
     def best(self) -> Parse:
-        """The tree of the likeliest derivation of all grammars, with the probability of that derivation in their mixture."""
+        """The tree of the likeliest derivation of any grammar, with that derivation's log probability in the mixture."""
         self._require_parse()
         assert self.packed is not None
         forest, words = self.packed
         best, value = Derivation(-1, ()), -math.inf
-        for number, each in self.found:
+        for number, each in self.grammar_passes:
             level = self.tables.paths[number][0][-1]
             root, p, choice = best_derivation(self.n, forest, self.tables.rules.is_tag, level, words, each)
             log_p = math.log(p) - float(np.log(each.scale).sum()) if root >= 0 else -math.inf
@@ -354,43 +381,43 @@ class LatentForest:
         return Parse(self.tree(best), value - math.log(len(self.model.grammars)))
 
     def sample(self, size: int, seed: int) -> list[Tree]:
-        """Trees drawn with their posteriors: each from a grammar drawn with equal probability, so that they agree with the mean."""
+        """Trees drawn from the mean of the grammars' posteriors: each from a grammar chosen uniformly."""
         return [self.tree(derivation) for derivation in self.sample_derivations(size, seed)]
 
     def sample_derivations(self, size: int, seed: int) -> list[Derivation]:
-        """The derivations of :meth:`sample`."""
+        """The derivations of the trees of :meth:`sample`."""
         self._require_parse()
         assert self.packed is not None
         forest, _ = self.packed
         rng = np.random.default_rng(seed)
         made: list[Derivation] = []
         for _ in range(size):
-            number, each = self.found[int(rng.integers(len(self.found)))]
+            number, each = self.grammar_passes[int(rng.integers(len(self.grammar_passes)))]
             level = self.tables.paths[number][0][-1]
             root, choice = sample_derivation(self.n, forest, self.tables.rules.is_tag, level, each, rng)
             made.append(derivation_of(forest, root, choice))
         return made
 
     def kbest(self, k: int) -> list[Parse]:
-        """The likeliest k trees among those of the 10 k best derivations of each grammar, with their probabilities in the
+        """The k likeliest trees among those of the 10 k best derivations of each grammar, with their log probabilities in the
         mixture."""
         from treegauge.parsing.latent.kbest import best_trees
 
         return best_trees(self, k)
 
     def tree(self, derivation: Derivation) -> Tree:
-        """The tree that a derivation shows."""
+        """The tree of a derivation."""
         assert self.packed is not None
         return derivation_tree(self.model.base, self.packed[0], derivation, self.words)
 
     def log_probability_of(self, derivation: Derivation) -> float:
-        """The logarithm of the probability of a derivation's tree in the mixture, subcategories summed out."""
+        """The log probability of a derivation's tree in the mixture, summed over subcategories."""
         assert self.packed is not None
         forest, words = self.packed
         is_tag = self.tables.rules.is_tag
         each = [
             tree_probability(forest, is_tag, self.tables.paths[number][0][-1], words, found, derivation)
-            for number, found in self.found
+            for number, found in self.grammar_passes
         ]
         return float(np.logaddexp.reduce(each)) - math.log(len(self.model.grammars))
 
@@ -403,8 +430,7 @@ class LatentForest:
 
 
 def tree_entropy(forest: LatentForest, few: int = FEW, samples: int = SAMPLES) -> float:
-    """The entropy in nats of the tree given the sentence; an estimate (always the same one) where there are more than ``few``
-    trees."""
+    """The entropy of the tree given the sentence, in nats. With more than ``few`` trees it is an estimate from a fixed seed."""
     if not forest.has_parse:
         return math.nan
     if forest.n_parses <= few:
@@ -416,19 +442,19 @@ def tree_entropy(forest: LatentForest, few: int = FEW, samples: int = SAMPLES) -
 
 
 def _share(forest: LatentForest, derivation: Derivation) -> float:
-    """P(tree | words): the mean over the grammars of what each says."""
+    """P(tree | words), the mean over the grammars."""
     assert forest.packed is not None
     packed, words = forest.packed
     is_tag = forest.tables.rules.is_tag
     shares = [
         tree_probability(packed, is_tag, forest.tables.paths[number][0][-1], words, found, derivation, pruned=True) - total
-        for (number, found), total in zip(forest.found, forest.log_probabilities.tolist(), strict=True)
+        for (number, found), total in zip(forest.grammar_passes, forest.log_probabilities.tolist(), strict=True)
     ]
     return float(np.mean(np.exp(shares)))
 
 
 def all_derivations(forest: LatentForest) -> list[Derivation]:
-    """All derivations that pruning has left, subcategories aside: only for few."""
+    """All derivations that pruning has left, without subcategories; meant for forests with few trees."""
     assert forest.packed is not None
     packed, alive = forest.packed[0], forest.edge_posterior > 0
     is_tag = forest.tables.rules.is_tag

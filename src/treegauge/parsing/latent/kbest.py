@@ -1,6 +1,6 @@
-"""The k best trees: derivations with subcategories, best first, and the distinct trees they show.
+"""The k best trees: derivations with subcategories, best first, and their distinct trees.
 
-Nodes of the search (:mod:`treegauge.parsing.best_first`) are an item and one of its subcategories.
+A node of the search (:mod:`treegauge.parsing.best_first`) is an item with one of its subcategories.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["DERIVATIONS", "best_derivations", "best_trees"]
 
 DERIVATIONS = 10
-"""The number of derivations looked at for each tree asked for."""
+"""The number of derivations considered for each requested tree."""
 
 ItemKey = tuple[int, int]
-"""An item and a subcategory of it; (-1, 0) is above all roots."""
+"""An item and one of its subcategories; (-1, 0) is the node above all roots."""
 _TOP: ItemKey = (-1, 0)
 _Edge = DerivationEdge[ItemKey]
-"""Its number is that of a forest edge (-1: none, at the top and over words)."""
+"""An edge of the search, numbered as the forest edge (-1 above roots and over words, which have none)."""
 
 
 class _Search:
@@ -49,7 +49,7 @@ class _Search:
         self.best_first = BestFirst(self._ways)
 
     def _ways(self, key: ItemKey) -> tuple[list[_Edge], list[float]]:
-        """The best edges of a node, at most so many, and their values."""
+        """The best edges of a node, at most ``most``, and their values."""
         edges = self._root_edges() if key == _TOP else self._edges(*key)
         values = [edge.weight + sum(self._best(child) for child in edge.children) for edge in edges]
         order = sorted(range(len(edges)), key=lambda i: -values[i])[: self.most]
@@ -93,13 +93,13 @@ class _Search:
         return [edge for edge in made if all(self._best(child) > -math.inf for child in edge.children)]
 
     def derivation(self, rank: int) -> Derivation:
-        """The forest edges of the derivation of this rank."""
+        """The derivation of a rank, counted from 0."""
         (_, top), *below = self.best_first.edges(_TOP, rank)
         return Derivation(top.children[0][0], tuple(edge.number for _, edge in below if edge.number >= 0))
 
 
 def best_derivations(forest: LatentForest, number: int, found: Pass, most: int) -> Iterator[tuple[float, Derivation]]:
-    """The derivations of one grammar and the logarithms of their probabilities, best first, at most so many."""
+    """The derivations of one grammar with their log probabilities, best first, at most ``most``."""
     search = _Search(forest, number, found, most)
     scale = float(np.log(found.scale).sum())
     for rank in itertools.takewhile(lambda rank: search.best_first.has(_TOP, rank), range(most)):
@@ -107,10 +107,10 @@ def best_derivations(forest: LatentForest, number: int, found: Pass, most: int) 
 
 
 def best_trees(forest: LatentForest, k: int) -> list[Parse]:
-    """The k likeliest of the distinct trees among the best derivations of all grammars, with the probabilities of the trees."""
+    """The k likeliest distinct trees among the best derivations of all grammars, with the trees' log probabilities."""
     if not forest.has_parse or k < 1:
         return []
-    wanted = (best_derivations(forest, number, found, DERIVATIONS * k) for number, found in forest.found)
+    wanted = (best_derivations(forest, number, found, DERIVATIONS * k) for number, found in forest.grammar_passes)
     ways = sorted((way for each in wanted for way in each), key=lambda way: -way[0])[: DERIVATIONS * k]
     parses = [(forest.log_probability_of(way), way) for way in dict.fromkeys(derivation for _, derivation in ways)]
     parses.sort(key=lambda parse: -parse[0])

@@ -1,9 +1,9 @@
-"""Objectives of latent-variable grammars: what the best tree is best for, over the constituents that trees show.
+"""Decoding objectives of latent-variable grammars.
 
-The likeliest tree of such a grammar is NP-hard to find (Sima'an 1996); posteriors are what one decodes. ``viterbi`` takes the
-likeliest *derivation*; ``max-rule`` the tree whose rules have the largest product of posteriors (Petrov & Klein 2007), multiplied
-over grammars (Petrov 2010). With ``pre``, preterminals count too: every word has one, so that changes which tree is best only
-among the trees of the grammar.
+Finding the likeliest tree of such a grammar is NP-hard (Sima'an 1996), so objectives are defined by posteriors. ``viterbi`` gives
+the tree of the likeliest *derivation*; ``max-rule`` the tree whose rules have the largest product of posteriors (Petrov & Klein
+2007), multiplied over grammars (Petrov 2010). With ``pre``, preterminals count too; since every word has one, that changes the best
+tree only of the objectives that are restricted to trees of the grammar.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import UnknownName
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.free import best_spans, split_tree, weights_and_labels
-from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY
+from treegauge.parsing.jit import Bools, Floats, Ints, kernel
+from treegauge.parsing.latent.base_chart import BINARY, SAME, UNARY, PackedForest
 from treegauge.parsing.latent.derivations import derivation_of
 from treegauge.parsing.latent.forest import LatentForest
-from treegauge.parsing.latent.shown import best_forest_tree
 from treegauge.parsing.objectives import check_options, minimum_risk, viterbi, with_metric
 from treegauge.spelling import british
 from treegauge.trees.tree import Child, Tree
@@ -33,41 +33,41 @@ Float64 = NDArray[np.float64]
 
 
 def labelled_precision_recall(forest: LatentForest, *, lam: float | None = None) -> Best:
-    """The tree with the largest sum over its nodes of g - lam (the model's lam unless given); the root is always kept."""
+    """The tree with the largest sum of g - lam over its nodes (default: the model's lam). The root is always kept."""
     lam = forest.model.settings.lam if lam is None else lam
-    g = forest.shown.label
+    g = forest.posteriors.label
     weight = np.where(g > 0, np.maximum(g - lam, 0.0), 0.0).sum(axis=2)
     if not weight[0, -1] > 0:
         weight[0, -1] = g[0, -1].max() - lam
     value, split = best_spans(weight, True)
-    worth = _labels_worth(forest, lam)
+    worth = _labels_above(forest, lam)
     return Best(_free_tree(forest, split, lambda s, t: _chain(forest, s, t, worth)), float(value))
 
 
 def labelled_recall(forest: LatentForest, *, pre: bool = False, lam: float = 0.5) -> Best:
-    """The tree with most right labelled constituents on average (Goodman 1996, Figure 1).
+    """The tree with the most correct labelled constituents in expectation (Goodman 1996, Figure 1).
 
-    The best label of a span of two or more words is free; further labels of a span, and phrases over one word, are worth g - lam.
+    The best label of a span of two or more words counts g; further labels of a span, and phrases over one word, count g - lam.
     """
-    g = forest.shown.label
+    g = forest.posteriors.label
     best = g.max(axis=2)
     weight = best + np.maximum(np.where(g < best[:, :, None], g - lam, 0.0), 0.0).sum(axis=2)
     words = np.arange(forest.n)
     weight[words, words + 1] = np.maximum(g[words, words + 1] - lam, 0.0).sum(axis=1)
     value, split = best_spans(weight, True)
 
-    worth = _labels_worth(forest, lam)
+    worth = _labels_above(forest, lam)
 
     def labels(s: int, t: int) -> list[str]:
         return _chain(forest, s, t, worth, free=t > s + 1)
 
-    tags = float(forest.shown.tag.max(axis=1).sum()) if pre else 0.0
+    tags = float(forest.posteriors.tag.max(axis=1).sum()) if pre else 0.0
     return Best(_free_tree(forest, split, labels), float(value) + tags)
 
 
 def bracketed_recall(forest: LatentForest, *, pre: bool = False, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
-    """The tree with most right brackets on average (Goodman 1996, section 4); a bracket is worth the probability that some node
-    has its span. Brackets show ``X``, or with ``labels="argmax"`` each its likeliest label."""
+    """The tree with the most correct brackets in expectation (Goodman 1996, section 4): a bracket counts the probability that some
+    node has its span. Brackets are labelled ``X``, or with ``labels="argmax"`` by their likeliest label."""
     weight = forest.span_labels.some.copy()
     if not pre:
         words = np.arange(forest.n)
@@ -77,8 +77,8 @@ def bracketed_recall(forest: LatentForest, *, pre: bool = False, labels: Literal
 
 
 def general(forest: LatentForest, *, weights: ArrayLike | Callable[[LatentForest], ArrayLike]) -> Best:
-    """The tree with the largest sum of any span weights, as :func:`treegauge.parsing.free.general` takes them: an (n, n+1) array,
-    an (n, n+1, labels) array for the labels of ``forest.span_labels.names``, or a function of the forest."""
+    """The tree with the largest sum of given span weights, as in :func:`treegauge.parsing.free.general`. The weights are an
+    (n, n+1) array, an (n, n+1, labels) array for the labels of ``forest.span_labels.names``, or a function of the forest."""
     label, weight = weights_and_labels(forest.n, forest.span_labels, weights(forest) if callable(weights) else weights)
     value, split = best_spans(weight, False)
     names, phrases = forest.span_labels.names, frozenset(forest.model.base.labels)
@@ -93,39 +93,43 @@ def general(forest: LatentForest, *, weights: ArrayLike | Callable[[LatentForest
 
 
 def max_rule(forest: LatentForest) -> Best:
-    """The tree with the largest product of the posteriors of its rules, and over several grammars the product of those (Petrov &
-    Klein 2007; Petrov 2010). Its score is the logarithm of that product."""
-    packed = _packed(forest)
+    """The tree whose rules have the largest product of posteriors, multiplied over all grammars (Petrov & Klein 2007; Petrov 2010).
+    Its score is the logarithm of that product."""
+    packed = _packed_forest(forest)
     with np.errstate(divide="ignore"):
         edges = np.sum(
-            [np.where(packed.kind == SAME, np.where(each.edge > 0, 0.0, -np.inf), np.log(each.edge)) for _, each in forest.found],
+            [
+                np.where(packed.kind == SAME, np.where(each.edge > 0, 0.0, -np.inf), np.log(each.edge))
+                for _, each in forest.grammar_passes
+            ],
             axis=0,
         )
         items = np.sum(
-            [np.where(forest.tables.rules.is_tag[packed.symbol], np.log(each.item), 0.0) for _, each in forest.found], axis=0
+            [np.where(forest.tables.rules.is_tag[packed.symbol], np.log(each.item), 0.0) for _, each in forest.grammar_passes],
+            axis=0,
         )
-        roots = np.sum([np.log(_root_posterior(forest, each.item, each.edge)) for _, each in forest.found], axis=0)
+        roots = np.sum([np.log(_root_posterior(forest, each.item, each.edge)) for _, each in forest.grammar_passes], axis=0)
     return _licensed(forest, items, edges, roots)
 
 
 _TIE = 1e-9
-"""The factor of tags' posteriors where tags do not count: among equals, the tree with the likelier tags is taken."""
+"""The weight of tags' posteriors where tags do not count: likelier tags decide between trees that are otherwise equal."""
 _FURTHER = 0.5
-"""The price of a label beyond the first of its span, and of a phrase over one word, unless one is given."""
+"""The default cost of a label beyond the first of its span, and of a phrase over one word."""
 
 
 def licensed_labelled_recall(forest: LatentForest, *, pre: bool = True, lam: float | None = None) -> Best:
-    """The tree of the forest with the largest sum of g over its nodes (M_LR in Sima'an 2003), preterminals among them unless
+    """The tree of the forest with the largest sum of g over its nodes (M_LR in Sima'an 2003), including preterminals unless
     ``pre`` is false.
 
-    Each further label of a span, and each phrase over one word, pays 0.5, or chains would grow without being right. With ``lam``
-    every phrase pays that.
+    Each further label of a span, and each phrase over one word, costs 0.5; otherwise chains would grow without being correct. With
+    ``lam`` every phrase costs ``lam`` instead.
     """
-    packed, tables = _packed(forest), forest.tables
+    packed, tables = _packed_forest(forest), forest.tables
     further = _FURTHER if lam is None else lam
     first = np.where(packed.end - packed.start == 1, further, 0.0) if lam is None else lam
     label = tables.labels.label[packed.symbol]
-    g = np.where(label >= 0, forest.shown.label[packed.start, packed.end, np.maximum(label, 0)], 0.0)
+    g = np.where(label >= 0, forest.posteriors.label[packed.start, packed.end, np.maximum(label, 0)], 0.0)
     items = np.where(packed.high | (label < 0), 0.0, g - first)
     owner = np.repeat(np.arange(len(packed.symbol)), np.diff(packed.first))
     added = np.where(label >= 0, g - further, 0.0)[owner] + _middle_worth(forest, owner, further)
@@ -135,20 +139,22 @@ def licensed_labelled_recall(forest: LatentForest, *, pre: bool = True, lam: flo
 
 
 def _middle_worth(forest: LatentForest, owner: NDArray[np.int64], lam: float) -> Float64:
-    """For each edge what the labels in the middle of its chain are worth."""
-    packed, labels = _packed(forest), forest.tables.labels
+    """For each edge, the sum of g - lam over the labels in the middle of its chain."""
+    packed, labels = _packed_forest(forest), forest.tables.labels
     worth = np.zeros(len(packed.kind))
     for d in np.flatnonzero(packed.kind == UNARY).tolist():
         u, v = int(packed.rule[d]), int(owner[d])
         if packed.high[v]:
             for X in labels.middle[labels.middle_first[u] : labels.middle_first[u + 1]].tolist():
-                worth[d] += float(forest.shown.label[packed.start[v], packed.end[v], X]) - lam
+                worth[d] += float(forest.posteriors.label[packed.start[v], packed.end[v], X]) - lam
     return worth
 
 
 def parent_child(forest: LatentForest) -> Best:
-    """The tree of the forest with most right parent-child links of binary rules on average (M_PCh in Sima'an 2003): the parent's
-    span and label, which child, and the child's label. Inner symbols count as labels, as in every binarised grammar."""
+    """The tree of the forest with the most correct parent-child links of binary rules in expectation (M_PCh in Sima'an 2003).
+
+    A link is the parent's span and label, the side of the child, and the child's label. Inner symbols count as labels.
+    """
     base = forest.model.base
     left = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 1]
     right = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 2]
@@ -156,14 +162,14 @@ def parent_child(forest: LatentForest) -> Best:
 
 
 def frames(forest: LatentForest) -> Best:
-    """The tree of the forest with most right binary productions on average, splits aside (M_CFP in Sima'an 2003)."""
+    """The tree of the forest with the most correct binary productions in expectation, ignoring splits (M_CFP in Sima'an 2003)."""
     return _licensed(forest, _TIE * _tag_posteriors(forest), _summed_by_span(forest, np.arange(len(forest.model.base.binary))))
 
 
 def _summed_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
-    """For each edge of a binary rule the posterior, over its span, of all edges whose rules are the same part; 0 for other
-    edges, and -inf for those that are pruned."""
-    packed, posterior = _packed(forest), forest.edge_posterior
+    """For each edge of a binary rule, the posterior of all edges over the same span whose rules have the same ``part``; 0 for other
+    edges, and -inf for pruned ones."""
+    packed, posterior = _packed_forest(forest), forest.edge_posterior
     owner = np.repeat(np.arange(len(packed.symbol)), np.diff(packed.first))
     binary = packed.kind == BINARY
     span = packed.start[owner[binary]].astype(np.int64) * (forest.n + 1) + packed.end[owner[binary]]
@@ -175,57 +181,80 @@ def _summed_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
 
 
 def _tag_posteriors(forest: LatentForest) -> Float64:
-    """For each item the posterior of the tag that it shows; 0 for phrases."""
-    packed = _packed(forest)
+    """For each item, the posterior of its tag; 0 for phrases."""
+    packed = _packed_forest(forest)
     tag = forest.tables.labels.tag[packed.symbol]
-    return np.where(tag >= 0, forest.shown.tag[packed.start, np.maximum(tag, 0)], 0.0)
+    return np.where(tag >= 0, forest.posteriors.tag[packed.start, np.maximum(tag, 0)], 0.0)
 
 
 def _licensed(forest: LatentForest, items: Float64, edges: Float64, roots: Float64 | None = None) -> Best:
-    packed = _packed(forest)
+    """The tree of the forest with the largest sum of these values of its items, edges and root."""
+    packed = _packed_forest(forest)
     if roots is None:
         roots = np.where(forest.tables.rules.root[packed.symbol] > 0, 0.0, -np.inf)
-    root, value, choice = best_forest_tree(
-        forest.n,
-        packed,
-        forest.tables.rules.is_tag,
-        items,
-        edges,
-        roots,
-    )
+    root, value, choice = best_forest_tree(forest.n, packed, forest.tables.rules.is_tag, items, edges, roots)
     if root < 0:
         return Best(forest.best().tree, -math.inf)
     return Best(forest.tree(derivation_of(packed, root, choice)), float(value))
 
 
-def _packed(forest: LatentForest) -> Any:
+@kernel
+def best_forest_tree(
+    n: int, forest: PackedForest, is_tag: Bools, item_worth: Floats, edge_worth: Floats, root_worth: Floats
+) -> tuple[int, float, Ints]:
+    """The tree of the forest with the largest sum of the values of its items, edges and root (-inf: excluded): its root item (-1:
+    there is none), its value, and the best edge of each item."""
+    value, choice = np.full(len(forest.symbol), -np.inf), np.full(len(forest.symbol), -1, np.int64)
+    for v in range(len(forest.symbol) - 1, -1, -1):
+        if is_tag[forest.symbol[v]]:
+            value[v] = item_worth[v]
+            continue
+        for d in range(forest.first[v], forest.first[v + 1]):
+            if forest.kind[d] < 0 or edge_worth[d] == -np.inf:
+                continue
+            x = edge_worth[d] + value[forest.left[d]]
+            if forest.right[d] >= 0:
+                x += value[forest.right[d]]
+            if x + item_worth[v] > value[v]:
+                value[v] = x + item_worth[v]
+                choice[v] = d
+    root, best = -1, -np.inf
+    for v in range(len(forest.symbol)):
+        if forest.start[v] != 0 or forest.end[v] != n:
+            break
+        if (forest.high[v] or is_tag[forest.symbol[v]]) and value[v] + root_worth[v] > best:
+            root, best = v, value[v] + root_worth[v]
+    return root, best, choice
+
+
+def _packed_forest(forest: LatentForest) -> Any:
     assert forest.packed is not None
     return forest.packed[0]
 
 
 def _root_posterior(forest: LatentForest, item: Float64, edge: Float64) -> Float64:
-    """The probability that an item is the root: what its posterior has beside the edges that lead to it."""
-    packed = _packed(forest)
+    """The probability that an item is the root: its posterior minus that of the edges that lead to it."""
+    packed = _packed_forest(forest)
     if forest.n > 1:
         return np.where((packed.start == 0) & (packed.end == forest.n) & packed.high, item, 1.0)
     below = np.bincount(packed.left[packed.kind >= 0], edge[packed.kind >= 0], len(item))
     return np.maximum(item - below, 0.0)
 
 
-def _labels_worth(forest: LatentForest, lam: float) -> dict[tuple[int, int], list[int]]:
-    """For each span the labels over it that are more probable than ``lam``."""
+def _labels_above(forest: LatentForest, lam: float) -> dict[tuple[int, int], list[int]]:
+    """For each span, the labels with a posterior above ``lam``."""
     found: dict[tuple[int, int], list[int]] = {}
-    for s, t, X in np.argwhere(forest.shown.label > max(lam, 0.0)).tolist():
+    for s, t, X in np.argwhere(forest.posteriors.label > max(lam, 0.0)).tolist():
         found.setdefault((s, t), []).append(X)
     return found
 
 
 def _chain(forest: LatentForest, s: int, t: int, worth: Mapping[tuple[int, int], list[int]], *, free: bool = False) -> list[str]:
-    """The labels over a span that are worth it, the one that most often stands on top first."""
+    """The labels over a span, from the top down: those above the threshold, or the likeliest one if the span must have a label."""
     labels = worth.get((s, t), [])
     if not labels and not (free or t - s == forest.n):
         return []
-    g, top = forest.shown.label[s, t], forest.shown.top[s, t]
+    g, top = forest.posteriors.label[s, t], forest.posteriors.top[s, t]
     if not labels and g.max(initial=0.0) > 0:
         labels = [int(g.argmax())]
     names = forest.model.base.labels
@@ -235,16 +264,16 @@ def _chain(forest: LatentForest, s: int, t: int, worth: Mapping[tuple[int, int],
 def _one_label(forest: LatentForest, s: int, t: int, labels: str) -> list[str]:
     if t == s + 1 and forest.n > 1:
         return []
-    g = forest.shown.label[s, t]
+    g = forest.posteriors.label[s, t]
     if labels == "argmax" or t - s == forest.n:
         return [forest.model.base.labels[int(g.argmax())]] if g.max(initial=0.0) > 0 else [DUMMY]
     return [DUMMY]
 
 
 def _free_tree(forest: LatentForest, split: Any, labels: Callable[[int, int], Sequence[str]]) -> Tree:
-    """The tree with these splits, the labels of each span over each other, and over each word its likeliest tag."""
+    """The tree with these splits, the labels of each span as a chain, and over each word its likeliest tag."""
     base = forest.model.base
-    tags: list[int] = forest.shown.tag.argmax(axis=1).tolist()
+    tags: list[int] = forest.posteriors.tag.argmax(axis=1).tolist()
 
     def leaf(i: int) -> Child:
         tag = base.tags[tags[i]]
@@ -267,11 +296,11 @@ LATENT_OBJECTIVES: dict[str, Callable[..., Best]] = {
     "frames": frames,
     "mbr": minimum_risk,
 }
-"""Objective name -> how its best tree is found."""
+"""The function that finds the best tree for each objective, by name."""
 
 
 def check_latent_objective(objective: str, options: Mapping[str, Any]) -> tuple[Callable[..., Best], dict[str, Any]]:
-    """The function of an objective and its options; an error if there is none, or it takes others."""
+    """The function of an objective and its options; an unknown objective or option is an error."""
     name, _, metric = british(objective).partition(":")
     if name not in LATENT_OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective of latent-variable models", objective, [*LATENT_OBJECTIVES, "mbr:METRIC"])
@@ -281,6 +310,6 @@ def check_latent_objective(objective: str, options: Mapping[str, Any]) -> tuple[
 
 
 def decode_latent(forest: LatentForest, objective: str, **options: Any) -> Best:
-    """The best tree of a forest for an objective."""
+    """The best tree of a forest for an objective, with its expected score."""
     found, given = check_latent_objective(objective, options)
     return found(forest, **given)

@@ -1,4 +1,4 @@
-"""Parse sentences with a latent-variable model: the same answers as :class:`treegauge.parsing.parser.Parser` gives."""
+"""A parser with a latent-variable model, which gives the same kind of results as :class:`treegauge.parsing.parser.Parser`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ __all__ = ["LatentParser"]
 class LatentParser:
     """A latent-variable model with an objective: ``parser.parse(sentence)``.
 
-    ``exact`` prunes nothing, unless a sentence has too many parses to look at them all. ``gold_tags`` keeps a sentence's own
-    tags. A sentence without a parse is parsed in the fewest pieces that have one; its root is marked, as that of every fallback.
+    ``exact`` turns pruning off, except for sentences with too many parses. ``gold_tags`` keeps a sentence's own tags. A sentence
+    without a parse is parsed in the fewest pieces that have one each, and its root is marked like that of every fallback.
     """
 
     model: LatentModel
@@ -38,37 +38,37 @@ class LatentParser:
     exact: bool = False
 
     def check(self) -> None:
-        """Refuse an objective that does not exist, or options it does not take, before the first sentence."""
+        """Raise an error for an unknown objective or option before the first sentence is parsed."""
         check_latent_objective(self.objective, self.options)
 
     def without_pruning(self) -> LatentParser:
-        """The same parser, exact."""
+        """The same parser with pruning turned off."""
         return replace(self, exact=True)
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
-        """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
+        """The best trees in the order of the sentences, parsed by ``jobs`` threads in parallel."""
         return parse_in_threads(self.parse, sentences, jobs)
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
-        """The best tree of one sentence; the fallback where it has no parse, or too many words for a chart."""
+        """The best tree of one sentence, or the fallback if it has no parse or too many words for a chart."""
         try:
             forest = self._forest(sentence)
             if not forest.has_parse:
-                return ParsedSentence(sentence, self._in_pieces(forest, sentence), math.nan, -math.inf, True)
+                return ParsedSentence(sentence, self._parse_pieces(forest, sentence), math.nan, -math.inf, True)
         except TooLong:
             if self.exact and len(sentence.words) <= MOST_WORDS:
                 return replace(replace(self, exact=False).parse(sentence), pruned=True)
             return ParsedSentence(sentence, self._fallback(sentence), math.nan, -math.inf, True)
         best = forest.argmax(self.objective, **self.options)
         kbest = (
-            tuple(parse._replace(tree=self._shown(parse.tree, sentence)) for parse in forest.kbest(self.kbest))
+            tuple(parse._replace(tree=self._restore_tags(parse.tree, sentence)) for parse in forest.kbest(self.kbest))
             if self.kbest
             else ()
         )
         constituents = tuple(forest.shown_constituents()) if self.posteriors else ()
         expected = expected_counts(forest, best.tree) if self.posteriors else None
         return ParsedSentence(
-            sentence, self._shown(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents,
+            sentence, self._restore_tags(best.tree, sentence), best.score, forest.log_partition, False, kbest, constituents,
             expected=expected,
         )  # fmt: skip
 
@@ -81,14 +81,14 @@ class LatentParser:
             tags = [{tag} if tag in known else None for tag in sentence.tags]
         return LatentForest(self.model, sentence.words, tags=tags, exact=self.exact)
 
-    def _shown(self, tree: Tree, sentence: Sentence) -> Tree:
-        """The tree with the sentence's own tags where they are to be kept, also those that the model does not know."""
+    def _restore_tags(self, tree: Tree, sentence: Sentence) -> Tree:
+        """The tree with the sentence's own tags if these are to be kept, even tags unknown to the model."""
         if not self.gold_tags or sentence.tags is None:
             return tree
         return _with_tags(tree, iter(sentence.tags))
 
-    def _in_pieces(self, forest: LatentForest, sentence: Sentence) -> Tree:
-        """The fewest parts of the sentence that have a parse each, under one root; a word without one stands under its tag."""
+    def _parse_pieces(self, forest: LatentForest, sentence: Sentence) -> Tree:
+        """The fewest pieces of the sentence that have a parse each, under one root; a word without a parse is below its tag."""
         n = forest.n
         if not n:
             return Tree("")
@@ -113,7 +113,7 @@ class LatentParser:
         forest = self._forest(part)
         if not forest.has_parse:
             return [Tree(tag, [word]) for tag, word in zip(tags or self._likely_tags(part), part.words, strict=True)]
-        tree = self._shown(forest.argmax(self.objective, **self.options).tree, part)
+        tree = self._restore_tags(forest.argmax(self.objective, **self.options).tree, part)
         return list(tree.children) if tree.label == self.model.base.root else [tree]
 
     def _fallback(self, sentence: Sentence) -> Tree:
@@ -121,7 +121,7 @@ class LatentParser:
         return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
 
     def _likely_tags(self, sentence: Sentence) -> list[str]:
-        """For each word the tag it most probably has by itself."""
+        """The likeliest tag of each word, regardless of context."""
         base, level = self.model.base, self.model.base_level
         rows = base_words(word_columns(self.model, sentence.words), level, base.is_tag, 0.0)
         total = np.zeros(base.size)
@@ -130,7 +130,7 @@ class LatentParser:
 
 
 def _with_tags(tree: Tree, tags: Iterator[str]) -> Tree:
-    """The tree with its tags, from left to right, replaced."""
+    """The tree with its tags replaced, from left to right."""
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         if node.is_preterminal:

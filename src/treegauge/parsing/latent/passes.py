@@ -1,8 +1,8 @@
-"""The finer passes: inside and outside of a packed forest under grammars with more and more subcategories.
+"""The finer passes: inside and outside values of a packed forest under grammars with more and more subcategories.
 
-Letters: A -> B C is the rule of an edge, i, j, k subcategories of A, B, C; e inside, f outside. ``place[v]`` is where the
-subcategories of item v begin. After a pass, subcategories and edges whose posterior is below a threshold are closed to the next
-one: of a closed subcategory all halves are closed.
+Letters: A -> B C is the rule of an edge; i, j, k are subcategories of A, B, C; e is inside, f outside. The values of the
+subcategories of item v begin at ``place[v]``. After a pass, edges and subcategories whose posterior is below a threshold are
+closed in the next pass; the finer subcategories of a closed one are closed too.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = [
 ]
 
 ANY_TAG = -2
-"""The number of a word that is said to have a tag it was never seen with, nor any word of its spelling."""
+"""The number of a word whose given tag neither it nor any word of its signature was seen with."""
 
 
 class Words(NamedTuple):
-    """The words of a sentence: their numbers (-1: unknown; :data:`ANY_TAG`) and signatures; how often each is known to occur; what
-    each is multiplied with against underflow; and of all words the pairs with tags (``pair[pair_first[w]:pair_first[w+1]]``) and
-    the pairs' tags."""
+    """The words of a sentence: their numbers (-1: unknown, or :data:`ANY_TAG`) and signatures, their counts in the training trees
+    (1 if unknown), and the factors that their probabilities are multiplied by to prevent underflow. The pairs of any word w of the
+    lexicon are ``pair[pair_first[w]:pair_first[w+1]]``; ``pair_tag`` has their tags."""
 
     number: Ints
     signature: Ints
@@ -47,9 +47,9 @@ class Words(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """The result of a pass: which subcategories of items are open, which edges alive; e of all items' subcategories; the posterior
-    of each item and each edge, summed over subcategories; the sentence's scaled probability, and what words are multiplied with
-    in it."""
+    """The result of a pass: the open subcategories of items, the edges that are left (``alive``), e of all subcategories, the
+    posterior of each item and each edge, summed over subcategories, the sentence's scaled probability, and the factors by which
+    words are scaled in it."""
 
     place: Ints
     is_open: Bools
@@ -63,7 +63,7 @@ class Pass(NamedTuple):
 
 @inline
 def word_probability(s: int, tag: int, words: Words, level: Level, out: Floats, at: int) -> None:
-    """P(word s | tag_x) for all x, unscaled, into ``out[at:]``; see :mod:`treegauge.grammar.latent.lexicon`."""
+    """Write the unscaled P(word s | tag_x) of all x to ``out[at:]``; see :mod:`treegauge.grammar.latent.lexicon`."""
     known = level.emissions
     first, size = known.first[tag], known.first[tag + 1] - known.first[tag]
     w, spelling = words.number[s], known.spelling[words.signature[s]]
@@ -94,8 +94,8 @@ def word_probability(s: int, tag: int, words: Words, level: Level, out: Floats, 
 
 @kernel
 def base_words(words: Words, level: Level, is_tag: Bools, least: float) -> Floats:
-    """P(word | tag) of a sentence under the base grammar, as (n, symbols), unscaled; tags that a word has less often than ``least``
-    are left out, if it has another."""
+    """The unscaled P(word | tag) of a sentence under the base grammar, an (n, symbols) array. Tags with P(tag | word) below
+    ``least`` are left out if the word has another."""
     n, S = len(words.number), len(is_tag)
     found, share = np.zeros((n, S)), np.zeros(S)
     for s in range(n):
@@ -114,7 +114,7 @@ def base_words(words: Words, level: Level, is_tag: Bools, least: float) -> Float
 
 @inline
 def most_subcategories(level: Level) -> int:
-    """The largest number of subcategories that a symbol has."""
+    """The largest number of subcategories of any symbol."""
     most = 0
     for size in level.sizes:
         most = max(most, size)
@@ -123,7 +123,7 @@ def most_subcategories(level: Level) -> int:
 
 @inline
 def forest_places(forest: PackedForest, sizes: Ints) -> Ints:
-    """The beginning of each item's subcategories, and the end of the last."""
+    """The index at which each item's subcategories begin, and the end of the last."""
     place = np.zeros(len(forest.symbol) + 1, np.int64)
     for v in range(len(forest.symbol)):
         place[v + 1] = place[v] + sizes[forest.symbol[v]]
@@ -142,7 +142,7 @@ def fill_inside(
     is_open: Bools,
     e: Floats,
 ) -> None:
-    """Fill in e from the bottom up; ``e`` begins as zeros."""
+    """Fill in e, which is all zeros before, from the bottom up."""
     leaf = np.zeros(most_subcategories(level))
     for v in range(len(forest.symbol) - 1, -1, -1):
         A, o = forest.symbol[v], place[v]
@@ -192,13 +192,13 @@ def inside_forest(
     is_open: Bools,
     e: Floats,
 ) -> None:
-    """:func:`fill_inside` for Python."""
+    """:func:`fill_inside` as a kernel that Python can call."""
     fill_inside(forest, alive, is_tag, level, words, scale, place, is_open, e)
 
 
 @inline
-def top_down(n: int, forest: PackedForest, is_tag: Bools, level: Level, place: Ints, e: Floats, f: Floats) -> float:
-    """Give the items over the whole sentence their outside; the sentence's scaled probability."""
+def root_outside(n: int, forest: PackedForest, is_tag: Bools, level: Level, place: Ints, e: Floats, f: Floats) -> float:
+    """Set the outside values of the root items; return the sentence's scaled probability."""
     z = 0.0
     for v in range(len(forest.symbol)):
         if forest.start[v] != 0 or forest.end[v] != n:
@@ -215,7 +215,7 @@ def top_down(n: int, forest: PackedForest, is_tag: Bools, level: Level, place: I
 def outside_forest(
     forest: PackedForest, alive: Bools, level: Level, place: Ints, z: float, e: Floats, f: Floats, item: Floats, edge: Floats
 ) -> None:
-    """Go down with f; the posteriors of items and edges."""
+    """Fill in f from the top down, and the posteriors of items and edges."""
     for v in range(len(forest.symbol)):
         o = place[v]
         size = place[v + 1] - o
@@ -235,7 +235,7 @@ def outside_forest(
 
 @inline
 def edge_outside(kind: int, r: int, o: int, size: int, b: int, c: int, level: Level, e: Floats, f: Floats) -> float:
-    """Add to f of an edge's children; the sum of f e over the edge."""
+    """Add to f of an edge's children; return the sum of f e over the edge."""
     total = 0.0
     if kind == SAME:
         for i in range(size):
@@ -267,10 +267,10 @@ def edge_outside(kind: int, r: int, o: int, size: int, b: int, c: int, level: Le
 
 
 @inline
-def open_finer(
+def open_subcategories(
     forest: PackedForest, place: Ints, e: Floats, f: Floats, z: float, threshold: float, fine: Level, up: Ints, finer: Ints
 ) -> Bools:
-    """The subcategories of the next level that may be used: those whose coarser one has at least the threshold's posterior."""
+    """The open subcategories of the next level: those whose coarser subcategory has a posterior of at least the threshold."""
     is_open = np.zeros(finer[-1], np.bool_)
     for v in range(len(forest.symbol)):
         first, o = fine.first[forest.symbol[v]], finer[v]
@@ -292,8 +292,11 @@ def run_passes(
     edge_thresholds: Floats,
     kind: Floats,
 ) -> Pass:
-    """All passes of one grammar. ``ups[m]`` leads from the subcategories of level m to those of the level before; what level m
-    finds below ``thresholds[m]`` is closed in the next. Numbers are of the type of ``kind``."""
+    """Run all passes of one grammar and return the last.
+
+    ``ups[m]`` maps the subcategories of level m to those of the level before. Subcategories whose posterior at level m is below
+    ``thresholds[m]``, and edges below ``edge_thresholds[m]``, are closed in the next pass. ``kind`` gives the type of numbers.
+    """
     scale = words.scale.copy()
     alive = forest.kind >= 0
     place = forest_places(forest, levels[0].sizes)
@@ -304,7 +307,7 @@ def run_passes(
         level = levels[m]
         e, f = np.zeros(place[-1], kind.dtype), np.zeros(place[-1], kind.dtype)
         fill_inside(forest, alive, is_tag, level, words, scale, place, is_open, e)
-        z = top_down(n, forest, is_tag, level, place, e, f)
+        z = root_outside(n, forest, is_tag, level, place, e, f)
         if not z > 0.0 or z > 1e300:
             return Pass(place, is_open, alive, e, item, edge, 0.0, scale)
         edge[:] = 0.0
@@ -314,7 +317,7 @@ def run_passes(
         for d in range(len(edge)):
             alive[d] = alive[d] and edge[d] > 0.0 and edge[d] >= edge_thresholds[m]
         finer = forest_places(forest, levels[m + 1].sizes)
-        is_open = open_finer(forest, place, e, f, z, thresholds[m], levels[m + 1], ups[m + 1], finer)
+        is_open = open_subcategories(forest, place, e, f, z, thresholds[m], levels[m + 1], ups[m + 1], finer)
         place = finer
         for s in range(n):
             scale[s] *= np.exp(-np.log(z) / n)

@@ -1,0 +1,128 @@
+"""Posteriors of the constituents and tags that appear in trees, from those of a forest's items and edges.
+
+g(s, t, X) is the probability that some node with label X has the span. A low phrase is a node; a high phrase is a further node only
+if a unary rule leads to the low one, and the labels in the middle of the rule's chain are nodes too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.grammar.latent.rule_rows import offsets
+from treegauge.grammar.latent.symbols import PHRASE, BaseGrammar
+from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.labels import SpanLabels
+from treegauge.parsing.latent.base_chart import UNARY, PackedForest
+
+__all__ = ["ConstituentPosteriors", "SymbolLabels", "constituent_posteriors", "span_labels_of", "symbol_labels"]
+
+
+class SymbolLabels(NamedTuple):
+    """The number of the label or tag that each symbol has in trees (-1: none). The labels in the middle of unary rule u are
+    ``middle[middle_first[u]:middle_first[u+1]]``; ``same[T]`` is the label with the same name as tag T (-1: none). ``n_labels`` is
+    at least 1."""
+
+    label: Ints
+    tag: Ints
+    middle_first: Ints
+    middle: Ints
+    same: Ints
+    n_labels: int
+    n_tags: int
+
+
+def symbol_labels(base: BaseGrammar) -> SymbolLabels:
+    """The labels and tags of a base grammar's symbols."""
+    label = {name: i for i, name in enumerate(base.labels)}
+    tag = {name: i for i, name in enumerate(base.tags)}
+    middles = [[label[name] for name in _between(base, int(A), int(B))] for A, B in base.unary]
+    return SymbolLabels(
+        np.array([label[n] if k == PHRASE else -1 for n, k in zip(base.names, base.kind.tolist(), strict=True)], np.int32),
+        np.array([tag[n] if t else -1 for n, t in zip(base.names, base.is_tag.tolist(), strict=True)], np.int32),
+        offsets(np.array([len(middle) for middle in middles], np.int64)),
+        np.array([x for middle in middles for x in middle], np.int32),
+        np.array([label.get(name, -1) for name in base.tags], np.int32),
+        max(1, len(label)),
+        len(tag),
+    )
+
+
+def _between(base: BaseGrammar, A: int, B: int) -> list[str]:
+    """The distinct labels in the middle of a chain, without those of its ends, which are the same constituents."""
+    return [name for name in dict.fromkeys(base.middles.get((A, B), ())) if name not in (base.names[A], base.names[B])]
+
+
+class ConstituentPosteriors(NamedTuple):
+    """Posteriors of the nodes of trees: ``label[s, t, X]`` of constituents, ``top[s, t, X]`` of constituents at the top of the
+    chain over their span, ``tag[s, T]`` of tags, ``both[s, T]`` of tags directly below a phrase of the same name."""
+
+    label: Floats
+    top: Floats
+    tag: Floats
+    both: Floats
+
+
+@kernel
+def constituent_posteriors(n: int, forest: PackedForest, labels: SymbolLabels, item: Floats, edge: Floats) -> ConstituentPosteriors:
+    """Sum the posteriors of items and edges by the constituents and tags that they have in trees."""
+    made = ConstituentPosteriors(
+        np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, labels.n_tags)),
+        np.zeros((n, labels.n_tags)),
+    )  # fmt: skip
+    for v in range(len(forest.symbol)):
+        s, t, A = forest.start[v], forest.end[v], forest.symbol[v]
+        if labels.tag[A] >= 0:
+            made.tag[s, labels.tag[A]] += item[v]
+        X = labels.label[A]
+        if X < 0:
+            continue
+        if not forest.high[v]:
+            made.label[s, t, X] += item[v]
+            for d in range(forest.first[v], forest.first[v + 1] if t == s + 1 else forest.first[v]):
+                T = labels.tag[forest.symbol[forest.left[d]]] if edge[d] > 0.0 else -1
+                if T >= 0 and labels.same[T] == X:
+                    made.both[s, T] += edge[d]
+            continue
+        made.top[s, t, X] += item[v]
+        for d in range(forest.first[v], forest.first[v + 1]):
+            if forest.kind[d] == UNARY and edge[d] > 0.0:
+                made.label[s, t, X] += edge[d]
+                u = forest.rule[d]
+                for i in range(labels.middle_first[u], labels.middle_first[u + 1]):
+                    made.label[s, t, labels.middle[i]] += edge[d]
+    return made
+
+
+def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors) -> SpanLabels:
+    """The posteriors of constituents and tags as :class:`~treegauge.parsing.labels.SpanLabels`, which all objectives read.
+
+    A label that is both a phrase's and a tag's counts once over a word.
+    """
+    tags = [(T, name) for T, name in enumerate(base.tags) if name]
+    names = tuple(dict.fromkeys([*base.labels, *(name for _, name in tags)]))
+    number = {name: X for X, name in enumerate(names)}
+    phrase, labels = np.zeros((n, n + 1, len(names))), len(base.labels)
+    top = phrase.copy()
+    phrase[:, :, :labels], top[:, :, :labels] = shown.label[:, :, :labels], shown.top[:, :, :labels]
+    found, words = phrase.copy(), np.arange(n)
+    some = shown.top.sum(axis=2)
+    for T, name in tags:
+        found[words, words + 1, number[name]] += shown.tag[:, T] - shown.both[:, T]
+    named = np.array([T for T, _ in tags], np.int64)
+    some[words, words + 1] = np.maximum(some[words, words + 1], shown.tag[:, named].sum(axis=1))
+    at = np.argwhere(found > 0)
+    span = at[:, 0] * (n + 1) + at[:, 1]
+    entries = tuple(at.T)
+    return SpanLabels(
+        names,
+        n,
+        np.searchsorted(span, np.arange(n * (n + 1) + 1)),
+        at[:, 2],
+        np.minimum(found[entries], 1.0),
+        np.minimum(phrase[entries], 1.0),
+        top[entries],
+        some,
+        np.zeros((n, n + 1)),
+    )
