@@ -283,7 +283,7 @@ def learning() -> str:
     """Expected counts of 1,000 bracketed sentences, 20 symbols, on the GPU and by the same code on the CPU."""
     import numpy as np
 
-    from treegauge.neural.expectations import expected_counts
+    from treegauge.neural.expectations import expected_rule_counts
 
     rng = np.random.default_rng(1)
     N, W = 20, 48
@@ -295,12 +295,12 @@ def learning() -> str:
         n = int(rng.integers(5, 41))
         start = int(rng.integers(0, n - 2))
         sentences.append((rng.integers(0, W, n), [(start, int(rng.integers(start + 2, n + 1)))]))
-    found = expected_counts(binary, lexical, sentences, "cuda")
-    seconds = min(_timed(lambda: expected_counts(binary, lexical, sentences, "cuda")) for _ in range(3))
-    few = expected_counts(binary, lexical, sentences[:40], "cpu")
-    check = expected_counts(binary, lexical, sentences[:40], "cuda")
+    found = expected_rule_counts(binary, lexical, sentences, "cuda")
+    seconds = min(_timed(lambda: expected_rule_counts(binary, lexical, sentences, "cuda")) for _ in range(3))
+    few = expected_rule_counts(binary, lexical, sentences[:40], "cpu")
+    check = expected_rule_counts(binary, lexical, sentences[:40], "cuda")
     off = max(float(np.abs(a - b).max()) for a, b in zip(few, check, strict=True))
-    again = expected_counts(binary, lexical, sentences, "cuda")
+    again = expected_rule_counts(binary, lexical, sentences, "cuda")
     same = all((a == b).all() for a, b in zip(found, again, strict=True))
     what = f"1,000 sentences of 5 to 40 words, {N} symbols, float64: {seconds:.3f} s"
     return f"{what}; largest difference to the CPU {off:.1e}; same bits: {same}"

@@ -38,7 +38,7 @@ from treegauge.learning.kernels import (
     new_chart,
 )
 from treegauge.learning.sentences import BracketedSentences
-from treegauge.neural.expectations import expected_counts
+from treegauge.neural.expectations import expected_rule_counts
 from treegauge.parsing.forest import Forest
 
 __all__ = [
@@ -248,7 +248,7 @@ def expect_on_device(grammar: DenseGrammar, sentences: BracketedSentences, devic
     row = np.array([known.get(word, -1) for word in sentences.terminals], np.int64)
     offset = sentences.token_offset
     given = [(row[sentences.terminal[offset[i] : offset[i + 1]]], sentences.brackets(i)) for i in range(len(sentences))]
-    return DenseExpectation(*expected_counts(grammar.binary, grammar.lexical, given, device))
+    return DenseExpectation(*expected_rule_counts(grammar.binary, grammar.lexical, given, device))
 
 
 def _groups(blocks: tuple[_Block, ...]) -> list[tuple[_Block, ...]]:

@@ -1,6 +1,6 @@
-"""Span CRFs and dense PCFGs in batches, with gradients: torch tensors on CPU and GPU (extra ``[torch]``), or NumPy arrays.
+"""Batched span CRFs and dense PCFGs with gradients, for torch tensors on CPU and GPU (extra ``[torch]``) and NumPy arrays.
 
-Nothing here is imported before it is used, and torch not before a tensor comes along.
+Modules are imported on first use; torch is imported only when a tensor is given.
 """
 
 from __future__ import annotations

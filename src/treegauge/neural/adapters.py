@@ -1,4 +1,4 @@
-"""Charts of other parsers, as they come: benepar and supar."""
+"""Span charts from the scores of other parsers: benepar and supar."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ __all__ = ["benepar_charts", "supar_charts"]
 def benepar_charts(
     parser: Any, sentences: Sequence[Any], *, tags: Sequence[Sequence[str]] | None = None, **options: Any
 ) -> list[SpanChart]:
-    """The charts of sentences under a ``benepar.Parser``: lists of words or its ``InputSentence``, whose missing fields it fills.
+    """The charts of sentences scored by a ``benepar.Parser``. A sentence is a list of words, or benepar's ``InputSentence``, whose
+    missing fields the parser fills.
 
-    Its ``ChartParser`` will do too, for input sentences with all fields. Label 0 means "no constituent", chains are joined by
-    ``::``, the root is a constituent if the parser was trained so. Tags are those given here, else those given to a
-    ``benepar.Parser``, else those that the parser predicts, else those of the sentences. Trees have no node TOP, which benepar adds
-    to its own. Options are those of :class:`~treegauge.parsing.SpanChart`.
+    A ``ChartParser`` of benepar works too if input sentences have all fields. Label 0 means "no constituent", the labels of chains
+    are joined by ``::``, and the root is a constituent if the parser was trained that way. Tags are those of the argument ``tags``,
+    or else those of sentences given to a ``benepar.Parser``, or those that the parser predicts, or those of the sentences. Trees do
+    not have the node TOP that benepar adds to its own. Options are those of :class:`~treegauge.parsing.SpanChart`.
     """
     from treegauge.parsing import SpanChart
 
@@ -36,7 +37,7 @@ def benepar_charts(
     given = _benepar_inputs(parser, sentences)
     labels = [model.decoder.label_from_index[i] for i in range(len(model.decoder.label_from_index))]
     root = bool(getattr(model.decoder, "force_root_constituent", True))
-    own = _benepar_tags(model, given, kept=parser is not model) if tags is None else tags
+    own = _benepar_tags(model, given, keep_given=parser is not model) if tags is None else tags
     if len(own) != len(given):
         raise UsageError(f"tags of {len(own)} sentences for {len(given)}")
     charts: list[SpanChart] = []
@@ -47,7 +48,7 @@ def benepar_charts(
 
 
 def _benepar_inputs(parser: Any, sentences: Sequence[Any]) -> list[Any]:
-    """benepar's own input sentences, with all fields."""
+    """The sentences as benepar's input sentences with all fields."""
     fill = getattr(parser, "_with_missing_fields_filled", None)
     found: list[Any] = []
     for number, sentence in enumerate(sentences, 1):
@@ -64,13 +65,13 @@ def _benepar_inputs(parser: Any, sentences: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _benepar_tags(model: Any, sentences: Sequence[Any], *, kept: bool) -> list[list[str]]:
-    """The tags that benepar's own trees would have; ``kept``: those of the sentences, where they have some."""
+def _benepar_tags(model: Any, sentences: Sequence[Any], *, keep_given: bool) -> list[list[str]]:
+    """The tags that benepar's own trees would have; with ``keep_given``, those of the sentences that have tags."""
     if getattr(model, "f_tag", None) is None or not sentences:
         return [[tag for _, tag in sentence.pos()] for sentence in sentences]
     found = model.parse(sentences, return_compressed=True)
     predicted = [[model.tag_from_index[int(tag)] for tag in output.tags] for output in found]
-    return [list(s.tags) if kept and s.tags is not None else own for s, own in zip(sentences, predicted, strict=True)]
+    return [list(s.tags) if keep_given and s.tags is not None else own for s, own in zip(sentences, predicted, strict=True)]
 
 
 def supar_charts(
@@ -82,11 +83,11 @@ def supar_charts(
     words: Sequence[Sequence[str]] | None = None,
     tags: Sequence[Sequence[str]] | None = None,
 ) -> list[SpanChart]:
-    """The charts of a batch under supar's ``CRFConstituencyModel``: its scores of spans (B, n+1, n+1) and of labels
-    (B, n+1, n+1, labels) by fenceposts, the lengths (in words), and the labels' names (``parser.CHART.vocab.itos``).
+    """The charts of a batch scored by supar's ``CRFConstituencyModel``: its scores of spans (B, n+1, n+1) and of labels
+    (B, n+1, n+1, labels) by fenceposts, the lengths in words, and the names of labels (``parser.CHART.vocab.itos``).
 
-    supar's trees are binary: a span's label is drawn by itself, and labels that end in ``|<>`` were made by binarisation. So the
-    charts are posteriors of its own distribution, with those labels null.
+    supar's trees are binary, the labels of their spans are independent, and labels that end in ``|<>`` come from binarisation. The
+    charts therefore hold the posteriors of supar's own distribution, with those labels as null labels.
     """
     from treegauge.parsing import SpanChart
 

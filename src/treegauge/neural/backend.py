@@ -1,4 +1,7 @@
-"""torch and Triton where they are installed: the only place that imports them, and only when a tensor comes along."""
+"""torch, Triton and NumPy behind one set of functions, so that the same code works on tensors and arrays.
+
+torch is imported only when a tensor is given, and Triton only where it is installed.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,46 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from treegauge.errors import MissingExtra
 
-__all__ = ["Array", "Tensor", "as_numpy", "has_triton", "in_gradient_mode", "is_tensor", "torch_module", "use_triton"]
+__all__ = [
+    "NEVER",
+    "Array",
+    "Tensor",
+    "as_numpy",
+    "at_least",
+    "at_most",
+    "diagonal",
+    "has_triton",
+    "in_gradient_mode",
+    "is_tensor",
+    "limits",
+    "module_of",
+    "numbers_to",
+    "torch_module",
+    "transpose",
+    "use_triton",
+    "windows",
+    "zeros",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 Tensor = Any
-"""A torch tensor. torch may be absent, so its types are not ours to name."""
+"""A torch tensor. It is typed as Any because torch may not be installed."""
 Array = Any
-"""A NumPy array or a torch tensor, as the caller gave it."""
+"""A NumPy array or a torch tensor."""
+
+
+NEVER = -1e30
+"""A stand-in for log 0: with -inf, gradients would be nan."""
 
 
 def torch_module() -> Any:
-    """torch itself."""
+    """The torch module, or :class:`~treegauge.errors.MissingExtra` if it is not installed."""
     try:
         return importlib.import_module("torch")
     except ImportError:
@@ -32,13 +60,13 @@ def torch_module() -> Any:
 
 
 def is_tensor(value: object) -> bool:
-    """Whether a value is a torch tensor; nobody who has one has not imported torch."""
+    """Whether a value is a torch tensor; torch is not imported for this, since whoever has a tensor has imported it."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
 
 def as_numpy(value: Any) -> Any:
-    """A tensor's values as a NumPy array; anything else as it is."""
+    """A tensor's values as a NumPy array; anything else unchanged."""
     if not is_tensor(value):
         return value
     value = value.detach()
@@ -52,15 +80,15 @@ def has_triton() -> bool:
 
 
 def use_triton(value: Tensor) -> bool:
-    """Whether a tensor goes through Triton: on a GPU, or anywhere in Triton's own interpreter."""
+    """Whether to use Triton's kernels for a tensor: on a GPU, or on any device in Triton's interpreter."""
     return has_triton() and (value.is_cuda or os.environ.get("TRITON_INTERPRET") == "1")
 
 
 def in_gradient_mode(method: Callable[P, T]) -> Callable[P, T]:
-    """A method that records gradients if its object was made where they were recorded (``tracked``), wherever it is called.
+    """Make a method record gradients exactly if they were recorded when its object was made (``tracked``).
 
-    What a distribution has computed once is used again. If that was under ``no_grad``, a loss would otherwise lack a part of its
-    gradient, and nobody would be told.
+    A distribution caches its results. If one was first computed under ``no_grad``, a later loss would otherwise silently lack a
+    part of its gradient.
     """
 
     @wraps(method)
@@ -72,3 +100,64 @@ def in_gradient_mode(method: Callable[P, T]) -> Callable[P, T]:
             return method(*args, **options)
 
     return run
+
+
+def module_of(array: Array) -> Any:
+    """The module that an array belongs to: torch or NumPy."""
+    return torch_module() if is_tensor(array) else np
+
+
+def zeros(like: Array, shape: tuple[int, ...]) -> Array:
+    """An array of zeros with the type and device of another array."""
+    return like.new_zeros(shape) if is_tensor(like) else np.zeros(shape, like.dtype)
+
+
+def numbers_to(like: Array, size: int) -> Array:
+    """The numbers from 0 to ``size`` - 1, on the device of another array."""
+    return torch_module().arange(size, device=like.device) if is_tensor(like) else np.arange(size)
+
+
+def limits(array: Array) -> tuple[float, float]:
+    """A small and a large number of an array's type whose products with the numbers of charts do not underflow or overflow."""
+    return (1e-290, 1e290) if (array.element_size() if is_tensor(array) else array.itemsize) == 8 else (1e-37, 1e30)
+
+
+def transpose(array: Array) -> Array:
+    """The array with its last two axes swapped."""
+    return module_of(array).swapaxes(array, -1, -2)
+
+
+def at_least(array: Array, least: float) -> Array:
+    """The array with smaller elements replaced by ``least``."""
+    return array.clamp_min(least) if is_tensor(array) else np.maximum(array, least)
+
+
+def at_most(array: Array, most: float) -> Array:
+    """The array with larger elements replaced by ``most``."""
+    return array.clamp_max(most) if is_tensor(array) else np.minimum(array, most)
+
+
+def _strided_view(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], first: int) -> Array:
+    """A view of an array, with strides and the index of the first element counted in elements."""
+    if is_tensor(array):
+        return array.as_strided(shape, strides, array.storage_offset() + first)
+    flat = array.reshape(-1)[first:]
+    return np.lib.stride_tricks.as_strided(flat, shape, [step * array.itemsize for step in strides])
+
+
+def _strides(array: Array) -> tuple[int, ...]:
+    return array.stride() if is_tensor(array) else tuple(step // array.itemsize for step in array.strides)
+
+
+def diagonal(array: Array, d: int, *, below: bool = False) -> Array:
+    """A view of array[b, s, s + d] (or [b, s + d, s] if ``below``) for all s: (B, k, ...)."""
+    steps, shape = _strides(array), tuple(array.shape)
+    first = d * steps[1] if below else d * steps[2]
+    return _strided_view(array, (shape[0], shape[1] - d, *shape[3:]), (steps[0], steps[1] + steps[2], *steps[3:]), first)
+
+
+def windows(array: Array, k: int, row: int, column: int, width: int) -> Array:
+    """A view of array[b, s + row, s + column + j] for s < k and j < width: (B, k, width, ...)."""
+    steps, shape = _strides(array), tuple(array.shape)
+    first = row * steps[1] + column * steps[2]
+    return _strided_view(array, (shape[0], k, width, *shape[3:]), (steps[0], steps[1] + steps[2], steps[2], *steps[3:]), first)

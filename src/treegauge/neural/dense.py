@@ -1,51 +1,53 @@
-"""Inside and outside of a PCFG with all rules, one matrix product per width, for NumPy arrays and torch tensors alike.
+"""Inside and outside passes of a PCFG with all rules, one matrix product per width, for NumPy arrays and torch tensors.
 
-Letters: a span is [s, t) of width d, split at r; B sentences of up to n words, N nonterminals, T preterminals. A rule
-A -> X Y has children among the nonterminals (spans of two words or more) and the preterminals (words); where grammars have one
-set of symbols for both, they are *shared*.
+Letters: a span is [s, t) of width d, split at r; there are B sentences of up to n words, N nonterminals, T preterminals. The
+children of a rule A -> X Y are nonterminals (over spans of two words or more) or preterminals (over words); a grammar with one set
+of symbols for both has *shared* symbols.
 
-Each span holds its numbers divided by their largest, and the logarithm of what they were divided by. The products of all splits
-of a span are summed into one N x N matrix before any rule is applied, and a word's rules are multiplied by its emissions once,
-so no span ever holds N^3 numbers. The outside is kept such that its product with the inside is a posterior.
+Each span stores its numbers divided by the largest of them, and the logarithm of the divisor (the *log-scale*). The products of all
+splits of a span are summed into one N x N matrix before any rule is applied, and a word's rules are multiplied by its emissions
+once, so no span ever holds N^3 numbers. Outside values are scaled such that their product with the inside values is a posterior.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.neural.backend import Array, is_tensor, torch_module, use_triton
+from treegauge.neural.backend import (
+    NEVER,
+    Array,
+    at_least,
+    at_most,
+    diagonal,
+    is_tensor,
+    limits,
+    module_of,
+    numbers_to,
+    torch_module,
+    transpose,
+    use_triton,
+    windows,
+    zeros,
+)
 
 __all__ = [
-    "NEVER",
     "DensePosteriors",
     "DenseRules",
     "Inside",
-    "at_least",
-    "at_most",
-    "diagonal",
     "inside",
-    "limits",
-    "module_of",
-    "numbers_to",
     "outside",
     "root_posteriors",
-    "transposed",
-    "windows",
-    "zeros",
 ]
-
-NEVER = -1e30
-"""The logarithm of 0, as in :mod:`treegauge.neural.recursion`."""
 
 
 @dataclass(frozen=True, eq=False)
 class DenseRules:
-    """Rules as probabilities over the largest of their parent: ``both`` (N, N*N) over two spans, and with separate preterminals
-    ``first`` (N, T, N), ``last`` (N, N, T), ``words`` (N, T, T) where the left, the right or both children are words.
-    ``largest`` (N,) are the logarithms. All may have the batch in front."""
+    """The potentials of rules, each divided by the largest of its parent: ``both`` (N, N*N) for two spans as children, and with
+    separate preterminals ``first`` (N, T, N), ``last`` (N, N, T) and ``words`` (N, T, T) for rules whose left child, right child or
+    both are words. ``largest`` (N,) has the logarithms of the divisors. All may have a batch axis in front."""
 
     both: Array
     first: Array | None
@@ -55,12 +57,12 @@ class DenseRules:
 
     @property
     def batched(self) -> bool:
-        """Whether each sentence has rules of its own."""
+        """Whether each sentence has its own rules."""
         return self.largest.ndim == 2
 
     @classmethod
     def of(cls, rules: Array, N: int, shared: bool) -> DenseRules:
-        """Log-potentials (N, M, M) or (B, N, M, M) in parts."""
+        """The parts of an array of log-potentials (N, M, M) or (B, N, M, M)."""
         xp = module_of(rules)
         flat = rules.reshape(*rules.shape[:-2], -1)
         largest = at_least(xp.amax(flat, -1), NEVER)
@@ -74,11 +76,13 @@ class DenseRules:
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """The numbers of all spans as ``chart[b, s, t]`` and ``ends[b, t, s]`` (B, n+1, n+1, N), and their log-scale both ways round.
+    """The inside chart: the numbers of all spans as ``chart[b, s, t]`` and ``ends[b, t, s]`` (B, n+1, n+1, N), and their log-scales
+    in both orders.
 
-    ``words`` (B, n, T) and ``word_scale`` (B, n) are those of words, ``by_first`` and ``by_last`` (B, n, N, N) the rules of a
-    word's sibling, if words have symbols of their own. A span's numbers are ``factor`` times what the rules made of its splits,
-    whose log-scale was ``top``. ``products`` (B, spans, N*N) are the sums over the splits, where Triton has kept them.
+    ``words`` (B, n, T) and ``word_scale`` (B, n) are the numbers and log-scales of words; ``by_first`` and ``by_last`` (B, n, N, N)
+    are the rules whose first or last child is the word, summed over its preterminals, if symbols are not shared. A span's numbers
+    are ``factor`` times the result of applying the rules to its splits, whose log-scale is ``top``. ``products`` (B, spans, N*N)
+    are the sums over splits, if Triton's kernels were used.
     """
 
     chart: Array
@@ -100,8 +104,8 @@ class Inside:
 
 
 class DensePosteriors(NamedTuple):
-    """Posteriors: of spans (B, n, n, N) by first and last word, of words (B, n, T), of rules as expected counts shaped like the
-    rules, of roots (B, N)."""
+    """Posteriors of spans (B, n, n, N) by first and last word, of words (B, n, T) and of roots (B, N), and expected counts of rules
+    in an array shaped like the rules."""
 
     spans: Array
     words: Array
@@ -110,7 +114,8 @@ class DensePosteriors(NamedTuple):
 
 
 def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, allowed: Array | None) -> tuple[Array, Inside]:
-    """log Z (B,) and the inside chart; ``emissions`` and ``roots`` (B, N) are log-potentials, ``allowed`` is (B, n, n)."""
+    """log Z (B,) and the inside chart; ``emissions`` (B, n, T) and ``roots`` (B, N) are log-potentials, ``allowed`` is a mask of
+    spans (B, n, n)."""
     xp = module_of(emissions)
     c = _empty_chart(emissions, rules)
     n = emissions.shape[1]
@@ -142,7 +147,7 @@ def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, al
 
 
 def _empty_chart(emissions: Array, rules: DenseRules) -> Inside:
-    """A chart with its words."""
+    """A chart that contains the words but no wider spans."""
     xp = module_of(emissions)
     B, n, _ = emissions.shape
     N = rules.largest.shape[-1]
@@ -170,7 +175,8 @@ def _store(c: Inside, d: int, numbers: Array, scale: Array) -> None:
 
 
 class _WidthSplits(NamedTuple):
-    """The left and right numbers (B, k, splits, N) of all spans of a width, and the log-scales of the splits (B, k, splits)."""
+    """The numbers of the left and right parts (B, k, splits, N) of all spans of a width, and the splits' log-scales
+    (B, k, splits)."""
 
     left: Array
     right: Array
@@ -178,7 +184,7 @@ class _WidthSplits(NamedTuple):
 
 
 def _splits(c: Inside, d: int) -> _WidthSplits | None:
-    """The splits whose parts have the symbols of spans; None if there are none."""
+    """The splits of the spans of width d into parts that have nonterminals; ``None`` if there are none."""
     at, width = (1, d - 1) if c.shared else (2, d - 3)
     if width < 1:
         return None
@@ -188,13 +194,13 @@ def _splits(c: Inside, d: int) -> _WidthSplits | None:
 
 
 def _apply(c: Inside, rules: DenseRules, d: int) -> tuple[Array, Array]:
-    """The values of the spans of width d by rule, (B, k, N) as shares of the largest rule of each parent, and its log-scale."""
+    """The values (B, k, N) of the spans of width d, relative to the largest rule of each parent, and their log-scale (B, k)."""
     xp = module_of(c.words)
     B, n, _ = c.words.shape
     k = n - d + 1
     if rules.words is not None and d == 2:
         pair = (c.words[:, :-1, :, None] * c.words[:, 1:, None, :]).reshape(B, k, -1)
-        return pair @ transposed(_flat(rules.words)), c.word_scale[:, :-1] + c.word_scale[:, 1:]
+        return pair @ transpose(_flat(rules.words)), c.word_scale[:, :-1] + c.word_scale[:, 1:]
     splits = _splits(c, d)
     top = None if splits is None else xp.amax(splits.scale, -1)
     borders = [] if c.shared else [_border(c, d, first) for first in (True, False)]
@@ -204,12 +210,12 @@ def _apply(c: Inside, rules: DenseRules, d: int) -> tuple[Array, Array]:
     for by_word, numbers, scale in borders:
         total = total + (by_word @ (numbers * xp.exp(scale - top)[..., None])[..., None])[..., 0]
     if splits is not None:
-        total = total + _summed(splits, top) @ transposed(rules.both)
+        total = total + _sum_splits(splits, top) @ transpose(rules.both)
     return total, top
 
 
 class _Border(NamedTuple):
-    """The splits that cut a word off: the rules that the word leaves (B, k, N, N), the numbers of its sibling, the log-scale."""
+    """The splits that cut off one word: the rules given the word (B, k, N, N), the numbers of its sibling, and the log-scale."""
 
     by_word: Array
     numbers: Array
@@ -217,6 +223,7 @@ class _Border(NamedTuple):
 
 
 def _border(c: Inside, d: int, first: bool) -> _Border:
+    """The splits of the spans of width d that cut off the first or the last word."""
     k = c.words.shape[1] - d + 1
     word, span = (slice(0, k), slice(1, None)) if first else (slice(d - 1, None), slice(0, k))
     by_word = c.by_first if first else c.by_last
@@ -225,18 +232,18 @@ def _border(c: Inside, d: int, first: bool) -> _Border:
     return _Border(by_word[:, word], diagonal(c.chart, d - 1)[:, span], scale)
 
 
-def _summed(splits: _WidthSplits, top: Array) -> Array:
-    """The products of left and right numbers summed over the splits: (B, k, N*N)."""
+def _sum_splits(splits: _WidthSplits, top: Array) -> Array:
+    """The products of left and right numbers, summed over splits: (B, k, N*N)."""
     xp = module_of(top)
     B, k, _, N = splits.left.shape
     weighted = splits.left * xp.exp(splits.scale - top[..., None])[..., None]
-    return (transposed(weighted) @ splits.right).reshape(B, k, N * N)
+    return (transpose(weighted) @ splits.right).reshape(B, k, N * N)
 
 
 @dataclass(frozen=True, eq=False)
 class _Gradient:
-    """The gradients: to spans both ways round, to words, to the rules, to the rules of each word's sibling
-    (the last three None for shared symbols)."""
+    """Gradients with respect to spans in both orders, to words, to the rules, to the rules over two words, and to the rules given
+    each word (the last three are ``None`` for shared symbols)."""
 
     chart: Array
     ends: Array
@@ -248,7 +255,7 @@ class _Gradient:
 
 
 def root_posteriors(chart: Array, roots: Array, lengths: Array, weight: Array | None) -> tuple[Array, Array]:
-    """The posteriors (B, N) of the roots, times each sentence's ``weight``, and the same over the root's inside numbers."""
+    """The posteriors (B, N) of the roots, times each sentence's ``weight``, and the same divided by the root's inside numbers."""
     xp = module_of(chart)
     numbers = chart[numbers_to(chart, len(chart)), 0, lengths]
     share = numbers * xp.exp(roots - at_least(xp.amax(roots, -1), NEVER)[:, None])
@@ -260,7 +267,7 @@ def root_posteriors(chart: Array, roots: Array, lengths: Array, weight: Array | 
 
 
 def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> DensePosteriors:
-    """The posteriors of everything, those of a sentence times its ``weight``; 0 where log Z is -inf."""
+    """The posteriors of spans, words, rules and roots, times each sentence's ``weight``; 0 where log Z is -inf."""
     B, n, _ = c.words.shape
     share, of_numbers = root_posteriors(c.chart, roots, lengths, weight)
     largest = limits(share)[1]
@@ -282,7 +289,7 @@ def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: 
 
 
 def _use_triton(array: Array, rules: DenseRules) -> bool:
-    """Whether Triton's kernels take it: float32, and not too many symbols."""
+    """Whether Triton's kernels can be used: the type is float32, and there are not too many symbols."""
     if not is_tensor(array) or array.dtype != torch_module().float32 or not use_triton(array):
         return False
     from treegauge.neural.triton_dense import LARGEST_N
@@ -291,23 +298,23 @@ def _use_triton(array: Array, rules: DenseRules) -> bool:
 
 
 def _back_by_triton(c: Inside, rules: DenseRules, back: _Gradient) -> None:
-    """All widths whose parts are spans; then the rules of all spans at once."""
+    """Propagate gradients through all widths whose parts are spans, then to the rules of all spans at once."""
     from treegauge.neural.triton_dense import outside_widths
 
     h, in_row = outside_widths(c, rules, back, 2 if c.shared else 3)
     back.both[...] += _outer(in_row, c.products, back.both, rules)
     if c.shared:
         return
-    # Of a word cut off at the start: spans [s, t) and their parts [s + 1, t); at the end: [s, t) and [s, t - 1).
+    # If the first word is cut off, the parts of spans [s, t) are [s + 1, t); if the last, [s, t - 1).
     weight = (c.scale[:, 1:] + c.word_scale[:, :, None] - c.top[:, :-1]).clamp_max(0.0).exp()[..., None]
-    back.by_first[...] += transposed(h[:, :-1]) @ (c.chart[:, 1:] * weight)
+    back.by_first[...] += transpose(h[:, :-1]) @ (c.chart[:, 1:] * weight)
     weight = (c.scale[:, :, :-1] + c.word_scale[:, None] - c.top[:, :, 1:]).clamp_max(0.0).exp()[..., None]
     part = (c.chart[:, :, :-1] * weight).transpose(1, 2)
-    back.by_last[...] += transposed(h[:, :, 1:].transpose(1, 2)) @ part
+    back.by_last[...] += transpose(h[:, :, 1:].transpose(1, 2)) @ part
 
 
 def _back_to_pairs(c: Inside, rules: DenseRules, back: _Gradient, h: Array) -> None:
-    """Spans of two words with symbols of their own."""
+    """Propagate gradients from spans of two words to the words and their rules, if symbols are not shared."""
     B, n, T = c.words.shape
     pair = (c.words[:, :-1, :, None] * c.words[:, 1:, None, :]).reshape(B, n - 1, -1)
     down = (h @ _flat(rules.words)).reshape(B, n - 1, T, T)
@@ -317,17 +324,17 @@ def _back_to_pairs(c: Inside, rules: DenseRules, back: _Gradient, h: Array) -> N
 
 
 def _back_to_splits(c: Inside, rules: DenseRules, back: _Gradient, d: int, h: Array) -> None:
-    """From the spans of width d to their parts."""
+    """Propagate gradients from the spans of width d to their parts and rules."""
     xp = module_of(h)
     B, k, N = h.shape
     top = diagonal(c.top, d)
     splits = _splits(c, d)
     if splits is not None:
-        back.both[...] += _outer(h, _summed(splits, top), back.both, rules)
+        back.both[...] += _outer(h, _sum_splits(splits, top), back.both, rules)
         down = (h @ rules.both).reshape(B, k, N, N)
         weight = xp.exp(splits.scale - top[..., None])[..., None]
         at, width = (1, d - 1) if c.shared else (2, d - 3)
-        windows(back.chart, k, 0, at, width)[...] += weight * (splits.right @ transposed(down))
+        windows(back.chart, k, 0, at, width)[...] += weight * (splits.right @ transpose(down))
         windows(back.ends, k, d, at, width)[...] += weight * (splits.left @ down)
     for first in () if c.shared else (True, False):
         by_word, numbers, scale = _border(c, d, first)
@@ -339,6 +346,7 @@ def _back_to_splits(c: Inside, rules: DenseRules, back: _Gradient, d: int, h: Ar
 
 
 def _counts(c: Inside, rules: DenseRules, back: _Gradient, share: Array) -> DensePosteriors:
+    """The posteriors and expected counts that the gradients give; ``share`` has the posteriors of the roots."""
     xp = module_of(c.words)
     flow = back.chart + xp.swapaxes(back.ends, 1, 2)
     spans = (at_most(flow, limits(flow)[1]) * c.chart)[:, :-1, 1:]
@@ -357,73 +365,12 @@ def _counts(c: Inside, rules: DenseRules, back: _Gradient, share: Array) -> Dens
 
 
 def _outer(h: Array, product: Array, like: Array, rules: DenseRules) -> Array:
-    """The sum over spans, and over the batch if the rules are shared by it, of h times product, shaped like the rules."""
+    """The sum of h times product over spans, and over sentences if these have the same rules; shaped like the rules."""
     B, k, N = h.shape
     if rules.batched:
-        return (transposed(h) @ product).reshape(like.shape)
-    return (transposed(h.reshape(B * k, N)) @ product.reshape(B * k, -1)).reshape(like.shape)
+        return (transpose(h) @ product).reshape(like.shape)
+    return (transpose(h.reshape(B * k, N)) @ product.reshape(B * k, -1)).reshape(like.shape)
 
 
 def _flat(rules: Array) -> Array:
     return rules.reshape(*rules.shape[:-2], -1)
-
-
-def module_of(array: Array) -> Any:
-    """torch or NumPy, whichever an array is of."""
-    return torch_module() if is_tensor(array) else np
-
-
-def zeros(like: Array, shape: tuple[int, ...]) -> Array:
-    """Zeros on the device and in the type of another array."""
-    return like.new_zeros(shape) if is_tensor(like) else np.zeros(shape, like.dtype)
-
-
-def numbers_to(like: Array, size: int) -> Array:
-    """0, 1 ... below a size, where another array is."""
-    return torch_module().arange(size, device=like.device) if is_tensor(like) else np.arange(size)
-
-
-def limits(array: Array) -> tuple[float, float]:
-    """Numbers so small and so large that their products with others are still in range."""
-    return (1e-290, 1e290) if (array.element_size() if is_tensor(array) else array.itemsize) == 8 else (1e-37, 1e30)
-
-
-def transposed(array: Array) -> Array:
-    """The last two axes the other way round."""
-    return module_of(array).swapaxes(array, -1, -2)
-
-
-def at_least(array: Array, least: float) -> Array:
-    """Nothing below a number."""
-    return array.clamp_min(least) if is_tensor(array) else np.maximum(array, least)
-
-
-def at_most(array: Array, most: float) -> Array:
-    """Nothing above a number."""
-    return array.clamp_max(most) if is_tensor(array) else np.minimum(array, most)
-
-
-def _strided(array: Array, shape: tuple[int, ...], strides: tuple[int, ...], first: int) -> Array:
-    """A view; strides and the first element counted in elements."""
-    if is_tensor(array):
-        return array.as_strided(shape, strides, array.storage_offset() + first)
-    flat = array.reshape(-1)[first:]
-    return np.lib.stride_tricks.as_strided(flat, shape, [step * array.itemsize for step in strides])
-
-
-def _strides(array: Array) -> tuple[int, ...]:
-    return array.stride() if is_tensor(array) else tuple(step // array.itemsize for step in array.strides)
-
-
-def diagonal(array: Array, d: int, *, below: bool = False) -> Array:
-    """array[b, s, s + d], or [b, s + d, s], for all s: (B, k, ...)."""
-    steps, shape = _strides(array), tuple(array.shape)
-    first = d * steps[1] if below else d * steps[2]
-    return _strided(array, (shape[0], shape[1] - d, *shape[3:]), (steps[0], steps[1] + steps[2], *steps[3:]), first)
-
-
-def windows(array: Array, k: int, row: int, column: int, width: int) -> Array:
-    """array[b, s + row, s + column + j] for s < k and j < width: (B, k, width, ...)."""
-    steps, shape = _strides(array), tuple(array.shape)
-    first = row * steps[1] + column * steps[2]
-    return _strided(array, (shape[0], k, width, *shape[3:]), (steps[0], steps[1] + steps[2], steps[2], *steps[3:]), first)

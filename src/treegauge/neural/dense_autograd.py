@@ -1,12 +1,12 @@
-"""log Z and expected counts of a dense PCFG with their gradients: the charts are kept, not the operations that made them."""
+"""log Z and expected counts of a dense PCFG as differentiable functions, which store charts instead of a graph of operations."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-from treegauge.neural.backend import Tensor
-from treegauge.neural.dense import NEVER, DensePosteriors, DenseRules, inside, outside
+from treegauge.neural.backend import NEVER, Tensor
+from treegauge.neural.dense import DensePosteriors, DenseRules, inside, outside
 
 __all__ = ["expected_counts", "log_partition", "log_partition_by_width"]
 
@@ -38,12 +38,12 @@ class _DenseLogPartition(torch.autograd.Function):
 
 
 def log_partition(emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool) -> Tensor:
-    """log Z (B,), differentiable twice; the second time by torch operations, as expected counts are."""
+    """log Z (B,), differentiable twice; the second derivative uses torch operations."""
     return _DenseLogPartition.apply(emissions, rules, root, lengths, allowed, shared)
 
 
 class _Counts(torch.autograd.Function):
-    """Expected counts; their gradient by torch operations, one per width, which hold the products of each span's symbols."""
+    """Expected counts. Their gradient uses torch operations, one per width, which store the products of each span's symbols."""
 
     @staticmethod
     def forward(
@@ -76,8 +76,8 @@ def expected_counts(
 def log_partition_by_width(
     emissions: Tensor, rules: Tensor, root: Tensor, lengths: Tensor, allowed: Tensor | None, shared: bool, spans: Tensor
 ) -> Tensor:
-    """log Z by torch operations: slower, but differentiable as often as one likes; ``spans`` (B, n, n, N) are log-weights of
-    symbols over spans, whose gradient are the posteriors."""
+    """log Z by torch operations, which is slower but can be differentiated any number of times. ``spans`` (B, n, n, N) are
+    log-weights of symbols over spans; the gradient with respect to them is the posteriors."""
     B, n, T = emissions.shape
     N = root.shape[-1]
     none = emissions.new_full((B, n, N if not shared else 0), NEVER)

@@ -1,4 +1,4 @@
-"""Expected rule counts of bracketed sentences under a grammar with all rules, in batches on a device (Pereira & Schabes 1992)."""
+"""Expected rule counts of bracketed sentences under a dense PCFG (Pereira & Schabes 1992), in batches on a torch device."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from treegauge.errors import UsageError
 from treegauge.neural.backend import torch_module
 from treegauge.neural.pcfg import DensePCFG
 
-__all__ = ["Expectation", "allowed_spans", "expected_counts", "on_device"]
+__all__ = ["Expectation", "allowed_spans", "expected_rule_counts", "on_device"]
 
 Float64 = NDArray[np.float64]
 ROOM = 1 << 28
-"""Numbers that the largest array of a batch may hold."""
+"""The most numbers that an array of a batch may hold."""
 
 
 class Expectation(NamedTuple):
@@ -29,7 +29,7 @@ class Expectation(NamedTuple):
 
 
 def on_device(name: str) -> Any:
-    """The torch device of a name; an error if it is not there."""
+    """The torch device with this name; an error if it cannot be used."""
     torch = torch_module()
     try:
         device = torch.device(name)
@@ -40,7 +40,7 @@ def on_device(name: str) -> Any:
 
 
 def allowed_spans(n: int, brackets: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    """The spans, by first and last word, that cross no bracket.
+    """A mask of the spans, by first and last word, that do not cross a bracket.
 
     >>> allowed_spans(3, [(0, 2)])[1].tolist()
     [True, True, False]
@@ -52,16 +52,17 @@ def allowed_spans(n: int, brackets: Sequence[tuple[int, int]]) -> NDArray[np.boo
     return allowed
 
 
-def expected_counts(
+def expected_rule_counts(
     binary: Float64,
     lexical: Float64,
     sentences: Sequence[tuple[NDArray[np.int64], Sequence[tuple[int, int]]]],
     device: str,
 ) -> Expectation:
-    """Counts under P(A -> B C) = ``binary`` and P(A -> w) = ``lexical[w, A]``, symbol 0 at the root, in float64.
+    """Expected counts, in float64, under P(A -> B C) = ``binary[A, B, C]`` and P(A -> w) = ``lexical[w, A]``, with symbol 0 at the
+    root.
 
-    A sentence is the numbers of its words (-1: one that no rule makes) and its brackets. Batches are of sentences of like length
-    and counts are added in their order, so that a device gives the same bits each time.
+    A sentence is the numbers of its words (-1: a word without a rule) and its brackets. Batches contain sentences of similar
+    length, and their counts are added in a fixed order, so a device gives the same bits each time.
     """
     torch, where = torch_module(), on_device(device)
     N = len(binary)

@@ -1,8 +1,8 @@
 """PCFGs whose rules have low rank: P(A -> X Y) = sum over r of U[A, r] V[X, r] W[Y, r] (Cohen, Satta & Collins 2013; Yang, Zhao &
-Tu 2021), so that thousands of symbols take time and memory that grow with their number, and not with its cube.
+Tu 2021). Time and memory grow linearly with the number of symbols, so there can be thousands.
 
-Letters as in :mod:`treegauge.neural.dense`; R is the rank. A span holds what its symbols come to as left and as right children,
-R numbers each, so a split takes R products, and no array of all rules is ever made.
+The letters are those of :mod:`treegauge.neural.dense`; R is the rank. A span stores R numbers each for its symbols as left and as
+right children, so a split takes R products, and no array of all rules is ever made.
 
 >>> import numpy as np
 >>> half = np.log(np.full((1, 1), .5))
@@ -22,21 +22,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from treegauge.errors import UsageError
-from treegauge.neural.backend import Array, as_numpy, in_gradient_mode, is_tensor
-from treegauge.neural.dense import (
+from treegauge.neural.backend import (
     NEVER,
+    Array,
+    as_numpy,
     at_least,
     at_most,
     diagonal,
+    in_gradient_mode,
+    is_tensor,
     limits,
     module_of,
     numbers_to,
-    root_posteriors,
-    transposed,
+    transpose,
     windows,
     zeros,
 )
-from treegauge.neural.pcfg import GrammarBatch, of_one_type
+from treegauge.neural.dense import root_posteriors
+from treegauge.neural.pcfg import GrammarBatch, to_one_type
 
 if TYPE_CHECKING:
     from treegauge.parsing import Best
@@ -45,8 +48,8 @@ __all__ = ["LowRankPCFG", "LowRankPosteriors"]
 
 
 class LowRankPosteriors(NamedTuple):
-    """Posteriors of spans (B, n, n, N) by first and last word, of words (B, n, T) and of roots (B, N), and expected counts shaped
-    like ``parents``, ``lefts`` and ``rights``: how often a rule took each of their entries."""
+    """Posteriors of spans (B, n, n, N) by first and last word, of words (B, n, T) and of roots (B, N), and the expected counts of
+    each entry of ``parents``, ``lefts`` and ``rights`` in the rules of a parse."""
 
     spans: Array
     words: Array
@@ -57,16 +60,16 @@ class LowRankPosteriors(NamedTuple):
 
 
 class LowRankPCFG(GrammarBatch):
-    """A PCFG, or a weighted grammar, of low rank over each sentence of a batch; all numbers are log-potentials.
+    """A PCFG (or weighted grammar) of low rank for each sentence of a batch. All numbers are log-potentials.
 
     * ``root``: (N,) or (B, N).
-    * ``parents``: (N, R); ``lefts`` and ``rights``: (N+T, R), first the nonterminals, then the preterminals, or (N, R) where these
-      are the same symbols. One set for the batch, or (B, ...), one a sentence. The rule A -> X Y has the log-potential
+    * ``parents``: (N, R); ``lefts`` and ``rights``: (N+T, R), first the nonterminals, then the preterminals, or (N, R) if these are
+      the same symbols. One set for the batch, or (B, ...), one per sentence. The rule A -> X Y has the log-potential
       log sum over r of exp(parents[A, r] + lefts[X, r] + rights[Y, r]).
-    * ``emissions``: (B, n, T); ``lengths``: (B,); ``allowed``: (B, n, n), the spans by first and last word that constituents may
-      have.
+    * ``emissions``: (B, n, T); ``lengths``: (B,); ``allowed``: (B, n, n), a mask of the spans, by first and last word, that may be
+      constituents.
 
-    NumPy arrays or tensors, as for :class:`~treegauge.neural.DensePCFG`; log Z can be differentiated once.
+    Arguments are NumPy arrays or tensors, as for :class:`~treegauge.neural.DensePCFG`. log Z can be differentiated once.
     """
 
     def __init__(
@@ -80,7 +83,7 @@ class LowRankPCFG(GrammarBatch):
         *,
         allowed: Array | None = None,
     ) -> None:
-        root, parents, lefts, rights, emissions, kind = of_one_type(root, parents, lefts, rights, emissions)
+        root, parents, lefts, rights, emissions, kind = to_one_type(root, parents, lefts, rights, emissions)
         super().__init__(root, emissions, lengths, allowed, kind)
         T = emissions.shape[-1]
         self.shared = lefts.ndim > 1 and lefts.shape[-2] == self.N == T
@@ -95,12 +98,12 @@ class LowRankPCFG(GrammarBatch):
 
     @property
     def log_partition(self) -> Array:
-        """log Z (B,), -inf where there is no parse; its gradient are the expected counts."""
+        """log Z (B,), -inf where there is no parse. Its gradient is the expected counts."""
         return self._as_given(self._log_partition)
 
     @property
     def marginals(self) -> LowRankPosteriors:
-        """Posteriors and expected counts; no part of a graph."""
+        """Posteriors and expected counts, which cannot be differentiated."""
         return LowRankPosteriors(*map(self._as_given, self._marginals))
 
     @property
@@ -116,7 +119,7 @@ class LowRankPCFG(GrammarBatch):
 
     @cached_property
     def inside(self) -> tuple[Array, _Inside]:
-        """log Z and the inside chart, no part of a graph."""
+        """log Z and the inside chart, without gradients."""
         root, parents, lefts, rights, emissions = (x.detach() if is_tensor(x) else x for x in self._factors)
         return _inside(root, parents, lefts, rights, emissions, self._lengths, self.allowed)
 
@@ -125,15 +128,15 @@ class LowRankPCFG(GrammarBatch):
         return self.posteriors()
 
     def posteriors(self, weight: Array | None = None) -> LowRankPosteriors:
-        """Posteriors and expected counts, those of a sentence times its weight."""
+        """Posteriors and expected counts, times each sentence's weight."""
         return _outside(self.inside[1], self.root.detach() if is_tensor(self.root) else self.root, self._lengths, weight)
 
     def decode(
         self, objective: str = "bracketed-recall", *, words: Sequence[Sequence[str]] | None = None, **options: Any
     ) -> list[Best]:
-        """The best tree of each sentence for an objective that posteriors allow (see
-        :meth:`treegauge.parsing.SpanChart.argmax`), and its expected score. Nonterminals are called N0, N1 ..., preterminals T0,
-        T1 ...; the most probable parse is not to be had without all rules."""
+        """The best tree of each sentence for an objective over posteriors (see :meth:`treegauge.parsing.SpanChart.argmax`), and its
+        expected score. Nonterminals are named N0, N1, ..., preterminals T0, T1, ... The most probable parse is not available,
+        because it needs all rules."""
         if objective == "viterbi":
             raise UsageError("the most probable parse needs all rules: make a DensePCFG of them, or choose another objective")
         spans, of_words = (as_numpy(x).astype(np.float64) for x in self._marginals[:2])
@@ -145,9 +148,10 @@ class LowRankPCFG(GrammarBatch):
 
 @dataclass(frozen=True, eq=False)
 class _Inside:
-    """The numbers of all spans ``chart[b, s, t]`` (B, n+1, n+1, N), what they come to as left children (the same, R) and, by end
-    and start, as right children, and their log-scale both ways round; ``factor`` as in :class:`treegauge.neural.dense.Inside`.
-    ``U``, ``V``, ``W`` are the factors as probabilities over the largest, a child's first those of spans and then those of words.
+    """The inside chart: the numbers of all spans ``chart[b, s, t]`` (B, n+1, n+1, N), their values as left children
+    ``left[b, s, t]`` and as right children ``right[b, t, s]`` (B, n+1, n+1, R), and their log-scales in both orders; ``factor`` is
+    as in :class:`treegauge.neural.dense.Inside`. ``U``, ``V``, ``W`` are the factors of the rules, scaled to at most 1; ``V`` and
+    ``W`` are pairs for spans and words.
     """
 
     chart: Array
@@ -200,7 +204,7 @@ def _inside(
         diagonal(c.chart, 1)[...] = words
     for d in range(2, n + 1):
         lefts_of, rights_of, weight, top = _splits(c, d)
-        total = (lefts_of * weight * rights_of).sum(-2) @ transposed(U)
+        total = (lefts_of * weight * rights_of).sum(-2) @ transpose(U)
         with np.errstate(divide="ignore"):
             value = xp.log(total) + largest[..., None, :]
         high = xp.amax(value, -1)
@@ -228,7 +232,8 @@ def _store(c: _Inside, d: int, numbers: Array, scale: Array) -> None:
 
 
 def _splits(c: _Inside, d: int) -> tuple[Array, Array, Array, Array]:
-    """The numbers of both parts of all spans of a width (B, k, splits, R), the weight of each split, and the log-scale (B, k)."""
+    """The numbers of the left and right parts of all spans of a width (B, k, splits, R), the weight of each split, and the
+    log-scale (B, k)."""
     xp = module_of(c.chart)
     k = c.chart.shape[1] - d
     scale = windows(c.scale, k, 0, 1, d - 1) + windows(c.ends_scale, k, d, 1, d - 1)
@@ -237,7 +242,7 @@ def _splits(c: _Inside, d: int) -> tuple[Array, Array, Array, Array]:
 
 
 def _outside(c: _Inside, root: Array, lengths: Array, weight: Array | None = None) -> LowRankPosteriors:
-    """The posteriors of everything, those of a sentence times its ``weight``; 0 where log Z is -inf."""
+    """All posteriors and expected counts, times each sentence's ``weight``; 0 where log Z is -inf."""
     xp = module_of(c.chart)
     B, n = c.words.shape[:2]
     share, of_numbers = root_posteriors(c.chart, root, lengths, weight)
@@ -247,21 +252,21 @@ def _outside(c: _Inside, root: Array, lengths: Array, weight: Array | None = Non
     counts = [zeros(c.chart, tuple(x.shape)) for x in (c.U, *c.V, *c.W)]
 
     def add(number: int, product: Array) -> None:
-        """A product of numbers and gradients (B, symbols, R), summed over the batch if the factor is one for it."""
+        """Add a product of numbers and gradients (B, symbols, R) to a factor's counts, summed if the batch shares the factor."""
         counts[number][...] += product if counts[number].ndim == 3 else product.sum(0)
 
     def reach(d: int, own: Array) -> Array:
-        """The gradient to the symbols of the spans of a width, whose numbers are given."""
+        """The gradient with respect to the symbols of the spans of a width, whose numbers are ``own``."""
         word, of_left, of_right = d == 1, diagonal(to_left, d), diagonal(to_right, d, below=True)
-        add(1 + word, transposed(own) @ of_left)
-        add(3 + word, transposed(own) @ of_right)
-        return of_left @ transposed(c.V[word]) + of_right @ transposed(c.W[word])
+        add(1 + word, transpose(own) @ of_left)
+        add(3 + word, transpose(own) @ of_right)
+        return of_left @ transpose(c.V[word]) + of_right @ transpose(c.W[word])
 
     for d in range(n, 1, -1):
         diagonal(given, d)[...] += reach(d, diagonal(c.chart, d))
         h = at_most(diagonal(given, d), largest) * diagonal(c.factor, d)
         lefts, rights, weights, _ = _splits(c, d)
-        add(0, transposed(h) @ (lefts * weights * rights).sum(-2))
+        add(0, transpose(h) @ (lefts * weights * rights).sum(-2))
         down = (h @ c.U)[..., None, :] * weights
         windows(to_left, n - d + 1, 0, 1, d - 1)[...] += down * rights
         windows(to_right, n - d + 1, d, 1, d - 1)[...] += down * lefts
@@ -279,7 +284,7 @@ def _outside(c: _Inside, root: Array, lengths: Array, weight: Array | None = Non
 
 
 def _log_partition_function() -> Any:
-    """log Z as a function that torch can differentiate; made where torch is."""
+    """log Z as a differentiable torch function, defined here because torch is imported on use."""
     torch: Any = importlib.import_module("torch")
 
     class LogPartition(torch.autograd.Function):

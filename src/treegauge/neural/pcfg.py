@@ -1,8 +1,8 @@
-"""PCFGs with all rules, in batches: what neural and compound PCFGs need, with memory that does not hold N^3 numbers per span.
+"""Batched PCFGs with all rules, as neural and compound PCFGs use them, without N^3 numbers per span in memory.
 
-``rules[A, X, Y]`` is the log-potential of A -> X Y over N nonterminals: first the N nonterminals, then the T preterminals as
-children, so (N, N+T, N+T), as neural PCFGs have it; words stand under preterminals. With (N, N, N) and as many preterminals as
-nonterminals the two are the same symbols, as in learning from brackets.
+``rules[A, X, Y]`` is the log-potential of A -> X Y. Its shape is (N, N+T, N+T) for N nonterminals and T preterminals, which come
+after the nonterminals as children; words have preterminals. With shape (N, N, N) and N preterminals, both are the same symbols, as
+in learning from brackets.
 
 >>> import numpy as np
 >>> pcfg = DensePCFG(root=np.zeros(1), rules=np.log(np.full((1, 1, 1), .5)), emissions=np.log(np.full((1, 3, 1), .5)))
@@ -11,7 +11,7 @@ nonterminals the two are the same symbols, as in learning from brackets.
 >>> pcfg.marginals.spans[0, 0, 1, 0].round(9)
 np.float64(0.5)
 
-The most probable parse is found from the best value of each symbol over each span, one width at a time, read off from the top.
+The most probable parse is read off the best values of all symbols over all spans, which are computed width by width.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing import Best
 
-__all__ = ["PCFG", "DensePCFG", "GrammarBatch", "best_parses", "best_values", "of_one_type"]
+__all__ = ["PCFG", "DensePCFG", "GrammarBatch", "best_parses", "best_values", "to_one_type"]
 
 Floats = NDArray[np.float64]
 
 
 class GrammarBatch:
-    """A batch of sentences under a grammar: what all kinds of grammars need to check and to decode.
+    """A batch of sentences with a grammar: checks of arguments, and decoding, for all kinds of grammars.
 
-    Tensors or arrays of one type: ``root`` (N,) or (B, N), ``emissions`` (B, n, T); ``kind`` is the type of results.
+    ``root`` (N,) or (B, N) and ``emissions`` (B, n, T) are tensors or arrays of one type; ``kind`` is the type of results.
     """
 
     def __init__(self, root: Array, emissions: Array, lengths: Array | None, allowed: Array | None, kind: Any) -> None:
@@ -53,7 +53,7 @@ class GrammarBatch:
         if root.ndim not in (1, 2) or (root.ndim == 2 and len(root) != self.B):
             raise UsageError(f"roots must have shape (N,) or ({self.B}, N), not {tuple(root.shape)}")
         self.N = int(root.shape[-1])
-        self.root: Array = _repeated(root, self.B)
+        self.root: Array = _repeat_root(root, self.B)
         self.emissions = emissions
         self.lengths = checked_lengths(lengths, self.B, self.n)
         self.allowed = None if allowed is None else self._mask(allowed)
@@ -62,7 +62,7 @@ class GrammarBatch:
         self._type = kind
 
     def _is_tracked(self, *given: Array) -> bool | None:
-        """Whether gradients to some of the tensors are recorded; None for arrays."""
+        """Whether gradients with respect to any of the tensors are recorded; ``None`` for arrays."""
         if not is_tensor(self.emissions):
             return None
         return bool(torch_module().is_grad_enabled() and any(x.requires_grad for x in given))
@@ -82,13 +82,13 @@ class GrammarBatch:
         return torch_module().as_tensor(self.lengths, device=self.emissions.device) if is_tensor(self.emissions) else self.lengths
 
     def _as_given(self, value: Array) -> Array:
-        """A result in the type of what was given; no part of a graph where torch records none."""
+        """A result in the type of the arguments, detached if torch does not record gradients now."""
         if not is_tensor(value):
             return value.astype(self._type)
         return value.to(self._type) if torch_module().is_grad_enabled() else value.detach().to(self._type)
 
     def _tokens(self, words: Sequence[Sequence[str]] | None) -> list[list[str]]:
-        """The words of each sentence; their numbers without."""
+        """The words of each sentence; without ``words``, their positions."""
         if words is None:
             return [[str(i) for i in range(n)] for n in self.lengths.tolist()]
         if [len(own) for own in words] != self.lengths.tolist():
@@ -98,7 +98,7 @@ class GrammarBatch:
     def _decode(
         self, spans: Floats, of_words: Floats, log_z: Floats, objective: str, words: Sequence[Sequence[str]] | None, options: Any
     ) -> list[Best]:
-        """The best tree of each sentence by posteriors of spans (B, n, n, N) and of words (B, n, T)."""
+        """The best tree of each sentence for an objective over the posteriors of spans (B, n, n, N) and of words (B, n, T)."""
         from treegauge.parsing import Best, SpanChart
 
         tokens = self._tokens(words)
@@ -116,22 +116,22 @@ class GrammarBatch:
 
 
 class DensePCFG(GrammarBatch):
-    """A PCFG, or a weighted grammar, over each sentence of a batch.
+    """A PCFG (or weighted grammar) for each sentence of a batch.
 
     * ``root``: (N,) or (B, N) log-potentials of the root's symbol.
     * ``rules``: (N, N+T, N+T), or (N, N, N) for shared symbols; one set for the batch, or (B, ...), one per sentence.
-    * ``emissions``: (B, n, T) log-potentials of each word under each preterminal.
-    * ``lengths``: (B,); ``allowed``: (B, n, n), the spans by first and last word that constituents may have.
+    * ``emissions``: (B, n, T) log-potentials of each word with each preterminal.
+    * ``lengths``: (B,); ``allowed``: (B, n, n), a mask of the spans, by first and last word, that may be constituents.
 
-    NumPy arrays or tensors of one type or several: if one is a tensor, all become tensors. float32 holds symbols of one span that
-    are up to e^87 apart, float64 e^700; float16 and bfloat16 are computed in float32. A sentence of one word has no parse unless
-    symbols are shared.
+    Arguments are NumPy arrays or tensors; if one is a tensor, all become tensors. The values of a span's symbols may differ by
+    factors up to e^87 in float32 and e^700 in float64; float16 and bfloat16 are computed in float32. A sentence of one word has no
+    parse unless symbols are shared.
     """
 
     def __init__(
         self, root: Array, rules: Array, emissions: Array, lengths: Array | None = None, *, allowed: Array | None = None
     ) -> None:
-        root, rules, emissions, kind = of_one_type(root, rules, emissions)
+        root, rules, emissions, kind = to_one_type(root, rules, emissions)
         super().__init__(root, emissions, lengths, allowed, kind)
         T = emissions.shape[-1]
         self.shared = rules.shape[-1] == self.N == T
@@ -144,13 +144,13 @@ class DensePCFG(GrammarBatch):
 
     @property
     def log_partition(self) -> Array:
-        """log Z (B,), -inf where there is no parse; its gradient are the expected counts."""
+        """log Z (B,), -inf where there is no parse. Its gradient is the expected counts."""
         return self._as_given(self._log_partition)
 
     @property
     def marginals(self) -> DensePosteriors:
-        """Posteriors of spans, words and roots, and expected counts of the rules (summed over a sentence's spans; over the
-        batch, if the rules are one set for it); differentiable, in memory that grows with the square of the symbols."""
+        """Posteriors of spans, words and roots, and expected counts of the rules, summed over a sentence's spans (and over the
+        batch, if it has one set of rules). They can be differentiated, in memory quadratic in the number of symbols."""
         return DensePosteriors(*map(self._as_given, self._marginals))
 
     @cached_property
@@ -174,8 +174,8 @@ class DensePCFG(GrammarBatch):
         return outside(chart, dense, self.root, self._lengths)
 
     def decode(self, objective: str = "viterbi", *, words: Sequence[Sequence[str]] | None = None, **options: Any) -> list[Best]:
-        """The best tree of each sentence for an objective, and its expected score: ``viterbi``, or one that posteriors allow (see
-        :meth:`treegauge.parsing.SpanChart.argmax`). Nonterminals are called N0, N1 ..., preterminals T0, T1 ..."""
+        """The best tree of each sentence for an objective, and its expected score. The objective is ``viterbi``, or one over
+        posteriors (see :meth:`treegauge.parsing.SpanChart.argmax`). Nonterminals are named N0, N1, ..., preterminals T0, T1, ..."""
         if objective == "viterbi":
             if options:
                 raise UsageError(f"objective viterbi takes no option {next(iter(options))!r}")
@@ -184,7 +184,7 @@ class DensePCFG(GrammarBatch):
         return self._decode(spans, of_words, as_numpy(self._log_partition), objective, words, options)
 
     def argmax(self, *, words: Sequence[Sequence[str]] | None = None) -> list[Best]:
-        """The most probable parse of each sentence, and its probability given the sentence; a flat tree and nan without one."""
+        """The most probable parse of each sentence and its probability given the sentence; a flat tree and nan if there is none."""
         return best_parses(self, as_numpy(self._log_partition), self._tokens(words))
 
     def __repr__(self) -> str:
@@ -193,11 +193,11 @@ class DensePCFG(GrammarBatch):
 
 
 PCFG = DensePCFG
-"""The same class under the name that neural PCFGs go by; :class:`treegauge.grammar.PCFG` is a grammar of listed rules."""
+"""Another name for :class:`DensePCFG`. (:class:`treegauge.grammar.PCFG` is a grammar given by a list of rules.)"""
 
 
-def of_one_type(*given: Array) -> tuple[Array, ...]:
-    """Arrays, or tensors if one is a tensor, in the type that is computed in; and the type of the results."""
+def to_one_type(*given: Array) -> tuple[Array, ...]:
+    """The arguments as arrays, or as tensors if one is a tensor, in the type for computing; then the type of the results."""
     if not any(map(is_tensor, given)):
         arrays = [np.asarray(x) for x in given]
         for array in arrays:
@@ -216,16 +216,16 @@ def of_one_type(*given: Array) -> tuple[Array, ...]:
     return (*(x.to(torch.float32 if torch.finfo(kind).bits == 16 else kind) for x in tensors), kind)
 
 
-def _repeated(root: Array, B: int) -> Array:
-    """(B, N), the same for each sentence if there is one row."""
+def _repeat_root(root: Array, B: int) -> Array:
+    """The roots as (B, N), repeated for each sentence if there is one set."""
     if root.ndim == 2:
         return root
     return root[None].expand(B, -1) if is_tensor(root) else np.tile(root, (B, 1))
 
 
 def best_values(pcfg: DensePCFG) -> list[Array]:
-    """The logarithm of the best derivation of each symbol, by width: ``[d - 2]`` is (B, n - d + 1, N); of spans of one word, with
-    shared symbols, the emissions."""
+    """The log-potential of each symbol's best derivation over the spans of each width d, (B, n - d + 1, N), at index d - 2 of the
+    list."""
     xp: Any = torch_module() if is_tensor(pcfg.emissions) else np
     emissions, rules = pcfg.emissions, pcfg.rules
     if is_tensor(emissions):
@@ -263,7 +263,7 @@ def best_values(pcfg: DensePCFG) -> list[Array]:
 
 
 def _spread(rules: Array) -> Array:
-    """(X, Y) or (B, X, Y), to be added to (B, k, X, Y)."""
+    """Rules (X, Y) or (B, X, Y) in a shape that broadcasts to (B, k, X, Y)."""
     return rules if rules.ndim == 2 else rules[:, None]
 
 
@@ -272,7 +272,7 @@ def _largest(xp: Any, values: Array) -> Array:
 
 
 def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]]) -> list[Best]:
-    """The best parse of each sentence of a batch; a sentence without one has nan for a score and a flat tree."""
+    """The best parse of each sentence of a batch and its probability; a flat tree and nan if there is none."""
     from treegauge.parsing import Best
 
     values = [as_numpy(value) for value in best_values(pcfg)]
@@ -289,14 +289,16 @@ def best_parses(pcfg: DensePCFG, log_z: Floats, words: Sequence[Sequence[str]]) 
             found.append(Best(Tree("X", tokens), math.nan))
             continue
         own = rules if rules.ndim == 3 else rules[b]
-        tree = _read(n, A, [value[b] for value in values], emissions[b], own, pcfg.N, pcfg.shared, tokens)
+        tree = _read_tree(n, A, [value[b] for value in values], emissions[b], own, pcfg.N, pcfg.shared, tokens)
         found.append(Best(tree, math.exp(float(top[A]) - float(log_z[b]))))
     return found
 
 
-def _read(n: int, A: int, values: list[Any], emissions: Any, rules: Any, N: int, shared: bool, words: Sequence[str]) -> Tree:
+def _read_tree(n: int, A: int, values: list[Any], emissions: Any, rules: Any, N: int, shared: bool, words: Sequence[str]) -> Tree:
+    """The best tree with root A over n words, read off the best values from the top down."""
+
     def cell(s: int, t: int) -> Any:
-        """The best values over a span, by all symbols that a child can have."""
+        """The best values over a span, for all symbols that a child can have."""
         if t - s > 1:
             return values[t - s - 2][s] if shared else np.concatenate([values[t - s - 2][s], np.full(emissions.shape[1], -np.inf)])
         return emissions[s] if shared else np.concatenate([np.full(N, -np.inf), emissions[s]])

@@ -1,6 +1,6 @@
-"""Span CRFs in batches: log Z, marginals, losses and trees from the scores of labelled spans, on tensors or NumPy arrays.
+"""Batched span CRFs: log Z, marginals, losses and trees from the scores of labelled spans, as tensors or NumPy arrays.
 
-The distribution is that of :class:`~treegauge.parsing.SpanChart`: binary trees, or with null labels n-ary trees, each once.
+The distribution is that of :class:`~treegauge.parsing.SpanChart`, over binary trees, or with null labels over n-ary trees.
 
 >>> import numpy as np
 >>> crf = SpanCRF(np.zeros((2, 3, 3, 2)), [3, 2], null=0, labels=["", "NP"])
@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treegauge.errors import NoTree, UnknownName, UsageError
-from treegauge.neural.backend import Array, Tensor, as_numpy, in_gradient_mode, is_tensor, torch_module, use_triton
+from treegauge.neural.backend import NEVER, Array, Tensor, as_numpy, in_gradient_mode, is_tensor, torch_module, use_triton
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from treegauge.neural.fused import FusedSums
-    from treegauge.neural.recursion import Sums
-    from treegauge.neural.weights import Weights
+    from treegauge.neural.recursion import SpanSums, SpanWeights
+    from treegauge.neural.triton_labels import FusedSums
     from treegauge.parsing import Best, SpanChart
 
 __all__ = ["CONVENTIONS", "SpanCRF", "checked_lengths", "encode"]
@@ -38,18 +37,20 @@ Null = int | Sequence[int] | None
 class SpanCRF:
     """A distribution over the trees of each sentence of a batch.
 
-    * ``scores``: (B, n, n, labels), ``scores[b, i, j]`` over the words i .. j, both included; with ``convention="fencepost"``
-      (B, n+1, n+1, labels), over the words between the fenceposts i and j. Any float type; a tensor's gradient is kept.
-    * ``lengths``: (B,); all n words without.
-    * ``null``: the label, or the labels, that mean "no constituent": the trees are n-ary then.
-    * ``root=False``: with null labels, a whole sentence need not be a constituent.
-    * ``allowed``: (B, n, n) or (B, n, n, labels), what may be a constituent; ``required``: (B, n, n), what must be one. Both in
-      the convention of the scores.
-    * ``labels``: their names, for trees.
+    * ``scores``: (B, n, n, labels), where ``scores[b, i, j]`` is for the words from i to j, both included; with
+      ``convention="fencepost"`` (B, n+1, n+1, labels), for the words between the fenceposts i and j. Any float type; gradients with
+      respect to a tensor are supported.
+    * ``lengths``: (B,); by default all sentences have n words.
+    * ``null``: the label, or labels, that mean "no constituent", which makes trees n-ary.
+    * ``root=False``: with null labels, the whole sentence need not be a constituent.
+    * ``temperature``: a number by which scores are divided.
+    * ``allowed``: (B, n, n) or (B, n, n, labels), a mask of what may be a constituent; ``required``: (B, n, n), a mask of what must
+      be one. Both are in the convention of the scores.
+    * ``labels``: the names of labels, for trees.
 
-    float16 and bfloat16 are computed in float32. On a CPU all sums are in float64. What stands in ``scores`` beyond a sentence, or
-    below the diagonal, has no effect and no gradient. A tensor's sentence with a score of nan or +inf, or a null score of -inf, has
-    nan for everything; in a NumPy array that is an error.
+    float16 and bfloat16 are computed in float32. On a CPU all sums are in float64. Scores beyond a sentence, or below the diagonal,
+    have no effect and a gradient of 0. For a sentence with a score of nan or +inf, or a null score of -inf, all results are nan if
+    scores are a tensor; in a NumPy array such a score is an error.
     """
 
     def __init__(
@@ -109,47 +110,45 @@ class SpanCRF:
     @cached_property
     def _lengths(self) -> Tensor:
         torch, n = torch_module(), self.scores.shape[1]
-        if (self.lengths == n).all():  # made there, and not sent there
+        if (self.lengths == n).all():  # made on the device, without a transfer
             return torch.full((len(self.lengths),), n, dtype=torch.int32, device=self.scores.device)
         return torch.as_tensor(self.lengths, device=self.scores.device)
 
     @cached_property
-    def _scaled(self) -> Tensor:
-        """The scores over the temperature, in a type to compute in."""
+    def _scaled_scores(self) -> Tensor:
+        """The scores divided by the temperature, in a type for computing."""
         torch = torch_module()
         scores = self.scores if self.scores.dtype in (torch.float32, torch.float64) else self.scores.float()
         return scores if self.temperature == 1 else scores / self.temperature
 
     @cached_property
     @in_gradient_mode
-    def weights(self) -> Weights:
-        """The score of each part of a tree, as tensors."""
-        return self._weights(self._scaled)
+    def weights(self) -> SpanWeights:
+        """The weights of spans in trees, as tensors."""
+        return self._weights(self._scaled_scores)
 
-    def _weights(self, scaled: Tensor) -> Weights:
-        from treegauge.neural.weights import make_weights
+    def _weights(self, scaled: Tensor) -> SpanWeights:
+        from treegauge.neural.recursion import span_weights
 
-        return make_weights(scaled, self._lengths, self.null, self.root, self.allowed, self.required)
+        return span_weights(scaled, self._lengths, self.null, self.root, self.allowed, self.required)
 
     @cached_property
-    def _sums(self) -> Sums:
-        from treegauge.neural.recursion import Sums
+    def _sums(self) -> SpanSums:
+        from treegauge.neural.recursion import SpanSums
 
-        return Sums(self.weights.left, self.weights.right, self._lengths)
+        return SpanSums(self.weights.left, self.weights.right, self._lengths)
 
     @cached_property
     def _fused(self) -> FusedSums | None:
-        """The sums straight from the scores, where there are kernels for that: on a GPU, without constraints."""
+        """The sums computed directly from the scores, if there are kernels for that: on a GPU, without constraints."""
         size = self.scores.shape[-1]
         if self.allowed is not None or self.required is not None or size == 1 or not use_triton(self.scores):
             return None
-        from treegauge.neural.triton_labels import MOST_LABELS, LabelledSpans
+        from treegauge.neural.triton_labels import MOST_LABELS, FusedSums, LabelledSpans
 
         if size > MOST_LABELS:
             return None
-        from treegauge.neural.fused import FusedSums
-
-        return FusedSums(LabelledSpans(self._scaled, self._lengths, tuple(self.null), self.root), self._by_operations)
+        return FusedSums(LabelledSpans(self._scaled_scores, self._lengths, tuple(self.null), self.root), self._by_operations)
 
     def _by_operations(self, scaled: Tensor) -> Tensor:
         from treegauge.neural.recursion import sums_by_width
@@ -159,7 +158,7 @@ class SpanCRF:
 
     @cached_property
     def charts(self) -> list[SpanChart]:
-        """The chart of each sentence by itself: k-best, samples, entropies, confidence."""
+        """The chart of each sentence, for k-best trees, samples, entropies and confidence."""
         return [self._chart(i) for i in range(len(self.lengths))]
 
     def _chart(self, i: int, **names: Any) -> SpanChart:
@@ -181,8 +180,8 @@ class SpanCRF:
             )
 
     @cached_property
-    def _possible(self) -> list[SpanChart | None]:
-        """The chart of each sentence by itself; None where there is no tree."""
+    def _charts_with_trees(self) -> list[SpanChart | None]:
+        """The chart of each sentence; ``None`` where there is no tree."""
         found: list[SpanChart | None] = []
         for i in range(len(self.lengths)):
             try:
@@ -195,9 +194,9 @@ class SpanCRF:
     @cached_property
     @in_gradient_mode
     def _log_partition(self) -> Array:
-        """log Z in the type that is computed in: differences of numbers that are near to each other need its digits."""
+        """log Z in the type for computing, whose digits are needed for differences of nearly equal numbers."""
         if not is_tensor(self.scores):
-            return np.array([-np.inf if chart is None else chart.log_partition for chart in self._possible])
+            return np.array([-np.inf if chart is None else chart.log_partition for chart in self._charts_with_trees])
         return (self._fused or self._sums).log_partition()
 
     @cached_property
@@ -205,7 +204,7 @@ class SpanCRF:
     def _marginals(self) -> Array:
         if not is_tensor(self.scores):
             found = np.zeros(self.scores.shape)
-            for i, chart in enumerate(self._possible):
+            for i, chart in enumerate(self._charts_with_trees):
                 if chart is not None:
                     found[i, : chart.n, : chart.n] = chart.posterior
             return found
@@ -215,7 +214,7 @@ class SpanCRF:
 
     @property
     def log_partition(self) -> Array:
-        """log Z (B,): the logarithm of the sum over all trees, -inf if there is none; its gradient are the marginals."""
+        """log Z (B,): the logarithm of the sum over all trees, -inf if there is none. Its gradient is the marginals."""
         return self._as_given(self._log_partition)
 
     @property
@@ -232,22 +231,22 @@ class SpanCRF:
     @in_gradient_mode
     def _entropy(self) -> Array:
         if not is_tensor(self.scores):
-            return np.array([np.nan if chart is None else chart.entropy() for chart in self._possible])
+            return np.array([np.nan if chart is None else chart.entropy() for chart in self._charts_with_trees])
         p, z = self._marginals, self._log_partition
         worth = self.weights.label.masked_fill(p <= 0, 0.0)
         return z.masked_fill(z == -np.inf, np.nan) - (p * worth).sum((1, 2, 3))
 
     def _as_given(self, value: Array) -> Array:
-        """A result in the type of the scores; no part of a graph where torch records none."""
+        """A result in the type of the scores, detached if torch does not record gradients now."""
         if not is_tensor(value):
             return value
         return value.to(self.scores.dtype) if torch_module().is_grad_enabled() else value.detach().to(self.scores.dtype)
 
     def log_probability(self, trees: Sequence[Tree] | Array) -> Array:
-        """The logarithm of the probability of each sentence's tree (B,).
+        """The log probability of each sentence's tree (B,).
 
-        A tree's words stand under tags, which are not constituents. Instead of trees an array (B, n, n) may give the number of
-        each constituent's label by first and last word (or by fenceposts), and -1 or a null label where there is none.
+        The words of a tree have tags, which are not constituents. Instead of trees, an array (B, n, n) can be given with the number
+        of each constituent's label by first and last word (or by fenceposts), and -1 or a null label where there is none.
         """
         return self._as_given(self._log_probability(self.targets(trees)))
 
@@ -256,18 +255,18 @@ class SpanCRF:
         if not is_tensor(self.scores):
             return np.array([self._score_of(i, target[i]) for i in range(len(target))]) - self._log_partition
         score = self._tree_scores(target)
-        return score.masked_fill(score < -1e29, -np.inf) - self._log_partition
+        return score.masked_fill(score < NEVER / 10, -np.inf) - self._log_partition
 
     def _tree_scores(self, target: Array) -> Tensor:
-        """The score of each sentence's tree (B,): of its constituents only, so that no array of all labels is made."""
-        from treegauge.neural.weights import NEVER, log_sum
+        """The score of each sentence's tree (B,), gathered from its constituents so that no array of all labels is made."""
+        from treegauge.neural.recursion import log_sum
 
         torch = torch_module()
         target = torch.as_tensor(target, device=self.scores.device)
         number = target.clamp_min(0)[..., None]
-        worth = self._scaled.gather(3, number)[..., 0]
+        worth = self._scaled_scores.gather(3, number)[..., 0]
         if self.null:
-            worth = worth - log_sum(self._scaled[..., self.null])
+            worth = worth - log_sum(self._scaled_scores[..., self.null])
         never = torch.zeros_like(target, dtype=torch.bool)
         if self.allowed is not None:
             never = ~(self.allowed.gather(3, number)[..., 0] if self.allowed.ndim == 4 else self.allowed)
@@ -275,7 +274,7 @@ class SpanCRF:
         return score if self.required is None else score.masked_fill((self.required & (target < 0)).flatten(1).any(1), NEVER)
 
     def _score_of(self, i: int, target: Array) -> float:
-        where, chart = np.argwhere(target >= 0), self._possible[i]
+        where, chart = np.argwhere(target >= 0), self._charts_with_trees[i]
         if chart is None:
             return np.nan
         if self.required is not None and (self.required[i] & (target < 0)).any():
@@ -283,14 +282,14 @@ class SpanCRF:
         return float(sum(chart.potentials.label[s, last, target[s, last]] for s, last in where.tolist()))
 
     def loss(self, trees: Sequence[Tree] | Array, reduction: Literal["mean", "sum", "none"] = "mean") -> Array:
-        """The negative log-likelihood of the right trees, a sentence's on average; see :meth:`log_probability`."""
+        """The negative log likelihood of the correct trees, by default averaged over sentences; see :meth:`log_probability`."""
         if reduction not in ("mean", "sum", "none"):
             raise UnknownName("reduction", str(reduction), ["mean", "sum", "none"])
         loss = -self._log_probability(self.targets(trees))
         return self._as_given(loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum())
 
     def targets(self, trees: Sequence[Tree] | Array) -> Array:
-        """The number of each constituent's label (B, n, n) by first and last word, -1 where there is none; checked."""
+        """The number of each constituent's label (B, n, n) by first and last word, -1 where there is none, after checks."""
         given: Any = trees
         numbered = is_tensor(trees) or isinstance(trees, np.ndarray)
         if numbered:
@@ -352,7 +351,7 @@ class SpanCRF:
 
 
 def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
-    """The number of each constituent's label in trees over tagged words: (B, n, n) by first and last word, -1 where there is none.
+    """The number of each constituent's label in trees with tagged words: (B, n, n) by first and last word, -1 where there is none.
 
     >>> encode([Tree.parse("(S (D a) (VP (V b)))")], ["", "S", "VP"], 3)[0].tolist()
     [[-1, 1, -1], [-1, 2, -1], [-1, -1, -1]]
@@ -374,7 +373,7 @@ def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
 
 
 def checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
-    """The lengths of a batch's sentences as a NumPy array."""
+    """The lengths of a batch's sentences as a NumPy array, after checks; n for all if none are given."""
     found = np.full(B, n, np.int64) if lengths is None else np.asarray(as_numpy(lengths))
     if found.dtype.kind not in "iu" or found.shape != (B,) or (found < 1).any() or (found > n).any():
         raise UsageError(f"lengths must be {B} whole numbers from 1 to {n}, not {found.tolist()}")
@@ -382,7 +381,7 @@ def checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
 
 
 def _as_floats(scores: Array) -> Array:
-    """An array or tensor of real numbers; whole numbers as floats."""
+    """The scores as an array or tensor of real numbers; a tensor of whole numbers is converted to floats."""
     if not is_tensor(scores):
         array = np.asarray(scores)
         if array.dtype.kind not in "fiu":
@@ -395,7 +394,7 @@ def _as_floats(scores: Array) -> Array:
 
 
 def _has_crossing(real: Any) -> Any:
-    """Whether spans (B, n, n) of a sentence cross: one begins within another, but not at its start, and ends later."""
+    """Whether spans (B, n, n) of each sentence cross: one begins inside another, not at its start, and ends after it."""
     given = real.astype(np.int32)
     later = given[:, :, ::-1].cumsum(axis=2)[:, :, ::-1] - given
     after = later.cumsum(axis=1)
@@ -405,7 +404,7 @@ def _has_crossing(real: Any) -> Any:
 
 @contextmanager
 def _naming_sentence(i: int, errors: type[UsageError] = UsageError) -> Generator[None]:
-    """Say in such errors about a chart which sentence it is."""
+    """Add the number of the sentence to errors of a chart."""
     try:
         yield
     except errors as error:

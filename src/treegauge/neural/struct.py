@@ -1,8 +1,8 @@
-"""Drop-in replacements for torch-struct's ``TreeCRF`` and ``SentCFG``: the same names and shapes, computed by the kernels here.
+"""Drop-in replacements for torch-struct's ``TreeCRF`` and ``SentCFG``, with the same names and shapes.
 
 from treegauge.neural import TreeCRF     # instead of: from torch_struct import TreeCRF
 
-Without ``gumbel_crf``, and without ``kmax`` and ``topk`` of ``SentCFG``.
+``gumbel_crf`` is missing, and so are ``kmax`` and ``topk`` of ``SentCFG``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["SentCFG", "TreeCRF"]
 class TreeCRF:
     """A CRF over labelled binary trees: ``log_potentials`` (B, n, n, labels) by first and last word, ``lengths`` (B,).
 
-    Trees are tensors of 0 and 1 shaped like the potentials.
+    Trees are tensors of zeros and ones, shaped like the potentials.
     """
 
     def __init__(self, log_potentials: Tensor, lengths: Tensor | None = None) -> None:
@@ -54,7 +54,7 @@ class TreeCRF:
 
     @property
     def count(self) -> Tensor:
-        """The number of trees with a potential above 0 (B,)."""
+        """The number of trees whose potential is not 0 (B,)."""
         torch = torch_module()
         ones = torch.zeros_like(self.log_potentials).masked_fill(self.log_potentials == -float("inf"), -float("inf"))
         return SpanCRF(ones.double(), self.lengths).log_partition.exp().round().to(self.log_potentials.dtype)
@@ -82,11 +82,11 @@ class TreeCRF:
         return self._events([[trees[rank][1] if rank < len(trees) else {} for trees in found] for rank in range(k)])
 
     def to_event(self, sequence: Tensor, extra: object = None, lengths: Tensor | None = None) -> Tensor:
-        """A tree as this class has it: as it is."""
+        """The tree unchanged, since this class has no other representation."""
         return sequence
 
     def from_event(self, event: Tensor) -> tuple[Tensor, None]:
-        """A tree of this class, and nothing more."""
+        """The tree unchanged, and no extra value."""
         return event, None
 
     def kmax(self, k: int) -> Tensor:
@@ -94,7 +94,7 @@ class TreeCRF:
         return self._score(self.topk(k))
 
     def sample(self, sample_shape: Sequence[int] = (), seed: int | None = None) -> Tensor:
-        """Trees drawn with their probabilities (\\*sample_shape, B, n, n, labels); torch's generator gives the seed unless told."""
+        """Trees drawn with their probabilities (\\*sample_shape, B, n, n, labels); the default seed is drawn by torch."""
         torch = torch_module()
         size = 1
         for extent in sample_shape:
@@ -105,7 +105,7 @@ class TreeCRF:
         return events.reshape(*sample_shape, *events.shape[1:])
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the probability of trees (..., B, n, n, labels)."""
+        """The log probability of trees (..., B, n, n, labels)."""
         return self._score(value) - self.partition
 
     def _score(self, value: Tensor) -> Tensor:
@@ -113,7 +113,7 @@ class TreeCRF:
 
     @staticmethod
     def _score_of(value: Tensor, potentials: Tensor) -> Tensor:
-        """The sum of the potentials where the value is not 0, -inf among them or not."""
+        """The sum of the log-potentials where the value is not 0; elsewhere they may be -inf."""
         return torch_module().where(value == 0, value.new_zeros(()), value * potentials).sum((-1, -2, -3))
 
     def _events(self, rows: Sequence[Sequence[Mapping[tuple[int, int], int]]]) -> Tensor:
@@ -126,11 +126,11 @@ class TreeCRF:
 
 
 class SentCFG:
-    """A CFG in Chomsky normal form over each sentence: ``log_potentials`` are of words under preterminals (B, n, T), of rules
+    """A CFG in Chomsky normal form for each sentence: ``log_potentials`` are those of words with preterminals (B, n, T), of rules
     (B, NT, NT+T, NT+T) and of roots (B, NT).
 
-    ``marginals`` and ``argmax`` are tuples: of words, rules (counts summed over the sentence), roots, and spans (B, n, n, NT) by
-    width less 2 and start.
+    ``marginals`` and ``argmax`` are tuples for words, rules (counts summed over the sentence), roots, and spans (B, n, n, NT),
+    which are indexed by width - 2 and start.
     """
 
     def __init__(self, log_potentials: Sequence[Tensor], lengths: Tensor | None = None) -> None:
@@ -146,7 +146,7 @@ class SentCFG:
 
     @cached_property
     def marginals(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Posteriors, and expected counts of the rules."""
+        """Posteriors of words, roots and spans, and expected counts of rules."""
         found = self.pcfg.marginals
         return found.words, found.rules, found.roots, _by_width(found.spans)
 
@@ -158,13 +158,13 @@ class SentCFG:
         return self.partition - sum((p * x.clamp_min(-1e30)).flatten(1).sum(1) for p, x in given)
 
     def log_prob(self, value: Sequence[Tensor]) -> Tensor:
-        """The logarithm of the probability of derivations (B,), given as counts of words, rules and roots."""
+        """The log probability of derivations (B,), given as counts of words, rules and roots."""
         given = zip(value, self.log_potentials, strict=False)
         return sum((counts * x.clamp_min(-1e30)).flatten(1).sum(1) for counts, x in given) - self.partition
 
     @cached_property
     def argmax(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The most probable derivation, as counts."""
+        """The most probable derivation, as counts of words, rules, roots and spans."""
         terms, rules, roots = (torch_module().zeros_like(x.detach()) for x in self.log_potentials)
         spans = terms.new_zeros((*terms.shape[:2], terms.shape[1], roots.shape[1]))
         N = self.pcfg.N
@@ -194,7 +194,7 @@ class SentCFG:
 
 
 def _by_width(spans: Tensor) -> Tensor:
-    """(B, n, n, NT) by first and last word as [b, width - 2, start]."""
+    """Spans (B, n, n, NT) by first and last word, rearranged to [b, width - 2, start]."""
     n = spans.shape[1]
     made = torch_module().zeros_like(spans)
     for d in range(2, n + 1):

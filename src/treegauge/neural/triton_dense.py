@@ -1,9 +1,9 @@
-"""Triton kernels of a dense PCFG: all spans of a width in one launch, one program per span.
+"""Triton kernels of a dense PCFG: one launch for all spans of a width, one program per span.
 
-The letters and arrays are those of :mod:`treegauge.neural.dense`. A program sums the products of its splits into one N x N matrix
-(which is kept for the counts), applies all rules to it, and adds what words do at the span's borders; on the way back it hands
-its outside down through the rules and gives it to the parts of each split. Only spans of one width are worked on at a time, and
-each writes to cells of its own, so that a device gives the same bits each time.
+The letters and arrays are those of :mod:`treegauge.neural.dense`. In the inside pass a program sums the products of its splits into
+one N x N matrix (which is stored for the counts), applies all rules to it, and adds the splits that cut off a word. In the outside
+pass it applies the rules to its outside values and adds the results to the parts of each split. A launch covers spans of one width,
+each of which writes to its own cells, so a device gives the same bits each time.
 """
 
 from typing import Any
@@ -13,7 +13,8 @@ from treegauge.neural.triton_language import tl, triton
 __all__ = ["LARGEST_N", "inside_widths", "outside_widths"]
 
 LARGEST_N = 64
-"""Beyond that a span's matrix no longer fits the registers of a program, and matrix products fill the device anyway."""
+"""The most nonterminals: with more, a span's matrix does not fit the registers of a program, and matrix products use the whole
+device anyway."""
 
 SPLITS_AT_ONCE = 16
 
@@ -90,7 +91,7 @@ def outside_kernel(
     WORD_SCALE: "Any", BACK: "Any", BACK_ENDS: "Any", H: "Any", H_SPANS: "Any", n: "Any", N: "Any", rule_step: "Any",
     spans: "Any", d: "Any", offset: "Any", SIZE: tl.constexpr, SPLITS: tl.constexpr, SHARED: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """Give the outside of one span of width d to its parts."""
+    """Add the outside values of one span of width d to its parts."""
     s = tl.program_id(0)
     b = tl.program_id(1).to(tl.int64)
     t = s + d
@@ -126,7 +127,7 @@ def outside_kernel(
         given = w * tl.dot(left, down, input_precision="ieee")
         tl.store(BACK_ENDS + to_right, tl.load(BACK_ENDS + to_right, mask=fits, other=0.0) + given, mask=fits)
     if not SHARED:
-        # A word cut off at the start leaves a right part, one at the end a left part.
+        # If the first word is cut off, the other part is the right one; if the last word, the left one.
         w = tl.exp(tl.minimum(tl.load(SCALE + row + n + 1 + t) + tl.load(WORD_SCALE + b * n + s) - top, 0.0))
         g = tl.load(FIRST + (b * n + s) * N * N + a[:, None] * N + a[None, :], mask=pair, other=0.0)
         place = BACK_ENDS + (column + s + 1) * N + a
@@ -138,10 +139,10 @@ def outside_kernel(
 
 
 def _each_width(kernel: Any, widths: range, n: int, B: int, arguments: tuple[Any, ...], constants: tuple[Any, ...]) -> None:
-    """Launch a kernel once a width: with ``arguments``, then the width and the place of its first span, then ``constants``.
+    """Launch a kernel once per width, with ``arguments``, the width, the index of its first span, and ``constants``.
 
-    Only the first launch goes through Triton's dispatcher, which looks at each argument anew and takes longer than the work of a
-    small batch. The compiled kernel fits all widths, as neither number that changes is compiled into it.
+    Only the first launch goes through Triton's dispatcher, which checks every argument and takes longer than the work of a small
+    batch. The compiled kernel works for all widths, because neither changing number is specialised.
     """
     compiled: Any = None
     for d in widths:
@@ -158,7 +159,7 @@ def _size(N: int) -> int:
 
 
 def inside_widths(c: Any, rules: Any, allowed: Any, first: int) -> Any:
-    """Fill the chart from width ``first`` on; the summed products of all spans (B, spans, N*N), those of width 2 first."""
+    """Fill the chart from width ``first`` on; return the summed products of all spans (B, spans, N*N), ordered by width."""
     B, n, _ = c.words.shape
     N = c.chart.shape[-1]
     spans = n * (n - 1) // 2
@@ -174,8 +175,8 @@ def inside_widths(c: Any, rules: Any, allowed: Any, first: int) -> Any:
 
 
 def outside_widths(c: Any, rules: Any, back: Any, last: int) -> tuple[Any, Any]:
-    """Give the outside down to width ``last``; what each span's rules were worth, by span (B, n+1, n+1, N) and in a row
-    (B, spans, N)."""
+    """Fill in the outside values down to width ``last``; return the gradient with respect to each span's rule sums, by span
+    (B, n+1, n+1, N) and in the order of the products (B, spans, N)."""
     B, n, _ = c.words.shape
     N = c.chart.shape[-1]
     spans = n * (n - 1) // 2

@@ -1,20 +1,25 @@
-"""Triton kernels between the scores of labelled spans and the two weights of a span: what :mod:`treegauge.neural.weights` does in
-dozens of operations, each a launch, is here one kernel before the recursion and one after it.
+"""log Z and marginals of labelled spans by Triton kernels: one from scores to the weights of spans, the recursion, and one back.
 
-A program takes some spans with all their labels. Letters: ``s`` and ``last`` are a span's first and last word, ``x`` what each of
-its labels is worth, ``real`` their log-sum, ``base`` the log-sum of the null labels.
+:mod:`treegauge.neural.recursion` computes the weights by dozens of operations, each of which is a launch. Second derivatives still
+use those operations. A program handles a few spans with all their labels. Letters: ``s`` and ``last`` are a span's first and last
+word, ``x`` the weight of each label, ``real`` their log-sum, ``base`` the log-sum of the null labels.
 """
 
+import importlib
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from treegauge.neural.backend import Tensor, torch_module
+from treegauge.neural.backend import Tensor
 from treegauge.neural.triton_language import tl, triton
+from treegauge.neural.triton_spans import span_sums_triton
 
-__all__ = ["MOST_LABELS", "LabelledSpans"]
+__all__ = ["MOST_LABELS", "FusedSums", "LabelledSpans"]
+
+torch: Any = importlib.import_module("torch")
 
 MOST_LABELS = 4096
-"""Beyond that a span's labels no longer fit a program."""
+"""The most labels: with more, those of a span do not fit one program."""
 
 
 @triton.jit
@@ -26,7 +31,7 @@ def log_sum(x: "Any") -> "Any":
 
 @triton.jit
 def cell_place(p: "Any", LENGTH: "Any", n: "Any", total: "Any") -> "Any":
-    """The sentence, the first and the last word of the p-th cell, its sentence's length, and whether it is a span of it."""
+    """The sentence, first and last word of cell p, the sentence's length, and whether the cell is a span of the sentence."""
     b = p // (n * n)
     cell = (p - b * n * n).to(tl.int32)
     s = cell // n
@@ -40,7 +45,7 @@ def worth_of(
     SCORES: "Any", NULL: "Any", at: "Any", mask: "Any", label_step: "Any", size: "Any",
     LABELS: tl.constexpr, HAS_NULL: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """The worth of each label, their log-sum (nan if one is nan or +inf), and each null label's share of the null score."""
+    """The weight of each label, their log-sum (nan if one is nan or +inf), and each null label's share of the null score."""
     own = tl.arange(0, LABELS)
     scores = tl.load(SCORES + at[:, None] + own[None, :] * label_step, mask=mask[:, None] & (own < size)[None, :], other=-1e30)
     x = tl.maximum(scores, -1e30)
@@ -95,7 +100,8 @@ def marginals_kernel(
     step_b: "Any", step_s: "Any", step_last: "Any", label_step: "Any", size: "Any",
     SPANS: tl.constexpr, LABELS: tl.constexpr, HAS_NULL: tl.constexpr, ROOT: tl.constexpr, GRADIENT: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """The posteriors of some spans' labels; or, times each sentence's weight, the gradient to the scores, null labels too."""
+    """The posteriors of some spans' labels; or the gradient with respect to the scores, including null labels, times each
+    sentence's weight."""
     p = tl.program_id(0).to(tl.int64) * SPANS + tl.arange(0, SPANS)
     b, s, last, length, mask = cell_place(p, LENGTH, n, total)
     at = b * step_b + s * step_s + last * step_last
@@ -119,15 +125,14 @@ def marginals_kernel(
 
 @cache
 def _null_mask(null: tuple[int, ...], size: int, device: Any) -> Tensor:
-    """1 for each null label; made once, since sending it costs as much as a kernel."""
-    torch = torch_module()
+    """A mask of null labels, cached because its transfer takes as long as a kernel."""
     mask = torch.zeros(size, dtype=torch.int8)
     mask[list(null)] = 1
     return mask.to(device)
 
 
 class LabelledSpans(NamedTuple):
-    """Scores (B, n, n, labels) in float32 or float64 with any strides, and what they mean."""
+    """Scores (B, n, n, labels) in float32 or float64 with any strides, with lengths, null labels and the constraint on roots."""
 
     scores: Tensor
     lengths: Tensor
@@ -135,7 +140,8 @@ class LabelledSpans(NamedTuple):
     root: bool
 
     def weights(self) -> tuple[Tensor, Tensor]:
-        """The weights of spans as left and as right parts (B, n, n), not set beyond a sentence: one tensor without null labels."""
+        """The weights of spans as left and as right parts (B, n, n), undefined beyond a sentence. Without null labels both are one
+        tensor."""
         B, n, _, _ = self.scores.shape
         left = self.scores.new_empty((B, n, n))
         right = left.new_empty((B, n, n)) if self.null else left
@@ -143,13 +149,13 @@ class LabelledSpans(NamedTuple):
         return left, right
 
     def marginals(self, as_left: Tensor, as_right: Tensor) -> Tensor:
-        """The posterior of each labelled span, given those of the parts; 0 for null labels."""
+        """The posterior of each labelled span, given the posteriors of the parts; 0 for null labels."""
         made = self.scores.new_empty(self.scores.shape)
         self._launch(marginals_kernel, [as_left, as_right, as_left, made], GRADIENT=False)
         return made
 
     def gradient(self, as_left: Tensor, as_right: Tensor, weight: Tensor) -> Tensor:
-        """The gradient of the log Z of each sentence, times its weight, to the scores."""
+        """The gradient of each sentence's log Z with respect to the scores, times the sentence's weight."""
         made = self.scores.new_empty(self.scores.shape)
         self._launch(marginals_kernel, [as_left, as_right, weight.to(made.dtype).contiguous(), made], GRADIENT=True)
         return made
@@ -164,3 +170,42 @@ class LabelledSpans(NamedTuple):
             *self.scores.stride(), size, SPANS=spans, LABELS=labels, HAS_NULL=bool(self.null), ROOT=self.root, num_warps=4,
             **options,
         )  # fmt: skip
+
+
+class _FusedLogPartition(torch.autograd.Function):
+    """log Z, already computed; its gradient is computed by a kernel, or by torch operations if it will be differentiated too."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, sums: "FusedSums") -> Tensor:
+        ctx.save_for_backward(scores)
+        ctx.sums = sums
+        return sums.found[0].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (scores,) = ctx.saved_tensors
+        sums: FusedSums = ctx.sums
+        if not torch.is_grad_enabled():
+            return sums.spans.gradient(*sums.found[1:], grads[0]), None
+        (grad,) = torch.autograd.grad(sums.by_operations(scores), scores, grads[0], create_graph=True)
+        return grad, None
+
+
+class FusedSums:
+    """log Z of a batch and the posteriors of its labelled spans; ``by_operations`` computes log Z from scores by torch
+    operations."""
+
+    def __init__(self, spans: LabelledSpans, by_operations: Callable[[Tensor], Tensor]) -> None:
+        self.scores = spans.scores
+        self.spans = spans._replace(scores=spans.scores.detach())
+        self.by_operations = by_operations
+        self.found: tuple[Tensor, Tensor, Tensor] = span_sums_triton(*self.spans.weights(), spans.lengths, posteriors=True)
+
+    def log_partition(self) -> Tensor:
+        """log Z (B,), differentiable twice."""
+        tracked = torch.is_grad_enabled() and self.scores.requires_grad
+        return _FusedLogPartition.apply(self.scores, self) if tracked else self.found[0]
+
+    def marginals(self) -> Tensor:
+        """The posterior of each labelled span (B, n, n, labels), without gradients."""
+        return self.spans.marginals(*self.found[1:])

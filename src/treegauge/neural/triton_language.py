@@ -1,6 +1,6 @@
-"""Triton and its language, for the modules of kernels; imported only where Triton is installed.
+"""Triton and its language with types, for the modules of kernels, which are imported only where Triton is installed.
 
-The annotations of kernels are strings, all but ``tl.constexpr``: others Triton would look up in the kernel.
+In these modules all annotations of kernels except ``tl.constexpr`` are strings, because Triton would evaluate others in the kernel.
 """
 
 import importlib

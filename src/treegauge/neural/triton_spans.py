@@ -1,9 +1,9 @@
-"""Triton kernels of the span recursion: one program per sentence, all widths in it.
+"""Triton kernels of the span recursion: one program per sentence, for all widths.
 
-The recursion and its letters are those of :mod:`treegauge.parsing.span_kernels`. Every number is a mantissa in [1, 2) and a
-binary exponent, so that sums are of plain products and rounding does not grow with the size of log Z: what float32 loses is
-relative to each number. A and R share one square array, A above the diagonal as A[s, t], R below it as R[t, s], so that the
-splits of a span lie side by side; a second square holds them the other way round, a third the outside of what is inside.
+The recursion and its letters are those of :mod:`treegauge.parsing.span_kernels`. Every number is a mantissa in [1, 2) and a binary
+exponent, so sums are of plain products, and the rounding error is relative to each number and does not grow with log Z. A and R
+share one square array, A above the diagonal as A[s, t] and R below it as R[t, s], so the splits of a span are adjacent; a second
+square holds them transposed, and a third the outside values.
 """
 
 import importlib
@@ -16,7 +16,7 @@ __all__ = ["span_sums_triton"]
 ZERO: Any = triton.language.constexpr(-(1 << 28))
 """The exponent of 0."""
 LARGEST: Any = triton.language.constexpr(1e7)
-"""The largest weight that an exponent can hold; +inf, and a null score of -inf, make larger ones."""
+"""The limit on weights, whose exponents must fit; scores of +inf, and null scores of -inf, exceed it."""
 
 
 @triton.jit
@@ -45,7 +45,7 @@ def normal(v: "Any", e: "Any", DOUBLE: tl.constexpr) -> "Any":
 
 @triton.jit
 def split_exp(w: "Any", DOUBLE: tl.constexpr) -> "Any":
-    """e ** w as a mantissa near 1 and an exponent; ln 2 in two parts, so that nothing is lost for a large w."""
+    """e ** w as a mantissa near 1 and an exponent; ln 2 is split in two parts to keep precision for a large w."""
     dead = w < -1e8
     w = tl.where(dead, 0.0, w)
     k = tl.floor(w * 1.4426950408889634 + 0.5)
@@ -70,7 +70,7 @@ def add_products(
 
 @triton.jit
 def exp_weights(LEFT: "Any", RIGHT: "Any", w: "Any", mask: "Any", DOUBLE: tl.constexpr) -> "Any":
-    """e^left and e^right of spans; read before the splits are summed, so that nobody waits for them."""
+    """e^left and e^right of spans, loaded before the splits are summed to hide the latency."""
     am, ae = split_exp(tl.load(LEFT + w, mask=mask, other=-1e9), DOUBLE)
     rm, re = split_exp(tl.load(RIGHT + w, mask=mask, other=-1e9), DOUBLE)
     return am, ae, rm, re
@@ -87,7 +87,7 @@ def store_parts(
     M1: "Any", E1: "Any", M2: "Any", E2: "Any", am: "Any", ae: "Any", rm: "Any", re: "Any", up: "Any", down: "Any",
     v: "Any", e: "Any", mask: "Any", DOUBLE: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """Store A and R of the spans with v 2^e inside, both ways round."""
+    """Store A and R of the spans whose inside value is v 2^e, in both orders."""
     am, ae = normal(v * am, e + ae, DOUBLE)
     rm, re = normal(v * rm, e + re, DOUBLE)
     tl.store(M1 + up, am, mask=mask)
@@ -105,7 +105,7 @@ def inside_kernel(
     LEFT: "Any", RIGHT: "Any", LENGTH: "Any", Z: "Any", M1: "Any", E1: "Any", M2: "Any", E2: "Any", n: "Any",
     TILE: tl.constexpr, SPLITS: tl.constexpr, DOUBLE: tl.constexpr,
 ) -> "Any":  # fmt: skip
-    """Fill the inside chart of one sentence, and its log Z: nan if one of its weights does not fit."""
+    """Fill the inside chart of one sentence, and store its log Z: nan if one of its weights does not fit."""
     b = tl.program_id(0).to(tl.int64)
     length = tl.load(LENGTH + b)
     size = n + 1
@@ -227,10 +227,10 @@ def outside_kernel(
 def span_sums_triton(
     left: Any, right: Any, lengths: Any, posteriors: bool, *, tile: int = 0, splits: int = 0, warps: int = 0
 ) -> Any:
-    """log Z (B,) and, if asked for, the posteriors of left and right parts (B, n, n), in the type of the weights;
-    nan for a sentence with a weight that is too large or not a number.
+    """log Z (B,) and, with ``posteriors``, the posteriors of left and right parts (B, n, n), in the type of the weights; nan for a
+    sentence with a weight that is too large or not a number.
 
-    ``tile`` spans and ``splits`` splits are worked on at once, by ``warps`` warps; 0 is the choice that was best on an H200.
+    A program handles ``tile`` spans and ``splits`` splits at once, with ``warps`` warps; 0 stands for the best choice on an H200.
     """
     torch: Any = importlib.import_module("torch")
     B, n, _ = left.shape
