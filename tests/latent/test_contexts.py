@@ -1,4 +1,4 @@
-"""First subcategories by context, beside counting in the trees themselves."""
+"""First subcategories by context, compared with counts in the trees themselves."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from treegauge.learning.latent.treebank import first_counts, treebank_arrays
 from treegauge.trees.tree import Tree
 
 BANK = [*TREES, Tree.parse("(TOP (S (NP (DT the) (NN dog)) (VP (VBD sat) (NN milk))))")] * 20
-"""NN stands in two contexts."""
+"""Trees in which NN occurs in two contexts."""
 
 
 def parents(trees: list[Tree], tags: bool) -> Counter[tuple[str, str]]:
-    """How often each tag (or phrase) stands under each phrase, counted in the trees; -: at the top."""
+    """The number of times that each tag (or phrase) is a child of each phrase (``-``: at the top), counted in the trees."""
     seen: Counter[tuple[str, str]] = Counter()
     for tree in trees:
         for node in tree.nodes():

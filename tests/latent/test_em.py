@@ -1,4 +1,4 @@
-"""EM over trees with hidden subcategories, beside enumeration of all of them."""
+"""EM over trees with hidden subcategories, compared with enumeration of all assignments."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_split_changes_no_probability_of_a_tree() -> None:
 
 
 def test_what_a_merge_costs_is_the_loss_of_likelihood() -> None:
-    """At one node of one tree: the likelihood with the two subcategories put together at that node only."""
+    """At one node of one tree: the likelihood if the two subcategories are merged at that node only."""
     arrays, counts = toy([Tree.parse("(TOP (S (A a) (B b)))")])
     probabilities = parameters(arrays, counts, PLAIN, 0.0)
     used = usage(arrays.base, counts)

@@ -1,4 +1,4 @@
-"""What a latent-variable model says about a sentence, beside the ordinary engine and beside trying everything."""
+"""Forests of latent-variable models, compared with the ordinary chart parser and with enumeration of all parses."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_free_objectives_are_best_among_the_parses(sentence: str) -> None:
 
 @pytest.mark.parametrize("objective", ["frames", "parent-child"])
 def test_the_tags_of_a_licensed_tree_are_the_likely_ones_among_equals(objective: str) -> None:
-    """Tags do not count in these objectives, but of two trees that differ only in them, the likelier one is wanted."""
+    """Tags do not count in these objectives, but they decide between trees that are otherwise equal."""
     trees = [Tree.parse(f"(TOP (S (NP ({tag} I)) (VP (VB go) (RB on))))") for tag in ("NNP", *["PRP"] * 9)]
     forest = LatentForest(model_of(trees), ["I", "go", "on"])
     assert forest.argmax(objective).tree.tags == ("PRP", "VB", "RB")
@@ -246,7 +246,7 @@ def test_weights_of_labels_by_a_file_and_wrong_options(tmp_path: Path) -> None:
 
 
 def test_max_rule_multiplies_the_posteriors_of_rules() -> None:
-    """Beside the product over every parse of the forest, of the posteriors of its edges under each grammar."""
+    """Compared with the product, over all grammars, of the posteriors of the edges of every parse."""
     forest = LatentForest(model_of(seeds=(4, 5)), ["the", "old", "cat", "sat", "with", "milk"], exact=True)
     best = forest.argmax("max-rule")
     from treegauge.parsing.latent.kbest import best_derivations
@@ -276,7 +276,7 @@ def test_gold_tags_are_kept() -> None:
 
 
 def test_a_tag_that_no_word_of_its_kind_has_is_kept() -> None:
-    """The lexicon says that it is impossible; the person who gave it knows better."""
+    """The lexicon rules the tag out, but the given tag takes precedence."""
     model = model_of()
     forest = LatentForest(model, ["sat", "saw", "milk"], tags=[{"NN"}, {"VBD"}, {"NN"}])
     assert forest.has_parse
@@ -284,7 +284,7 @@ def test_a_tag_that_no_word_of_its_kind_has_is_kept() -> None:
 
 
 def test_no_posterior_is_above_one() -> None:
-    """A label may stand twice over a span: in a chain, or as the label of a phrase and of the tag below it."""
+    """A label can occur twice over a span: in a chain, or as the label of a phrase and of the tag below it."""
     texts = ("(TOP (S (VP (S (NP (A a) (B b))))))", "(TOP (S (NP (NP a)) (X (NP (A a) (NP b)))))", "(TOP (NP (NP a)))")
     model = model_of([Tree.parse(text) for text in texts])
     for sentence in ("a b", "a a b", "a"):

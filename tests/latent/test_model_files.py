@@ -1,4 +1,4 @@
-"""Model files that are not what they should be: whatever they say, they are refused, or used without harm."""
+"""Model files with wrong content but a correct hash: they are refused, or used without harm."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def change_document(rng: random.Random, document: dict[str, Any]) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("seed", range(6))
 def test_resealed_models_raise_no_foreign_error(parts: Parts, tmp_path: Path, seed: int) -> None:
-    """Each has a right hash: only what it says is wrong."""
+    """Any change of content gives a model that works, or an error of ours."""
     rng, path, refused = random.Random(seed), tmp_path / "m.model", 0
     for _ in range(50):
         document, arrays = copy.deepcopy(parts[0]), dict(parts[1])

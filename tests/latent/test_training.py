@@ -121,7 +121,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_model_that_cannot_be_kept_leaves_the_checkpoint(tmp_path: Path) -> None:
-    """Training may take minutes: a full disk at its end must not lose them."""
+    """A full disk at the end of training must not lose the work of many minutes."""
 
     def full(_: object) -> None:
         raise Stopped
@@ -230,7 +230,7 @@ def test_the_text_of_a_level_is_an_ordinary_grammar() -> None:
 
 
 def test_every_symbol_has_a_name_of_its_own_whatever_labels_are_called() -> None:
-    """Labels of a treebank may look like the names of inner symbols and of tags that share a label's name."""
+    """Labels of a treebank can look like the titles of inner symbols, or of tags with the same name as a label."""
     texts = ("(S (@S (A a) (B b) (C c)) (NP (NN d)) (X (X^ x) (X y)))", "(@S (@@S (A a) (B b) (C c)) (X^ (X^^ z) (X y)))")
     base = treebank_arrays([Tree.parse(text) for text in texts]).base
     assert len(set(base.titles)) == base.size

@@ -1,4 +1,4 @@
-"""Toy treebanks and slow, plain ways to compute what the kernels compute."""
+"""Toy treebanks, and plain enumeration of everything that the kernels compute."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TREES = [
 
 
 def toy(trees: list[Tree] = TREES, splits: int = 1, seed: int = 0, noise: float = 0.5) -> tuple[TreebankArrays, LatentCounts]:
-    """A treebank and uneven counts in which every symbol has ``2 ** splits`` subcategories."""
+    """A treebank, and random counts in which every symbol has ``2 ** splits`` subcategories."""
     arrays = treebank_arrays(trees)
     counts = first_counts(arrays, np.float64)
     rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ class Enumerated(NamedTuple):
 def model_of(
     trees: list[Tree] = TREES, splits: int = 1, seeds: tuple[int, ...] = (0,), smoothing: LatentSmoothing = PLAIN
 ) -> LatentModel:
-    """A model of uneven grammars, one for each seed."""
+    """A model of random grammars, one for each seed."""
     arrays = treebank_arrays(trees)
     grammars: list[Hierarchy] = []
     for seed in seeds:
@@ -100,7 +100,7 @@ class _Way(NamedTuple):
 
 
 def enumerate_parses(model: LatentModel, grammar: int, words: tuple[str, ...]) -> list[Enumerated]:
-    """All trees of a sentence under one grammar of a model, by trying everything."""
+    """All trees of a sentence under one grammar of a model, by enumeration."""
     base = model.base
     level = model.level(grammar, model.grammars[grammar].rounds)
     probability = pair_probabilities(model.table, level.sizes, level.emissions, model.settings.smoothing.lexicon, np.float64)

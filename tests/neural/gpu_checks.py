@@ -1,4 +1,4 @@
-"""What must hold on every device; on a GPU with nothing but torch, Triton and NumPy: also run by itself, where there is no pytest.
+"""Checks for every device. On a GPU machine without pytest they run as a program that needs only torch, Triton and NumPy:
 
     PYTHONPATH=src python tests/neural/gpu_checks.py [NAME ...]
 

@@ -17,7 +17,7 @@ SENTENCES = [text.split() for text in ("the cat saw a dog in the park", "dogs", 
 
 
 def package(name: str) -> Any:
-    """A package that need not be there."""
+    """An optional package; without it the test is skipped."""
     return pytest.importorskip(name, reason=f"{name} is not installed", exc_type=ImportError)
 
 
@@ -42,7 +42,7 @@ def benepar_parser(*, tags: bool, root: bool) -> Any:
 
 @pytest.mark.parametrize(("tags", "root"), [(True, True), (False, False)])
 def test_benepar(tags: bool, root: bool) -> None:
-    """The most probable trees are benepar's own, with its tags and escaped words, but for its TOP."""
+    """The most probable trees are benepar's own, with its tags and escaped words, except for its node TOP."""
     parser = benepar_parser(tags=tags, root=root)
     benepar = package("benepar")
     inputs = [
@@ -91,7 +91,7 @@ def test_a_whole_benepar_parser() -> None:
 
 
 def test_supar() -> None:
-    """Posteriors are supar's own marginals of spans times its shares of labels; artificial labels do not show."""
+    """Posteriors are supar's marginals of spans times its label probabilities; labels of binarisation do not appear in trees."""
     models, structs = package("supar.models.const"), package("supar.structs")
     names = ["NP", "S", "S|<>", "VP", "VP|<>"]
     torch.manual_seed(5)
@@ -130,7 +130,7 @@ def random_potentials(labels: int, seed: int) -> tuple[Any, Any]:
 
 
 def test_tree_crf_beside_torch_struct() -> None:
-    """Every name that both have, in shapes and values."""
+    """Shapes and values of everything that both classes have."""
     peer = package("torch_struct")
     (potentials, lengths), (others, _) = random_potentials(2, 1), random_potentials(2, 2)
     potentials[0, 1, 3, 0] = -1e4
@@ -156,7 +156,7 @@ def test_tree_crf_beside_torch_struct() -> None:
 
 
 def test_tree_crf_samples() -> None:
-    """Drawn with their probabilities; torch's seed decides, unless one is given."""
+    """Samples have the right probabilities, and the seed is torch's unless one is given."""
     potentials, lengths = random_potentials(1, 4)
     crf = TreeCRF(potentials, lengths)
     drawn = crf.sample((4000,), seed=2)

@@ -1,4 +1,4 @@
-"""The same checks on the CPU and, where there is one, on a GPU; elsewhere Triton's interpreter runs its kernels on the CPU."""
+"""The same checks on the CPU and, if there is one, on a GPU; without a GPU Triton's interpreter runs the kernels on the CPU."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_triton_kernels_in_its_interpreter(code: str) -> None:
 
 
 def test_the_triton_kernels_compile() -> None:
-    """For an H100 or H200, which need not be here."""
+    """Compile for an H100 or H200, which need not be present."""
     triton = pytest.importorskip("triton", reason="Triton is not installed")
     compiler = pytest.importorskip("triton.compiler")
     backends = pytest.importorskip("triton.backends.compiler")

@@ -1,4 +1,4 @@
-"""PCFGs of low rank against the same rules as one array."""
+"""PCFGs of low rank, compared with dense PCFGs that have the same rules."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_tensors_and_gradients(shared: bool) -> None:
 
 
 def test_many_symbols() -> None:
-    """Rules of 3,000 symbols, 27 thousand million of them, are never made."""
+    """The 27 billion rules of 3,000 symbols are never stored."""
     rng = np.random.default_rng(1)
     parents, lefts, rights = (np.log(rng.dirichlet(np.ones(n), size=m).reshape(shape)) for n, m, shape in (
         (8, 3000, (3000, 8)), (3000, 8, (3000, 8)), (3000, 8, (3000, 8)),

@@ -92,7 +92,7 @@ def test_the_gradient_of_expected_counts(shared: bool) -> None:
 
 @pytest.mark.torch
 def test_types_and_gradient_modes() -> None:
-    """Half precision, mixed types, arrays beside tensors; what was computed without gradients; the second derivative of log Z."""
+    """Half precision, mixed types, arrays with tensors, results first computed without gradients, second derivatives of log Z."""
     torch: Any = pytest.importorskip("torch", reason="torch is not installed (extra [torch])")
     generator = torch.Generator().manual_seed(4)
     given = [torch.randn(*size, dtype=torch.float64, generator=generator) for size in ((2,), (2, 3, 3), (2, 3, 1))]

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @cache
 def all_trees(n: int, labels: tuple[int, ...], size: int, root: bool) -> Any:
-    """All n-ary trees, each once, as rows of (n, n, labels) zeros and ones: constituents nest, single words may be some."""
+    """All n-ary trees, each once, as (n, n, labels) arrays of zeros and ones; single words may be constituents."""
     rows: list[Any] = []
     for bracketing in nary_bracketings(n):
         spans = sorted(bracketing)
@@ -175,7 +175,7 @@ FORMS = [torch.as_tensor, np.asarray]
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_sentence_without_a_tree(form: Any) -> None:
-    """No tree: log Z is -inf, the marginals 0, and the other sentences as they were; the same on tensors and arrays."""
+    """Without a tree, log Z is -inf and the marginals are 0, on tensors and arrays; other sentences are not affected."""
     scores = np.random.default_rng(1).normal(size=(3, 4, 4, 3))
     whole = SpanCRF(form(scores), null=0)
     required = np.zeros((3, 4, 4), np.bool_)
@@ -192,7 +192,7 @@ def test_a_sentence_without_a_tree(form: Any) -> None:
 
 
 def test_scores_that_are_no_numbers() -> None:
-    """Nan for that sentence and its gradient, and for no other: a finite loss would hide what is broken. Arrays: an error."""
+    """Such a sentence and its gradient are nan, and no other: a finite loss would hide the problem. In arrays it is an error."""
     given = np.random.default_rng(2).normal(size=(3, 4, 4, 3))
     right = SpanCRF(torch.as_tensor(given), [4, 4, 3], null=0)
     for value, X in ((np.nan, 1), (np.inf, 1), (np.nan, 0), (-np.inf, 0)):
@@ -226,7 +226,7 @@ def test_what_stands_beyond_a_sentence(null: int | None) -> None:
 
 
 def test_without_gradients_first() -> None:
-    """What was computed under no_grad takes nothing from a later gradient; and there, nothing is part of a graph."""
+    """Results cached under no_grad do not change a later gradient, and results under no_grad have none."""
     target = np.full((2, 4, 4), -1)
     target[:, 0, 3] = 1
     scores = torch.randn(2, 4, 4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(6))
@@ -246,7 +246,7 @@ def test_without_gradients_first() -> None:
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
 def test_half_precision(kind: Any) -> None:
-    """Rounded once, at the end: log Z is near 180, where bfloat16 knows no halves, and the entropies are near 50."""
+    """Results are rounded once, at the end: log Z is near 180, where bfloat16 has no fractions, and the entropies are near 50."""
     scores = (torch.randn(3, 30, 30, 5, generator=torch.Generator().manual_seed(0)) * 2).to(kind)
     exact, crf = SpanCRF(scores.double(), null=0), SpanCRF(scores, null=0)
     small = {torch.float16: 2e-3, torch.bfloat16: 1e-2}[kind]
