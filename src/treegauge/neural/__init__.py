@@ -5,8 +5,9 @@ Modules are imported on first use; torch is imported only when a tensor is given
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from treegauge._lazy import lazy_names
 
 if TYPE_CHECKING:
     from treegauge.neural.adapters import benepar_charts, supar_charts
@@ -15,23 +16,15 @@ if TYPE_CHECKING:
     from treegauge.neural.span_crf import SpanCRF
     from treegauge.neural.struct import SentCFG, TreeCRF
 
-_HOME = {
-    "DensePCFG": "pcfg",
-    "LowRankPCFG": "low_rank",
-    "PCFG": "pcfg",
-    "SentCFG": "struct",
-    "SpanCRF": "span_crf",
-    "TreeCRF": "struct",
-    "benepar_charts": "adapters",
-    "supar_charts": "adapters",
-}
-
 __all__ = ["PCFG", "DensePCFG", "LowRankPCFG", "SentCFG", "SpanCRF", "TreeCRF", "benepar_charts", "supar_charts"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "adapters": ("benepar_charts", "supar_charts"),
+        "low_rank": ("LowRankPCFG",),
+        "pcfg": ("PCFG", "DensePCFG"),
+        "span_crf": ("SpanCRF",),
+        "struct": ("SentCFG", "TreeCRF"),
+    },
+)

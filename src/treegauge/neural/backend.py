@@ -25,7 +25,6 @@ __all__ = [
     "at_least",
     "at_most",
     "diagonal",
-    "has_triton",
     "in_gradient_mode",
     "is_tensor",
     "limits",

@@ -13,7 +13,7 @@ from treegauge.errors import UsageError
 from treegauge.neural.backend import torch_module
 from treegauge.neural.pcfg import DensePCFG
 
-__all__ = ["Expectation", "allowed_spans", "expected_rule_counts", "on_device"]
+__all__ = ["Expectation", "expected_rule_counts"]
 
 Float64 = NDArray[np.float64]
 ROOM = 1 << 28

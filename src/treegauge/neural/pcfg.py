@@ -33,7 +33,7 @@ from treegauge.trees.tree import Child, Tree
 if TYPE_CHECKING:
     from treegauge.parsing import Best
 
-__all__ = ["PCFG", "DensePCFG", "GrammarBatch", "best_parses", "best_values", "to_one_type"]
+__all__ = ["PCFG", "DensePCFG", "GrammarBatch", "to_one_type"]
 
 Floats = NDArray[np.float64]
 

@@ -21,10 +21,8 @@ from treegauge.neural.backend import NEVER, Tensor, use_triton
 __all__ = [
     "SpanSums",
     "SpanWeights",
-    "crossing_required",
     "log_partition",
     "log_sum",
-    "mark_broken",
     "span_sums",
     "span_weights",
     "sums_by_width",

@@ -194,36 +194,14 @@ def outside(
         if nodes.kind[at + v] == LEXICAL:
             for i in range(size):
                 sums.pair[given.pair_offset[r] + i] += f[o + i] * e[o + i]
-        elif nodes.kind[at + v] == BINARY:
-            children_outside(
-                r,
-                o,
-                size,
-                place[nodes.left[at + v]],
-                place[nodes.left[at + v] + 1],
-                place[nodes.right[at + v]],
-                place[nodes.right[at + v] + 1],
-                given.binary,
-                largest[v],
-                e,
-                f,
-                sums.binary,
-            )
         else:
-            children_outside(
-                r,
-                o,
-                size,
-                place[nodes.left[at + v]],
-                place[nodes.left[at + v] + 1],
-                -1,
-                -1,
-                given.unary,
-                largest[v],
-                e,
-                f,
-                sums.unary,
-            )
+            b = nodes.left[at + v]
+            begin, end = place[b], place[b + 1]
+            if nodes.kind[at + v] == BINARY:
+                c = nodes.right[at + v]
+                children_outside(r, o, size, begin, end, place[c], place[c + 1], given.binary, largest[v], e, f, sums.binary)
+            else:
+                children_outside(r, o, size, begin, end, -1, -1, given.unary, largest[v], e, f, sums.unary)
     return np.log(z)
 
 

@@ -26,7 +26,7 @@ from treegauge.grammar.latent.model import LatentModel
 from treegauge.grammar.latent.symbols import Int64
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.labels import SpanLabels
-from treegauge.parsing.latent.base_chart import BaseRules, PackedForest, base_forest, base_inside, base_rules
+from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, base_forest, base_inside, base_rules
 from treegauge.parsing.latent.derivations import (
     Derivation,
     best_derivation,
@@ -329,7 +329,7 @@ class LatentForest:
             if forest.high[v]:
                 # Only edges of unary rules make a node; the rest of a high item's posterior belongs to the low item.
                 edges = slice(int(forest.first[v]), int(forest.first[v + 1]))
-                posterior = float(self.edge_posterior[edges][forest.kind[edges] == 1].sum())
+                posterior = float(self.edge_posterior[edges][forest.kind[edges] == UNARY].sum())
             else:
                 posterior = float(self.item_posterior[v])
             key = int(forest.start[v]), int(forest.end[v]), base.title(A)

@@ -22,7 +22,7 @@ from treegauge.parsing.latent.passes import Pass
 if TYPE_CHECKING:
     from treegauge.parsing.latent.forest import LatentForest
 
-__all__ = ["DERIVATIONS", "best_derivations", "best_trees"]
+__all__ = ["best_derivations", "best_trees"]
 
 DERIVATIONS = 10
 """The number of derivations considered for each requested tree."""

@@ -20,10 +20,8 @@ __all__ = [
     "Pass",
     "Words",
     "base_words",
-    "forest_places",
     "inside_forest",
     "most_subcategories",
-    "outside_forest",
     "run_passes",
     "word_probability",
 ]
