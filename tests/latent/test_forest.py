@@ -15,6 +15,7 @@ from treegauge.errors import UsageError
 from treegauge.grammar.latent.export import to_pcfg
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing import Forest
+from treegauge.parsing.latent.derivations import best_derivations
 from treegauge.parsing.latent.forest import LatentForest, tree_entropy
 from treegauge.parsing.objectives import OBJECTIVES, MetricRate
 from treegauge.parsing.span_weights import read_weights
@@ -106,8 +107,6 @@ def test_kbest_are_distinct_trees_with_their_probabilities(sentence: str) -> Non
 
 
 def test_all_derivations_are_found_in_order() -> None:
-    from treegauge.parsing.latent.kbest import best_derivations
-
     forest = LatentForest(model_of(), ["a", "cat", "sat"], exact=True)
     number, found = forest.grammar_passes[0]
     values = [value for value, _ in best_derivations(forest, number, found, 100_000)]
@@ -249,8 +248,6 @@ def test_max_rule_multiplies_the_posteriors_of_rules() -> None:
     """Compared with the product, over all grammars, of the posteriors of the edges of every parse."""
     forest = LatentForest(model_of(seeds=(4, 5)), ["the", "old", "cat", "sat", "with", "milk"], exact=True)
     best = forest.argmax("max-rule")
-    from treegauge.parsing.latent.kbest import best_derivations
-
     assert forest.packed is not None
     packed = forest.packed[0]
     values: dict[str, float] = {}

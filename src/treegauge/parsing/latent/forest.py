@@ -30,6 +30,7 @@ from treegauge.parsing.latent.base_chart import UNARY, BaseRules, PackedForest, 
 from treegauge.parsing.latent.derivations import (
     Derivation,
     best_derivation,
+    best_trees,
     derivation_of,
     derivation_tree,
     sample_derivation,
@@ -401,8 +402,6 @@ class LatentForest:
     def kbest(self, k: int) -> list[Parse]:
         """The k likeliest trees among those of the 10 k best derivations of each grammar, with their log probabilities in the
         mixture."""
-        from treegauge.parsing.latent.kbest import best_trees
-
         return best_trees(self, k)
 
     def tree(self, derivation: Derivation) -> Tree:
