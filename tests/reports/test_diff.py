@@ -14,7 +14,7 @@ from hypothesis import given
 import treegauge
 from treegauge.reports.diff_pictures import diff_png, diff_svg
 from treegauge.reports.system_diff import SystemDiffs, system_diff_text
-from treegauge.reports.tree_diff import TreeDiff, TreeDiffs, diff, diff_text, diffs, mark_brackets, worst_diffs
+from treegauge.reports.tree_diff import TreeDiff, TreeDiffs, diff, diff_text, diffs, mark_brackets
 from treegauge.testing.pairs import tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
@@ -95,8 +95,8 @@ def test_other_tokens_over_the_same_text_are_marked_by_their_own_nodes() -> None
 def test_differing_sentences_and_the_worst() -> None:
     gold, test = [GOLD, GOLD, "(S (V go))"], [GOLD, CROSSED, "(X (V go))"]
     assert [one.sentence for one in diffs(gold, test)] == [1, 2]
-    assert [one.sentence for one in worst_diffs(gold, test, 1)] == [1]
-    assert worst_diffs(gold, gold, 5) == []
+    assert TreeDiffs(gold, test).worst(1) == [1]
+    assert TreeDiffs(gold, gold).worst(5) == []
     with pytest.raises(treegauge.UsageError, match="there is no sentence 4: the treebank has 3"):
         diffs(gold, test, [3])
 

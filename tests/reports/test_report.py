@@ -22,9 +22,10 @@ from treegauge.errors import Discontinuous
 from treegauge.metrics.hogenhout import Judgements, Verdict
 from treegauge.normalise import pipeline
 from treegauge.reports.charts import Scale, figure_svg
+from treegauge.reports.differing_sentences import find_sentences
 from treegauge.reports.figures import Figure, FigureKind, Series
 from treegauge.reports.html import summary_text
-from treegauge.reports.reporting import Report, find_sentences
+from treegauge.reports.reporting import Report
 from treegauge.significance import CompareOptions
 from treegauge.trees import Tree, Treebank
 

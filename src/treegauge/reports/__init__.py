@@ -1,4 +1,4 @@
-"""Reports and pictures for people: pages, tables, figures, tree diffs, explanations."""
+"""Results for readers: score tables, figures, tree diffs, explanations, and the report page."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Figures drawn as SVG for pages: no plotting library, the same bytes for the same data.
+"""Figures drawn as SVG for pages, without a plotting library and with the same bytes for the same data.
 
-Text and lines take the page's colour; series have the classes ``s0``, ``s1`` ... by which a page can change theirs.
+Text and lines have the colour of the page's text; a page can set the colours of the series by their classes ``s0``, ``s1`` ...
 
 >>> series = [Series("A", [0.9, 0.5]), Series("B", [0.8, 0.6])]
 >>> picture = figure_svg(Figure("f", "lines", "F1 by size", ["1", "2"], series, x_title="size", percent=True))
@@ -32,12 +32,12 @@ _GRID = 'stroke="currentColor" stroke-opacity=".2"'
 
 
 def figure_svg(figure: Figure, width: float = _WIDTH) -> str:
-    """The figure as an SVG picture of a width, in pixels."""
+    """The figure as an SVG picture, ``width`` pixels wide."""
     return _DRAW[figure.kind](figure, width)
 
 
 def figure_file(figure: Figure, width: float = 700.0) -> str:
-    """The figure as an SVG file of its own, on white paper, with its title above it."""
+    """The figure as the text of an SVG file, on white, with its title above it."""
     chart = figure_svg(figure, width)
     height = float(chart.partition(' height="')[2].partition('"')[0]) + _TITLE
     return "\n".join(
@@ -53,7 +53,7 @@ def figure_file(figure: Figure, width: float = 700.0) -> str:
 
 
 class Scale(NamedTuple):
-    """Values from ``low`` to ``high`` at the pixels from ``first`` to ``last``, with ticks at round numbers."""
+    """An axis: the values from ``low`` to ``high`` at the pixels from ``first`` to ``last``, with a tick every ``step``."""
 
     low: float
     high: float
@@ -63,7 +63,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def around(cls, values: Iterable[float], first: float, last: float, *, zero: bool = False, ticks: int = 6) -> Scale:
-        """A scale that holds all values, ends at ticks, and with ``zero`` begins at 0.
+        """A scale over all values, with ticks at round numbers and at both ends; ``zero`` includes 0.
 
         >>> Scale.around([0.812, 0.843], 0, 100).ticks()
         [0.81, 0.82, 0.83, 0.84, 0.85]
@@ -82,13 +82,13 @@ class Scale(NamedTuple):
         return self.first + (value - self.low) / (self.high - self.low) * (self.last - self.first)
 
     def ticks(self) -> list[float]:
-        """The round numbers from end to end."""
+        """The values of all ticks."""
         count = round((self.high - self.low) / self.step)
         digits = 6 - math.floor(math.log10(self.step))
         return [round((round(self.low / self.step) + number) * self.step, digits) for number in range(count + 1)]
 
     def label(self, value: float, *, percent: bool) -> str:
-        """A tick's number, with as many digits as the steps need.
+        """The text of a tick, with as many decimals as the steps need.
 
         >>> Scale(0.8, 0.84, 0, 100, 0.005).label(0.815, percent=True)
         '81.5'
@@ -99,7 +99,7 @@ class Scale(NamedTuple):
 
 
 def _round_step(least: float) -> float:
-    """The next of 1, 2, 5 times a power of ten."""
+    """The smallest of 1, 2 and 5 times a power of ten that is not less than ``least``."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
 
@@ -124,7 +124,7 @@ def _text(x: float, y: float, words: str, *, anchor: str = "middle", kind: str =
 
 
 def series_class(number: int) -> str:
-    """The class of a series, by which a page can change its colour."""
+    """The CSS class of a series, by which a page can set its colour."""
     return f"s{number % len(COLOURS)}"
 
 
@@ -139,7 +139,7 @@ def _fill(number: int) -> str:
 
 
 def marker(number: int, x: float, y: float, title: str = "", size: float = 4.5) -> str:
-    """The sign of a series: a shape of its own in its colour, with a title for the pointer."""
+    """The marker of a series: its own shape in its colour; ``title`` is shown under the pointer."""
     s, X, Y = size, _px(x), _px(y)
     k = s * 0.9
     shapes = (
@@ -162,7 +162,7 @@ def marker(number: int, x: float, y: float, title: str = "", size: float = 4.5) 
 
 
 def _legend(series: Sequence[Series], left: float, top: float, right: float, *, lines: bool) -> tuple[list[str], float]:
-    """The signs and names of the series in rows from ``left`` to ``right``, and their end; one series needs none."""
+    """The markers and names of the series in rows from ``left`` to ``right``, and the bottom edge; a single series needs none."""
     if len(series) < 2:
         return [], top
     elements: list[str] = []
@@ -182,7 +182,7 @@ def _legend(series: Sequence[Series], left: float, top: float, right: float, *, 
 
 
 def _frame(title: str, body: Iterable[str], width: float, height: float) -> str:
-    """The picture with a name for screen readers."""
+    """The SVG element around a picture, with its title for screen readers."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{escape_xml(title)}" width="{_px(width)}"'
         f' height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}" font-family="sans-serif"'
@@ -192,7 +192,7 @@ def _frame(title: str, body: Iterable[str], width: float, height: float) -> str:
 
 
 def _line_chart(figure: Figure, width: float) -> str:
-    """A line with markers for each series over names in order."""
+    """A chart with a line and markers for each series, over the names in order."""
     names, series, percent = figure.names, figure.series, figure.percent
     body, top = _legend(series, _LEFT, 4, width - _RIGHT, lines=True)
     scale = Scale.around((value for one in series for value in one.values), _HEIGHT - _BOTTOM, top + 10, zero=figure.zero)
@@ -218,9 +218,10 @@ def _line_chart(figure: Figure, width: float) -> str:
 
 
 def _point_chart(figure: Figure, width: float) -> str:
-    """A row for each name with a marker for each series; intervals are lines with ends, each series on a line of its own.
+    """A chart with a row for each name and a marker for each series.
 
-    Without intervals the markers of a row are on one line, and connected.
+    Intervals are drawn as lines with ends, each series a little below the one before. Without intervals, the markers of a row are
+    on one line and connected.
     """
     names, series, percent, zero = figure.names, figure.series, figure.percent, figure.zero
     shown = [clean(name, _LONGEST_LABEL if width > 500 else 20) for name in names]
@@ -238,7 +239,9 @@ def _point_chart(figure: Figure, width: float) -> str:
         middle = top + 12 + row * (index + 0.5)
         body.append(_text(left - 6, middle + 0.36 * _FONT, name, anchor="end"))
         body += (
-            _intervals(index, names, series, scale, middle, percent) if with_intervals else _stretch(index, series, scale, middle)
+            _intervals(index, names, series, scale, middle, percent)
+            if with_intervals
+            else _connection(index, series, scale, middle)
         )
         if not with_intervals:
             body += _points(index, names, series, scale, middle, percent)
@@ -246,6 +249,7 @@ def _point_chart(figure: Figure, width: float) -> str:
 
 
 def _intervals(index: int, names: Sequence[str], series: Sequence[Series], scale: Scale, middle: float, percent: bool) -> list[str]:
+    """The markers of a row with their intervals."""
     elements: list[str] = []
     for number, one in enumerate(series):
         value, low, high = one.values[index], one.low[index], one.high[index]
@@ -263,7 +267,8 @@ def _intervals(index: int, names: Sequence[str], series: Sequence[Series], scale
     return elements
 
 
-def _stretch(index: int, series: Sequence[Series], scale: Scale, middle: float) -> list[str]:
+def _connection(index: int, series: Sequence[Series], scale: Scale, middle: float) -> list[str]:
+    """The line between the outermost markers of a row."""
     known = [scale.at(one.values[index]) for one in series if math.isfinite(one.values[index])]
     if len(known) < 2:
         return []
@@ -273,7 +278,7 @@ def _stretch(index: int, series: Sequence[Series], scale: Scale, middle: float) 
 def _points(
     index: int, names: Sequence[str], series: Sequence[Series], scale: Scale, middle: float, percent: bool
 ) -> Iterator[str]:
-    """The markers of a row, one below the other where they would hide each other."""
+    """The markers of a row without intervals, one below the other if they would overlap."""
     known = sorted(scale.at(one.values[index]) for one in series if math.isfinite(one.values[index]))
     apart = 8 if any(b - a < _TOO_CLOSE for a, b in itertools.pairwise(known)) else 0
     for number, one in enumerate(series):
@@ -285,7 +290,7 @@ def _points(
 
 
 def _column_chart(figure: Figure, width: float) -> str:
-    """Columns side by side for each name; every second series is hollow, and each carries its marker."""
+    """A chart with columns side by side for each name; every second series is paler, and each column has the series' marker."""
     names, series, percent = figure.names, figure.series, figure.percent
     body, top = _legend(series, _LEFT, 4, width - _RIGHT, lines=False)
     scale = Scale.around((value for one in series for value in one.values), _HEIGHT - _BOTTOM, top + 16, zero=True)
@@ -301,17 +306,17 @@ def _column_chart(figure: Figure, width: float) -> str:
             if not math.isfinite(value) or value == 0:
                 continue
             x, y = middle + column * (number - len(series) / 2), scale.at(value)
-            said = f"{one.name}, {name}: {_value_text(value, percent)}"
+            title = f"{one.name}, {name}: {_value_text(value, percent)}"
             rectangle = f'x="{_px(x + 1)}" y="{_px(y)}" width="{_px(column - 2)}" height="{_px(scale.first - y)}"'
             body.append(f'<rect class="column" {rectangle} {look}/>')
             if column >= 8:
-                body.append(marker(number, x + column / 2, y - 7, said, 3.4))
+                body.append(marker(number, x + column / 2, y - 7, title, 3.4))
         body.append("</g>")
     return _frame(f"{figure.title}: {_in_words(names, series, percent)}", body, width, _HEIGHT)
 
 
 def _grid(scale: Scale, width: float, percent: bool) -> list[str]:
-    """Lines across at the ticks of the upright scale, with their numbers."""
+    """Horizontal lines at the ticks of the vertical axis, with their numbers."""
     elements: list[str] = []
     for tick in scale.ticks():
         y = scale.at(tick)
@@ -325,7 +330,7 @@ def _places(count: int, first: float, last: float) -> list[float]:
 
 
 def _x_labels(names: Sequence[str], places: Sequence[float], title: str, width: float) -> list[str]:
-    """The names below the chart, as many as there is room for, and the title of the axis."""
+    """The names below the chart, as many as fit, and the title of the axis."""
     widest = max((_text_width(clean(name, _LONGEST_LABEL)) for name in names), default=0.0) + 8
     room = (places[-1] - places[0]) / (len(places) - 1) if len(places) > 1 else width
     every = max(1, math.ceil(widest / max(room, 1.0)))
@@ -340,12 +345,12 @@ def _value_text(value: float, percent: bool) -> str:
 
 
 def _in_words(names: Sequence[str], series: Sequence[Series], percent: bool) -> str:
-    """The chart in a line: the first and the last value of each series; the table beside it has all of them."""
+    """The chart in one line of words: the first and the last value of each series. The table beside the chart has all values."""
     if not names:
         return "no data"
     ends = [(one.name, one.values[0], one.values[-1]) for one in series]
-    said = (f"{name} {_value_text(first, percent)} to {_value_text(last, percent)}" for name, first, last in ends)
-    return f"{clean(names[0], 60)} to {clean(names[-1], 60)}; " + ", ".join(clean(one, 80) for one in said)
+    ranges = (f"{name} {_value_text(first, percent)} to {_value_text(last, percent)}" for name, first, last in ends)
+    return f"{clean(names[0], 60)} to {clean(names[-1], 60)}; " + ", ".join(clean(one, 80) for one in ranges)
 
 
 _DRAW: Mapping[str, Callable[[Figure, float], str]] = {"lines": _line_chart, "points": _point_chart, "columns": _column_chart}

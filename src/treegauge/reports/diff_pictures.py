@@ -24,7 +24,7 @@ _LONGEST_HEADING = 160
 
 
 class _Drawing(NamedTuple):
-    """Elements, and their right and bottom edge."""
+    """SVG elements with their right and bottom edges."""
 
     elements: list[str]
     right: int
@@ -32,7 +32,7 @@ class _Drawing(NamedTuple):
 
 
 def diff_svg(diffs: Sequence[TreeDiff], *, fold: bool = True, theme: Theme = "auto") -> str:
-    """The differences one below the other; ``fold`` closes subtrees in which everything matched.
+    """The differences as one SVG picture, one below the other; ``fold`` folds subtrees in which everything matched.
 
     >>> from treegauge.reports.tree_diff import diff
     >>> picture = diff_svg([diff("(S (NP (N a)) (V b))", "(S (N a) (V b))")])
@@ -88,24 +88,24 @@ _CLEAR = 10
 _LONGEST_TEXT, _MOST_PIXELS = 60, 30_000
 _DPI = 100
 _LARGEST_PAGE = 200 * _DPI
-"""PDF has no pages of more than 200 inches."""
+"""The largest side of a PDF page, 200 inches."""
 _INK, _PALE = "#1b1b1b", "#8a8a8a"
 
 
 def diff_png(diffs: Sequence[TreeDiff], *, fold: bool = True, scale: float = 2.0) -> bytes:
-    """The differences one below the other on white paper; needs the extra ``[plot]``."""
-    return _drawn_by_matplotlib(
+    """The differences as a PNG picture, one below the other on white; needs the extra ``[plot]``."""
+    return _draw_by_matplotlib(
         diffs, fold, _MOST_PIXELS / scale, format="png", dpi=_DPI * scale, metadata={"Software": "treegauge"}
     )
 
 
 def diff_pdf(diffs: Sequence[TreeDiff], *, fold: bool = True) -> bytes:
-    """The same on a page of PDF as large as they are, without a date, so that the same trees are the same bytes."""
+    """The differences on one PDF page of their size, without a date, so that the same trees give the same bytes."""
     about = {"Creator": "treegauge", "Producer": None, "CreationDate": None}
-    return _drawn_by_matplotlib(diffs, fold, _LARGEST_PAGE, format="pdf", metadata=about)
+    return _draw_by_matplotlib(diffs, fold, _LARGEST_PAGE, format="pdf", metadata=about)
 
 
-def _drawn_by_matplotlib(diffs: Sequence[TreeDiff], fold: bool, largest: float, **how: Any) -> bytes:
+def _draw_by_matplotlib(diffs: Sequence[TreeDiff], fold: bool, largest: float, **how: Any) -> bytes:
     blocks = [_heading(diff) if part is None else _TreeBlock(*part, diff, fold) for diff in diffs for part in (None, *diff.sides)]
     blocks.append(_legend(diffs))
     width = max((block.width for block in blocks), default=0) + 2 * _MARGIN
@@ -120,7 +120,7 @@ def _drawn_by_matplotlib(diffs: Sequence[TreeDiff], fold: bool, largest: float, 
         top += block.height
     data = io.BytesIO()
     with warnings.catch_warnings():
-        # A character that no installed typeface has is drawn as a box; that is all there is to say about it.
+        # A character that no installed font has is drawn as a box; a warning would add nothing.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(data, **how)
     return data.getvalue()
@@ -140,13 +140,13 @@ def _canvas(width: int, height: int) -> tuple[Any, Any]:
 
 
 def _put(axes: Any, x: float, y: float, text: str, **style: Any) -> None:
-    # A dollar sign would begin a formula.
+    # Without parse_math=False, a dollar sign would begin a formula.
     style = {"ha": "center", "color": _INK, **style}
     axes.text(x, y, text, va="center_baseline", fontsize=_FONT * 72 / _DPI, parse_math=False, **style)
 
 
 class _TextLine:
-    """A line of text."""
+    """A line of text made of coloured parts."""
 
     def __init__(self, parts: Sequence[tuple[str, str]], *, bold: bool = False) -> None:
         self.parts, self.bold = parts, bold

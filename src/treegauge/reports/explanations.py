@@ -1,4 +1,4 @@
-"""Explanations: of metrics, from their own descriptions; of each figure and table of a report, with the definition behind it."""
+"""Explanations of metrics, from their docstrings, and of the figures and tables of a report, with the definitions behind them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEST = "(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on)) (NP (DT the) (NN m
 
 
 def explanation(name: str) -> str:
-    """The definition of a metric in plain text, with an example computed on the spot."""
+    """The definition of a metric in plain text, with an example scored by it."""
     metric = find_metric(name)
     return "\n".join(_lines(name, metric))
 
@@ -66,7 +66,7 @@ def _symmetry(metric: Metric, rate: str) -> str:
 
 
 class Explanation(NamedTuple):
-    """A sentence of what a figure or table shows, and the name of the definition behind it."""
+    """One sentence on what a figure or table shows, and the name of the definition behind it."""
 
     sentence: str
     definition: str
@@ -123,7 +123,7 @@ DEFINITIONS: Mapping[str, tuple[str, str]] = {
         "Acceptable is what fits the right interpretation in the style of bracketing that the parser aims at.",
     ),
 }
-"""Terms of a report by name: the term, and its definition."""
+"""The terms of a report and their definitions, by name."""
 
 FIGURES_EXPLAINED: Mapping[str, Explanation] = {
     "rates": Explanation("Each dot is a rate, the line around it where the rate would lie on other such sentences.", "interval"),
@@ -138,7 +138,7 @@ FIGURES_EXPLAINED: Mapping[str, Explanation] = {
     ),
     "errors": Explanation("How many wrong brackets come from each kind of error; fewer is better.", "errors"),
 }
-"""The figures of a report by name."""
+"""The explanations of a report's figures, by the figure's name."""
 
 _TABLES = {
     "Rates": Explanation("Each rate of each system, in percent, with its interval.", "interval"),
@@ -162,7 +162,7 @@ _BETTER = Explanation("Which system is better on the rates that people quote.", 
 
 
 def explain_table(title: str, *, checked: bool = False) -> Explanation:
-    """The explanation of a table; ``checked``: with a person's verdicts in it.
+    """The explanation of a table, found by its title; ``checked`` is for tables with the verdicts of a human check.
 
     >>> explain_table("By label").definition
     'f1'

@@ -1,7 +1,7 @@
-"""Figures as values: names along an axis, a series of numbers for each system; drawn by two renderers, written as CSV beside them.
+"""Figures as values: names along an axis, and a series of numbers for each system.
 
 :mod:`treegauge.reports.charts` draws them as SVG for pages, without any plotting library; :mod:`treegauge.reports.plots` draws the
-same figures with matplotlib (the extra ``[plot]``) for papers.
+same figures with matplotlib (the extra ``[plot]``) for papers. Their data can be written as CSV.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from treegauge.tables import Cell, Table
 __all__ = ["COLOURS", "DASHES", "Figure", "Series", "blame_figure", "fragment_figures", "sparkline"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#B8A500", "#7A5195", "#A05A2C")
-"""A colour for each series: Okabe & Ito's, which colour-blind readers can distinguish, and two more; markers differ too."""
+"""A colour for each series; the first seven are Okabe & Ito's, which colour-blind readers can tell apart. Markers differ, too."""
 
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
-"""The dashes of lines, in turn."""
+"""The dash patterns of the lines, used in turn."""
 
 FigureKind = Literal["lines", "points", "columns"]
 
 
 class Series(NamedTuple):
-    """A system's name and its values, nan where there is none; ``low`` and ``high`` are the ends of intervals, if there are any."""
+    """A system's name and its values, nan where one is missing; ``low`` and ``high`` are the ends of their intervals, if any."""
 
     name: str
     values: Sequence[float]
@@ -57,7 +57,7 @@ class Figure:
     key: str = "name"
 
     def csv(self) -> str:
-        """The data: a row for each name, a column for each series and for the ends of its intervals.
+        """The data as CSV: a row for each name, columns for the values of each series and the ends of its intervals.
 
         >>> print(Figure("f", "lines", "F1 by size", ["1", "2"], [Series("A", [0.9, 0.5])], key="size").csv(), end="")
         size,A
@@ -93,10 +93,10 @@ def sparkline(values: Sequence[float], *, ascii_only: bool = False) -> str:
 def fragment_figures(
     f1: Mapping[str, Sequence[float]], *, baseline: str = "", upto: int = 15, zoom: tuple[int, int] | None = None
 ) -> list[Figure]:
-    """FREVAL's figures (Bastings & Sima'an 2014): F1 by fragment size, the difference to a baseline, and a zoom.
+    """FREVAL's figures (Bastings & Sima'an 2014): F1 by fragment size, the difference from a baseline, and a range of sizes alone.
 
-    ``f1`` has the F1 of each system for the sizes 1, 2, 3 ...; beyond the largest size it is 0. Without a baseline, the first
-    system is the baseline.
+    ``f1`` gives the F1 of each system for the sizes 1, 2, 3 ...; beyond its last size it is 0. The figures show the sizes up to
+    ``upto``, the last one those of ``zoom``. The baseline is the first system unless another is named.
 
     >>> [figure.name for figure in fragment_figures({"A": [0.9, 0.5], "B": [0.8, 0.6]}, upto=2)]
     ['f1_by_size', 'f1_difference']
@@ -107,7 +107,7 @@ def fragment_figures(
     figures = [_fragment_figure("f1_by_size", "F1 by fragment size", f1, 1, upto)]
     if len(f1) > 1:
         base = _between(f1[baseline], 1, upto)
-        # The baseline stays in place, as the line at 0, so that the others keep their signs.
+        # The baseline is drawn too, as the line at 0, so that the other systems keep their colours and markers.
         against = {system: [a - b for a, b in zip(_between(values, 1, upto), base, strict=True)] for system, values in f1.items()}
         title = f"F1 by fragment size, minus F1 of {baseline}"
         figures.append(_fragment_figure("f1_difference", title, against, 1, upto, f"F1 minus F1 of {baseline}"))
@@ -125,7 +125,7 @@ def _fragment_figure(
 
 
 def _between(values: Sequence[float], first: int, last: int) -> list[float]:
-    """F1 for the sizes ``first`` ... ``last``; 0 beyond the largest."""
+    """F1 for the sizes from ``first`` to ``last``; 0 for sizes beyond those given."""
     return [values[size - 1] if size <= len(values) else 0.0 for size in range(first, last + 1)]
 
 

@@ -1,4 +1,4 @@
-"""The findings of a report in plain English: who is better, by how much, whether by chance, and where it comes from."""
+"""The findings of a report in plain English: which system is better, by how much, whether by chance, and in which brackets."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["MOST_PAIRS", "headline", "headline_difference", "headline_name", "p_
 
 _F1 = ("parseval", "f1")
 MOST_PAIRS = 3
-"""With more pairs of systems than this, the summary ranks the systems instead of comparing each two."""
+"""With more pairs of systems than this, the summary ranks the systems instead of comparing each pair."""
 
 
 def headline(names: Sequence[Name]) -> Name:
-    """The rate that is named first: F1, or the first one there is."""
+    """The rate to name first: F1, or else the first of the names."""
     return _F1 if _F1 in names else names[0]
 
 
 def headline_difference(pair: PairOfSystems) -> Difference:
-    """The difference of two systems that is named first."""
+    """The difference between two systems in the headline rate."""
     return pair.of(headline([difference.name for difference in pair.differences]))
 
 
@@ -72,7 +72,7 @@ def summary_text(report: Report) -> str:
 
 
 def _surely_different(report: Report) -> str:
-    """The number of pairs, of many, that differ by more than chance."""
+    """A sentence on how many of many pairs differ significantly; empty if no two differ at all."""
     pairs = report.comparison.overall.pairs
     if not any(headline_difference(pair).value for pair in pairs):
         return ""
@@ -107,7 +107,7 @@ def _worst_kind(report: Report, system: str) -> str:
 
 
 def _ranking(report: Report) -> str:
-    """All systems by the headline rate; those with the same rate stand together."""
+    """A sentence that ranks all systems by the headline rate, those with the same rate together."""
     group = report.comparison.overall
     name = headline(group.names)
     values = {system: group.rates[system][name].value for system in report.systems}
@@ -149,7 +149,7 @@ def _pair(report: Report, pair: PairOfSystems) -> str:
 
 
 def _where(report: Report, better: str, worse: str) -> str:
-    """The label and the kind of error that account for most of a difference."""
+    """A sentence on the label and the kind of error that account for most of a difference; empty if there is none."""
     if not report.marks:
         return ""
     labels, errors = labels_table(report), errors_table(report)

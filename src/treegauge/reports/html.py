@@ -1,4 +1,4 @@
-"""A report as one HTML page: no request leaves it, all text is escaped, and its policy lets nothing run but its own script."""
+"""A report as one HTML page: it makes no requests, escapes all text, and its content policy allows only its own script."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from treegauge import __version__
+from treegauge.alignment.words import is_deleted, without_traces
 from treegauge.metrics.breakdowns import Place
 from treegauge.metrics.breakdowns.repair_forest import KINDS
 from treegauge.metrics.registry import REFERENCES, Reference, find_metric, references_of
+from treegauge.presets import Preset
 from treegauge.reports import report_contents as tables
 from treegauge.reports.charts import figure_svg, marker, series_class
-from treegauge.reports.examples import counted_words
 from treegauge.reports.explanations import DEFINITIONS, FIGURES_EXPLAINED, Explanation, explain_table
 from treegauge.reports.figures import Figure
 from treegauge.reports.findings import MOST_PAIRS, headline, headline_difference, headline_name, p_text, rate_number, summary_text
@@ -35,6 +36,7 @@ from treegauge.trees import Tree
 from treegauge.trees.drawing import MARKS, draw_svg, fold_settled, legend_svg
 from treegauge.trees.drawing.marks import ems
 from treegauge.trees.drawing.svg import Metrics
+from treegauge.trees.treebank import Treebank
 
 __all__ = ["report_page"]
 
@@ -113,12 +115,12 @@ def _json(value: Any) -> str:
 
 
 def _inert(document: str) -> str:
-    """JSON that cannot end the element it stands in."""
+    """JSON that cannot end the HTML element around it."""
     return document.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _data(report: Report) -> dict[str, Any]:
-    """The data of the script beside the sentences."""
+    """The data that the page's script needs besides the sentences."""
     found = report.sentences
     return {
         "systems": list(report.systems),
@@ -131,7 +133,7 @@ def _data(report: Report) -> dict[str, Any]:
 
 
 def _character_sizes(report: Report) -> dict[str, dict[str, int]]:
-    """The sizes of all characters of the trees, so that the script places texts where :mod:`treegauge.trees.drawing` does."""
+    """The widths of all characters of the trees, so that the script places text where :mod:`treegauge.trees.drawing` does."""
     signs = "".join(mark.symbol for mark in MARKS.values()) + string.printable + "•…\ufffd"
     characters = {*signs, *"".join(report.sentences.labels), *report.sentences.characters}
     drawable = sorted(character for character in characters if not "\ud800" <= character <= "\udfff")
@@ -143,7 +145,7 @@ def _character_sizes(report: Report) -> dict[str, dict[str, int]]:
 
 
 class _Card(NamedTuple):
-    """A system at a glance."""
+    """A system and its headline rate, for the top of the page."""
 
     system: str
     kind: str
@@ -164,7 +166,7 @@ def _cards(report: Report) -> Iterator[_Card]:
 
 
 class _Verdict(NamedTuple):
-    """Two systems compared in a sentence; ``sure`` if the difference is significant."""
+    """The comparison of two systems in one sentence; ``sure`` if the difference is significant."""
 
     sure: bool
     text: str
@@ -190,7 +192,7 @@ def _warnings(report: Report) -> list[str]:
 
 
 class _Chart(NamedTuple):
-    """A figure on the page: its caption, what it shows, and its picture, wide and narrow."""
+    """A figure on the page: its caption, an explanation, and the picture for wide and for narrow screens."""
 
     name: str
     caption: str
@@ -208,6 +210,7 @@ class _Section:
 
 
 def _sections(report: Report) -> Mapping[str, _Section]:
+    """The charts and tables of every section, by its name in the template."""
     of_section: dict[str, Sequence[Table]] = {
         "summary": [tables.rates_table(report)],
         "differences": tables.difference_tables(report),
@@ -228,7 +231,7 @@ def _sections(report: Report) -> Mapping[str, _Section]:
 
 
 def _charts(figures: Sequence[Figure]) -> Iterator[_Chart]:
-    """The figures of a section; two of them share the width of the page."""
+    """The charts of a section; where there are two, they stand side by side."""
     for figure in figures:
         wide = figure_svg(figure) if len(figures) == 1 else figure_svg(figure, _HALF)
         explained = FIGURES_EXPLAINED[figure.name]
@@ -236,7 +239,7 @@ def _charts(figures: Sequence[Figure]) -> Iterator[_Chart]:
 
 
 class _Example(NamedTuple):
-    """A wrong bracket in its sentence, and the systems that have it wrong."""
+    """A wrong bracket in its sentence, and the systems that got it wrong."""
 
     number: int
     systems: str
@@ -268,8 +271,8 @@ def _examples(report: Report) -> Mapping[str, list[_Example]]:
 
 
 def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Example:
-    words = counted_words(report.gold, report.preset, place.sentence)
-    # A sentence whose tokens were cut to fit the test tree may have places behind its last word.
+    words = _counted_words(report.gold, report.preset, place.sentence)
+    # Where the tokens of gold and test differ, places count tokens that both share, so one may lie beyond the last word.
     start, end = (place.start, place.end) if place.end <= len(words) else (0, len(words))
     before, after = words[max(start - _AROUND, 0) : start], words[end : end + _AROUND]
     inside = words[start:end] if end - start <= 2 * _AROUND else [*words[start : start + _AROUND], "…", *words[end - _AROUND : end]]
@@ -284,8 +287,15 @@ def _example(report: Report, systems: str, place: Place, is_listed: bool) -> _Ex
     )
 
 
+def _counted_words(gold: Treebank, preset: Preset, sentence: int) -> list[str]:
+    """The words of a sentence that count under a preset."""
+    bank = without_traces(gold[sentence : sentence + 1], preset)
+    deleted: list[bool] = is_deleted(bank, preset).tolist()
+    return [word for word, is_deleted in zip(bank.words(0), deleted, strict=True) if not is_deleted]
+
+
 def _static_trees(report: Report) -> Iterator[str]:
-    """The first sentences of readable length as pictures, for a reader without scripts."""
+    """Pictures of the first sentences of readable length, for browsers without scripts."""
     if not report.marks:
         return
     length = report.marks[report.systems[0]].pair.gold.length

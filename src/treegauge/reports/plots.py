@@ -1,6 +1,6 @@
-"""Figures as files, for papers: the same bytes for the same data.
+"""Figures as files for papers, with the same bytes for the same data.
 
-SVG is drawn as on the pages; PDF and PNG are drawn by matplotlib, from the extra ``[plot]``.
+SVG is drawn as on the report's page; PDF and PNG are drawn by matplotlib (the extra ``[plot]``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treegauge.reports.figures import COLOURS, Figure
 __all__ = ["LINE_STYLES", "figure_format", "new_figure", "save_figure", "write_figure"]
 
 LINE_STYLES = [
-    # Marker and dash distinguish the systems in grey.
+    # Markers and dashes distinguish the systems in grey print.
     {"color": colour, "marker": marker, "linestyle": line}
     for colour, marker, line in zip(
         COLOURS,
@@ -47,7 +47,7 @@ def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Any, Any]:
 
 
 def figure_format(path: str | Path) -> str:
-    """The format of a figure by the suffix of its file; other suffixes are errors.
+    """The format that a file's suffix names: svg, pdf or png; any other suffix is an error.
 
     >>> figure_format("rates.PDF")
     'pdf'
@@ -59,7 +59,7 @@ def figure_format(path: str | Path) -> str:
 
 
 def save_figure(figure: Any, path: str | Path) -> Path:
-    """Write a figure as SVG, PDF or PNG by its suffix, without the date that would make every run differ."""
+    """Write a matplotlib figure as SVG, PDF or PNG by the file's suffix, without a date, which would differ in every run."""
     path = Path(path)
     form = figure_format(path)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
@@ -69,7 +69,7 @@ def save_figure(figure: Any, path: str | Path) -> Path:
 
 
 def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> list[Path]:
-    """Draw a figure into a file (SVG, PDF or PNG by its suffix), and write its ``data`` beside it as CSV; returns the files."""
+    """Draw a figure into a file (SVG, PDF or PNG by its suffix) and, with ``data``, write its data beside it; returns the files."""
     path = Path(path)
     if path.suffix.lower() == ".svg":
         write_bytes(figure_file(figure).encode("utf-8", "replace"), path)
@@ -84,7 +84,7 @@ def write_figure(figure: Figure, path: str | Path, *, data: bool = False) -> lis
 
 
 def _plot(figure: Figure, path: Path) -> None:
-    """Draw a figure by matplotlib."""
+    """Draw a figure with matplotlib."""
     height = 4.2 if figure.kind != "points" else 1.2 + len(figure.names) * _row_height(figure)
     canvas, axes = new_figure(height=max(height, 2.0))
     _DRAW[figure.kind](figure, axes)
@@ -98,7 +98,8 @@ def _row_height(figure: Figure) -> float:
     return 0.13 * len(figure.series) + 0.14 if any(one.low for one in figure.series) else 0.28
 
 
-def _shown(values: Any, figure: Figure) -> list[float]:
+def _axis_values(values: Any, figure: Figure) -> list[float]:
+    """The values as the axis shows them, in percent if the figure is."""
     return [100 * value if figure.percent else value for value in values]
 
 
@@ -106,7 +107,7 @@ def _draw_lines(figure: Figure, axes: Any) -> None:
     places = list(range(len(figure.names)))
     for number, one in enumerate(figure.series):
         style = LINE_STYLES[number % len(LINE_STYLES)]
-        axes.plot(places, _shown(one.values, figure), label=one.name, markersize=4, linewidth=1.4, **style)
+        axes.plot(places, _axis_values(one.values, figure), label=one.name, markersize=4, linewidth=1.4, **style)
     values = [value for one in figure.series for value in one.values if math.isfinite(value)]
     if min(values, default=0.0) < 0 < max(values, default=0.0):
         axes.axhline(0, color="black", linewidth=0.8)
@@ -124,10 +125,10 @@ def _draw_points(figure: Figure, axes: Any) -> None:
         style = LINE_STYLES[number % len(LINE_STYLES)]
         offset = step * (number - (len(figure.series) - 1) / 2)
         places = [index + offset for index in range(rows)]
-        values = _shown(one.values, figure)
+        values = _axis_values(one.values, figure)
         options: dict[str, Any] = {"color": style["color"], "marker": style["marker"], "linestyle": "none", "markersize": 4}
         if one.low:
-            low, high = _shown(one.low, figure), _shown(one.high, figure)
+            low, high = _axis_values(one.low, figure), _axis_values(one.high, figure)
             below = [max(value - end, 0.0) for value, end in zip(values, low, strict=True)]
             above = [max(end - value, 0.0) for value, end in zip(values, high, strict=True)]
             axes.errorbar(values, places, xerr=[below, above], label=one.name, capsize=2, elinewidth=1, **options)
@@ -147,7 +148,7 @@ def _draw_columns(figure: Figure, axes: Any) -> None:
     for number, one in enumerate(figure.series):
         middle = [index - 0.4 + (number + 0.5) * width for index in range(len(figure.names))]
         hatch = "" if number % 2 == 0 else "///"
-        axes.bar(middle, _shown(one.values, figure), 0.9 * width, label=one.name, color=COLOURS[number % len(COLOURS)],
+        axes.bar(middle, _axis_values(one.values, figure), 0.9 * width, label=one.name, color=COLOURS[number % len(COLOURS)],
                  hatch=hatch, edgecolor="white", linewidth=0.3)  # fmt: skip
     axes.set_xticks(range(len(figure.names)), list(figure.names))
     axes.set(xlabel=figure.x_title, ylabel=_with_unit(figure.y_title, figure))

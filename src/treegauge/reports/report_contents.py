@@ -1,4 +1,4 @@
-"""The tables and figures of a report: rates with intervals, differences, which system beats which, breakdowns side by side."""
+"""The tables and figures of a report: rates with intervals, differences, winners, and breakdowns of all systems side by side."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def all_tables(report: Report) -> list[Table]:
 
 
 def tables_of_trees(report: Report) -> list[Table]:
-    """The tables that need the trees; nothing where only scores are at hand."""
+    """The tables that need the trees; none if only scores are at hand."""
     if not report.marks:
         return []
     tables = [labels_table(report), lengths_table(report), crossings_table(report), *gaps_tables(report)]
@@ -74,14 +74,14 @@ def rates_table(report: Report) -> Table:
 
 
 def difference_tables(report: Report) -> list[Table]:
-    """The difference of every rate and pair; nothing for a single system."""
+    """The differences of every pair of systems in every rate; none for a single system."""
     if len(report.systems) < 2:
         return []
     return [_with_plain_rates(table) for table in report.comparison.tables("differences")]
 
 
 def _with_plain_rates(table: Table) -> Table:
-    """The table with the names of rates as words: they are not typed here."""
+    """The table with the names of rates in words, since nobody has to type them here."""
     column = table.columns.index("rate")
     rows = ((*row[:column], str(row[column]).replace("_", " "), *row[column + 1 :]) for row in table.rows)
     return replace(table, rows=tuple(rows))
@@ -102,7 +102,7 @@ def rate_text(name: tuple[str, str], value: float, interval: Interval) -> str:
 
 
 def matrix_tables(report: Report) -> list[Table]:
-    """The winners between systems, on the rates that people quote; nothing for a single system."""
+    """The winner of every pair of systems, by the rates that people quote; none for a single system."""
     group = report.comparison.overall
     names = [name for name in _MATRIX_RATES if name in group.names]
     if len(report.systems) < 2:
@@ -110,12 +110,12 @@ def matrix_tables(report: Report) -> list[Table]:
     if len(report.systems) == 2:
         return [_match_table(report, names)]
     tables = [matrix_table(report.comparison, group, name) for name in names]
-    # What the signs mean is said once, below the last.
+    # The signs are explained once, below the last table.
     return [*(replace(table, notes=()) for table in tables[:-1]), *tables[-1:]]
 
 
 def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
-    """The winner between two systems, for all rates in one table."""
+    """The winner of two systems by each rate, in one table."""
     (pair,) = report.comparison.overall.pairs
     rates = report.comparison.overall.rates
     rows = tuple(
@@ -126,7 +126,7 @@ def _match_table(report: Report, names: Sequence[tuple[str, str]]) -> Table:
 
 
 def fragments_tables(report: Report) -> list[Table]:
-    """FREVAL: a row for each system, recall, precision and F1 for each range of sizes; nothing on discontinuous trees."""
+    """FREVAL: a row for each system, with recall, precision and F1 for each range of sizes; none on discontinuous trees."""
     if not report.fragments:
         return []
     metric = Freval()
@@ -155,7 +155,7 @@ def crossings_table(report: Report) -> Table:
 
 
 def gaps_tables(report: Report) -> list[Table]:
-    """Brackets by their fan-out, sentences by their gap degree; nothing on continuous trees."""
+    """Brackets by their fan-out, and sentences by their gap degree; none on continuous trees."""
     if not report.breakdowns.get("fan-outs"):
         return []
     fan_outs = _side_by_side(report, "fan-outs", "By fan-out", "fan-out", ("gap degree", "gold"), ("recall", "precision", "f1"))
@@ -165,12 +165,12 @@ def gaps_tables(report: Report) -> list[Table]:
 
 
 def errors_table(report: Report) -> Table:
-    """Errors by kind, and F1 if they were repaired; no rows on discontinuous trees."""
+    """Errors by kind, with the F1 if all of that kind were repaired; without rows on discontinuous trees."""
     return _side_by_side(report, "errors", "By kind of error", "kind", (), ("errors", "missed", "spurious", "f1 if repaired"))
 
 
 def confusion_tables(report: Report) -> list[Table]:
-    """The most frequent wrong labels on right spans, of each system."""
+    """The most frequent wrong labels on right spans, a table for each system."""
     tables: list[Table] = []
     for system, found in report.breakdowns.get("confusions", {}).items():
         table = found.table
@@ -187,13 +187,13 @@ def hogenhout_tables(report: Report) -> list[Table]:
 
 
 def hogenhout_pair_tables(report: Report) -> list[Table]:
-    """The brackets that every two systems share, and the tests on them; nothing for a single system."""
+    """The brackets that every two systems share, and the tests on them; none for a single system."""
     names = () if len(report.systems) < 2 else ("comparative", "brackets")
     return [table for name in names for table in report.comparison.tables(name)]
 
 
 def _side_by_side(report: Report, breakdown: str, title: str, key: str, shared: Sequence[str], of_system: Sequence[str]) -> Table:
-    """A breakdown of all systems in one table: columns of the treebank once, the others once for each system."""
+    """A breakdown of all systems in one table: the ``shared`` columns once, those ``of_system`` once for each system."""
     if breakdown not in report.breakdowns:
         return Table(title, (key, *shared), ())
     tables = {system: found.table for system, found in report.breakdowns[breakdown].items()}
@@ -241,7 +241,7 @@ def rates_figure(comparison: Comparison) -> Figure:
     """Every rate of a comparison with its interval."""
     group = comparison.overall
     defined = [name for name in group.names if any(math.isfinite(group.rates[s][name].value) for s in comparison.systems)]
-    # Means of counts have another scale: they are drawn where there is nothing else.
+    # Means of counts have another scale, so they are drawn only if there is nothing else.
     names = [name for name in defined if not name[1].startswith("average_")]
     percent = bool(names) or not defined
     names = names or defined
@@ -260,7 +260,7 @@ def rates_figure(comparison: Comparison) -> Figure:
 
 
 def _fragment_figures(report: Report) -> list[Figure]:
-    """F1 by fragment size; with several systems also the difference to the first."""
+    """F1 by fragment size and, with several systems, the difference from the first."""
     if not report.fragments:
         return []
     largest = max((len(found.sizes) for found in report.fragments.values()), default=1)
@@ -284,7 +284,7 @@ def _lengths_figure(report: Report, table: Table) -> Figure:
 
 
 def _crossings_figure(report: Report, table: Table) -> Figure:
-    """Sentences with no, one, two ... crossing brackets."""
+    """The number of sentences with no, one, two ... crossing brackets."""
     names = [*map(str, range(_MOST_CROSSING)), f"{_MOST_CROSSING}+"]
     series: list[Series] = []
     for one in _of_systems(report, table, table.rows, "sentences"):
@@ -307,7 +307,7 @@ def _errors_figure(report: Report, table: Table) -> Figure:
 
 
 def _of_systems(report: Report, table: Table, rows: Sequence[Sequence[Cell]], column: str) -> list[Series]:
-    """One column of each system in a table that has them side by side."""
+    """One column of every system, from a table that shows the systems side by side."""
     several = len(report.systems) > 1
     places = [table.columns.index(f"{system} {column}" if several else column) for system in report.systems]
     return [Series(system, [_number(row[place]) for row in rows]) for system, place in zip(report.systems, places, strict=True)]

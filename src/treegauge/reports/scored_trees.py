@@ -1,7 +1,7 @@
-"""The trees behind scores, read again where they were not kept: all of them, or only those that are shown.
+"""The trees behind scores, read again if they were not kept: all of them, or only those that are shown.
 
-Of a large treebank a report shows some thousand sentences. Their numbers are known once all are scored; then their trees are picked
-out of the files.
+A report shows at most some thousand sentences of a large treebank. Which ones is known only after scoring; then only their trees
+are read again.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ __all__ = [
 ]
 
 READABLE = 12
-"""Words: sentences of about so many say enough and are read at a glance."""
+"""The length, in words, of a sentence that makes a good example: long enough to be telling, short enough to be read at a glance."""
 LARGE_BYTES = 32 << 20
-"""Of files of more bytes together, only the trees that are shown are kept."""
+"""Files of more bytes than these together count as large: only the trees that are shown are kept."""
 
 
 def are_large(*sides: TreebankLike) -> bool:
-    """Whether trees are in files so large that not all of them should be held."""
+    """Whether the trees are in files so large that they should not all be kept in memory."""
     paths = [path_of(side) for side in sides]
     if not all(path is not None and os.path.isfile(path) for path in paths):
         return False
@@ -55,9 +55,10 @@ def are_large(*sides: TreebankLike) -> bool:
 
 
 def rescore(result: Result, only: Sequence[int] | None = None) -> Result:
-    """The result with its trees, or ``only`` those of some gold sentences.
+    """The result with its trees or, if ``only`` is given, with the trees of these gold sentences.
 
-    If it has none, they are read from the files it names, and must be the same.
+    Trees that were not kept are read from the files that the result names; if these have changed, a
+    :class:`~treegauge.errors.MismatchError` is raised.
     """
     if result.trees is not None:
         return result
@@ -89,7 +90,7 @@ def rescore(result: Result, only: Sequence[int] | None = None) -> Result:
 
 
 def missing_trees(result: Result) -> str:
-    """The reason why the trees of a result cannot be had; nothing if they can."""
+    """The reason why the trees of a result are not available; empty if they are."""
     if result.trees is not None:
         return ""
     if result.inputs is None:
@@ -99,12 +100,12 @@ def missing_trees(result: Result) -> str:
 
 
 def _trees(paths: Sequence[str], reading: ReadOptions) -> str | Treebank:
-    """One file by its name, so that it is read as it was then; several as one treebank."""
+    """A single file by its name, so that it is read just as when it was scored; several files as one treebank."""
     return paths[0] if len(paths) == 1 else Treebank.concatenate([io.read(path, reading) for path in paths])
 
 
 def pair_behind(result: Result) -> Pair:
-    """The brackets that a result was counted from, all sentences in one pair."""
+    """The brackets that a result was counted from, as one pair of all sentences."""
     trees, signature = result.scored_trees, result.signature
     preset = signature.preset
     whole = Treebank.concatenate(list(trees.gold)), Treebank.concatenate(list(trees.test))
@@ -115,7 +116,7 @@ def pair_behind(result: Result) -> Pair:
 
 
 def restricted(pair: Pair, kept: Int64) -> Pair:
-    """The pair reduced to some gold sentences."""
+    """The pair restricted to the gold sentences ``kept``."""
     if len(pair.index) == len(kept):
         return pair
     rows = np.flatnonzero(np.isin(pair.index, kept))
@@ -123,21 +124,21 @@ def restricted(pair: Pair, kept: Int64) -> Pair:
 
 
 def wrong_brackets(result: Result) -> Int64:
-    """The number of wrong brackets of each sentence, missed ones and those too many, from PARSEVAL's rows."""
+    """The number of wrong brackets of each sentence, those missed and those in excess, from PARSEVAL's rows."""
     rows = result.scored_sentences.compact_rows
     gold, test, matched = (rows.columns[result.columns.index(name)][:].astype(np.int64) for name in ("gold", "test", "matched"))
     return gold + test - 2 * matched
 
 
 def best_places(breakdown: Breakdown, pair: Pair) -> Breakdown:
-    """The breakdown with one place behind each key, in the sentence whose length is nearest to a readable one."""
+    """The breakdown with one place for each key, in the sentence whose length is nearest to :data:`READABLE`."""
     length = np.zeros(len(pair.alignment.test), dtype=np.int64)
     length[pair.index] = pair.gold.length
     return replace(breakdown, places={key: _best(of_key, length) for key, of_key in breakdown.places.items()})
 
 
 def _best(places: Sequence[Places], length: Int64) -> tuple[Places, ...]:
-    """The place whose sentence has a length nearest to a readable one, and of these the first."""
+    """The place in the sentence whose length is nearest to :data:`READABLE`; among several, the first."""
     found: list[tuple[int, int, Places]] = []
     for some in places:
         sentence = some.rows[:, 0]
@@ -148,7 +149,7 @@ def _best(places: Sequence[Places], length: Int64) -> tuple[Places, ...]:
 
 
 def examples_among(breakdown: Breakdown, length: Int64, numbers: Sequence[int]) -> Breakdown:
-    """The breakdown with one place behind each key, its sentence numbered among those of ``numbers``."""
+    """The breakdown with one place for each key; its sentence is given by the position among ``numbers``."""
     places: dict[Key, tuple[Places, ...]] = {}
     for key, of_key in breakdown.places.items():
         (best,) = _best(of_key, length)
@@ -159,5 +160,5 @@ def examples_among(breakdown: Breakdown, length: Int64, numbers: Sequence[int]) 
 
 
 def example_sentences(breakdown: Breakdown, length: Int64) -> set[int]:
-    """The sentences of the best place behind each key."""
+    """The sentences of the best place of each key."""
     return {int(_best(of_key, length)[0].rows[0, 0]) for of_key in breakdown.places.values()}

@@ -1,6 +1,6 @@
-"""Scores shown: tables, Markdown, LaTeX, CSV, JSON, a line of JSON a sentence, or EVALB's own layout.
+"""Scores as text: tables, Markdown, LaTeX, CSV, JSON, a line of JSON per sentence, or EVALB's own layout.
 
-What is to be said beside scores: sentences that do not fit, checks that failed.
+Beside the scores: sentences that gold and test do not share, sentences behind the rows of a breakdown, and limits that were missed.
 """
 
 from __future__ import annotations
@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treegauge.alignment.alignment import Note
 from treegauge.alignment.remarks import REMARKS, advice_on
 from treegauge.errors import UsageError
 from treegauge.metrics.evalb import UNPAIRED, VALID
+from treegauge.scoring.inputs import SentencePlaces
 from treegauge.scoring.result import Result, Scores, numbered_from_1, shown_rate, tables_of, tidy_table
 from treegauge.spelling import british
 from treegauge.tables import Cell, Table, number_of, render
+
+if TYPE_CHECKING:
+    from treegauge.metrics.breakdowns.counts_by_key import Place
 
 __all__ = [
     "MOST_NOTES",
@@ -43,9 +47,11 @@ def one_of_each_system(results: Sequence[Result]) -> list[Result]:
 
 
 MOST_NOTES = 10
-"""The number of sentences of a kind that are listed; the others are counted."""
+"""The number of notes of one kind that are listed; further ones are counted."""
 _EXAMPLES = 3
-"""So many where one thing is wrong with most sentences."""
+"""The same where one remark explains most of them."""
+_LONGEST_EXAMPLE = 100
+"""The largest number of characters of a sentence shown as an example."""
 
 _COUNTED = {
     "broken": "trees that cannot be read",
@@ -61,12 +67,12 @@ _COUNTED = {
 
 
 def note_lines(results: Sequence[Result]) -> Iterator[str]:
-    """The first sentences of each kind that do not fit, one per line, and how many more there are."""
+    """A line for each of the first notes of every kind, and the number of further ones."""
     yield from listed_notes({result.system: result.notes for result in one_of_each_system(results)})
 
 
 def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
-    """The same of the notes on each system."""
+    """The lines of :func:`note_lines`, from the notes on each system."""
     for system, every in notes.items():
         who = f"{system}: " if len(notes) > 1 else ""
         remarks = [note for note in every if note.kind in REMARKS]
@@ -87,15 +93,15 @@ def listed_notes(notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
 
 
 def misfits(results: Sequence[Result], *, listed: bool = True) -> list[str]:
-    """A line for each system that lacks sentences, has too many, or has trees that cannot be read.
+    """A line for each system with missing or extra sentences, or with trees that cannot be read.
 
-    It refers to the list of these sentences, :func:`note_lines`, unless that was not ``listed``.
+    The lines refer to :func:`note_lines` as printed above them if these are ``listed``.
     """
     return misfits_in({result.system: result.notes for result in one_of_each_system(results)}, listed=listed)
 
 
 def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> list[str]:
-    """The same of the notes on each system."""
+    """The lines of :func:`misfits`, from the notes on each system."""
     lines: list[str] = []
     above = " (listed above)" if listed else ""
     for system, every in notes.items():
@@ -111,7 +117,7 @@ def misfits_in(notes: Mapping[str, Sequence[Note]], *, listed: bool = True) -> l
 
 
 class RateLimit(NamedTuple):
-    """A rate and the least it may be, or the most."""
+    """A rate and its lowest accepted value or, if ``is_most``, its highest."""
 
     rate: str
     limit: float
@@ -119,11 +125,12 @@ class RateLimit(NamedTuple):
 
     @property
     def option(self) -> str:
+        """The option that sets such a limit."""
         return "--fail-over" if self.is_most else "--fail-under"
 
 
 def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
-    """The check behind a rate and its limit.
+    """The limit that an option's value such as ``f1=0.90`` names.
 
     >>> parse_rate_limit("f1=0.90")
     RateLimit(rate='f1', limit=0.9, is_most=False)
@@ -143,7 +150,7 @@ def parse_rate_limit(text: str, *, is_most: bool = False) -> RateLimit:
 
 
 def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> list[str]:
-    """A line for each rate that is beyond its limit, or undefined; ``parseval.f1`` means the rate of that metric only."""
+    """A line for each rate that is beyond its limit or undefined; a limit on ``parseval.f1`` is for that metric only."""
     lines: list[str] = []
     for check in checks:
         asked, limit, is_most = check
@@ -162,6 +169,7 @@ def failed_limits(results: Sequence[Result], checks: Sequence[RateLimit]) -> lis
 
 
 def _refuse_wrong_direction(check: RateLimit, name: str, result: Result) -> None:
+    """Refuse a lower limit of a rate of which lower is better, and an upper limit of any other."""
     metric = result.definition
     if metric is None or name in metric.undirected or (name in metric.lower_is_better) == check.is_most:
         return
@@ -185,16 +193,55 @@ def _as_tables(form: str) -> Callable[[Sequence[Result], bool, int], Iterator[st
                 title = f"{result.system}: {table.title}" if len(results) > 1 else table.title
                 blocks.append(render(Table(title, table.columns, table.rows, table.notes, table.percent), form))
                 if examples:
-                    from treegauge.reports.examples import example_lines
-
-                    blocks.append("\n".join(example_lines(result, name, examples)))
+                    blocks.append("\n".join(_example_lines(result, name, examples)))
         yield "\n\n".join(block for block in blocks if block) + "\n"
 
     return pieces
 
 
+def _example_lines(result: Result, breakdown: str, most: int) -> Iterator[str]:
+    """The first ``most`` brackets behind each row of a breakdown, each on a line with its place and its sentence."""
+    counted = result.breakdowns[breakdown]
+    for key, cells in zip(counted.keys, counted.table.rows, strict=True):
+        places = counted.examples(key, most)
+        if places:
+            yield f"{counted.table.title}, {_row_name(cells, counted.table.columns, key)}:"
+            yield from (f"  {_example_line(result, place)}" for place in places)
+
+
+def _row_name(cells: tuple[object, ...], columns: tuple[str, ...], key: tuple[str | int, ...]) -> str:
+    """The name of a row: its first cells, as many as its key has parts."""
+    named = zip(columns[: len(key)], cells, strict=False)
+    return ", ".join(f"{column} {cell}" for column, cell in named)
+
+
+def _example_line(result: Result, place: Place) -> str:
+    """One bracket: its place, whether it is missed or spurious, and its sentence with the bracket marked."""
+    places = result.scored_sentences.places
+    where = places[place.sentence]
+    what = f": {'missed' if place.side == 'gold' else 'spurious'} {place.label}" if place.label else ""
+    if not isinstance(places, SentencePlaces):
+        return f"{where}{what}"
+    words = places.words(place.sentence, result.signature.preset.delete_tags)
+    recut = any(note.sentence == place.sentence and note.kind in ("characters", "edited") for note in result.notes)
+    if not place.label or recut:
+        return f"{where}{what}: {_cut(' '.join(words))}"
+    with_bracket = [*words[: place.start], "[" + " ".join(words[place.start : place.end]) + "]", *words[place.end :]]
+    return f"{where}{what}: {_cut(' '.join(with_bracket), around=' '.join(words[: place.start]))}"
+
+
+def _cut(text: str, around: str = "") -> str:
+    """A text cut to the length of a line, so that what follows its beginning ``around`` can be seen."""
+    if len(text) <= _LONGEST_EXAMPLE:
+        return text
+    first = max(0, min(len(around) - _LONGEST_EXAMPLE // 3, len(text) - _LONGEST_EXAMPLE))
+    return (
+        ("..." if first else "") + text[first : first + _LONGEST_EXAMPLE] + ("..." if first + _LONGEST_EXAMPLE < len(text) else "")
+    )
+
+
 def _sentence_table(result: Result) -> Table:
-    """A row per sentence: its place, its length, the main rate and its counts, without those that only serve sums."""
+    """A row per sentence: its place, its length, the main rate and its counts, without those that only sums need."""
     counts = [name for name in result.columns if name != "sentences" and not name.endswith(("_sum", "_defined"))]
     rows: list[tuple[Cell, ...]] = []
     for record in result.per_sentence():
@@ -209,7 +256,7 @@ def _cells(counts: Iterable[Any]) -> list[Cell]:
 
 
 def _as_csv(results: Sequence[Result], per_sentence: bool, examples: int) -> Iterator[str]:
-    """Tidy: a row for each rate, or for each sentence; everything at full precision."""
+    """A row for each rate, or for each sentence, at full precision."""
     if not per_sentence:
         yield render(tidy_table(results), "csv") + "\n"
         return
@@ -244,9 +291,9 @@ def _as_evalb(results: Sequence[Result], per_sentence: bool, examples: int) -> I
 
 
 def evalb_layout(result: Result) -> str:
-    """EVALB's table and summary, printed from these counts; a sentence that was left out is an error, or a skip without parse.
+    """EVALB's table and summary of a result; a sentence that was left out is shown as an error or, without a parse, as skipped.
 
-    A sentence without a parse that counts as missed does so as in the other formats: see :meth:`Totals.add_unparsed`.
+    A sentence without a parse whose gold brackets count as missed counts here as in the other formats (``Totals.add_unparsed``).
     """
     from treegauge.metrics.evalb.printing import HEADER, Totals, row, summary
     from treegauge.metrics.evalb.scoring import SentenceResult
@@ -280,4 +327,4 @@ SCORE_FORMATS: dict[str, Callable[[Sequence[Result], bool, int], Iterator[str]]]
     "latex": _as_tables("latex"),
     "evalb": _as_evalb,
 }
-"""Format name -> how scores are written in it."""
+"""The functions that write scores, by the name of the format."""

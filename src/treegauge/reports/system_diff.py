@@ -1,4 +1,4 @@
-"""Differences of two systems: which brackets of a sentence the first, the second or both get wrong, and the three trees."""
+"""Differences between two systems: the brackets of a sentence that the first, the second or both get wrong, and the three trees."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["MarkedBracket", "SystemDiff", "SystemDiffs", "system_diff_text"]
 
 
 class MarkedBracket(NamedTuple):
-    """A bracket that is wrong: its mark, its label and its words, with ``…`` for each gap."""
+    """A wrong bracket: its mark, its label and its words, with ``…`` for each gap."""
 
     mark: str
     label: str
@@ -30,7 +30,7 @@ class MarkedBracket(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemDiff:
-    """A sentence of two systems: each system's difference from the gold tree.
+    """Two systems' differences from the gold tree of one sentence.
 
     >>> gold, one, two = "(S (NP (N a)) (VP (V b)))", "(S (N a) (VP (V b)))", "(S (NP (N a)) (XP (V b)))"
     >>> found = SystemDiffs(TreeDiffs(gold, one, names=("gold", "A")), TreeDiffs(gold, two, names=("gold", "B"))).of([0])[0]
@@ -56,7 +56,7 @@ class SystemDiff:
 
 
 def _wrong(diff: TreeDiff) -> list[MarkedBracket]:
-    """The wrong brackets of a difference: those of the gold tree, then those of the test tree."""
+    """The wrong brackets of the gold tree, then those of the test tree."""
     found: list[MarkedBracket] = []
     for _, tree, marks in diff.sides:
         words = tree.words
@@ -68,27 +68,27 @@ def _wrong(diff: TreeDiff) -> list[MarkedBracket]:
 
 
 class SystemDiffs:
-    """Two systems' differences from one treebank, from which single sentences are taken."""
+    """Two systems' differences from one treebank, sentence by sentence."""
 
     def __init__(self, first: TreeDiffs, second: TreeDiffs) -> None:
         self.first, self.second = first, second
 
     def differing(self) -> list[int]:
-        """The sentences, counted from 0, in which other brackets are wrong in one system than in the other."""
+        """The sentences, counted from 0, in which the two systems do not get the same brackets wrong."""
         candidates = np.flatnonzero((self._wrong(self.first) > 0) | (self._wrong(self.second) > 0)).tolist()
         return [number for number, found in zip(candidates, self.of(candidates), strict=True) if any(found.wrong_brackets[:2])]
 
     def most_different(self, most: int) -> list[int]:
-        """The sentences with the largest difference in the number of wrong brackets, at most so many."""
+        """The sentences whose numbers of wrong brackets differ most, at most ``most`` of them."""
         gap = np.abs(self._wrong(self.first) - self._wrong(self.second))
         return sorted(self.differing(), key=lambda number: -int(gap[number]))[:most]
 
     def of(self, sentences: Sequence[int]) -> list[SystemDiff]:
-        """The differences of some sentences, counted from 0."""
+        """The differences of the given sentences, counted from 0."""
         return list(map(SystemDiff, self.first.of(sentences), self.second.of(sentences)))
 
     def summary(self) -> str:
-        """The number of sentences in which the systems differ, and in which of these each is better."""
+        """The number of sentences in which the systems differ, and in how many of these each is better."""
         differing, one, two = self.differing(), self._wrong(self.first), self._wrong(self.second)
         names = self.first.names[1], self.second.names[1]
         better = sum(one[number] < two[number] for number in differing), sum(two[number] < one[number] for number in differing)
@@ -103,7 +103,7 @@ class SystemDiffs:
 
 
 def system_diff_text(found: SystemDiff, *, width: int = 100, fold: bool = True, charset: Charset = "unicode") -> str:
-    """The brackets that are wrong in one system or in both, then the three trees; a gold bracket is marked if a system lacks it."""
+    """The brackets that are wrong in one system or in both, then the three trees; gold brackets that a system lacks are marked."""
     names = found.first.names[1], found.second.names[1]
     lines = [f"{found.first.place}: {found.summary}"]
     for title, brackets in zip((f"{names[0]} alone", f"{names[1]} alone", "both"), found.wrong_brackets, strict=True):

@@ -2,8 +2,7 @@
 
 The names are those of :data:`treegauge.trees.drawing.MARKS`. A gold bracket is *matched*, has the *wrong label* (its span is in the
 test tree under another label that matches nothing else) or is *missed*; a test bracket is *matched*, has the *wrong label*, is
-*crossing* a gold bracket or is *spurious*. In a
-terminal, the trees are side by side where they fit, else one below the other.
+*crossing* a gold bracket or is *spurious*. In a terminal, the trees stand side by side if they fit, else one below the other.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from treegauge.trees.drawing import draw_svg, draw_text, fold_settled, legend_sv
 from treegauge.trees.tree import to_flat
 from treegauge.trees.treebank import Int64
 
-__all__ = ["CODES", "NAMES", "BracketMarks", "TreeDiff", "TreeDiffs", "diff", "diff_text", "diffs", "mark_brackets", "worst_diffs"]
+__all__ = ["CODES", "NAMES", "BracketMarks", "TreeDiff", "TreeDiffs", "diff", "diff_text", "diffs", "mark_brackets"]
 
 NAMES = ("matched", "missed", "spurious", "crossing", "wrong-label")
 """The marks by their number in :class:`BracketMarks`."""
@@ -61,7 +60,7 @@ class BracketMarks:
 
     @property
     def wrong(self) -> Int64:
-        """The number of wrong brackets of each sentence, missed ones and those too many: 0 where the trees are the same."""
+        """The number of wrong brackets of each sentence, those missed and those in excess: 0 where the trees are the same."""
         return self.pair.gold.per_sentence(self.gold != _MATCHED) + self.pair.test.per_sentence(self.test != _MATCHED)
 
 
@@ -104,10 +103,10 @@ def _of_sentence(brackets: Brackets, marks: NDArray[np.int8], row: int) -> dict[
 
 @dataclass(frozen=True)
 class TreeDiff:
-    """Two trees of a sentence, with the marks of all counted nodes by their pre-order numbers.
+    """The gold and test tree of a sentence, with the marks of all counted nodes by their pre-order numbers.
 
-    ``test`` is None where the sentence has no test tree, or one over other words (``note`` says so). It prints as text and
-    renders in notebooks.
+    ``test`` is None if the sentence has no test tree, or one over different words; ``note`` then gives the reason. A difference
+    prints as text and renders in notebooks.
     """
 
     sentence: int
@@ -121,7 +120,7 @@ class TreeDiff:
 
     @property
     def wrong(self) -> int:
-        """The number of brackets that are not matched, on both sides."""
+        """The number of brackets of both trees that are not matched."""
         return sum(mark != "matched" for marks in (self.gold_marks, self.test_marks) for mark in marks.values())
 
     @property
@@ -132,7 +131,7 @@ class TreeDiff:
 
     @property
     def sides(self) -> list[tuple[str, Tree, Mapping[int, str]]]:
-        """Name, tree and marks of the trees there are, gold first."""
+        """Name, tree and marks of the gold tree and, if there is one, of the test tree."""
         gold = (self.names[0], self.gold, self.gold_marks)
         return [gold] if self.test is None else [gold, (self.names[1], self.test, self.test_marks)]
 
@@ -161,13 +160,15 @@ def _count_marks(name: str, marks: Mapping[int, str]) -> str:
 
 
 _FAILING = ReadOptions(on_error="parse-fails")
-"""A test tree that cannot be read is a sentence without a parse, unless told otherwise."""
+"""By default a test tree that cannot be read counts as a sentence without a parse."""
 
 
 def diff(
     gold: TreebankLike, test: TreebankLike, sentence: int = 0, preset: str | Preset = "default", *, match_words: str = "exact"
 ) -> TreeDiff:
-    """The difference of one sentence, counted from 0, as a preset sees it; ``match_words`` is that of :func:`treegauge.score`.
+    """The difference between gold and test tree of one sentence, counted from 0; only what counts under the preset is marked.
+
+    ``match_words`` is that of :func:`treegauge.score`.
 
     >>> found = diff("(S (NP (PRP I)) (VP (VBD saw) (NP (NNS stars))))", "(S (NP (PRP I)) (VBD saw) (NP (NNS stars)))")
     >>> found.summary
@@ -188,27 +189,12 @@ def diffs(
     options: ReadOptions = _FAILING,
     match_words: str = "exact",
 ) -> list[TreeDiff]:
-    """The differences of some sentences, counted from 0; without a choice, of all that differ."""
+    """The differences of the given sentences, counted from 0; if none are given, of all sentences whose trees differ."""
     return TreeDiffs(gold, test, preset, names=names, options=options, match_words=match_words).of(sentences)
 
 
-def worst_diffs(
-    gold: TreebankLike,
-    test: TreebankLike,
-    most: int,
-    preset: str | Preset = "default",
-    *,
-    names: tuple[str, str] = ("gold", "test"),
-    options: ReadOptions = _FAILING,
-    match_words: str = "exact",
-) -> list[TreeDiff]:
-    """The differences of the sentences with the most wrong brackets, at most so many, the worst first."""
-    found = TreeDiffs(gold, test, preset, names=names, options=options, match_words=match_words)
-    return found.of(found.worst(most))
-
-
 class TreeDiffs:
-    """Two treebanks compared, from which single differences are taken."""
+    """The comparison of a gold and a test treebank, from which the differences of single sentences are taken."""
 
     def __init__(
         self,
@@ -230,17 +216,17 @@ class TreeDiffs:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The notes on sentences that do not fit, and the remarks on all of them together."""
+        """The notes on sentences whose words differ or that lack a parse, and the remarks on all of them together."""
         return notes_with_remarks(self.pair.alignment.notes, self.gold, self.test)
 
     def worst(self, most: int) -> list[int]:
-        """The sentences with the most wrong brackets, at most so many, the worst first."""
+        """The sentences with the most wrong brackets, at most ``most`` of them, the worst first."""
         wrong = self.marks.wrong
         order = np.argsort(-wrong, kind="stable")[:most]
         return self.pair.index[order[wrong[order] > 0]].tolist()
 
     def of(self, sentences: Sequence[int] | None) -> list[TreeDiff]:
-        """The differences of some sentences, counted from 0; without a choice, of all that differ."""
+        """The differences of the given sentences, counted from 0; if none are given, of all sentences whose trees differ."""
         differing: list[int] = self.pair.index[self.marks.wrong > 0].tolist()
         chosen = differing if sentences is None else sentences
         for sentence in chosen:
@@ -271,7 +257,7 @@ Charset = Literal["unicode", "ascii"]
 
 
 def diff_text(diff: TreeDiff, *, width: int = 100, fold: bool = True, charset: Charset = "unicode", legend: bool = True) -> str:
-    """Both trees with their marks, in at most ``width`` columns if they can be.
+    """Both trees with their marks as text, at most ``width`` columns wide where possible.
 
     >>> from treegauge.reports.tree_diff import diff as difference
     >>> print(diff_text(difference("(S (NP (N a)) (VP (V b) (NP (N c))))", "(S (NP (N a)) (V b) (NP (N c)))"), fold=False))
@@ -308,7 +294,7 @@ def _lines(diff: TreeDiff, name: str, tree: Tree, marks: Mapping[int, str], widt
 
 
 def _beside(left: list[str], right: list[str], at: int) -> list[str]:
-    """Two pictures in two columns; the second begins at a column."""
+    """The lines of two pictures side by side; the second begins at column ``at``."""
     height = max(len(left), len(right))
     rows = zip(left + [""] * (height - len(left)), right + [""] * (height - len(right)), strict=True)
     return [(a + " " * (at - terminal_width(a)) + b).rstrip() for a, b in rows]

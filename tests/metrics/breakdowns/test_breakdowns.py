@@ -8,15 +8,15 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from treegauge import alignment
+from treegauge import alignment, score
 from treegauge.alignment.pairing import Pair
 from treegauge.errors import UnknownName
 from treegauge.metrics.breakdowns import BREAKDOWNS, Breakdown, breakdown
-from treegauge.metrics.breakdowns.counts_by_key import Key, Place
+from treegauge.metrics.breakdowns.counts_by_key import Key
 from treegauge.metrics.metric import total_of
 from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
-from treegauge.reports.examples import describe_place
+from treegauge.reports.scores import score_text
 from treegauge.testing.brute_force import constituents
 from treegauge.testing.pairs import treebank_pairs
 from treegauge.trees import Span, Tree, Treebank
@@ -183,13 +183,9 @@ def test_a_chain_on_the_wrong_span_is_not_right() -> None:
 def test_examples_are_shown_in_their_sentences() -> None:
     gold = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (`` ``) (NP (NNS cats)) ('' '') (ADVP (RB here))) (. .))")
     test = Treebank.parse("(S (NP (PRP I)) (VP (VBD saw) (`` ``) (NP (NNS cats)) ('' '') (NP (RB here))) (. .))")
-    preset = load_preset("default")
-    places = breakdown("confusions", alignment.pair(gold, test, preset)).examples(("ADVP=PRT", "NP"))
-    assert [describe_place(gold, preset, place) for place in places] == [
-        "tree 1: gold: I saw cats [ADVP here]",
-        "tree 1: test: I saw cats [NP here]",
-    ]
-    assert describe_place(gold, preset, Place(0, "gold", 3, 9, "NP")) == "tree 1: gold: [NP] in: I saw cats here"
+    result = score(gold, test, breakdowns=["confusions"])
+    shown = "".join(score_text([result], "table", examples=2))
+    assert shown.endswith("  tree 1: missed ADVP: I saw cats [here]\n  tree 1: spurious NP: I saw cats [here]\n")
 
 
 def test_unknown_breakdown_is_named() -> None:
