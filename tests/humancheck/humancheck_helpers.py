@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from treegauge.data import own_treebank
+from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import Judgement
-from treegauge.humancheck.questions import BracketId, Check, CheckPlan, build_check
+from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.store import Store
 from treegauge.trees import Tree, Treebank
 from treegauge.trees.tree import Child, rebuild

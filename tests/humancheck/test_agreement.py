@@ -10,7 +10,7 @@ from humancheck_helpers import said
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treegauge.humancheck.agreement import cohens_kappa, find_agreement, krippendorffs_alpha, pairwise, ratings
+from treegauge.humancheck.agreement import all_agreements, cohens_kappa, find_agreement, krippendorffs_alpha, ratings
 from treegauge.humancheck.judgements import JudgementLog
 from treegauge.humancheck.questions import Check
 
@@ -45,7 +45,7 @@ def test_kappa(pairs: list[tuple[int, int]]) -> None:
 @given(ANSWERS)
 def test_all_pairs_and_all_together(answers: list[list[int | None]]) -> None:
     names = "abcd"[: len(answers)]
-    found = pairwise(dict(zip(names, answers, strict=True)))
+    found = all_agreements(dict(zip(names, answers, strict=True)))
     assert [agreement.annotators for agreement in found] == [*combinations(names, 2), tuple(names)]
     assert found[-1].value == pytest.approx(krippendorffs_alpha(answers), nan_ok=True)
     for agreement in found:
@@ -69,9 +69,9 @@ def test_agreement_of_a_check(check: Check) -> None:
 
 
 def test_nobody_and_one_have_no_agreement() -> None:
-    assert pairwise({}) == []
-    assert pairwise({"anna": [0, 1]}) == []
-    (kappa, alpha) = pairwise({"anna": [0, None], "ben": [None, 1]})
+    assert all_agreements({}) == []
+    assert all_agreements({"anna": [0, 1]}) == []
+    (kappa, alpha) = all_agreements({"anna": [0, None], "ben": [None, 1]})
     assert (kappa.shared, alpha.shared) == (0, 0)
     assert math.isnan(kappa.value)
     assert math.isnan(alpha.value)

@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 
 from treegauge.errors import FormatError, RequestError
 from treegauge.humancheck.bracket_changes import BracketChange, correct_tree
+from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.corrections import correct_treebank, treebank_patch
 from treegauge.humancheck.editing import EDITS, edit_tree, edited_tree
 from treegauge.humancheck.exchange import export_lines, import_file
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
-from treegauge.humancheck.questions import BracketId, Check, CheckPlan, build_check
+from treegauge.humancheck.questions import Check, CheckPlan, build_check
 from treegauge.humancheck.results import find_results, judgements_for
 from treegauge.humancheck.session import Session
 from treegauge.humancheck.store import Store
-from treegauge.humancheck.web.pages import question_view
+from treegauge.humancheck.web.views import question_view
 from treegauge.presets import load_preset
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, Treebank, parse_discbracket

@@ -18,8 +18,9 @@ from humancheck_helpers import WORDS, judgement, said, words_of, writers_take_tu
 
 from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.humancheck import store as store_module
+from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person
-from treegauge.humancheck.questions import BracketId, Check
+from treegauge.humancheck.questions import Check
 from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, METADATA, STORED, Store
 
 

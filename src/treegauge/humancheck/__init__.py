@@ -1,9 +1,9 @@
 """The human check of Hogenhout & Matsumoto (1996): people accept or reject brackets, and the counts follow their verdicts.
 
 :mod:`~treegauge.humancheck.questions` chooses the brackets and their order, :mod:`~treegauge.humancheck.store` keeps all
-judgements, :mod:`~treegauge.humancheck.judgements` gives the current verdicts, :mod:`~treegauge.humancheck.results` makes the
-paper's items and measures of them, and :mod:`treegauge.humancheck.web` is the page in the browser. The store and the page need the
-extra ``[web]``.
+judgements, :mod:`~treegauge.humancheck.judgements` derives the current verdicts, :mod:`~treegauge.humancheck.results` computes the
+paper's items and measures from them, and :mod:`treegauge.humancheck.web` is the page in the browser. The store and the page need
+the extra ``[web]``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Agreement between annotators: Cohen's kappa of each two, Krippendorff's alpha of all, however much each has judged.
+"""Agreement between annotators: Cohen's kappa for each pair, Krippendorff's alpha for all, whichever brackets each has judged.
 
-Both compare the observed agreement with the agreement by chance: 1 is full agreement, 0 is chance; undefined (nan) where everybody
-always gives the same answer.
+Both compare the observed agreement with the agreement expected by chance: 1 is full agreement, 0 is chance; undefined (nan) if
+everybody always gives the same answer.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import JudgementLog
-from treegauge.humancheck.questions import BracketId, Check
+from treegauge.humancheck.questions import Check
 from treegauge.metrics.metric import ratio
 from treegauge.tables import Cell, Table, number_of
 
-__all__ = ["Agreement", "agreement_table", "cohens_kappa", "find_agreement", "krippendorffs_alpha", "pairwise", "ratings"]
+__all__ = ["Agreement", "agreement_table", "all_agreements", "cohens_kappa", "find_agreement", "krippendorffs_alpha", "ratings"]
 
 _SAMPLES = 2000
 
@@ -36,7 +37,7 @@ def cohens_kappa(a: Sequence[int], b: Sequence[int]) -> float:
 
 
 def _cells(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A table of both answers for each unit, with a single 1 in it."""
+    """A table for each unit, rows for one's answer and columns for the other's, with a single 1 in it."""
     size = int(max(a.max(initial=0), b.max(initial=0))) + 1
     cells = np.zeros((len(a), size, size))
     cells[np.arange(len(a)), a, b] = 1
@@ -52,9 +53,9 @@ def _kappa(table: NDArray[np.float64]) -> Any:
 
 
 def krippendorffs_alpha(answers: Sequence[Sequence[int | None]]) -> float:
-    """1 - D_o/D_e for nominal answers, one list per annotator, None where one did not answer.
+    """1 - D_o/D_e for nominal answers: a list per annotator, with None where they gave no answer.
 
-    Krippendorff 2011, *Computing Krippendorff's alpha-reliability*, from whose page these two are:
+    Krippendorff 2011, *Computing Krippendorff's alpha-reliability*, which has these two examples:
 
     >>> round(krippendorffs_alpha([[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]), 3)
     0.095
@@ -68,7 +69,7 @@ def krippendorffs_alpha(answers: Sequence[Sequence[int | None]]) -> float:
 
 
 def _coincidences(table: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The coincidences of each unit's answers: every ordered pair counts 1/(m - 1), for m answers in all."""
+    """The coincidences of each unit's answers: every ordered pair of its m answers counts 1/(m - 1)."""
     categories = int(table.max(initial=0)) + 1
     counts = np.stack([(table == category).sum(axis=0) for category in range(categories)], axis=1).astype(np.float64)
     m = counts.sum(axis=1)
@@ -86,7 +87,10 @@ def _alpha(coincidences: NDArray[np.float64]) -> Any:
 
 
 class Agreement(NamedTuple):
-    """An agreement with its 95% bootstrap interval over the ``shared`` brackets, which both (for alpha: two or more) judged."""
+    """A measure of agreement with its 95% bootstrap interval, over the brackets that both (for alpha: two or more) have judged.
+
+    ``shared`` is the number of these brackets, ``share`` the fraction on which the annotators agree.
+    """
 
     annotators: tuple[str, ...]
     measure: str
@@ -98,7 +102,7 @@ class Agreement(NamedTuple):
 
 
 def ratings(log: JudgementLog, brackets: Sequence[BracketId], *, unsure: bool = False) -> dict[str, list[int | None]]:
-    """The answer of each annotator about each bracket: 0 accepted, 1 rejected, 2 unsure (on request), None if there is none."""
+    """Each annotator's answer on each bracket: 0 accepted, 1 rejected, 2 unsure (if ``unsure``), None if there is no answer."""
     number = {"accepted": 0, "rejected": 1} | ({"unsure": 2} if unsure else {})
     opinions = [log.opinions(bracket) for bracket in brackets]
     names = sorted({name for of_bracket in opinions for name in of_bracket})
@@ -107,8 +111,8 @@ def ratings(log: JudgementLog, brackets: Sequence[BracketId], *, unsure: bool = 
     }
 
 
-def pairwise(answers: Mapping[str, Sequence[int | None]], *, seed: int = 1) -> list[Agreement]:
-    """Cohen's kappa of every two annotators, then Krippendorff's alpha of all."""
+def all_agreements(answers: Mapping[str, Sequence[int | None]], *, seed: int = 1) -> list[Agreement]:
+    """Cohen's kappa for every pair of annotators, then Krippendorff's alpha for all; ``answers`` are those of :func:`ratings`."""
     found: list[Agreement] = []
     for a, b in combinations(answers, 2):
         both = [(x, y) for x, y in zip(answers[a], answers[b], strict=True) if x is not None and y is not None]
@@ -148,20 +152,20 @@ def find_agreement(check: Check, log: JudgementLog, annotators: Sequence[str] = 
     answers = {name: row for name, row in ratings(log, brackets).items() if not annotators or name in annotators}
     disputes = [bracket for bracket in brackets if log.is_disputed(bracket)]
     rulings = sum(log.ruling(bracket) is not None for bracket in disputes)
-    return agreement_table(pairwise(answers), disputed=len(disputes), settled=rulings)
+    return agreement_table(all_agreements(answers), disputed=len(disputes), settled=rulings)
 
 
 def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: int) -> Table:
-    """The agreements, and the number of disputed brackets."""
+    """The agreements as a table, with a note on disputed brackets and how many of them the adjudicator has settled."""
     rows: list[tuple[Cell, ...]] = [
         (
             ", ".join(found.annotators),
             found.measure,
             found.shared,
             found.share,
-            _Plain(found.value),
-            _Plain(found.low),
-            _Plain(found.high),
+            _Coefficient(found.value),
+            _Coefficient(found.low),
+            _Coefficient(found.high),
         )
         for found in agreements
     ]
@@ -173,8 +177,8 @@ def agreement_table(agreements: Sequence[Agreement], *, disputed: int, settled: 
     return Table("Agreement (accepted or rejected)", columns, tuple(rows), tuple(notes), percent=("agree",))
 
 
-class _Plain(float):
-    """A coefficient: three decimals, whatever the table shows for rates."""
+class _Coefficient(float):
+    """A coefficient, shown with three decimals in any table."""
 
     def __format__(self, spec: str) -> str:
         return float.__format__(self, ".3f")

@@ -1,4 +1,4 @@
-"""Brackets put into a tree and taken out of it, with or without gaps: the words that count decide, punctuation stays in place."""
+"""Insertion and removal of brackets in a tree, by the words that count; punctuation stays where it is."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def correct_tree(
 ) -> Tree | str:
     """The tree with brackets inserted and removed, or the reason why that is impossible.
 
-    ``counts`` says which words count, ``is_frame`` which labels (such as TOP) are not brackets at all.
+    ``counts`` tells for each word whether it counts, ``is_frame`` whether a label (such as TOP) is not a bracket at all.
 
     >>> tree = Tree.parse("(S (NP (N I)) (VP (V saw) (NP (D the) (N man)) (PP (P with) (NP (D a) (N hat)))))")
     >>> everything = np.ones(7, dtype=np.bool_)
@@ -88,7 +88,7 @@ def correct_tree(
 
 
 class _Cover:
-    """The counted words of a bracket to insert or remove (``mask``), and how other brackets lie to it."""
+    """The counted words of a bracket to insert or remove (``mask``), to be compared with those of other brackets."""
 
     def __init__(self, change: BracketChange, counts: NDArray[np.bool_]) -> None:
         number = np.cumsum(counts) - 1
@@ -100,27 +100,29 @@ class _Cover:
         self._own, self._all = (np.append(0, np.cumsum(mask)) for mask in (self.mask, counts))
 
     def shared(self, places: Places) -> tuple[int, int]:
-        """The number of counted words at these places, and that of those among them that are in the bracket."""
+        """The number of counted words at some places, and the number of those among them that the bracket covers."""
         if isinstance(places, range):
             first, last = places.start, places.stop
             return int(self._all[last] - self._all[first]), int(self._own[last] - self._own[first])
         return int(self._counts[list(places)].sum()), int(self.mask[list(places)].sum())
 
     def crosses(self, places: Places) -> bool:
+        """Whether the bracket and the words at some places overlap, neither within the other."""
         n_words, common = self.shared(places)
         return 0 < common < min(n_words, self.size)
 
     def equals(self, places: Places) -> bool:
+        """Whether the bracket covers just the counted words at some places."""
         return self.shared(places) == (self.size, self.size)
 
     def is_inside(self, places: Places) -> bool:
-        """Whether it has all counted words at these places, of which there are some."""
+        """Whether the bracket covers all counted words at some places, and there is at least one."""
         n_words, common = self.shared(places)
         return 0 < n_words == common
 
 
 def _remove(tree: Tree, covers: Mapping[BracketChange, _Cover], is_frame: Callable[[str], bool]) -> Tree | str:
-    """The tree without the brackets to remove: those named, and those that an inserted one crosses."""
+    """The tree without the brackets to be removed: those named, and those that an inserted one crosses."""
     doomed: set[int] = set()
     nodes = [(node, places) for node, places, _ in walk(tree) if isinstance(node, Tree)]
     for number, (node, places) in enumerate(nodes):
@@ -139,7 +141,7 @@ def _remove(tree: Tree, covers: Mapping[BracketChange, _Cover], is_frame: Callab
 
 
 def _insert(tree: Tree, label: str, cover: _Cover) -> Tree:
-    """The tree with a bracket around those children, of the lowest node that holds its words, that hold its words."""
+    """The tree with a bracket inserted below the lowest node over its words, around those children that are within it."""
     found, number, lowest = list[tuple[Places, int]](), -1, 0
     for node, places, parent in walk(tree):
         found.append((places, parent))
@@ -165,9 +167,9 @@ def _insert(tree: Tree, label: str, cover: _Cover) -> Tree:
 
 
 def _parts_inside(parts: Sequence[Places], cover: _Cover) -> list[bool]:
-    """For each child of a node whether a new bracket takes it in.
+    """Whether each child of a node is within a new bracket.
 
-    Words that do not count go with the neighbours on both sides; a bracket around all words of a node takes them at its edges, too.
+    A child without counted words is within it if its neighbours on both sides are; if all other children are, it always is.
     """
     counted = [index for index, places in enumerate(parts) if cover.shared(places)[0]]
     inside = {index for index in counted if cover.is_inside(parts[index])}
@@ -183,14 +185,14 @@ def _parts_inside(parts: Sequence[Places], cover: _Cover) -> list[bool]:
 
 
 def _rebuilt(tree: Tree, make: Callable[[Tree, list[Child]], list[Child]]) -> Tree:
-    """The tree made bottom-up, its words in their places."""
+    """The tree rebuilt from the bottom by ``make``, with its words in their places."""
     made = rebuild(place(tree), make)
     assert made is not None
     return weave(made)
 
 
 def is_in_tree(change: BracketChange, tree: Tree, counts: NDArray[np.bool_]) -> bool:
-    """Whether a tree has a bracket with that label over these counted words."""
+    """Whether a tree has the bracket that a change would insert: its label over its counted words."""
     cover = _Cover(change, counts)
     nodes = ((node, places) for node, places, _ in walk(tree) if isinstance(node, Tree))
     return any(node.label == change.label and cover.equals(places) for node, places in nodes)

@@ -1,10 +1,10 @@
 """Corrected treebanks: the gold trees with the corrections that people accepted.
 
-A correction is a verdict with the mark that the gold tree is wrong: an accepted bracket is inserted into the gold tree, and gold
-brackets that it crosses are removed; a rejected exact match is removed. The label of an inserted bracket is the one that people
-chose: they judge brackets whatever their labels, so the parser's label is not evidence. The counted words decide where a bracket
-begins and ends, and where it has gaps; punctuation and traces stay where they are. A tree that somebody edited is the last word on
-its sentence.
+A correction is a verdict together with the mark that the gold tree is wrong. An accepted bracket is inserted into the gold tree,
+and gold brackets that it crosses are removed; a rejected exact match is removed. The label of an inserted bracket is the one that
+people chose: they judge brackets whatever their labels, so the parser's label is no evidence. The counted words determine where a
+bracket begins and ends, and where it has gaps; punctuation and traces stay where they are. If somebody edited the tree, the edited
+tree replaces all other corrections of its sentence.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from treegauge.errors import RequestError
 from treegauge.humancheck.bracket_changes import BracketChange, correct_tree, is_in_tree
+from treegauge.humancheck.bracket_ids import BracketId, storable
 from treegauge.humancheck.editing import changed_brackets, edited_tree
 from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, verdict_rule
-from treegauge.humancheck.questions import BracketId, Check, Question, storable
+from treegauge.humancheck.questions import Check, Question
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.presets import Preset
 from treegauge.trees.discbracket import discbracket_line
@@ -40,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CorrectedTreebank:
-    """A corrected treebank, the numbers of changed brackets and sentences, and the corrections that are impossible."""
+    """A corrected treebank, the numbers of changed brackets and sentences, and messages on corrections that are impossible."""
 
     bank: Treebank
     changes: int
@@ -87,9 +88,9 @@ def correct_treebank(
 
 
 def _edited_trees(check: Check, log: JudgementLog, annotators: Sequence[str]) -> tuple[dict[str, Tree], list[str]]:
-    """The edited trees that hold, by the hash of their gold tree, and why others do not.
+    """The edited trees to use, by the hash of their gold tree, and messages on those that cannot be used.
 
-    An adjudicator's tree holds; else one that more than half of those annotators made who judged the sentence.
+    An adjudicator's tree is used, or else the tree that more than half of the annotators who judged the sentence have made.
     """
     by_gold: dict[str, list[Question]] = {}
     for bracket in log.brackets:
@@ -115,7 +116,7 @@ def _edited_trees(check: Check, log: JudgementLog, annotators: Sequence[str]) ->
 
 
 def _agreed_tree(log: JudgementLog, brackets: Sequence[BracketId], annotators: Sequence[str]) -> str | None:
-    """The text of the edited tree that holds for a sentence; empty if people differ, None if nobody edited it."""
+    """The text of the edited tree to use for a sentence; empty if people differ, None if nobody edited it."""
     rulings = [one for bracket in brackets for one in log.opinions(bracket, "adjudicator").values()]
     ruled = [one for one in rulings if one.correction and one.correct_tree]
     if ruled and not annotators:
@@ -162,10 +163,10 @@ def _own_of_sentence(check: Check, log: JudgementLog, person: Person, question: 
 def proposed_tree(
     check: Check, log: JudgementLog, person: Person, question: Question, verdict: str, label: str
 ) -> tuple[Tree, str]:
-    """The tree with which a person begins to edit, and the reason if the correction in question cannot be in it.
+    """The tree with which a person begins to edit, and the reason if the correction in question cannot be made in it.
 
-    It is their latest edited tree of the sentence, or the gold tree with their other corrections of it; with the bracket in
-    question inserted or removed where that is possible and a ``label`` is chosen.
+    It is their latest edited tree of the sentence, or else the gold tree with their other corrections of it. The bracket in
+    question is inserted or removed if that is possible and a ``label`` is chosen.
     """
     sentence = question.occurrences[0].sentence
     counts, frame = _is_counted(check, sentence), _frame_rule(check.plan.preset)
@@ -190,7 +191,7 @@ def proposed_tree(
 
 
 def treebank_patch(before: Treebank, after: Treebank) -> Iterator[str]:
-    """The lines of a unified diff from one treebank to another, a tree per line; in discbracket if there are gaps in either.
+    """The lines of a unified diff from one treebank to another, a tree per line; in discbracket if either has gaps.
 
     >>> one, two = Treebank.parse("(S (A a) (B b))"), Treebank.parse("(S (NP (A a) (B b)))")
     >>> print("".join(treebank_patch(one, two)), end="")
@@ -217,7 +218,7 @@ def _agreeing(log: JudgementLog, question: Question, decision: Verdict, annotato
 
 
 def _chosen_label(opinions: Sequence[Judgement]) -> str:
-    """The label that most of those who chose one chose; none if two are equally frequent."""
+    """The label chosen most often; empty if none was chosen, or if two were chosen equally often."""
     labels = Counter(opinion.correct_label for opinion in opinions if opinion.correct_label).most_common(2)
     if not labels or (len(labels) == 2 and labels[0][1] == labels[1][1]):
         return ""
@@ -225,6 +226,7 @@ def _chosen_label(opinions: Sequence[Judgement]) -> str:
 
 
 def _change(check: Check, question: Question, sentence: int, decision: Verdict, label: str) -> BracketChange | str:
+    """The change of a gold tree that follows from a verdict with a correction, or the reason why there is none."""
     if not question.span.by_gold:
         return "begins or ends inside a word of the treebank, so it cannot be inserted"
     if (question.kind == "EM") == (decision is Verdict.ACCEPTED):
@@ -242,7 +244,7 @@ def _change(check: Check, question: Question, sentence: int, decision: Verdict, 
 
 
 def _frame_rule(preset: Preset) -> Callable[[str], bool]:
-    """The rule by which a preset recognises labels that are not brackets, such as TOP."""
+    """A function that tells whether a label, such as TOP, is not a bracket under a preset."""
     return lambda label: preset.deletes(preset.cut_label(label))
 
 

@@ -1,8 +1,8 @@
 """Edits of a tree by hand, one bracket at a time: relabel, delete, add, move.
 
-Nodes are named by their pre-order numbers. No edit changes the words or their order, so every edit can be undone by another one.
-In a tree with crossing branches neighbours are those below the same node, in the order of their first words, whatever stands
-between them; there any part can be moved out of a bracket, and past words into the nearest one.
+Nodes are given by their pre-order numbers. No edit changes the words or their order, so every edit can be undone by another one.
+In a tree with crossing branches, the neighbours of a node are its siblings in the order of their first words, whatever stands
+between them; any part can then be moved out of a bracket, and past words into the nearest bracket.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from treegauge.errors import RequestError, TreegaugeError
+from treegauge.humancheck.bracket_ids import storable
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_TREE
-from treegauge.humancheck.questions import storable
 from treegauge.trees.discbracket import carries_places, with_places
 from treegauge.trees.discontinuous import Block, PlacedWord, place, walk, weave
 from treegauge.trees.tree import Child, Tree
@@ -52,7 +52,7 @@ def relabel_node(tree: Tree, node: int, label: str) -> Edit:
 
 
 def delete(tree: Tree, node: int) -> Edit:
-    """Delete a bracket; what was in it stays where it is.
+    """Delete a bracket; its children take its place.
 
     >>> print(delete(Tree.parse("(S (NP (D a) (N b)) (V c))"), 1).tree)
     (S (D a) (N b) (V c))
@@ -67,7 +67,7 @@ def delete(tree: Tree, node: int) -> Edit:
 
 
 def add_bracket(tree: Tree, first: int, last: int, label: str) -> Edit:
-    """Put a new bracket around the nodes from ``first`` to ``last``, which stand below the same node.
+    """Put a new bracket around the nodes from ``first`` to ``last``, which must be siblings.
 
     >>> print(add_bracket(Tree.parse("(S (D a) (N b) (V c))"), 1, 2, "NP").tree)
     (S (NP (D a) (N b)) (V c))
@@ -88,7 +88,7 @@ def add_bracket(tree: Tree, first: int, last: int, label: str) -> Edit:
 
 
 def move_out(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
-    """Move the first or last part of a bracket out of it, to stand beside it; any part, where there may be gaps.
+    """Move the first or last part of a bracket out of it, to stand beside it; if ``has_gaps``, any part.
 
     >>> print(move_out(Tree.parse("(S (NP (D a) (N b) (PP (P c))) (V d))"), 4).tree)
     (S (NP (D a) (N b)) (PP (P c)) (V d))
@@ -110,7 +110,7 @@ def move_out(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
 
 
 def move_previous(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
-    """Move a node into the bracket before it, as its last part; past words, where there may be gaps.
+    """Move a node into the bracket before it, as its last part; if ``has_gaps``, past words.
 
     >>> print(move_previous(Tree.parse("(S (NP (D a) (N b)) (PP (P c)))"), 4).tree)
     (S (NP (D a) (N b) (PP (P c))))
@@ -119,7 +119,7 @@ def move_previous(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
 
 
 def move_next(tree: Tree, node: int, *, has_gaps: bool = False) -> Edit:
-    """Move a node into the bracket after it, as its first part; past words, where there may be gaps.
+    """Move a node into the bracket after it, as its first part; if ``has_gaps``, past words.
 
     >>> print(move_next(Tree.parse("(S (ADV a) (VP (V b)))"), 1).tree)
     (S (VP (ADV a) (V b)))
@@ -155,11 +155,11 @@ EDITS: Mapping[str, Callable[[Tree, int, int, str, bool], Edit]] = {
     "previous": lambda tree, node, last, label, has_gaps: move_previous(tree, node, has_gaps=has_gaps),
     "next": lambda tree, node, last, label, has_gaps: move_next(tree, node, has_gaps=has_gaps),
 }
-"""The edits by name; each takes a tree, a node, the last of several neighbours (to ``add``), a label, and whether gaps may be."""
+"""The edits by name; each takes a tree, a node, the last of several siblings (for ``add``), a label, and whether gaps may occur."""
 
 
 def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_gaps: bool) -> Edit:
-    """The tree after one of the :data:`EDITS`, with crossing branches where it has some.
+    """The tree after one of the :data:`EDITS`; crossing branches are kept.
 
     >>> from treegauge.trees import parse_discbracket
     >>> tree = parse_discbracket("(S (VP (A 0=a) (B 2=b)) (C 1=c) (D 3=d))")
@@ -172,7 +172,7 @@ def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_ga
         return EDITS[name](tree, node, last, label, False)
     found = EDITS[name](place(tree), node, last, label, True)
     made = weave(found.tree)
-    # Sorting by first words can renumber nodes. Nodes with the same words are below each other, so their order is the same.
+    # weave() sorts siblings by first words, which can renumber nodes; nodes over the same words form a chain and keep their order.
     wanted = [_places(part) for part in found.tree.nodes()]
     rank = wanted[: found.node].count(wanted[found.node])
     same = [number for number, places in enumerate(_all_places(made)) if places == wanted[found.node]]
@@ -188,7 +188,7 @@ def _all_places(tree: Tree) -> list[tuple[int, ...]]:
 
 
 def edited_tree(gold: Tree, text: str) -> Tree:
-    """An edited tree from its bracketed text, or discbracket if it has gaps; refused unless it has gold's words, tagged as there.
+    """An edited tree from its text, bracketed or (with gaps) discbracket; refused unless it has the gold tree's tagged words.
 
     >>> print(edited_tree(Tree.parse("(S (D a) (N b))"), "(S (NP (D a) (N b)))"))
     (S (NP (D a) (N b)))
@@ -224,7 +224,7 @@ def brackets_of(tree: Tree) -> list[Bracket]:
 
 
 def changed_brackets(before: Tree, after: Tree) -> tuple[list[Bracket], list[Bracket]]:
-    """The brackets that one tree has and another lacks: removed ones and new ones, tags included.
+    """The brackets that were removed and those that are new, tags included.
 
     >>> changed_brackets(Tree.parse("(S (NP (D a) (N b)))"), Tree.parse("(S (QP (D a) (N b)))"))[0]
     [Bracket(label='NP', blocks=(Block(start=0, end=2),))]
@@ -245,7 +245,7 @@ def _valid(label: str) -> str:
 
 
 def _path(tree: Tree, number: int) -> list[int]:
-    """The way from the root to a node: the index of a child at each level."""
+    """The path from the root to a node: the index of a child at each level."""
     if not 0 <= number < tree.size:
         raise RequestError("There is no such node.")
     path: list[int] = []
@@ -286,7 +286,7 @@ def _child(tree: Tree, index: int) -> Tree:
 
 
 def _replace(tree: Tree, path: list[int], make: Callable[[Tree], Iterable[Child]]) -> Tree:
-    """The tree with one node replaced by what ``make`` gives for it."""
+    """The tree with one node replaced by the children that ``make`` returns for it."""
     above: list[Tree] = []
     node = tree
     for index in path:

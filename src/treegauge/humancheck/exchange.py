@@ -1,7 +1,7 @@
 """Export and import of judgements as JSON lines or CSV, and the audit trail as a table.
 
-A file holds the whole log, withdrawn judgements included, with the words of every sentence, so it needs neither the treebank nor
-the store it came from. Importing a file twice, or files that overlap, adds nothing twice: every judgement has its id.
+A file holds the whole log, withdrawn judgements included, with the words of every sentence, so it can be read without the treebank
+and the store it came from. Importing a file twice, or files that overlap, stores no judgement twice: every judgement has its id.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from treegauge.errors import FormatError, UsageError
+from treegauge.humancheck.bracket_ids import BracketId, read_blocks, sentence_hash, storable
 from treegauge.humancheck.judgements import (
     LONGEST_LABEL,
     LONGEST_NAME,
@@ -28,7 +29,7 @@ from treegauge.humancheck.judgements import (
     VERDICTS,
     Judgement,
 )
-from treegauge.humancheck.questions import KINDS, BracketId, read_blocks, sentence_hash, storable
+from treegauge.humancheck.questions import KINDS
 from treegauge.humancheck.store import CONFLICT, HELD, KNOWN, STORED, Store
 from treegauge.io.sources import Source
 from treegauge.tables import Cell, Table
@@ -39,13 +40,13 @@ COLUMNS = (
     *("id", "at", "annotator", "role", "verdict", "kind", "label", "start", "end", "bracket", "blocks"),
     *("note", "correction", "undoes", "blind", "seconds", "correct_label", "correct_tree", "tags", "gold", "words"),
 )
-"""The fields of a record; ``blocks`` are those of a bracket with gaps; ``bracket`` is for human readers: it repeats the words."""
+"""The fields of a record; ``blocks`` is empty unless a bracket has gaps; ``bracket`` repeats its words, for human readers."""
 
 _T = TypeVar("_T")
 _TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
-# A spreadsheet takes a cell that begins so for a formula; an apostrophe before it makes it text.
+# A spreadsheet takes a cell that begins like this for a formula; an apostrophe before it makes it text.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
@@ -112,9 +113,10 @@ def _to_record(judgement: Judgement, words: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ImportCounts:
-    """The numbers of judgements of a file by their outcome: new, known, with the id of another one, or held back.
+    """The numbers of judgements in a file by outcome: stored now, known already, or left out.
 
-    ``held``: the store already had a judgement of the same annotator on the same bracket.
+    ``conflicts`` are left out because their id belongs to another judgement, ``held`` because the store already has a judgement by
+    the same annotator on the same bracket.
     """
 
     stored: int
@@ -141,7 +143,7 @@ def _records(path: str) -> Iterator[tuple[Judgement, list[str]]]:
     with Source(path).open() as stream:
         data = stream.read()
     try:
-        # Only line feeds end a line: a word may hold any other character that Unicode calls a line's end.
+        # Only a line feed ends a line: a word may contain any other character that Unicode counts as a line break.
         lines = list(io.StringIO(data.decode("utf-8-sig"), newline="\n"))
     except UnicodeDecodeError:
         raise FormatError("not UTF-8 text", path=path) from None
@@ -186,7 +188,7 @@ def _csv_lines(lines: list[str], path: str) -> Iterator[tuple[int, Mapping[str, 
 
 
 def _from_record(record: Mapping[str, Any]) -> tuple[Judgement, list[str]]:
-    """The judgement of a record, with every field checked, and the words of its sentence."""
+    """The judgement of a record, after a check of every field, and the words of its sentence."""
     words = record["words"]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in cast("list[object]", words)):
         raise ValueError("words is not a list of strings")
@@ -287,7 +289,7 @@ def audit_table(judgements: Sequence[Judgement], words: Mapping[str, Sequence[st
             )
             if holds
         )
-        # For a terminal, to which control characters in a word would be orders.
+        # The table may go to a terminal, where control characters in a word would act as commands.
         inside = storable(" ".join(bracket.words(words[bracket.sentence])))
         rows.append(
             (

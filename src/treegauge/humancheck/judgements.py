@@ -1,4 +1,4 @@
-"""Judgements as they are kept, and the current verdicts, from the log of judgements."""
+"""Judgements, the entries of a log that only grows, and the current verdicts that follow from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from treegauge.errors import UnknownName
-from treegauge.humancheck.questions import BracketId
+from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.metrics.hogenhout import Verdict
 
 __all__ = [
@@ -40,7 +40,7 @@ LONGEST_NOTE = 2000
 LONGEST_LABEL = 100
 LONGEST_TREE = 40_000
 MOST_SECONDS = 86_400.0
-"""The longest time that one look at a bracket may claim, a day."""
+"""The longest time, a day, that a judgement can claim to have taken."""
 
 TAGS = (
     "attachment",
@@ -53,7 +53,7 @@ TAGS = (
     "word or tag wrong",
     "other",
 )
-"""The reasons that an answer can be tagged with, by the keys 1 to 9."""
+"""The reasons that can be given with an answer, by the keys 1 to 9."""
 LONGEST_NAME = 60
 
 
@@ -66,13 +66,13 @@ class Person(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """An entry of the log: who said what about which bracket, when, and how the question was asked.
+    """An entry of the log: a person's verdict on a bracket, and how the question was asked.
 
-    An entry never changes; a change of mind is another entry. ``id`` is made by the sender, so that a retry is stored once.
-    ``correction``: the gold tree is wrong here and should be changed, by a bracket with ``correct_label`` or, if the whole tree was
-    edited, to ``correct_tree`` (bracketed text). ``tags``: reasons, of :data:`TAGS`. ``undoes``: the id of the judgement that is
-    withdrawn. ``blind``: the reason was not shown. ``seconds``: how long the bracket was looked at. The store gives ``at`` (UTC),
-    for readers, and ``seq``, the position in the log, which alone is the order of judgements: clocks can be wrong.
+    An entry never changes; a change of mind is another entry. The sender chooses ``id``, so that an answer sent twice is stored
+    once. ``correction``: the gold tree is wrong here and should get a bracket with ``correct_label`` or, if the whole tree was
+    edited, become ``correct_tree`` (bracketed text). ``tags``: reasons, from :data:`TAGS`. ``undoes``: the id of the judgement that
+    is withdrawn. ``blind``: the reason for the question was not shown. ``seconds``: the time spent on the bracket. The store sets
+    ``at`` (UTC), for readers, and ``seq``, the position in the log. Since clocks can be wrong, only ``seq`` orders judgements.
     """
 
     id: str
@@ -98,7 +98,7 @@ class Judgement:
         return Person(self.role, self.annotator)
 
     def repeats(self, other: Judgement) -> bool:
-        """Whether both say the same, apart from when they arrived."""
+        """Whether both are the same judgement, apart from the time and position of their arrival."""
         return self._without_arrival() == other._without_arrival()
 
     def _without_arrival(self) -> Judgement:
@@ -115,7 +115,7 @@ _order = attrgetter("seq")
 
 
 class JudgementLog:
-    """All judgements by bracket and person, in order; withdrawn judgements stay in the log but do not count.
+    """All judgements by bracket and person, in order. Withdrawn judgements stay in the log but do not count.
 
     >>> bracket = BracketId("hash", 0, 2, "NP", "gold")
     >>> log = JudgementLog()
@@ -165,11 +165,11 @@ class JudgementLog:
         return next((judgement for judgement in reversed(entries) if judgement.id not in self.withdrawn_ids), None)
 
     def history(self, bracket: BracketId, person: Person) -> list[Judgement]:
-        """All judgements of a bracket by a person, withdrawn ones included, the first one first."""
+        """All judgements of a bracket by a person, withdrawn ones included, in their order."""
         return list(self._entries.get(bracket, {}).get(person, ()))
 
     def has_answered(self, bracket: BracketId, person: Person) -> bool:
-        """Whether a person ever answered about a bracket, withdrawn answers included: then they know the reason."""
+        """Whether a person has ever answered about a bracket, even if the answer was withdrawn: they have then seen the reason."""
         return any(judgement.verdict != "skipped" for judgement in self._entries.get(bracket, {}).get(person, ()))
 
     def opinions(self, bracket: BracketId, role: str = "annotator") -> dict[str, Judgement]:
@@ -188,35 +188,35 @@ class JudgementLog:
         return max(rulings, key=_order, default=None)
 
     def under_other_gold(self, bracket: BracketId) -> list[Judgement]:
-        """Current verdicts on the same bracket of the same words under another gold tree."""
+        """The current verdicts on the same bracket over the same words, given when the gold tree was another."""
         others = sorted(self._versions.get(bracket._replace(gold=""), set()) - {bracket})
         opinions = [judgement for other in others for judgement in self.opinions(other).values()]
         return [judgement for judgement in opinions if judgement.verdict in _VERDICT]
 
 
 def _majority(opinions: Mapping[str, Judgement]) -> Verdict | None:
-    """The verdict of more than half of those who accept or reject."""
+    """The verdict of more than half of those who accept or reject; None if there is none."""
     verdicts = [_VERDICT[judgement.verdict] for judgement in opinions.values() if judgement.verdict in _VERDICT]
     return next((verdict for verdict in Verdict if 2 * verdicts.count(verdict) > len(verdicts)), None)
 
 
 def _unanimous(opinions: Mapping[str, Judgement]) -> Verdict | None:
-    """The verdict that all share; none if somebody is unsure."""
+    """The verdict that all share; None if somebody disagrees or is unsure."""
     verdicts = {_VERDICT.get(judgement.verdict) for judgement in opinions.values() if judgement.verdict != "skipped"}
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
 RULES: Mapping[str, Callable[[Mapping[str, Judgement]], Verdict | None]] = {"majority": _majority, "unanimous": _unanimous}
-"""The rules that make one verdict of several annotators', where there is no adjudicator's."""
+"""The rules that combine several annotators' verdicts into one where the adjudicator has given none."""
 
 
 def verdict_rule(
     log: JudgementLog, rule: str = "majority", annotators: Collection[str] = (), *, across_gold: bool = False
 ) -> Callable[[BracketId], Verdict | None]:
-    """The function from a bracket to its verdict, or None: the adjudicator's verdict, else the annotators' by a rule.
+    """A function from a bracket to its verdict, or to None: the adjudicator's verdict, or else the annotators' by a rule.
 
-    If ``annotators`` are named, only theirs count, and no adjudicator's. ``across_gold``: for a bracket without judgements, take
-    those made when the gold tree was another.
+    If ``annotators`` are named, only their verdicts count, and not the adjudicator's. ``across_gold``: for a bracket without
+    judgements, use those given when the gold tree was another.
     """
     if rule not in RULES:
         raise UnknownName("rule", rule, RULES)

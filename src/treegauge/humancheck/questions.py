@@ -1,262 +1,33 @@
 """The questions of a check: which brackets are to be judged, and in which order.
 
 Crossing errors and spurious brackets are asked about, exact matches on request. A bracket that several parsers made, or that
-occurs several times in the treebank, is one question. The order is random, the same for all annotators, and the same whatever else
-is asked (:meth:`BracketId.rank <treegauge.humancheck.questions.BracketId.rank>`). A bracket is identified by its content, so that
-judgements outlive files, parsers and runs; its span is over all words, punctuation included, whatever a preset leaves out.
+occurs several times in the treebank, is one question. The order is random, but the same for all annotators, and it does not depend
+on which other brackets are asked about (:meth:`BracketId.rank <treegauge.humancheck.bracket_ids.BracketId.rank>`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.alignment.alignment import Alignment, Fit, Note, align
+from treegauge.alignment.alignment import Note, align
 from treegauge.alignment.pairing import Pair, pair_of
 from treegauge.alignment.remarks import notes_with_remarks
-from treegauge.alignment.words import WordNumbers, is_deleted, matched_word, without_traces
+from treegauge.alignment.words import WordNumbers, without_traces
 from treegauge.errors import UsageError
+from treegauge.humancheck.bracket_ids import BracketId, WordSpan, WordSpans, blocks_as_text, sentence_hash, storable, tree_hash
 from treegauge.metrics.hogenhout import BracketKey, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.items import Items, find_items
 from treegauge.metrics.metric import total_of
 from treegauge.presets import Preset, load_preset
-from treegauge.trees.tree import Tree, to_flat
 from treegauge.trees.treebank import Int64, Treebank
 
-__all__ = [
-    "KINDS",
-    "BracketId",
-    "Check",
-    "CheckPlan",
-    "Occurrence",
-    "Question",
-    "System",
-    "WordSpan",
-    "WordSpans",
-    "build_check",
-    "read_blocks",
-    "sentence_hash",
-    "storable",
-    "tree_hash",
-]
-
-# What PostgreSQL cannot hold in text, and no reader of a label can see.
-_UNSTORABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-
-
-class BracketId(NamedTuple):
-    """A bracket by its content: the hash of its sentence, a span, a label, and the hash of the gold tree it was compared with.
-
-    Words are those of the gold tree without traces, punctuation included, so a span does not depend on what a preset leaves out.
-    The same text can occur in a treebank twice with two analyses; the gold tree distinguishes them. A bracket with gaps has its
-    ``blocks``, as in ``0-1 3-5``.
-    """
-
-    sentence: str
-    start: int
-    end: int
-    label: str
-    gold: str
-    blocks: str = ""
-
-    @property
-    def key(self) -> str:
-        """A short name for URLs."""
-        return hashlib.sha256(repr(self._content).encode()).hexdigest()[:24]
-
-    @property
-    def _content(self) -> tuple[object, ...]:
-        """All fields, but no blocks where there is only one, so that names and ranks are those of older versions."""
-        return tuple(self) if self.blocks else tuple(self[:5])
-
-    def words(self, sentence: Sequence[str]) -> list[str]:
-        """The words inside the bracket, with a mark where it has a gap."""
-        return words_inside(sentence, self.start, self.end, read_blocks(self.blocks))
-
-    def rank(self, seed: int) -> bytes:
-        """The rank in the random order of a seed.
-
-        It depends on the bracket alone: what came first for one parser comes first for the next one, too, so the brackets judged
-        so far stay a random sample of all, however often parsers are run again.
-        """
-        return hashlib.sha256(f"{seed} {self._content!r}".encode()).digest()
-
-
-WordBlocks = tuple[tuple[int, int], ...]
-
-_BLOCKS = re.compile(r"\d{1,9}-\d{1,9}(?: \d{1,9}-\d{1,9})+")
-
-
-def blocks_as_text(blocks: WordBlocks) -> str:
-    """Spans as text.
-
-    >>> blocks_as_text(((0, 1), (3, 5)))
-    '0-1 3-5'
-    """
-    return " ".join(f"{start}-{end}" for start, end in blocks)
-
-
-def read_blocks(text: str) -> WordBlocks:
-    """The spans of such a text; a :class:`ValueError` if they are none, or do not stand apart from left to right.
-
-    >>> read_blocks("0-1 3-5"), read_blocks("")
-    (((0, 1), (3, 5)), ())
-    """
-    if not text:
-        return ()
-    if not _BLOCKS.fullmatch(text):
-        raise ValueError(f"the blocks {text!r} are not written as 0-1 3-5")
-    edges = [int(number) for block in text.split(" ") for number in block.split("-")]
-    if any(first >= second for first, second in pairwise(edges)):
-        raise ValueError(f"the blocks {text!r} do not stand apart from left to right")
-    return tuple(zip(edges[::2], edges[1::2], strict=True))
-
-
-def words_inside(words: Sequence[str], start: int, end: int, blocks: WordBlocks) -> list[str]:
-    """The words of a bracket, with a mark where it has a gap.
-
-    >>> words_inside("Wen hat sie gesehen".split(), 0, 4, ((0, 1), (3, 4)))
-    ['Wen', '…', 'gesehen']
-    """
-    inside = list(words[start : blocks[0][1] if blocks else end])
-    for first, last in blocks[1:]:
-        inside += ["…", *words[first:last]]
-    return inside
-
-
-def sentence_hash(words: Sequence[str]) -> str:
-    """A hash of the words of a sentence.
-
-    >>> sentence_hash(["a", "b"])[:12], sentence_hash(["a b"])[:12]
-    ('3554d2b8a1e3', '541e27fe8b97')
-    """
-    return hashlib.sha256(json.dumps(list(words)).encode()).hexdigest()
-
-
-def tree_hash(tree: Tree) -> str:
-    """A hash of a tree, independent of the file and layout it was read from."""
-    return hashlib.sha256(json.dumps(list(to_flat(tree))).encode()).hexdigest()
-
-
-def storable(text: str) -> str:
-    r"""Text that every database can hold: control characters and halves of surrogate pairs are replaced.
-
-    >>> storable("NP\x00")
-    'NP\ufffd'
-    """
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
-Mask = NDArray[np.bool_]
-
-
-class WordSpan(NamedTuple):
-    """Words ``start:end`` of a sentence: gold words (``by_gold``), or test words where an edge cuts a gold word.
-
-    If there are gaps among them, ``blocks`` are their spans.
-    """
-
-    words: tuple[str, ...]
-    start: int
-    end: int
-    by_gold: bool
-    blocks: WordBlocks = ()
-
-    @property
-    def inside(self) -> tuple[str, ...]:
-        """The words, with a mark for each gap."""
-        return tuple(words_inside(self.words, self.start, self.end, self.blocks))
-
-    def holds(self, word: int) -> bool:
-        """Whether a word is among them."""
-        return any(start <= word < end for start, end in self.blocks or ((self.start, self.end),))
-
-
-class _Tokens(NamedTuple):
-    """The counted tokens, each with its gold word and its test word, and whether it begins and ends its gold word."""
-
-    gold: Int64
-    test: Int64
-    begins: Mask
-    ends: Mask
-
-
-class WordSpans:
-    """Spans over all words for the brackets of a comparison; both treebanks are without traces."""
-
-    def __init__(self, gold: Treebank, test: Treebank, alignment: Alignment, preset: Preset, match_words: str = "exact") -> None:
-        self.gold, self.test, self.alignment = gold, test, alignment
-        self._form = "exact" if match_words == "length" else match_words
-        self._deleted = is_deleted(gold, preset)
-        self.tokens = lru_cache(maxsize=4096)(self._tokens)
-        self.words = lru_cache(maxsize=4096)(self._words)
-
-    def of(self, sentence: int, start: int, end: int, blocks: WordBlocks = ()) -> WordSpan:
-        """The span, over all words of a gold sentence, from the first to the last of the counted tokens ``start:end``.
-
-        Where these have gaps, ``blocks`` are the spans of their tokens.
-
-        >>> from treegauge import alignment
-        >>> from treegauge.presets import load_preset
-        >>> bank, preset = Treebank.parse("(S (NP (NN rain)) (, ,) (VP (V fell)))"), load_preset("default")
-        >>> spans = WordSpans(bank, bank, alignment.pair(bank, bank, preset).alignment, preset)
-        >>> spans.of(0, 0, 2)
-        WordSpan(words=('rain', ',', 'fell'), start=0, end=3, by_gold=True, blocks=())
-        """
-        tokens = self.tokens(sentence)
-        words = self.words(sentence)
-        if start == end:
-            at = int(tokens.gold[start]) if start < len(tokens.gold) else len(words)
-            return WordSpan(words, at, at, True)
-        by_gold = all(tokens.begins[first] and tokens.ends[last - 1] for first, last in blocks or ((start, end),))
-        column = tokens.gold if by_gold else tokens.test
-        if not by_gold:
-            words = tuple(self.test.words(int(self.alignment.test[sentence])))
-        spans = tuple((int(column[first]), int(column[last - 1]) + 1) for first, last in blocks)
-        return WordSpan(words, int(column[start]), int(column[end - 1]) + 1, by_gold, spans)
-
-    def _words(self, sentence: int) -> tuple[str, ...]:
-        return tuple(self.gold.words(sentence))
-
-    def _tokens(self, sentence: int) -> _Tokens:
-        ours = _not_aside(self.gold, sentence, self.alignment.gold_aside)
-        deleted = self._deleted[int(self.gold.token_offset[sentence]) + ours]
-        partner = int(self.alignment.test[sentence])
-        theirs = _not_aside(self.test, partner, self.alignment.test_aside)
-        if self.alignment.fit[sentence] == Fit.TOKENS:
-            whole = np.ones(int((~deleted).sum()), dtype=np.bool_)
-            return _Tokens(ours[~deleted], theirs[~deleted], whole, whole)
-        gold_edges = _edges(self.gold.words(sentence), ours, self._form)
-        test_edges = _edges(self.test.words(partner), theirs, self._form)
-        edges = np.union1d(gold_edges, test_edges)
-        of_gold = np.searchsorted(gold_edges, edges[:-1], side="right") - 1
-        of_test = np.searchsorted(test_edges, edges[:-1], side="right") - 1
-        keep = ~deleted[of_gold]
-        begins, ends = gold_edges[of_gold] == edges[:-1], gold_edges[of_gold + 1] == edges[1:]
-        return _Tokens(ours[of_gold][keep], theirs[of_test][keep], begins[keep], ends[keep])
-
-
-def _not_aside(bank: Treebank, sentence: int, aside: Mask | None) -> Int64:
-    first, last = int(bank.token_offset[sentence]), int(bank.token_offset[sentence + 1])
-    if aside is None:
-        return np.arange(last - first)
-    return np.flatnonzero(~aside[first:last])
-
-
-def _edges(words: list[str], positions: Int64, form: str) -> Int64:
-    """The borders between some words, counted in characters."""
-    numbers: list[int] = positions.tolist()
-    return np.cumsum([0, *(len(matched_word(words[number], form)) for number in numbers)])
-
+__all__ = ["KINDS", "Check", "CheckPlan", "Occurrence", "Question", "System", "build_check"]
 
 KINDS = ("CE", "SP", "EM")
 """The kinds of a parser's brackets: crossing error, spurious, exact match."""
@@ -264,10 +35,10 @@ KINDS = ("CE", "SP", "EM")
 
 @dataclass(frozen=True)
 class CheckPlan:
-    """The choice of brackets: those of the metric under a preset, with ``exact`` matches or without.
+    """The choice of brackets: those that the metric counts under a preset; exact matches only if ``exact``.
 
-    ``sample`` limits their number (0: all); ``seed`` gives the order. ``by_sentence``: all brackets of a sentence are asked about
-    together, and ``sample`` is a number of sentences. ``match_words`` is that of :func:`treegauge.score`.
+    ``sample`` limits their number (0: all), and ``seed`` determines the random order. With ``by_sentence``, all brackets of a
+    sentence are asked about together, and ``sample`` is a number of sentences. ``match_words`` is that of :func:`treegauge.score`.
     """
 
     metric: Hogenhout = field(default_factory=Hogenhout)
@@ -280,7 +51,7 @@ class CheckPlan:
 
 
 class Occurrence(NamedTuple):
-    """An occurrence of a bracket: the system, the gold sentence, the row among that system's brackets."""
+    """An occurrence of a bracket: the number of the system, the gold sentence, and the row among that system's brackets."""
 
     system: int
     sentence: int
@@ -289,7 +60,7 @@ class Occurrence(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """A bracket to be judged, the reason (its kind), its span of words, and all its occurrences."""
+    """A bracket to be judged, its kind (the reason for asking), its span of words, and all its occurrences."""
 
     bracket: BracketId
     kind: str
@@ -309,7 +80,8 @@ class Question:
 
 @dataclass(frozen=True)
 class System:
-    """A parser's output against the treebank; ``question`` is the number of each bracket's question (-1: another structure)."""
+    """A parser's output aligned with the treebank; ``question`` is the number of each bracket's question, -1 if it is not of the
+    wanted structure."""
 
     name: str
     bank: Treebank
@@ -322,7 +94,7 @@ class System:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The notes on sentences that do not fit the treebank, and the remarks on all of them together."""
+        """The notes on sentences that differ from the treebank's, and the remarks on all of them together."""
         return notes_with_remarks(self.pair.alignment.notes, self.spans.gold, self.bank)
 
     def judgements(self, verdict: Callable[[int], Verdict | None]) -> Judgements:
@@ -337,7 +109,7 @@ class System:
 class Check:
     """A treebank, parsers' outputs, and all questions about them.
 
-    ``instances[system, kind, question]`` counts the occurrences of a bracket; ``reproduced[system, question]`` the treebank
+    ``instances[system, kind, question]`` counts the occurrences of a bracket, and ``reproduced[system, question]`` the treebank
     brackets of the wanted structure that it reproduces.
     """
 
@@ -368,7 +140,7 @@ class Check:
 
     @cached_property
     def position(self) -> dict[int, int]:
-        """The position in the order of each question that is asked."""
+        """The position in the random order of each question that is asked."""
         return {number: position for position, number in enumerate(self.order)}
 
     @cached_property
@@ -381,7 +153,7 @@ class Check:
 
     @cached_property
     def units(self) -> tuple[tuple[int, ...], ...]:
-        """The questions of each sentence that could be asked, from left to right; the sentences in their random order."""
+        """The questions of each sentence that could be asked, from left to right; the sentences are in random order."""
         found: dict[tuple[str, str], list[int]] = {}
         for number in self._askable:
             bracket = self.questions[number].bracket
@@ -410,14 +182,14 @@ class Check:
 
     @cached_property
     def ranking(self) -> Int64:
-        """All questions that could be asked, in their random order, whether or not the sample reaches them."""
+        """All questions that could be asked, in their random order, in the sample or not."""
         if self.plan.by_sentence:
             return np.array([number for unit in self.units for number in unit], dtype=np.int64)
         return np.array(sorted(self._askable, key=lambda i: self.questions[i].bracket.rank(self.plan.seed)), dtype=np.int64)
 
     @property
     def has_gaps(self) -> bool:
-        """Whether trees may have crossing branches here: some tree of the treebank or of a parser has."""
+        """Whether some tree of the treebank or of a parser has crossing branches."""
         return not all(bank.is_continuous for bank in (self.gold, *(system.bank for system in self.systems)))
 
     def systems_with(self, question: Question) -> list[str]:
@@ -445,7 +217,7 @@ def build_check(gold: Treebank, systems: Mapping[str, Treebank], plan: CheckPlan
 
 
 class _BracketFinder:
-    """A collector of the brackets of one system after the other."""
+    """A collector of brackets, system by system; it gives each bracket the number of its question."""
 
     def __init__(self, gold: Treebank, plan: CheckPlan) -> None:
         self.gold, self.plan = gold, plan
@@ -484,6 +256,7 @@ class _BracketFinder:
         return System(name, bank, pair, items, spans, counts, question, names)
 
     def _number(self, span: WordSpan, label: str, occurrence: Occurrence, kind: int) -> int:
+        """The number of a bracket's question, which is new unless the bracket was met before."""
         sentence, gold = self._sentence_hash(span.words), self._gold_hash(occurrence.sentence)
         bracket = BracketId(sentence, span.start, span.end, storable(label), gold, blocks_as_text(span.blocks))
         number = self._numbers.setdefault(bracket, len(self._numbers))
@@ -506,6 +279,7 @@ class _BracketFinder:
         return self._gold_hashes[sentence]
 
     def questions(self) -> tuple[Question, ...]:
+        """All questions, in the order of their numbers."""
         return tuple(
             Question(bracket, KINDS[self._kinds[number]], self._spans[number], tuple(self._occurrences[number]))
             for bracket, number in self._numbers.items()
@@ -513,6 +287,7 @@ class _BracketFinder:
 
 
 def _instances(systems: Sequence[System], n_questions: int, structure: Sequence[str]) -> tuple[Int64, Int64]:
+    """The arrays ``instances`` and ``reproduced`` of a :class:`Check`."""
     instances = np.zeros((len(systems), len(KINDS), n_questions), dtype=np.int64)
     reproduced = np.zeros((len(systems), n_questions), dtype=np.int64)
     for index, system in enumerate(systems):

@@ -1,12 +1,12 @@
-"""The human check's results: items and the twelve measures, as in the paper's Tables 1 and 4, also for ``compare``.
+"""The human check's results: the items and the twelve measures of the paper's Tables 1 and 4, also used by ``compare``.
 
 While some brackets are not judged, items and measures are estimates with intervals. The judged brackets are taken as a random
 sample of all that are asked about, which they are as long as people follow the random order. Each bracket that is not judged is
-accepted with the probability p of its kind, distributed as Beta(accepted + 1/2, rejected + 1/2) (Jeffreys' prior). Drawing p, then
-the unjudged brackets, many times gives the measures that judging everything might give; an interval is the middle of them. It
-shrinks to a point as the last bracket is judged. Where whole sentences were drawn, brackets of one sentence are alike, so sentences
-are resampled instead: each sentence that is not judged is accepted as a sentence drawn from a bootstrap sample of the judged ones.
-It says nothing about other sentences: that is the task of ``treegauge compare``.
+accepted with the probability p of its kind, distributed as Beta(accepted + 1/2, rejected + 1/2) (Jeffreys' prior). Many draws of p
+and of the unjudged brackets show which measures judging everything might give; an interval holds the middle of them, and shrinks to
+a point as the last bracket is judged. If whole sentences were drawn, the brackets of one sentence are alike, so sentences are
+resampled instead: each unjudged sentence has the share of accepted brackets of a sentence from a bootstrap sample of the judged
+ones. The intervals do not extend to other sentences; that is the task of ``treegauge compare``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import TAGS, JudgementLog, verdict_rule
-from treegauge.humancheck.questions import KINDS, BracketId, Check, CheckPlan, build_check
+from treegauge.humancheck.questions import KINDS, Check, CheckPlan, build_check
 from treegauge.metrics.hogenhout import MEASURES, Hogenhout, Judgements, Verdict
 from treegauge.metrics.hogenhout.metric import measures
 from treegauge.metrics.registry import find_metric
@@ -52,7 +53,7 @@ __all__ = [
 
 OPEN, ACCEPTED, REJECTED, UNSURE, SKIPPED = range(5)
 STATES = {"accepted": ACCEPTED, "rejected": REJECTED, "unsure": UNSURE, "skipped": SKIPPED}
-"""The states of a question: not answered (0), or the number of its answer."""
+"""The number of a question's state by its verdict; a question without an answer is OPEN (0)."""
 
 ITEMS = ("CEA", "CER", "SPA", "SPR", "EMA", "EMR")
 ITEM_NAMES = {
@@ -69,7 +70,7 @@ ITEM_NAMES = {
     "TINH": "reproduced treebank brackets whose direct parent is reproduced too (inherited)",
     "TNINH": "reproduced treebank brackets whose direct parent is not reproduced",
 }
-"""The items of the paper's Table 1 in words."""
+"""The items of the paper's Table 1 and their meanings."""
 _DRAWS = 2000
 
 States = NDArray[np.int8]
@@ -77,7 +78,7 @@ States = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, and the interval in which it would be if everything were judged."""
+    """A number, and the interval in which it is expected to be once everything is judged."""
 
     value: float
     low: float
@@ -86,9 +87,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class SystemMeasures:
-    """A system's counts so far (``unjudged`` among them), and its items and measures with their intervals.
+    """A system's counts so far (including ``unjudged``), and its items and measures with their intervals.
 
-    When everything is judged, every interval is a point and every item a count.
+    Once everything is judged, every interval is a point and every item a count.
     """
 
     system: str
@@ -105,8 +106,8 @@ class SystemMeasures:
 def estimate(check: Check, system: int, states: States, *, level: float = 0.95, seed: int = 1) -> SystemMeasures:
     """The items and measures of a system, given the state of every question.
 
-    Exact matches count as accepted until somebody rejects them, as in the paper; if the check asks about them, the judged ones
-    are a sample like the others.
+    As in the paper, exact matches count as accepted until somebody rejects them; if the check asks about them, those judged are a
+    sample like those of the other kinds.
     """
     rng = np.random.default_rng(seed)
     units = np.array([check.unit_of.get(number, -1) for number in range(len(check.questions))], dtype=np.int64)
@@ -127,7 +128,7 @@ def estimate(check: Check, system: int, states: States, *, level: float = 0.95, 
         drawn |= {f"{name}A": group.accepted[0] + accepted[0], f"{name}R": group.rejected[0] + group.open[0] - accepted[0]}
         if name == "EM":
             drawn["treebank"] = group.rejected[1] + group.open[1] - accepted[1]
-    # Treebank brackets whose exact match was not asked about, being of another structure, are reproduced all the same.
+    # Treebank brackets whose exact match was not asked about, because it is of another structure, are reproduced all the same.
     drawn["EMA_treebank"] = regular["TINH"] + regular["TNINH"] - drawn.pop("treebank")
     possible = measures(regular | drawn, with_emr=check.plan.metric.with_emr)
     items = {name: _interval(drawn[name], level) for name in ITEMS}
@@ -149,9 +150,9 @@ class _KindCounts:
         self.n_accepted, self.n_rejected = int((state == ACCEPTED).sum()), int((state == REJECTED).sum())
 
     def draw(self, rng: np.random.Generator, draws: int, units: Int64 | None = None) -> NDArray[np.float64]:
-        """The number of open brackets that would be accepted: the estimate, then ``draws`` possible numbers; nan if unknown.
+        """The number of open brackets that would be accepted: first the estimate, then ``draws`` possible numbers; nan if unknown.
 
-        ``units`` gives the sentence of each question, if whole sentences were drawn.
+        ``units`` gives the sentence of each question if whole sentences were drawn.
         """
         n = self.n_accepted + self.n_rejected
         if not self.open[0]:
@@ -167,7 +168,7 @@ class _KindCounts:
 
     def _draw_brackets(self, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
         p = rng.beta(self.n_accepted + 0.5, self.n_rejected + 0.5, size=draws)
-        # Brackets with equally many occurrences share one binomial draw.
+        # One binomial draw serves all brackets with the same number of occurrences.
         instances, reproduced = self._waiting
         codes, numbers = np.unique(instances * (int(reproduced.max()) + 1) + reproduced, return_counts=True)
         sizes = np.stack(np.divmod(codes, int(reproduced.max()) + 1))
@@ -175,10 +176,11 @@ class _KindCounts:
         return (sizes @ accepted).astype(np.float64)
 
     def _draw_sentences(self, rng: np.random.Generator, draws: int, units: Int64) -> NDArray[np.float64]:
-        """Each sentence with open brackets takes its share of accepted ones from a sentence of a bootstrap sample of the judged.
+        """The number of accepted open brackets in each draw, by bootstrap over the judged sentences.
 
-        One more sentence, whose share has Jeffreys' prior, is among them with a random weight: without it a few judged sentences
-        that agree would leave no doubt at all.
+        Each sentence with open brackets gets the share of accepted brackets of a sentence from a bootstrap sample of the judged
+        ones. The sample includes one further sentence of random weight, whose share has Jeffreys' prior: otherwise a few judged
+        sentences that agree would leave no uncertainty at all.
         """
         judged = (self._state == ACCEPTED) | (self._state == REJECTED)
         _, of_judged = np.unique(units[judged], return_inverse=True)
@@ -189,7 +191,7 @@ class _KindCounts:
         numbers = np.bincount(of_open)
         drawn = np.zeros((2, draws))
         for index in range(draws):
-            # A sentence with more brackets says more of an open bracket, which is likely to be in such a sentence.
+            # A sentence is weighted by its brackets, since an open bracket is more likely to be in a sentence with many.
             sample = rng.integers(len(share), size=len(share))
             shares = np.concatenate([share[sample], rng.beta(0.5, 0.5, size=1)])
             weights = np.concatenate([answered[sample], rng.exponential(float(answered.mean()), size=1)])
@@ -215,7 +217,7 @@ VerdictOf = Callable[[BracketId], Verdict | None]
 
 @dataclass(frozen=True)
 class Results:
-    """Every system's counts and measures, how much was judged, and warnings to the reader (``notes``)."""
+    """Every system's counts and measures, the numbers of brackets judged and asked about, and warnings (``notes``)."""
 
     systems: tuple[SystemMeasures, ...]
     judged: int
@@ -227,7 +229,7 @@ class Results:
         return [self.items_table(), self.measures_table()]
 
     def items_table(self) -> Table:
-        """The items (Table 1): counts with their shares of TPB; while brackets are unjudged, counts so far and expected counts."""
+        """The items (Table 1): counts and shares of TPB or, while brackets are unjudged, counts so far and expected counts."""
         names = ("TTB", "TPB", "EMA", "EMR", "CEA", "CER", "SPA", "SPR", "PINH", "PNINH", "TINH", "TNINH")
         complete = all(system.is_complete for system in self.systems)
         rows = [(name, *(cell for system in self.systems for cell in _item(system, name, complete))) for name in names]
@@ -300,7 +302,7 @@ def states_of(check: Check, verdict: VerdictOf) -> States:
 
 
 def sample_notes(check: Check, states: States) -> list[str]:
-    """Notes for the reader of the numbers: how much was judged, and whether that is a random sample."""
+    """Notes on how much was judged, and on whether that is a random sample; none if everything was."""
     done = (states[check.ranking] == ACCEPTED) | (states[check.ranking] == REJECTED)
     n, total = int(done.sum()), len(done)
     if n == total:
@@ -317,7 +319,7 @@ def sample_notes(check: Check, states: States) -> list[str]:
 
 
 def tags_table(check: Check, log: JudgementLog, annotators: Sequence[str] = ()) -> Table:
-    """The numbers of current judgements with each reason tag, by verdict; of all annotators, or of those named."""
+    """The number of current judgements with each reason, by verdict; only those of ``annotators``, if any are named."""
     counts: Counter[tuple[str, str]] = Counter()
     for bracket in log.brackets:
         if bracket in check.number:
@@ -336,7 +338,7 @@ def judgements_for(check: Check, verdict: VerdictOf) -> dict[str, Judgements]:
 
 
 class CheckedSystems(NamedTuple):
-    """The judgements of a store on some systems, for the counts of ``compare``, and the results that follow from them."""
+    """A store's judgements of some systems' brackets, for ``compare``, and the results that follow from them."""
 
     judgements: dict[str, Judgements]
     results: Results
@@ -351,10 +353,10 @@ def checked_systems(
     rule: str = "majority",
     annotators: Sequence[str] = (),
 ) -> CheckedSystems:
-    """The judgements in a store on some parsers' brackets, for ``treegauge compare --store``.
+    """A store's judgements of some parsers' brackets, for ``treegauge compare --store``.
 
-    ``plan`` gives the preset and the preprocessing of the comparison (:func:`plan_for`); all judged brackets count, whatever was
-    asked.
+    ``plan`` gives the preset and the preprocessing of the comparison (:func:`plan_for`); all judged brackets count, even those that
+    the plan would not ask about.
     """
     from treegauge.humancheck import require_web
 

@@ -1,26 +1,22 @@
-"""The state of a running check: each person's worklist, and the two things that can happen, judging and undoing.
+"""A running check: people judge brackets and take judgements back; every judgement is stored before it is confirmed.
 
-Judgements on their way to the store are written in batches: a commit costs a sync of the disk, some milliseconds, however much is
-in it, so ten annotators who answer at once wait for one sync, not for ten. Nobody is told that a judgement is stored before it is.
+Judgements are stored in batches: a commit waits for the disk, some milliseconds, however many judgements it holds, so ten
+annotators who answer at once wait for one commit, not for ten.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
 import queue
 import re
 import threading
-from abc import ABC, abstractmethod
-from bisect import insort
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-import numpy as np
-
 from treegauge.errors import RequestError, TreegaugeError, UsageError, WriteError
+from treegauge.humancheck.bracket_ids import storable
 from treegauge.humancheck.corrections import correct_treebank, last_edited_tree, proposed_tree, treebank_patch
 from treegauge.humancheck.editing import edited_tree
 from treegauge.humancheck.exchange import judgement_lines
@@ -35,217 +31,13 @@ from treegauge.humancheck.judgements import (
     Person,
     verdict_rule,
 )
-from treegauge.humancheck.questions import Check, Question, storable
-from treegauge.humancheck.results import ACCEPTED, OPEN, REJECTED, SKIPPED, STATES, UNSURE, States, VerdictOf
+from treegauge.humancheck.questions import Check, Question
+from treegauge.humancheck.results import VerdictOf
 from treegauge.humancheck.store import CONFLICT, Store
+from treegauge.humancheck.worklists import AdjudicatorWorklist, AnnotatorWorklist, Worklist, share_of
 from treegauge.io.formats import FORMATS
-from treegauge.trees.treebank import Int64
 
-__all__ = [
-    "AdjudicatorWorklist",
-    "AnnotatorProgress",
-    "AnnotatorWorklist",
-    "Answer",
-    "BatchWriter",
-    "Session",
-    "Worklist",
-    "people_named",
-    "share_of",
-]
-
-
-class AnnotatorProgress(NamedTuple):
-    """The progress of one person: numbers of questions by answer, of all questions, and seconds spent.
-
-    Judged are those accepted or rejected; who is unsure has answered, but not judged.
-    """
-
-    answered: int
-    accepted: int
-    rejected: int
-    unsure: int
-    skipped: int
-    total: int
-    seconds: float
-
-    @property
-    def judged(self) -> int:
-        """The number of questions accepted or rejected."""
-        return self.accepted + self.rejected
-
-    def __str__(self) -> str:
-        """The progress in words.
-
-        >>> print(AnnotatorProgress(40, 20, 11, 9, 0, 40, 0.0))
-        31 of 40 judged, 9 unsure
-        """
-        parts = [(self.unsure, "unsure"), (self.skipped, "skipped"), (self.left, "left")]
-        return ", ".join([f"{self.judged} of {self.total} judged", *(f"{number} {word}" for number, word in parts if number)])
-
-    @property
-    def left(self) -> int:
-        """The number of questions without an answer."""
-        return self.total - self.answered
-
-
-class Worklist(ABC):
-    """One person's questions and answers, kept up to date as the log grows."""
-
-    role = "annotator"
-
-    def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
-        self.name, self.check, self.log = name, check, log
-        self.states: States = np.zeros(len(check.questions), dtype=np.int8)
-        self._own: list[tuple[int, str]] = []
-        self._seconds = 0.0
-        for bracket in log.brackets:
-            if bracket in check.number:
-                self.refresh(check.number[bracket])
-        for judgement in log.by_id.values():
-            self._add_own(judgement)
-
-    @property
-    def person(self) -> Person:
-        """The person whose worklist this is."""
-        return Person(self.role, self.name)
-
-    def update(self, judgements: Iterable[Judgement]) -> None:
-        """Take new entries into account, which are in the log already."""
-        for judgement in judgements:
-            number = self.check.number.get(judgement.bracket)
-            if number is not None and self.affects(judgement):
-                self.refresh(number)
-                self._add_own(judgement)
-
-    def affects(self, judgement: Judgement) -> bool:
-        """Whether an entry can change this worklist."""
-        return judgement.person == self.person
-
-    def _add_own(self, judgement: Judgement) -> None:
-        if judgement.person == self.person and judgement.bracket in self.check.number:
-            # A store of version 0.1 may hold times that are not numbers.
-            self._seconds += judgement.seconds if judgement.seconds is not None and math.isfinite(judgement.seconds) else 0.0
-            if judgement.verdict != "withdrawn":
-                insort(self._own, (judgement.seq, judgement.id))
-
-    def refresh(self, number: int) -> None:
-        """Look up the current answer to a question."""
-        judgement = self.log.current(self.check.questions[number].bracket, self.person)
-        self.states[number] = OPEN if judgement is None else STATES[judgement.verdict]
-
-    def last_judgement(self) -> Judgement | None:
-        """This person's latest judgement on this check that was not withdrawn."""
-        while self._own and self._own[-1][1] in self.log.withdrawn_ids:
-            self._own.pop()
-        return self.log.by_id[self._own[-1][1]] if self._own else None
-
-    def own_judgements(self) -> Iterator[Judgement]:
-        """This person's current judgements, the latest first."""
-        for _, name in reversed(self._own):
-            judgement = self.log.by_id[name]
-            if self.log.current(judgement.bracket, self.person) is judgement:
-                yield judgement
-
-    def questions(self) -> Int64:
-        """The questions for this person, in order."""
-        return self.check.selection
-
-    @abstractmethod
-    def upcoming(self) -> Iterator[int]:
-        """The questions without an answer: first those never answered, then skipped ones, skipped longest ago first."""
-
-    def next(self, besides: int | None = None) -> int | None:
-        """The next question other than ``besides``."""
-        return next((number for number in self.upcoming() if number != besides), None)
-
-    def progress(self) -> AnnotatorProgress:
-        """This person's progress."""
-        questions = self.questions()
-        counts: list[int] = np.bincount(self.states[questions], minlength=len(STATES) + 1).tolist()
-        answered = counts[ACCEPTED] + counts[REJECTED] + counts[UNSURE]
-        return AnnotatorProgress(
-            answered, counts[ACCEPTED], counts[REJECTED], counts[UNSURE], counts[SKIPPED], len(questions), self._seconds
-        )
-
-    def _skipped(self) -> list[int]:
-        """The skipped questions, skipped longest ago first."""
-        numbers = (self.check.number[judgement.bracket] for judgement in self.own_judgements() if judgement.verdict == "skipped")
-        return list(numbers)[::-1]
-
-
-class AnnotatorWorklist(Worklist):
-    """The worklist of somebody who judges all questions, or a ``share`` of them."""
-
-    def __init__(self, name: str, check: Check, log: JudgementLog, share: Collection[int] | None = None) -> None:
-        self._order = check.order if share is None else tuple(number for number in check.order if number in share)
-        self._position = {number: position for position, number in enumerate(self._order)}
-        self._cursor = 0
-        super().__init__(name, check, log)
-
-    def questions(self) -> Int64:
-        return np.array(self._order, dtype=np.int64)
-
-    def refresh(self, number: int) -> None:
-        super().refresh(number)
-        if self.states[number] == OPEN:
-            self._cursor = min(self._cursor, self._position.get(number, self._cursor))
-
-    def upcoming(self) -> Iterator[int]:
-        while self._cursor < len(self._order) and self.states[self._order[self._cursor]] != OPEN:
-            self._cursor += 1
-        yield from (number for number in self._order[self._cursor :] if self.states[number] == OPEN)
-        yield from (number for number in self._skipped() if number in self._position)
-
-
-def share_of(check: Check, names: Sequence[str], name: str, overlap: float) -> set[int]:
-    """The questions of one of several annotators: a share ``overlap`` of all is everybody's, each other one is one annotator's.
-
-    The share depends on the sentences (or brackets) and names alone, so it stays the same when a check is started again; a further
-    annotator takes over some questions of the others, and changes nothing else.
-    """
-    share: set[int] = set()
-    units = check.units if check.plan.by_sentence else tuple((number,) for number in check.order)
-    for unit in units:
-        bracket = check.questions[unit[0]].bracket
-        key = f"{bracket.sentence} {bracket.gold}" if check.plan.by_sentence else bracket.key
-        if _fraction(f"overlap {key}") < overlap or max(names, key=lambda other: _fraction(f"{other} {key}")) == name:
-            share.update(unit)
-    return share
-
-
-def _fraction(text: str) -> float:
-    """A number between 0 and 1 that is random, but always the same for a text."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8]) / 2**64
-
-
-class AdjudicatorWorklist(Worklist):
-    """The worklist of somebody who settles what annotators disagree about."""
-
-    role = "adjudicator"
-
-    def __init__(self, name: str, check: Check, log: JudgementLog) -> None:
-        self._disputes: set[int] = set()
-        super().__init__(name, check, log)
-
-    def refresh(self, number: int) -> None:
-        super().refresh(number)
-        if self.log.is_disputed(self.check.questions[number].bracket):
-            self._disputes.add(number)
-        else:
-            self._disputes.discard(number)
-
-    def affects(self, judgement: Judgement) -> bool:
-        return True
-
-    def questions(self) -> Int64:
-        ranking = self.check.ranking
-        return ranking[np.isin(ranking, list(self._disputes))]
-
-    def upcoming(self) -> Iterator[int]:
-        numbers: list[int] = self.questions().tolist()
-        yield from (number for number in numbers if self.states[number] == OPEN)
-        yield from (number for number in self._skipped() if number in self._disputes)
-
+__all__ = ["ADJUDICATOR", "Answer", "BatchWriter", "Session", "people_named"]
 
 _LARGEST_BATCH = 200
 
@@ -259,7 +51,8 @@ class _Job(NamedTuple):
 
 
 class BatchWriter:
-    """A thread that stores judgements; ``publish`` is called in the event loop with every new entry of the log, others' too."""
+    """A thread that stores judgements in batches; ``publish`` is called in the event loop with all new entries of the log,
+    including those that other processes have stored."""
 
     def __init__(self, store: Store, last_seq: int, publish: Callable[[list[Judgement]], None]) -> None:
         self._store, self._last_seq, self._publish = store, last_seq, publish
@@ -269,17 +62,18 @@ class BatchWriter:
         self._thread.start()
 
     async def append(self, judgement: Judgement, words: Sequence[str]) -> str:
-        """Store a judgement; returns the outcome once it is safe on the disk."""
+        """Store a judgement; returns the outcome (see :meth:`Store.append`) once it is on the disk."""
         outcome: asyncio.Future[str] = self._loop.create_future()
         self._jobs.put(_Job(judgement, words, outcome))
         return await outcome
 
     def close(self) -> None:
-        """Store what waits, then stop."""
+        """Store the judgements that are waiting, then stop the thread."""
         self._jobs.put(None)
         self._thread.join()
 
     def _run(self) -> None:
+        """Take jobs from the queue, as many as there are at a time, until None is met."""
         while (job := self._jobs.get()) is not None:
             jobs = [job]
             stopping = False
@@ -289,18 +83,19 @@ class BatchWriter:
                     stopping = True
                     break
                 jobs.append(further)
-            self._work_off(jobs)
+            self._store_batch(jobs)
             if stopping:
                 return
 
-    def _work_off(self, jobs: list[_Job]) -> None:
+    def _store_batch(self, jobs: list[_Job]) -> None:
+        """Store a batch and report the outcomes to the event loop; if it fails, store its judgements one by one."""
         try:
             outcomes, news = self._write(jobs)
         except Exception as error:
             if len(jobs) > 1:
-                # One of them may be the trouble: each on its own, so that no one else's is lost.
+                # One of them may be the cause: stored one by one, the others are not lost.
                 for job in jobs:
-                    self._work_off([job])
+                    self._store_batch([job])
                 return
             trouble = error if isinstance(error, TreegaugeError) else WriteError(f"the judgement was not stored: {error}")
             self._loop.call_soon_threadsafe(self._fail, jobs[0], trouble)
@@ -332,7 +127,7 @@ _MOST_SECONDS = 3600.0
 
 
 class Answer(NamedTuple):
-    """An answer as it is sent: its own id, the question's key, the verdict, and what goes with it."""
+    """An answer as the page sends it: its own id, the question's key, the verdict, and remarks and corrections."""
 
     id: str
     question: str
@@ -346,7 +141,7 @@ class Answer(NamedTuple):
 
 
 def people_named(annotators: Sequence[str]) -> list[Person]:
-    """The annotators and, if there are several, an adjudicator for what they disagree about."""
+    """The annotators and, if there are several, an adjudicator who settles their disagreements."""
     names = list(dict.fromkeys(storable(name).strip() for name in annotators))
     if not all(0 < len(name) <= LONGEST_NAME for name in names):
         raise UsageError(f"an annotator's name has between 1 and {LONGEST_NAME} characters")
@@ -384,16 +179,16 @@ class Session:
         return AnnotatorWorklist(person.name, self.check, self.log, share)
 
     def open(self) -> None:
-        """Begin to take answers, in the running event loop."""
+        """Begin to accept answers, in the running event loop."""
         self._writer = BatchWriter(self.store, self.log.last_seq, self._publish)
 
     def close(self) -> None:
-        """Store what is under way, and stop."""
+        """Store the answers that are waiting, and stop accepting others."""
         if self._writer is not None:
             self._writer.close()
 
     async def refresh(self) -> None:
-        """Publish what others have put into the store; reading never waits for a writer, and a page can do without the news."""
+        """Publish judgements that other processes have stored; if the store cannot be read, go on without them."""
         with suppress(TreegaugeError):
             self._publish(await asyncio.to_thread(self.store.since, self.log.last_seq))
 
@@ -412,14 +207,14 @@ class Session:
         return self._writer
 
     def question(self, key: str) -> Question:
-        """The question with that key."""
+        """The question with a key."""
         number = self.check.by_key.get(key)
         if number is None:
             raise RequestError("There is no such question in this check.", 404)
         return self.check.questions[number]
 
     async def judge(self, person: Person, answer: Answer) -> Judgement:
-        """Store an answer, once, however often it is sent."""
+        """Store an answer, once, however often it is sent; returns the judgement."""
         _check_id(answer.id)
         question = self.question(answer.question)
         if answer.verdict not in VERDICTS[:-1]:
@@ -443,7 +238,7 @@ class Session:
             person.role,
             "\n".join(storable(line) for line in answer.note.strip().splitlines()),
             answer.correction,
-            # A repeated answer says what the first one said, though by now the reason was shown.
+            # An answer that is sent again keeps the first one's value, although the reason has been shown meanwhile.
             blind=known.blind if known else self.is_blind(person, question),
             seconds=None if answer.seconds is None else min(max(answer.seconds, 0.0), _MOST_SECONDS),
             correct_label=storable(answer.correct_label.strip()) if answer.correction else "",
@@ -454,10 +249,8 @@ class Session:
         return judgement
 
     def _correct_tree(self, person: Person, question: Question, answer: Answer) -> str:
-        """The text of the edited tree that goes with an answer: the one sent or, if the sentence has one already, that corrected.
-
-        Empty if the tree is the treebank's own, or none was edited.
-        """
+        """The text of the edited tree that goes with an answer: the one sent or, if this person has edited the sentence before,
+        that tree with the new correction. Empty if no tree was edited, or if it is the treebank's own."""
         if not answer.correction:
             return ""
         gold = self.check.gold[question.occurrences[0].sentence]
@@ -471,7 +264,7 @@ class Session:
         return "" if tree == gold else str(tree)
 
     async def undo(self, person: Person, name: str, undoes: str) -> Judgement:
-        """Withdraw one of the person's own judgements; returns the withdrawn one."""
+        """Withdraw one of the person's own judgements (``undoes``, by an entry with id ``name``); returns the withdrawn one."""
         _check_id(name)
         judgement = self.log.by_id.get(undoes)
         if judgement is None or judgement.person != person or judgement.bracket not in self.check.number:
@@ -489,13 +282,13 @@ class Session:
             raise RequestError("This answer's id belongs to another answer; reload the page.", 409)
 
     def export(self, person: Person, form: str) -> str:
-        """A person's own judgements in this check as JSON lines or CSV, withdrawn ones included."""
+        """A person's own judgements in this check, withdrawn ones included, as JSON lines or CSV."""
         own = [one for one in self.log.by_id.values() if one.person == person and one.bracket in self.check.number]
         words = {question.bracket.sentence: question.span.words for question in self.check.questions}
         return "".join(f"{line}\n" for line in judgement_lines(own, words, form))
 
     def export_corrected(self, person: Person, form: str) -> str:
-        """The corrected treebank, or the corrections as a patch: a person's own or, for the adjudicator, everybody's.
+        """The treebank with a person's own corrections (for the adjudicator: everybody's), or these corrections as a patch.
 
         ``form`` is ``patch``, ``mrg`` or, with crossing branches, ``discbracket`` or ``export``.
         """

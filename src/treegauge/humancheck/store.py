@@ -1,9 +1,10 @@
 """The store of judgements: a log that only grows, in a SQLite file or a PostgreSQL database.
 
-SQLite runs in WAL mode with full sync: an acknowledged judgement survives the death of the process and, on a disk that keeps its
-promises, of the machine. Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq`` is the
-order of commits, and reading on from the last ``seq`` misses nothing. That order alone decides which judgement is the later one,
-whatever clocks say. Stores of older versions are migrated when they are opened; a store that cannot be written is read from a copy.
+SQLite runs in WAL mode with full sync: an acknowledged judgement survives a crash of the process and, if the disk does what it
+reports, a crash of the machine. Writers take turns (``BEGIN IMMEDIATE``, an advisory lock in PostgreSQL), so the order of ``seq``
+is the order of commits, and reading on from the last ``seq`` misses nothing. That order alone determines which of two judgements is
+the later one; clocks do not matter. Stores of older versions are migrated when they are opened; a store that cannot be written is
+read from a copy.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from sqlalchemy.engine import Connection, Engine, Row
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from treegauge.errors import InputError, MissingExtra, UsageError, WriteError
+from treegauge.humancheck.bracket_ids import BracketId
 from treegauge.humancheck.judgements import Judgement, utc_now
-from treegauge.humancheck.questions import BracketId
 
 __all__ = [
     "CONFLICT",
@@ -98,7 +99,7 @@ _FOLDER = Path(__file__).parent / "migrations"
 def configuration(connection: Connection) -> Config:
     """Alembic's settings for a store."""
     config = Config()
-    # Alembic takes a percent sign in a path for the beginning of a variable.
+    # To Alembic a percent sign in a path is the beginning of a variable.
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
@@ -129,8 +130,8 @@ def _is_current(connection: Connection) -> bool:
 
 DEFAULT_STORE = "judgements.sqlite"
 STORED, KNOWN, CONFLICT, HELD = "stored", "known", "conflict", "held"
-"""The outcomes for a judgement: stored now; known already; its id belongs to another one; the store holds another judgement of the
-same person on the same bracket, which an import does not override."""
+"""The outcomes of adding a judgement: stored now; known already; not stored because its id belongs to another judgement, or because
+the store holds another judgement by the same person on the same bracket, which an import does not override."""
 
 _LOCK_TIMEOUT = 5.0
 _ADVISORY_LOCK = 7_461_996
@@ -177,7 +178,7 @@ class Store:
         self.close()
 
     def _prepare_file(self, path: str, create: bool) -> str:
-        """The file to open: the store itself, private and new if need be, or a copy of one that cannot be written."""
+        """The file to open: the store itself, created if need be and made private, or a copy if it cannot be written."""
         if not os.path.exists(path):
             _create_file(path, create)
             return path
@@ -207,9 +208,9 @@ class Store:
             self._copy.cleanup()
 
     def append(self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]]) -> list[str]:
-        """Add judgements in one transaction, all or none; ``words`` are those of their sentences, by hash.
+        """Add judgements in one transaction, all or none; ``words`` are the words of their sentences, by hash.
 
-        Returns :data:`STORED`, :data:`KNOWN` or :data:`CONFLICT` for each, when they are on the disk.
+        Returns :data:`STORED`, :data:`KNOWN` or :data:`CONFLICT` for each, once they are on the disk.
         """
         return self.append_and_read(judgements, words)[0]
 
@@ -218,7 +219,8 @@ class Store:
     ) -> list[str]:
         """Add the judgements of a file in its order, in one transaction, all or none; returns the outcome of each.
 
-        What the store held before from the same person on the same bracket stays the last word (:data:`HELD`), unless ``replace``.
+        A judgement is left out (:data:`HELD`) if the store already has one by the same person on the same bracket, unless
+        ``replace``.
         """
         with self._write_errors(), self._writing() as connection:
             held = set[tuple[BracketId, str, str]]() if replace else _held(connection)
@@ -232,13 +234,14 @@ class Store:
     def append_and_read(
         self, judgements: Sequence[Judgement], words: Mapping[str, Sequence[str]], seq: int | None = None
     ) -> tuple[list[str], list[Judgement]]:
-        """Append, and read in the same transaction all judgements :meth:`since` a position in the log, these and others'."""
+        """Append judgements and, in the same transaction, read all judgements :meth:`since` a position in the log."""
         with self._write_errors(), self._writing() as connection:
             outcomes = self._append(connection, judgements, words)
             return outcomes, [] if seq is None else _since(connection, seq)
 
     @contextmanager
     def _write_errors(self) -> Generator[None]:
+        """Turn an error of the database into a :class:`WriteError`; refuse a store that can only be read."""
         if self.is_read_only:
             raise WriteError(f"{self.name}: the judgement was not stored: the store is read-only")
         try:
@@ -289,7 +292,7 @@ class Store:
             return {row.hash: tuple(json.loads(row.words)) for row in connection.execute(sql.select(SENTENCE))}
 
     def secret(self, *, renew: bool = False) -> bytes:
-        """The random secret behind the links to this store, which stay valid until it is renewed."""
+        """The random secret from which the links are made; they stay valid until it is renewed."""
         with self._reporting("cannot be written"), self._writing() as connection:
             value = _setting(connection, "secret")
             if value is None or renew:
@@ -298,14 +301,14 @@ class Store:
             return bytes.fromhex(value)
 
     def link_numbers(self) -> dict[tuple[str, str], int]:
-        """The number of revoked links of each person, by role and name; those never revoked are not listed."""
+        """How often each person's link was revoked, by role and name; people whose link never was are not listed."""
         with self._reporting("cannot be read"), self._engine.begin() as connection:
             rows = connection.execute(sql.select(SETTING.c.name, SETTING.c.value).where(SETTING.c.name.like(f"{_LINK}%")))
             found = {str(row.name): json.loads(row.value) for row in rows}
         return {(role, name): number for role, name, number in found.values()}
 
     def revoke_link(self, role: str, name: str) -> None:
-        """Make the present link of a person invalid; the next one is another."""
+        """Make a person's present link invalid; the next link will differ."""
         setting = _LINK + hashlib.sha256(f"{role}:{name}".encode()).hexdigest()[:40]
         with self._write_errors(), self._writing() as connection:
             number = json.loads(_setting(connection, setting) or '["", "", 0]')[2]
@@ -313,7 +316,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:
-        """A transaction that excludes other writers from its beginning on."""
+        """A transaction that locks out other writers from its beginning."""
         with self._engine.connect().execution_options(treegauge_writes=True) as connection, connection.begin():
             if self._engine.dialect.name == "postgresql":
                 connection.execute(sql.text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ADVISORY_LOCK})
@@ -321,6 +324,7 @@ class Store:
 
     @contextmanager
     def _reporting(self, what: str) -> Generator[None]:
+        """Turn an error of the database into an :class:`InputError` that says what cannot be done."""
         try:
             yield
         except SQLAlchemyError as error:
@@ -338,7 +342,7 @@ def _set_setting(connection: Connection, name: str, value: str) -> None:
 
 
 def _held(connection: Connection) -> set[tuple[BracketId, str, str]]:
-    """The brackets and persons of all judgements in the store."""
+    """The bracket, role and annotator of all judgements in the store."""
     columns = [JUDGEMENT.c[name] for name in _BRACKET_COLUMNS] + [JUDGEMENT.c.role, JUDGEMENT.c.annotator]
     rows = cast("Iterable[tuple[Any, ...]]", connection.execute(sql.select(*columns).distinct()))
     return {(BracketId(*row[:6]), row[6], row[7]) for row in rows}
@@ -358,7 +362,7 @@ def _sqlite_path(location: str) -> str | None:
 
 
 def _create_file(path: str, create: bool) -> None:
-    """An empty file that only its owner can read: it will hold the secret behind the links."""
+    """Create an empty file that only its owner can read, since it will hold the secret behind the links."""
     if os.path.islink(path):
         advice = "Remove the link, or create the file that it names."
         raise InputError("the store is a link to a file that does not exist", path=path, advice=advice)
@@ -366,13 +370,13 @@ def _create_file(path: str, create: bool) -> None:
         raise InputError(
             "no such store of judgements", path=path, advice="Name the file in which judgements are kept (option store)."
         )
-    # Another process may be faster.
+    # Another process may have created it meanwhile.
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
 
 
 def _make_private(path: str) -> None:
-    """Take the permissions of others away from a store of ours."""
+    """Remove other users' permissions from a store of ours."""
     for name in (path, f"{path}-wal", f"{path}-shm"):
         with suppress(FileNotFoundError, PermissionError):
             if os.stat(name).st_mode & 0o077:
@@ -380,7 +384,7 @@ def _make_private(path: str) -> None:
 
 
 def _is_writable(path: str) -> bool:
-    """Whether a store can be written, which needs its folder, too."""
+    """Whether a store can be written; SQLite must also write in its folder."""
     return os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
 
 
@@ -407,7 +411,7 @@ def _engine(location: str) -> Engine:
 
 
 def _sqlite(url: sql.URL) -> Engine:
-    # The driver's own idea of when a transaction begins is switched off: ours begins with the event below.
+    # The driver must not begin transactions on its own: ours begin with the event below.
     engine = sql.create_engine(url, connect_args={"timeout": _LOCK_TIMEOUT, "isolation_level": None})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -186,7 +186,7 @@ def test_a_blind_tree_does_not_tell_whose_it_is(store: Store) -> None:
 
 
 def test_blind_trees_stand_in_random_order(check: Check) -> None:
-    from treegauge.humancheck.web.pages import gold_is_first
+    from treegauge.humancheck.web.views import gold_is_first
 
     first = [gold_is_first(check.questions[n], "anna") for n in check.order]
     other = [gold_is_first(check.questions[n], "ben") for n in check.order]

@@ -1,4 +1,4 @@
-"""The editor of a tree on the page: a corrected tree, drawn, with its changes in words, after each edit."""
+"""The tree editor on the page: after each edit, the corrected tree as a picture and its changes in words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TreeEditor:
         self.session, self._render = session, render
 
     def start(self, person: Person, question: Question, label: str, verdict: str, begin: str) -> str:
-        """The tree to begin with: a person's own so far, the treebank's, or one that an annotator made (``begin``)."""
+        """The tree to begin with: the person's own so far or, as ``begin`` tells, the treebank's or that of a named annotator."""
         session = self.session
         gold = self._gold(question)
         problem = ""
@@ -54,7 +54,7 @@ class TreeEditor:
         return self._show(person, question, tree, self._first_node(question, tree), problem)
 
     def edit(self, person: Person, question: Question, text: str, name: str, label: str, node: int, last: int) -> str:
-        """The tree after an edit (``show``: as it is)."""
+        """The tree after the edit ``name``; ``show`` changes nothing."""
         tree = edited_tree(self._gold(question), text)
         if name == "show":
             return self._show(person, question, tree, self._first_node(question, tree), "")
@@ -76,7 +76,7 @@ class TreeEditor:
         return {name: text for name, text in found.items() if text}
 
     def _first_node(self, question: Question, tree: Tree) -> int:
-        """The smallest phrase that holds the bracket in question, at which editing begins."""
+        """The lowest node over the bracket in question, where editing begins."""
         words = [index for index, tag in enumerate(tree.tags) if tag not in self._traces()]
         span = question.span
         if not span.by_gold or span.end > len(words) or span.start == span.end:

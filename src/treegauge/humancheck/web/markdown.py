@@ -1,4 +1,4 @@
-"""Markdown as HTML, for a project's guidelines: headings, paragraphs, lists, emphasis, code; everything else is text."""
+"""Markdown as HTML, for a project's guidelines: headings, paragraphs, lists, emphasis and code; everything else is plain text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ITEM = re.compile(r"\s*(?:[-*+]|(\d+)[.)])\s+(.*)")
 
 
 def render_markdown(text: str) -> str:
-    """The text as HTML; tags in it are shown, not obeyed.
+    """The text as HTML; HTML tags in it are shown as text.
 
     >>> print(render_markdown("# Rules\\n\\nAccept *all*:\\n\\n- `NP`\\n- <b>"))
     <h3>Rules</h3>

@@ -1,14 +1,10 @@
-"""The pages of the check: views of questions (sentence, reason, two trees), and templates filled with them."""
+"""The pages of the check: templates filled with questions, judgements and results."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 import secrets
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +15,7 @@ from numpy.typing import NDArray
 
 from treegauge.humancheck.agreement import find_agreement
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_NOTE, TAGS, Judgement, Person
-from treegauge.humancheck.questions import Check, Occurrence, Question, System
+from treegauge.humancheck.questions import Question
 from treegauge.humancheck.results import (
     ACCEPTED,
     ITEM_NAMES,
@@ -35,219 +31,15 @@ from treegauge.humancheck.results import (
     states_of,
     tags_table,
 )
-from treegauge.humancheck.session import AnnotatorProgress, Session
+from treegauge.humancheck.session import Session
 from treegauge.humancheck.web.markdown import render_markdown
-from treegauge.humancheck.web.pictures import (
-    Picture,
-    anonymise,
-    crossed_brackets,
-    draw_all,
-    enclosing_bracket,
-    gold_label,
-    gold_marks,
-    is_right_to_left,
-    parse_marks,
-)
+from treegauge.humancheck.web.views import excerpt, gold_is_first, question_view, reason_of
+from treegauge.humancheck.worklists import AnnotatorProgress
 from treegauge.metrics.hogenhout import MEASURES
 from treegauge.tables import cell_text
-from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["KINDS_IN_WORDS", "Pages", "Reason", "Segment", "View", "excerpt", "gold_is_first", "question_view", "reason_of"]
-
-_MOST_WORDS = 12
-
-
-class Segment(NamedTuple):
-    """Some words of the sentence, the brackets they are in, and the bracket signs before and after them.
-
-    In the sentence ``[`` and ``]`` enclose the bracket in question, ``⟨`` and ``⟩`` the treebank bracket that it crosses.
-    """
-
-    before: str
-    text: str
-    after: str
-    in_bracket: bool
-    in_gold: bool
-
-
-class GoldBracket(NamedTuple):
-    """A treebank bracket: its label, and its words ``start:end``; ``blocks`` are their spans where there are gaps among them."""
-
-    label: str
-    words: str
-    start: int
-    end: int
-    blocks: tuple[tuple[int, int], ...] = ()
-
-
-class Reason(NamedTuple):
-    """The reason for a question: the bracket's kind, the treebank brackets it crosses (smallest first), the one around it."""
-
-    kind: str
-    crosses: tuple[GoldBracket, ...]
-    around: GoldBracket | None
-
-
-class Beside(NamedTuple):
-    """A bracket of the same sentence that is asked about."""
-
-    key: str
-    label: str
-    words: str
-    sign: str
-    state: str
-    is_current: bool
-
-
-@dataclass(frozen=True)
-class View:
-    """Everything that is shown about a question."""
-
-    question: Question
-    systems: tuple[str, ...]
-    system: str
-    segments: tuple[Segment, ...]
-    reason: Reason
-    pictures: tuple[Picture, ...]
-    right_to_left: bool
-    place: str
-    context: tuple[str, str]
-    gold_first: bool
-    is_folded: bool
-
-
-Toggled = tuple[frozenset[int], ...]
-NOTHING: Toggled = (frozenset(), frozenset())
-
-
-def question_view(
-    check: Check,
-    question: Question,
-    reader: str,
-    *,
-    blind: bool,
-    whole: bool = False,
-    system: str = "",
-    toggled: Toggled = NOTHING,
-) -> View:
-    """The view of a question; ``system`` chooses whose tree to show if several made the bracket.
-
-    ``toggled`` are the nodes of each tree that the reader folded or unfolded. If ``blind``, the order of the trees is random for
-    each reader and question, and only the bracket in question is marked.
-    """
-    occurrence = _choose_occurrence(check, question, system)
-    shown_system = check.systems[occurrence.system]
-    preset = check.plan.metric.preset_for(check.plan.preset)
-    traces = preset.traces & {*check.gold.labels, *shown_system.bank.labels}
-    gold_tree, test_tree = check.gold[occurrence.sentence], _test_tree(shown_system, occurrence)
-    beside = _rows_beside(check, question, occurrence) if check.plan.by_sentence else []
-    gold = gold_marks(shown_system, gold_tree, occurrence, traces, beside)
-    test = parse_marks(shown_system, test_tree, occurrence, traces, beside)
-    if blind:
-        gold, test = anonymise(gold, preset), anonymise(test, preset)
-    right_to_left = is_right_to_left(question.span.words)
-    gold_first = not blind or gold_is_first(question, reader)
-    names = ("Tree 1", "Tree 2") if blind else ("Treebank", f"Parser {shown_system.name}")
-    trees = (gold, test) if gold_first else (test, gold)
-    pictures = draw_all(trees, names, whole=whole, right_to_left=right_to_left, toggled=toggled)
-    reason = reason_of(check, question, occurrence)
-    return View(
-        question,
-        tuple(check.systems_with(question)),
-        shown_system.name,
-        _segments(question, None if blind or not reason.crosses else reason.crosses[0]),
-        reason,
-        tuple(pictures),
-        right_to_left,
-        os.path.basename(check.gold.place(occurrence.sentence)),
-        (_sentence(shown_system, occurrence.sentence - 1), _sentence(shown_system, occurrence.sentence + 1)),
-        gold_first,
-        not whole and not all(picture.is_whole for picture in pictures),
-    )
-
-
-def _choose_occurrence(check: Check, question: Question, system: str) -> Occurrence:
-    """The occurrence to show: the wanted system's, else one that depends on the bracket, so that no system is favoured."""
-    wanted = [found for found in question.occurrences if check.systems[found.system].name == system]
-    if wanted:
-        return wanted[0]
-    first = {found.system: found for found in reversed(question.occurrences)}
-    systems = sorted(first)
-    return first[systems[int(question.key, 16) % len(systems)]]
-
-
-def _rows_beside(check: Check, question: Question, occurrence: Occurrence) -> list[int]:
-    """The brackets of the same system that are asked about in the same sentence, by their rows."""
-    unit = check.units[check.unit_of[check.number[question.bracket]]] if check.number[question.bracket] in check.unit_of else ()
-    return [
-        found.row
-        for number in unit
-        for found in check.questions[number].occurrences
-        if (found.system, found.sentence) == (occurrence.system, occurrence.sentence)
-    ]
-
-
-def _test_tree(system: System, occurrence: Occurrence) -> Tree:
-    return system.bank[int(system.pair.alignment.test[occurrence.sentence])]
-
-
-def gold_is_first(question: Question, reader: str) -> bool:
-    """Whether a blind reader sees the treebank's tree as Tree 1: random, but fixed for a question and a reader."""
-    return hashlib.sha256((question.key + reader).encode("utf-8", "replace")).digest()[0] % 2 == 0
-
-
-def reason_of(check: Check, question: Question, occurrence: Occurrence | None = None) -> Reason:
-    """The reason for a question."""
-    occurrence = occurrence or question.occurrences[0]
-    system = check.systems[occurrence.system]
-    found = [_gold_bracket(system, occurrence.sentence, row) for row in crossed_brackets(system, occurrence.row).tolist()]
-    found.sort(key=lambda gold: gold.end - gold.start)
-    outer = enclosing_bracket(system, occurrence.row)
-    return Reason(question.kind, tuple(found), _gold_bracket(system, occurrence.sentence, outer) if outer >= 0 else None)
-
-
-def _gold_bracket(system: System, sentence: int, row: int) -> GoldBracket:
-    brackets = system.items.gold.brackets
-    blocks = brackets.blocks_by_row().get(row, ())
-    span = system.spans.of(sentence, int(brackets.start[row]), int(brackets.end[row]), blocks)
-    return GoldBracket(gold_label(system, row), excerpt(span.inside), span.start, span.end, span.blocks)
-
-
-def excerpt(words: tuple[str, ...], most: int = _MOST_WORDS) -> str:
-    """Some words, or their beginning and end.
-
-    >>> excerpt(("a", "b", "c", "d", "e", "f"), 4)
-    'a b … e f'
-    """
-    if len(words) <= most:
-        return " ".join(words)
-    return " ".join([*words[: most // 2], "…", *words[-(most // 2) :]])
-
-
-def _segments(question: Question, gold: GoldBracket | None) -> tuple[Segment, ...]:
-    """The sentence, cut where the bracket, and the treebank bracket that it crosses, begin and end."""
-    words = question.span.words
-    asked = question.span.blocks or ((question.span.start, question.span.end),)
-    crossed = () if gold is None or not question.span.by_gold else gold.blocks or ((gold.start, gold.end),)
-    (begins, ends), (gold_begins, gold_ends) = ([{edge[side] for edge in spans} for side in (0, 1)] for spans in (asked, crossed))
-    edges = sorted({0, len(words)} | begins | ends | gold_begins | gold_ends)
-    return tuple(
-        Segment(
-            ("⟨" if first in gold_begins else "") + ("[" if first in begins else ""),
-            " ".join(words[first:last]),
-            ("]" if last in ends else "") + ("⟩" if last in gold_ends else ""),
-            any(start <= first < end for start, end in asked),
-            any(start <= first < end for start, end in crossed),
-        )
-        for first, last in pairwise(edges)
-    )
-
-
-def _sentence(system: System, index: int) -> str:
-    gold = system.spans.gold
-    return excerpt(tuple(gold.words(index)), 60) if 0 <= index < len(gold) else ""
-
+__all__ = ["KINDS_IN_WORDS", "Pages"]
 
 KINDS_IN_WORDS = {"CE": "crossing error", "SP": "spurious bracket", "EM": "exact match"}
 _MOST_LISTED = 5000
@@ -271,12 +63,23 @@ _TAGS_EXPLAINED = dict(
         strict=True,
     )
 )
-# Control characters and halves of surrogate pairs, which no page may hold, and characters that turn the text after them round.
+# Control characters and halves of surrogate pairs, which no page may contain, and characters that change the direction of text.
 _UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
+class ListedBracket(NamedTuple):
+    """A bracket in the list of those that are asked about in one sentence."""
+
+    key: str
+    label: str
+    words: str
+    sign: str
+    state: str
+    is_current: bool
+
+
 class Pages:
-    """The templates and their data."""
+    """The pages of a session, made from templates; ``base`` is the sub-path behind a proxy."""
 
     def __init__(self, session: Session, base: str = "") -> None:
         self.session, self.base = session, base
@@ -291,11 +94,11 @@ class Pages:
         )
 
     def render(self, template: str, **values: Any) -> str:
-        """A template, filled."""
+        """A template filled with values."""
         return _UNSHOWABLE.sub("\ufffd", self._templates.get_template(template).render(values, percent=_percent, base=self.base))
 
     def page(self, person: Person, key: str = "", **view: Any) -> str:
-        """The whole page with a question: the one asked for, or the next."""
+        """The whole page with a question: the one with the given key, or else the next one."""
         worklist = self.session.worklists[person]
         number = self.session.check.by_key.get(key, None) if key else worklist.next()
         question = None if number is None else self.session.check.questions[number]
@@ -311,7 +114,7 @@ class Pages:
             longest_note=LONGEST_NOTE,
             longest_label=LONGEST_LABEL,
             tags=TAGS,
-            # Labels that only a treebank writes would tell whose tree is whose.
+            # Labels that only the treebank uses would reveal which tree is whose.
             labels=[] if self.session.blind else self._labels,
             blind=self.session.blind,
             by_sentence=self.session.check.plan.by_sentence,
@@ -327,12 +130,12 @@ class Pages:
         return [gold.labels[number] for _, number in ranking if number not in words and gold.labels[number]][:_MOST_LABELS]
 
     def _draft(self, person: Person, question: Question) -> Judgement | None:
-        """The person's latest judgement of a bracket, withdrawn or not: what a new answer begins with."""
+        """The person's latest judgement of a bracket, withdrawn or not, with which a new answer begins."""
         history = self.session.log.history(question.bracket, person)
         return history[-1] if history else None
 
     def question(self, person: Person, question: Question, *, whole: bool = False, **view: Any) -> str:
-        """The part of the page for one question; ``view`` as in :func:`question_view`."""
+        """The part of the page for one question; the options are those of :func:`question_view`."""
         session = self.session
         worklist = session.worklists[person]
         number = session.check.number[question.bracket]
@@ -355,8 +158,8 @@ class Pages:
             elsewhere=session.log.under_other_gold(question.bracket),
         )
 
-    def _beside(self, person: Person, number: int) -> list[Beside]:
-        """The brackets of the same sentence that are asked about, if whole sentences are judged."""
+    def _beside(self, person: Person, number: int) -> list[ListedBracket]:
+        """The brackets that are asked about in the same sentence; none unless whole sentences are judged."""
         check, states = self.session.check, self.session.worklists[person].states
         if not check.plan.by_sentence or number not in check.unit_of:
             return []
@@ -364,7 +167,9 @@ class Pages:
         signs = {OPEN: "·", ACCEPTED: "✓", REJECTED: "✗", UNSURE: "?", SKIPPED: "→"}
         words = {OPEN: "open", ACCEPTED: "accepted", REJECTED: "rejected", UNSURE: "unsure", SKIPPED: "skipped"}
         return [
-            Beside(one.key, one.bracket.label, excerpt(one.words, 4), signs[states[other]], words[states[other]], other == number)
+            ListedBracket(
+                one.key, one.bracket.label, excerpt(one.words, 4), signs[states[other]], words[states[other]], other == number
+            )
             for other in check.units[check.unit_of[number]]
             if other in wanted
             for one in (check.questions[other],)
@@ -377,7 +182,7 @@ class Pages:
         return self.render("guidelines.html", person=person, examples=examples, own=own, tags=_TAGS_EXPLAINED)
 
     def _examples(self, verdict: str) -> list[dict[str, Any]]:
-        """Brackets on which all who judged agree, those with a note first."""
+        """Some brackets on which all annotators who judged them agree, those with a note first."""
         log, check = self.session.log, self.session.check
         found: list[Judgement] = []
         for bracket in log.brackets:
@@ -388,7 +193,7 @@ class Pages:
         return [self._describe(judgement) | self._surroundings(judgement) for judgement in found[:_MOST_EXAMPLES]]
 
     def _surroundings(self, judgement: Judgement) -> dict[str, str]:
-        """Some words before and after a bracket, in which an example is understood."""
+        """Some words before and after a bracket, to understand an example."""
         span = self.session.check.questions[self.session.check.number[judgement.bracket]].span
         before, after = span.words[max(span.start - _AROUND, 0) : span.start], span.words[span.end : span.end + _AROUND]
         return {
@@ -430,13 +235,13 @@ class Pages:
         }
 
     def estimates(self, person: Person) -> list[SystemMeasures]:
-        """The measures of each system by a person's verdicts; for the adjudicator, by all."""
+        """The measures of each system by a person's verdicts or, for the adjudicator, by everybody's."""
         check = self.session.check
         states = self.states(person)
         return [estimate(check, system, states) for system in range(len(check.systems))]
 
     def states(self, person: Person) -> States:
-        """The state of each question by a person's verdicts."""
+        """The state of each question by a person's verdicts or, for the adjudicator, by everybody's."""
         if person.role == "annotator":
             return self.session.worklists[person].states
         return states_of(self.session.check, self.session.verdicts_for(person))
@@ -466,7 +271,7 @@ class Pages:
         )
 
     def results(self, person: Person) -> str:
-        """The paper's tables; for the adjudicator also the agreement of the annotators."""
+        """The paper's tables and, for the adjudicator, everybody's progress and the annotators' agreement."""
         session = self.session
         tables = find_results(session.check, session.verdicts_for(person)).tables()
         tags = tags_table(session.check, session.log, () if person.role == "adjudicator" else (person.name,))
@@ -480,7 +285,7 @@ class Pages:
         )
 
     def message(self, title: str, text: str) -> str:
-        """A page with a message only."""
+        """A page with nothing but a message."""
         return self.render("message.html", title=title, text=text)
 
 
@@ -492,7 +297,7 @@ def _progress_row(person: Person, progress: AnnotatorProgress) -> tuple[str | in
 
 
 def _preterminals(bank: Treebank) -> NDArray[np.int64]:
-    """The rows of all nodes right above a word."""
+    """The numbers of all nodes directly above a word."""
     offsets = np.repeat(bank.node_offset[:-1], np.diff(bank.token_offset))
     return np.unique(offsets + bank.above)
 

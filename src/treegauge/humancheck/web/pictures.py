@@ -1,4 +1,4 @@
-"""Pictures of the two trees of a question, with brackets marked and distant parts folded."""
+"""Pictures of the two trees of a question, with marks on brackets and with distant parts folded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LONG = 300
 
 
 class Picture(NamedTuple):
-    """A drawn tree: its ``name`` for the page, the SVG, the span of the bracket in question, and whether nothing is left out."""
+    """A picture of a tree: its ``name`` on the page, the SVG, the span of the bracket in question, and whether it is complete."""
 
     name: str
     svg: str
@@ -68,7 +68,7 @@ def crossed_brackets(system: System, row: int) -> Int64:
 
 
 def enclosing_bracket(system: System, row: int) -> int:
-    """The smallest treebank bracket around a parser's bracket, itself included; -1 if there is none."""
+    """The smallest treebank bracket that holds a parser's bracket or equals it; -1 if there is none."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
     rows = _rows_of(system, row)
     if _has_gaps(system):
@@ -97,7 +97,7 @@ def _rows_of(system: System, row: int) -> Int64:
 
 
 def gold_label(system: System, row: int) -> str:
-    """The label of a treebank bracket, or those of its chain from the top."""
+    """The label of a treebank bracket or, for a chain, its labels from the top, joined by ``+``."""
     gold = system.items.gold
     sentence = int(gold.brackets.sentence[row])
     return "+".join(gold.before.labels[label] for label, became, _ in _nodes(gold, sentence) if became == row)
@@ -139,7 +139,7 @@ def parse_marks(
 
 
 def anonymise(marked: MarkedTree, preset: Preset) -> MarkedTree:
-    """The tree without anything that reveals its origin: marks, function tags, a root that only one marked writes."""
+    """The tree without anything that reveals its origin: marks, function tags, and a root that only one side has."""
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         label = preset.cut_label(node.label)
@@ -162,7 +162,7 @@ def _mark_tree(
     *,
     of_gold: bool,
 ) -> MarkedTree:
-    """The tree with its marks; near are the bracket in question and those ``beside`` it, by their rows."""
+    """The tree with its marks; the words near the question are those of its bracket and of the brackets in the rows ``beside``."""
     sentence = int(system.items.test.brackets.sentence[occurrence.row])
     bare, new = _without_tagged(tree, traces)
     nodes = [(new[node], mark(became)) for _, became, node in _nodes(prepared, sentence) if became >= 0 and node in new]
@@ -180,7 +180,7 @@ def _mark_tree(
 
 
 def _nearby_tokens(system: System, row: int) -> tuple[int, int]:
-    """The tokens of a bracket and, on each marked, of the smallest treebank bracket that it crosses there."""
+    """The tokens of a bracket, extended on each side by those of the smallest treebank bracket that it crosses there."""
     gold, test = system.items.gold.brackets, system.items.test.brackets
     across = crossed_brackets(system, row)
     start, end = int(test.start[row]), int(test.end[row])
@@ -196,11 +196,12 @@ def draw_all(
     right_to_left: bool,
     toggled: Sequence[frozenset[int]] = (frozenset(), frozenset()),
 ) -> list[Picture]:
-    """Pictures of the part around the bracket in question, cut at the same node, with distant parts folded; or of whole trees.
+    """Pictures of the trees, or of the parts around the bracket in question, with distant parts folded.
 
-    ``toggled`` are the nodes of each picture that are folded if they would be open, and the other way round.
+    Both trees are cut at nodes over the same words. ``toggled`` are the nodes of each picture whose state the reader has changed:
+    they are folded if they would be open, and open if they would be folded.
     """
-    # Words that interleave cannot be cut out: a tree with crossing branches is drawn as a whole.
+    # A part with gaps cannot be cut out: trees with crossing branches are drawn as a whole.
     crossing = not all(marked.tree.is_continuous for marked in trees)
     short = list(trees) if crossing else [_shorten(marked) for marked in trees]
     shown = short if whole or crossing else _crop_together(short)
@@ -225,7 +226,7 @@ def _draw(
 
 
 def _shorten(marked: MarkedTree) -> MarkedTree:
-    """The tree without the middle of long runs of words, if it has hundreds of words: nobody reads them in a picture."""
+    """A tree of hundreds of words without the middle of long runs of words, which nobody would read in a picture."""
     if marked.tree.width <= _LONG:
         return marked
     tree, nodes, words = _without_long_runs(marked.tree)
@@ -235,9 +236,9 @@ def _shorten(marked: MarkedTree) -> MarkedTree:
 
 
 def _crop_together(trees: Sequence[MarkedTree]) -> list[MarkedTree]:
-    """All trees cut at a node over the same words, the smallest that holds more than the words near the bracket.
+    """All trees cut at nodes over the same words: the smallest common ones that hold more than the words near the bracket.
 
-    Trees over other tokens cannot share a node; each is cut by itself.
+    Trees over different tokens cannot be cut at the same words, so each is cut by itself.
     """
     if len({marked.tree.width for marked in trees}) > 1:
         return [_crop(marked) for marked in trees]
@@ -252,7 +253,7 @@ def _crop_together(trees: Sequence[MarkedTree]) -> list[MarkedTree]:
 
 
 def _cut_at(marked: MarkedTree, span: tuple[int, int]) -> MarkedTree:
-    """The subtree over a span, the highest of a chain."""
+    """The tree cut at the highest node over a span."""
     nodes = enumerate(marked.tree.nodes_with_spans())
     number, best = next((number, node) for number, (node, start, end) in nodes if (start, end) == span)
     marks = {node - number: mark for node, mark in marked.marks.items() if number <= node < number + best.size}
@@ -261,7 +262,7 @@ def _cut_at(marked: MarkedTree, span: tuple[int, int]) -> MarkedTree:
 
 
 def _crop(marked: MarkedTree) -> MarkedTree:
-    """The smallest subtree that holds more than the words near the bracket, so that one sees what it hangs from."""
+    """The smallest subtree that holds more than the words near the bracket, so that its surroundings can be seen."""
     best, number, first = marked.tree, 0, 0
     for index, (node, start, end) in enumerate(marked.tree.nodes_with_spans()):
         if start <= marked.near[0] and marked.near[1] <= end and end - start > marked.near[1] - marked.near[0]:
@@ -274,7 +275,7 @@ def _crop(marked: MarkedTree) -> MarkedTree:
 
 
 def _nodes_to_fold(marked: MarkedTree) -> frozenset[int]:
-    """The nodes to fold: those apart from the words near the question and, among these, long ones without marks of interest."""
+    """The nodes to fold: those away from the words near the question and, among these words, long ones in which all is matched."""
     nodes = list(marked.tree.nodes_with_spans())
     hot = {number for number, mark in marked.marks.items() if mark != "matched"}
     spans = [marked.asked, *((start, end) for number, (_, start, end) in enumerate(nodes) if number in hot)]
@@ -294,7 +295,7 @@ def _nodes_to_fold(marked: MarkedTree) -> frozenset[int]:
 
 
 def is_right_to_left(words: Collection[str]) -> bool:
-    """Whether a sentence is written from right to left: most of its letters are.
+    """Whether most letters of a sentence are written from right to left.
 
     >>> is_right_to_left(["שלום", "עולם", "OK"]), is_right_to_left(["hello"])
     (True, False)
@@ -304,7 +305,7 @@ def is_right_to_left(words: Collection[str]) -> bool:
 
 
 def _without_tagged(tree: Tree, tags: Collection[str]) -> tuple[Tree, dict[int, int]]:
-    """The tree without words of some tags and nodes left empty, and the new number of each remaining node.
+    """The tree without the words of some tags and without the nodes left empty, and the new number of each remaining node.
 
     >>> tree, new = _without_tagged(Tree.parse("(S (NP (-NONE- *)) (VP (V go)))"), {"-NONE-"})
     >>> print(tree, new)
@@ -363,7 +364,7 @@ def _without_long_runs(tree: Tree, longest: int = 60) -> tuple[Tree, list[int], 
 
 
 def _runs(children: tuple[Child, ...]) -> Iterator[tuple[int, int]]:
-    """The longest stretches of children that are all tagged words, or each other child by itself."""
+    """The children divided into runs of tagged words, as long as possible, and single other children."""
     first = 0
     while first < len(children):
         last = first

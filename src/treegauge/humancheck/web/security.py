@@ -1,8 +1,8 @@
 """Access to the page: only with a link, only from the page itself, only under a name of this machine.
 
-A link holds a token that cannot be guessed. The ``Host`` of every request must be a name of this machine, so that no website can
-reach the page by letting its own name point here (DNS rebinding); a request that stores something must come from the page itself
-(``Origin``). The content policy lets the browser run our one script and nothing else.
+A link contains a token that cannot be guessed. The ``Host`` of every request must be a name of this machine, so that no website can
+reach the page by pointing its own name here (DNS rebinding); a request that stores something must come from the page itself
+(``Origin``). The content policy lets the browser run our own scripts and nothing else.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _HEADERS = {
 class Links:
     """A token for each person, made from the store's secret: valid until the secret is renewed or the link is revoked.
 
-    ``numbers`` gives how often each person's link was revoked; it is asked at every request, so a revoked link ends at once.
+    ``numbers`` returns how often each person's link was revoked; it is called at every request, so a revoked link ends at once.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Links:
         return base64.urlsafe_b64encode(digest[:24]).decode()
 
     def person(self, token: str) -> Person | None:
-        """The person with a valid token; compared by hashes, so that timing reveals nothing about valid tokens."""
+        """The person to whom a valid token belongs; hashes are compared, so that timing reveals nothing about tokens."""
         numbers, wanted = self._numbers(), _fingerprint(token)
         return next((one for one in self._people if _fingerprint(self._token(one, numbers.get(one, 0))) == wanted), None)
 
@@ -86,7 +86,7 @@ class HostRule:
             self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
 
     def accepts(self, host: str) -> bool:
-        """Whether a ``Host`` header names this machine. A port may be any: a tunnel can change it."""
+        """Whether a ``Host`` header names this machine; the port does not matter, since a tunnel can change it."""
         try:
             name = (urlsplit(f"//{host}").hostname or "") if host and "@" not in host and "/" not in host else ""
         except ValueError:
@@ -125,7 +125,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if self._base and scope["path"].startswith(f"{self._base}/"):
-            # A proxy in front may pass the sub-path on, or take it away.
+            # A proxy may pass the sub-path on or remove it.
             scope = {**scope, "path": scope["path"].removeprefix(self._base), "raw_path": None}
         started = False
 
@@ -145,7 +145,7 @@ class Guard:
         try:
             await self._app(scope, receive, guarded)
         except ClientDisconnect:
-            # Somebody left in the middle of a request; there is nobody to answer.
+            # The client is gone: there is nobody to answer.
             return
         except Exception as error:
             self._report(f"internal error: {type(error).__name__}: {error}")
@@ -153,6 +153,7 @@ class Guard:
                 await PlainTextResponse("Internal error; the terminal shows the cause.", 500)(scope, receive, guarded)
 
     def _refusal(self, method: str, headers: Mapping[str, str]) -> str:
+        """The reason to refuse a request; empty if it is allowed."""
         host = headers.get("host", "")
         if not self._hosts.accepts(host):
             return "Unknown host name. Use the link as it was printed."

@@ -1,6 +1,6 @@
-"""The server of the page: its URLs, its socket, the links to it, and a shutdown that stores what is under way.
+"""The server of the page: its URLs, its socket, the links to it, and a shutdown that first stores all answers received.
 
-URLs give HTML for people and JSON for the page's script, all below a link's token.
+The URLs answer with HTML for people and JSON for the page's script; all but the static files are below a link's token.
 
 =========================  ======================================================================================
 ``GET  /t/TOKEN/``         the page, with the next question or (``?question=KEY``) a certain one
@@ -117,10 +117,12 @@ def page_app(session: Session, links: Links, hosts: HostRule, report: Callable[[
 
 
 class _App:
+    """The handlers of all URLs, a method each."""
+
     def __init__(self, session: Session, links: Links, report: Callable[[str], None], base: str) -> None:
         self.session, self.links, self.report, self.pages = session, links, report, Pages(session, base)
         self.editing = TreeEditor(session, self.pages.render)
-        # Only these files are served, by their names: there is no path to climb out of.
+        # Only these files are served, by name: no path can lead out of the folder.
         self.static = {path.name: path.read_bytes() for path in _STATIC.iterdir() if path.suffix in _TYPES}
 
     def starlette(self) -> Starlette:
@@ -152,7 +154,7 @@ class _App:
         self.session.close()
 
     def for_person(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """A handler for people with a valid link only; errors are answered as JSON or HTML, whichever was asked for."""
+        """A handler that requires a valid link and answers errors as JSON or HTML, whichever the client accepts."""
 
         async def handle(request: Request) -> Response:
             person = self.links.person(request.path_params["token"])
@@ -204,7 +206,7 @@ class _App:
         return HTMLResponse(self.editing.edit(person, question, tree, edit, label, node, last))
 
     def shown_treebank(self, request: Request, person: Person) -> Question:
-        """The question of a request about the treebank's tree, which a blind check shows after the answer only."""
+        """The question of a request about the treebank's tree; refused in a blind check before the first answer."""
         question = self.session.question(request.path_params["key"])
         if self.session.is_blind(person, question):
             raise RequestError("In a blind check the treebank's tree can be corrected after the first answer only.", 403)
@@ -273,7 +275,7 @@ class _App:
         return self.next_step(person, submission, self.session.check.number[withdrawn.bracket])
 
     def next_step(self, person: Person, submission: _Submission, number: int | None = None) -> Response:
-        """The response after an answer was stored: the withdrawn question, or the next one."""
+        """The response after an answer was stored, leading to the question ``number`` or else to the next one."""
         worklist = self.session.worklists[person]
         number = worklist.next() if number is None else number
         key = "" if number is None else self.session.check.questions[number].key
@@ -285,14 +287,14 @@ class _App:
 
 
 def _view_options(request: Request) -> dict[str, Any]:
-    """The options for the view of a question: whole trees, whose tree, and the nodes of each tree to fold or unfold."""
+    """The options of :func:`~treegauge.humancheck.web.views.question_view` in a request."""
     query = request.query_params
     toggled = tuple(frozenset(int(number) for number in re.findall(r"\d{1,6}", query.get(name, ""))) for name in ("fold1", "fold2"))
     return {"whole": query.get("whole") == "yes", "system": query.get("system", ""), "toggled": toggled}
 
 
 async def _read_submission(request: Request) -> _Submission:
-    """The fields of a request: a JSON object, or a form."""
+    """The fields of a request, sent as a JSON object or as a form."""
     body = b""
     async for part in request.stream():
         body += part
@@ -315,7 +317,7 @@ async def _read_submission(request: Request) -> _Submission:
 
 DEFAULT_PORT = 8765
 REQUEST_TIMEOUT = 15.0
-"""The seconds that a request may take to arrive, from its connection or its first byte to its last."""
+"""The seconds within which a request must arrive completely, counted from the connection or its first byte."""
 
 
 @dataclass(frozen=True)
@@ -350,7 +352,7 @@ def listen(address: Address) -> socket.socket:
 
 def _bind(host: str, port: int) -> socket.socket:
     listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
-    # An answer goes out as head and body: without this, connections hold the body back until the browser confirms the head, 40 ms.
+    # A response is sent as head and body; without this option, the body would wait about 40 ms for the confirmation of the head.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
@@ -369,7 +371,7 @@ def links_to(
 
 
 class _LinkNumbers:
-    """The numbers of revoked links, from the store; the last ones known while it cannot be read."""
+    """The numbers of revoked links, from the store or, while that cannot be read, as last known."""
 
     def __init__(self, session: Session) -> None:
         self._store, self._last = session.store, dict[tuple[str, str], int]()
@@ -381,7 +383,7 @@ class _LinkNumbers:
 
 
 class _TimedProtocol(H11Protocol):
-    """A connection that is closed if a request does not arrive as a whole in time."""
+    """A connection that is closed if a request does not arrive completely in time."""
 
     _timer: asyncio.TimerHandle | None = None
 
@@ -452,16 +454,16 @@ def serve(
         hosts = HostRule(remote=address.allow_remote, names=address.names)
         server = make_server(page_app(session, links, hosts, report, base=address.base), address)
         announce(addresses)
-        # Stopping a server by Ctrl-C is not an accident.
+        # Ctrl-C is the usual way to stop the server.
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
 
 
 @contextmanager
 def open_in_browser(link: str) -> Generator[None]:
-    """Open a link for as long as the block lasts, without its token on any command line, where other users could read it.
+    """Open a link in the browser without putting its token on a command line, where other users could read it.
 
-    The browser gets the name of a file, which only this user can read and which leads to the link.
+    The browser is given a file that redirects to the link and that only this user can read; it exists as long as the block lasts.
     """
     with tempfile.TemporaryDirectory(prefix="treegauge-") as folder:
         page = Path(folder) / "open.html"
