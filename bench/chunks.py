@@ -1,4 +1,4 @@
-"""How long CoNLL-2000's training sentences take through all chunk models.
+"""The time that all chunk models take for the training sentences of CoNLL-2000.
 
 python bench/chunks.py [--data ../shared/data/conll2000/train.txt] [--save]
 """

@@ -1,4 +1,4 @@
-"""Minimum-risk decoding by any metric: the time of 100 samples of a sentence of about 30 words, all pairs of them scored at once.
+"""Minimum-risk decoding by any metric: the time for 100 samples of a sentence of about 30 words, all pairs scored at once.
 
 python bench/consensus.py [--data FOLDER] [--save]
 """
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _most_ambiguous(grammar: PCFG, path: Path) -> Forest:
-    """Of the first sentences of 28 to 30 words, the one with the most different trees among its samples."""
+    """The one of the first sentences of 28 to 30 words whose samples hold the most different trees."""
     sentences = [tree.words for tree in map(CLEAN, io.read(path)) if tree is not None and WORDS - 2 <= tree.width <= WORDS]
     forests = [Forest(grammar, words) for words in sentences[:TRIED]]
     return max(forests, key=lambda forest: len(set(forest.sample(SAMPLES, 0))))
@@ -55,7 +55,7 @@ def _table(forest: Forest) -> str:
     lines.append(f"| drawing the samples | {_seconds(lambda seed: forest.sample(SAMPLES, seed)):.3f} |")
     for name in METRICS:
         rate = MetricRate(name)
-        # Other samples each time: rates of the same trees are remembered.
+        # Different samples in each round, since the rates of the same trees are cached.
         samples = [forest.sample(SAMPLES, seed) for seed in range(1, REPEATS + 2)]
         seconds = _seconds(lambda i, rate=rate, samples=samples: consensus(samples[i], [1.0] * SAMPLES, rate))
         lines.append(f"| choosing by {name} | {seconds:.3f} |")

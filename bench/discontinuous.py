@@ -1,12 +1,12 @@
-"""CPU time of scoring continuous trees: that they can have gaps must cost nothing where they have none.
+"""CPU time of scoring continuous trees: the support of trees with gaps must cost nothing where there are none.
 
     python bench/discontinuous.py [--copies 60] [--rounds 15] [--against COMMIT] [--save]
 
-Two comparisons, each of two programs that run in turns, so that what else the machine does meets both; the medians of their CPU
-times, and the median of the ratios of the turns:
+Two comparisons, each of two programs that take turns, so that other load on the machine affects both alike; the table has the
+medians of their CPU times, and the median of the ratio in each turn:
 
 * commands of this working tree and of an earlier commit (by default the last one before trees could have gaps) on the same files;
-* in one process, a treebank alone and beside one tree with gaps, which takes it through the code for gaps.
+* in one process, a treebank alone and together with one tree with gaps, so that the code for gaps is used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ METRICS = ("parseval", "goodman", "leaf-ancestor")
 
 
 def cpu_seconds(source: Path, words: tuple[str, ...]) -> float:
-    """CPU time of a treegauge command with the modules of a folder."""
+    """The CPU time of a treegauge command that runs with the modules in a folder."""
     environment = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(source.parent / "numba")}
     command = [sys.executable, "-m", "treegauge", *words]
     child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -53,7 +53,7 @@ def cpu_seconds(source: Path, words: tuple[str, ...]) -> float:
 
 
 def in_turns(one: Callable[[], float], other: Callable[[], float], rounds: int) -> tuple[float, float, float]:
-    """The medians of two times, and the median of their ratios (first to second), each round measuring both, in changing order."""
+    """The medians of two times, and the median of their ratio (first to second); each round measures both, in alternating order."""
     first, second = list[float](), list[float]()
     for take in (one, other):  # compile, fill caches
         take()
@@ -65,7 +65,7 @@ def in_turns(one: Callable[[], float], other: Callable[[], float], rounds: int) 
 
 
 def compare_commits(folder: Path, commit: str, copies: int, rounds: int) -> list[str]:
-    """Rows: each command with the modules of this tree and with those of a commit."""
+    """A row for each command, with the modules of this tree and with those of a commit."""
     archive = subprocess.run(["git", "archive", commit, "src"], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
     (folder / "before").mkdir()
     subprocess.run(["tar", "-x", "-C", str(folder / "before")], input=archive, check=True)
@@ -89,7 +89,7 @@ def compare_commits(folder: Path, commit: str, copies: int, rounds: int) -> list
 
 
 def compare_banks(copies: int, rounds: int) -> list[str]:
-    """Rows: the steps of scoring for a treebank beside a tree with gaps, and alone."""
+    """A row for each step of scoring, for a treebank with one tree with gaps and for the treebank alone."""
     plain = Treebank.concatenate([own_treebank()] * copies)
     mixed = Treebank.concatenate([plain, discontinuous_treebank("german")[:1]])
     preset = load_preset("default")

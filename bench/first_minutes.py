@@ -34,7 +34,7 @@ def size(folder: Path) -> int:
 
 
 def measure(folder: Path) -> str:
-    """Run the commands of the README in a fresh environment, and tell their times and the sizes."""
+    """Run the commands of the README in a fresh environment, and return their times and the sizes."""
     environment, place = folder / "environment", folder / "place"
     place.mkdir()
     steps = {"python -m venv": seconds(sys.executable, "-m", "venv", environment, folder=folder)}

@@ -1,8 +1,8 @@
-"""Large files to measure on, made from small ones: sentences come again perturbed, and with words nobody has seen before.
+"""Large files to measure on, made from small ones: sentences are repeated with changes, and with new words.
 
-Real text never stops having new words; a small file repeated has none after its first copy, so what depends on the vocabulary would
-look cheaper than it is. Here the words of every further copy are renamed, rare ones more often than frequent ones, by numbers with
-a long tail: the vocabulary grows about as the square root of the text does (Heaps' law). Both sides get the same words.
+Real text keeps bringing new words; a small file that is merely repeated brings none after its first copy, so everything that
+depends on the vocabulary would look cheaper than it is. Here words of every further copy are renamed, rare ones more often than
+frequent ones, so that the vocabulary grows about as the square root of the text (Heaps' law). Gold and test get the same words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TAIL = 0.6
 
 
 class FilePair(NamedTuple):
-    """Gold and test of so many sentences."""
+    """A gold and a test file, and their number of sentences."""
 
     gold: Path
     test: Path
@@ -33,12 +33,12 @@ class FilePair(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of both files."""
+        """The size of both files in bytes."""
         return self.gold.stat().st_size + self.test.stat().st_size
 
 
 def own_files(folder: Path) -> tuple[Path, Path]:
-    """Where there is no parser's output: our own treebank, against the best binary tree of each sentence."""
+    """Our own treebank and the best binary tree of each sentence, for use where there is no parser's output."""
     bank = own_treebank()
     gold, test = folder / "own.gold.mrg", folder / "own.test.mrg"
     write(bank, gold)
@@ -47,7 +47,7 @@ def own_files(folder: Path) -> tuple[Path, Path]:
 
 
 def source_files(data: Path, folder: Path) -> tuple[Path, Path]:
-    """A parser's output beside its gold trees, or our own."""
+    """A parser's output and its gold trees or, if there is none, our own files."""
     gold, test = data / "gum_dev.gold.mrg", data / "gum_dev.berkeley-maxrule.mrg"
     return (gold, test) if gold.is_file() and test.is_file() else own_files(folder)
 
@@ -55,10 +55,10 @@ def source_files(data: Path, folder: Path) -> tuple[Path, Path]:
 def generate(
     gold: Path, test: Path, sentences: int, folder: Path, *, seed: int = 1, renamed: float = _RENAMED, longest: int | None = None
 ) -> FilePair:
-    """So many sentences of two files that have a tree per line; the first copy is as it stands.
+    """Write files of a given number of ``sentences``, made of copies of two files with a tree per line; the first copy is unchanged.
 
-    ``renamed`` is the share of the words that are not frequent that get a new name in each further copy; ``longest``, if given, the
-    most words of a sentence that is taken.
+    ``renamed`` is the share of the infrequent words that get a new name in each further copy; sentences of more than ``longest``
+    words are left out.
     """
     lines = [path.read_text("utf-8").splitlines() for path in (gold, test)]
     if longest is not None:
@@ -80,7 +80,7 @@ def generate(
 
 
 def vocabulary(path: Path) -> int:
-    """The number of different words of a file."""
+    """The number of different words in a file."""
     with path.open(encoding="utf-8") as file:
         return len({word for line in file for word in _LEAF.findall(line)})
 
@@ -96,5 +96,5 @@ def _renamed(line: str, names: dict[str, str]) -> str:
 
 
 def _perturbed(line: str, generator: random.Random) -> str:
-    """The tree with some of its phrases under another label."""
+    """The tree with other labels on some of its phrases."""
     return _PHRASE.sub(lambda found: "(X" if generator.random() < _RELABELLED else found[0], line)

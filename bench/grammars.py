@@ -1,10 +1,10 @@
-"""How the default grammar was chosen; speed, memory, F1 and pruning of it; DOP.
+"""The choice of the default grammar; its speed, memory, F1 and pruning; DOP.
 
     python bench/grammars.py FOLDER [--parts chosen,objectives,whole,dop] [--every 2] [--save]
 
 FOLDER has train.mrg and dev.mrg. ``chosen`` and ``objectives`` compare settings on a tenth of train.mrg, held out in ten stretches
-of neighbouring sentences (at most 40 words, every second one). ``whole`` parses all of dev.mrg, ``dop`` some of it. Times are
-the processor's.
+of neighbouring sentences (at most 40 words, every second one). ``whole`` parses all of dev.mrg, ``dop`` a part of it. Times are
+CPU times.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def held_out(bank: Treebank, every: int) -> tuple[list[Tree], list[Tree]]:
 
 
 def chosen(folder: Path, every: int) -> list[str]:
-    """What each step is worth, and what was tried besides."""
+    """The effect of each step of the default grammar, and of steps that were tried and not used."""
     trees, test = held_out(io.read(folder / "train.mrg"), every)
     lines = [
         f"Trained on {len(trees):,} trees of train.mrg, parsed {len(test):,} held-out sentences of it: words only, Viterbi, exact."
@@ -141,13 +141,13 @@ def parsed_trees(parser: Parser, trees: Sequence[Tree], *, tags: bool = False) -
 
 
 def peak_memory() -> int:
-    """The most memory that this process had at once, in MB; getrusage would count that of the process that started it."""
+    """The peak memory of this process in MB; getrusage would include that of the process that started it."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) // 1024 for line in status if line.startswith("VmHWM"))
 
 
 def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns in a fresh process, so that its peak memory is its own."""
+    """Call a function in a fresh process, so that the peak memory is its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
@@ -207,7 +207,7 @@ def losses(objective: str, exact: Run, pruned: Run) -> int:
 
 
 def dop(folder: Path, every: int) -> list[str]:
-    """DOP beside the plain grammar of the same binary trees, over tags, parsed by Labelled Recall; Goodman's rates."""
+    """DOP compared with the plain grammar of the same binary trees, over tags, decoded by Labelled Recall; Goodman's rates."""
     lines = [
         f"All trees of train.mrg of at most 40 tags; every {8 * every}th sentence of dev.mrg of at most {DOP_LONGEST} tags. "
         "Memory is the peak of the whole process, reading and training included.",
@@ -228,7 +228,7 @@ def dop_row(folder: Path, every: int, estimator: str, prune: float) -> str:
     began = time.process_time()
     grammar = train(bank, steps=f"length:40,{binary}", tags=True, estimator=estimator).grammar
     seconds, peak = time.process_time() - began, peak_memory()
-    # X_Cont is a label like others: the gold trees are binary.
+    # X_Cont is a label like any other, since the gold trees are binary.
     shown: PCFG = grammar.with_labels(lambda symbol: None if symbol == "TOP" else plain_label(symbol))
     run = parsed_trees(Parser(shown, "labelled-recall", tag_words=True, prune=prune), gold, tags=True)
     rates = score(gold, run.trees, metric="goodman", preset="none").rates

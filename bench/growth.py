@@ -1,9 +1,9 @@
-"""How time grows: `score` by the number of sentences, their length and the vocabulary; `compare` by the systems and the rounds.
+"""Growth of time: of `score` with the number of sentences, their length and the vocabulary; of `compare` with systems and rounds.
 
 python bench/growth.py [--data ../shared/data/outputs] [--sentences 1000000] [--figure docs/images/growth.svg] [--save]
 
-CPU time of whole commands beyond that of starting, one run each, on files made by generated.py; each growth is doubled, or taken
-tenfold, and the exponent between neighbours is printed: 1 is linear.
+CPU time of whole commands beyond that of starting, one run each, on files made by generated.py. Each size is doubled, or multiplied
+by ten, and the exponent between neighbouring sizes is printed: 1 means linear growth.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPARED = 2_400
 
 
 class Curve(NamedTuple):
-    """Seconds by a size, under a name."""
+    """A named curve: seconds by size."""
 
     name: str
     size: str
@@ -61,7 +61,7 @@ def by_sentences(gold: Path, test: Path, most: int, folder: Path, start: float) 
 
 
 def by_length(most: int, folder: Path, start: float) -> Curve:
-    """Sentences that are all of one length, as many as give each file the same number."""
+    """The time by the length of sentences, in files of sentences that all have that length."""
     points: list[tuple[int, float]] = []
     for length in LENGTHS:
         paths = folder / f"gold.length{length}.mrg", folder / f"test.length{length}.mrg"
@@ -75,7 +75,7 @@ def by_length(most: int, folder: Path, start: float) -> Curve:
 
 
 def by_vocabulary(gold: Path, test: Path, most: int, folder: Path, start: float) -> Curve:
-    """The same trees with more and more of their words renamed."""
+    """The curve over the same trees with more and more of their words renamed."""
     points: list[tuple[int, float]] = []
     for renamed in (0.0, 0.1, 0.25, 0.5, 1.0):
         files = generate(gold, test, most, folder, renamed=renamed)

@@ -1,4 +1,4 @@
-"""How fast the human check stores judgements.
+"""The speed at which the human check stores judgements.
 
     python bench/humancheck.py [--save]   ten annotators, 1,000 judgements each, in SQLite and PostgreSQL
 
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def measure_stores(folder: Path, n_annotators: int, n_judgements: int) -> str:
-    """How long answers took with either kind of store, and how long a bare sync of the same disk takes."""
+    """The times of answers with each kind of store, and the time of a bare sync of the same disk."""
     gold = own_treebank()
     io.write(gold, folder / "gold.mrg")
     io.write(flat(gold), folder / "flat.mrg")
@@ -75,14 +75,14 @@ def measure_stores(folder: Path, n_annotators: int, n_judgements: int) -> str:
 
 
 def row(database: str, taken: tuple[list[float], float]) -> str:
-    """A row of the table, from the seconds that each answer took and all together."""
+    """A row of the table, from the seconds of each answer and of all together."""
     seconds, whole = sorted(taken[0]), taken[1]
     shown = (f"{1000 * seconds[min(int(q * len(seconds)), len(seconds) - 1)]:.1f} ms" for q in (0.5, 0.95, 0.99, 1.0))
     return f"| {database} | {len(seconds):,} | {len(seconds) / whole:.0f} | {' | '.join(shown)} |"
 
 
 def measure(folder: Path, store: str, names: Sequence[str], n_judgements: int) -> tuple[list[float], float]:
-    """The seconds that each answer took, and all together."""
+    """The seconds of each answer, and of all together."""
     with server([folder / "gold.mrg", folder / "flat.mrg"], store, names, "--exact") as links:
         people = [Annotator(links[name], n_judgements) for name in names]
         begin = time.perf_counter()
@@ -94,7 +94,7 @@ def measure(folder: Path, store: str, names: Sequence[str], n_judgements: int) -
 
 
 def flat(trees: Treebank) -> Treebank:
-    """A parser that groups the last children of a node: enough brackets of every kind to ask about."""
+    """The output of a parser that groups the last children of a node, with enough brackets of every kind to ask about."""
 
     def make(node: Tree, children: list[Child]) -> list[Child]:
         if len(children) > 2:
@@ -119,7 +119,7 @@ def server(files: Sequence[Path], store: str, names: Sequence[str], *options: st
 
 
 class Annotator(threading.Thread):
-    """Answers whatever question comes next, as fast as it comes."""
+    """A simulated annotator, who answers every question as soon as it comes."""
 
     def __init__(self, link: str, n_judgements: int) -> None:
         super().__init__()

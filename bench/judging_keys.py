@@ -58,7 +58,7 @@ def read_verdicts(path: Path) -> Verdicts:
 
 
 def wanted_sentences(check: Check, verdicts: Verdicts) -> list[int]:
-    """The sentences all of whose brackets in question have a verdict."""
+    """The sentences in which every bracket in question has a verdict."""
     found: dict[int, bool] = {}
     for number in check.order:
         question = check.questions[number]
@@ -69,7 +69,7 @@ def wanted_sentences(check: Check, verdicts: Verdicts) -> list[int]:
 
 
 def measure(banks: list[Treebank], verdicts: Verdicts, mode: str) -> Counter[str]:
-    """The counts of one way to give all verdicts."""
+    """The counts for giving all verdicts in one of the two ways."""
     gold, *tests = banks
     check = build_check(gold, dict(zip("ABCDEFGHIJ", tests, strict=False)), CheckPlan(by_sentence=mode != "bracket"))
     answers = {one.key: verdicts[" ".join(one.words), one.bracket.label] for one in check.questions if one.kind != "EM"}

@@ -1,16 +1,16 @@
-"""How good and how fast latent-variable models are: train on GUM, parse its dev part, beside the Berkeley parser's output.
+"""Accuracy and speed of latent-variable models trained on GUM, on its dev part, compared with the Berkeley parser's output.
 
     python bench/latent.py [--data ../shared/data] [--treebank gum] [--models FOLDER] [--jobs 2] [--seeds 5] [--curves]
                             [--plot docs/images] [--exact 100] [--save]
 
-Trains the default and ``--quick`` with the command ``treegauge train`` (models that are in FOLDER already are taken from there),
-and parses all sentences of dev with the settings that training chose on its own trees: dev decides nothing. Times of parsing are
-CPU time of one thread, base pass and decoding included; beside them the wall time of the command with one job and two, in turns, as
-a whole and without its start-up (the time of a single sentence). Each is the median of three times. The first command of all, which
-compiles the kernels, is timed once. ``--seeds N`` trains N quick models with other seeds, ``--curves`` shows F1 by rounds, by
+Trains the default and the ``--quick`` model with the command ``treegauge train`` (models that FOLDER already holds are used), and
+parses all sentences of dev with the settings that training chose on its own trees; nothing is chosen on dev. Times of parsing are
+CPU time of one thread, including base pass and decoding. Also shown is the wall time of the command with one job and with two, in
+turns, as a whole and without its start (the time of a single sentence). Each is the median of three times. The very first command,
+which compiles the kernels, is timed once. ``--seeds N`` trains N quick models with other seeds, ``--curves`` shows F1 by rounds, by
 grammars and by trees (and draws it into the folder of ``--plot``), ``--exact N`` how often pruning loses the best tree of N short
-sentences. ``--treebank own`` takes the treebank that comes with treegauge, small as it is, and trains with five rounds too, which
-is what the held-out slice saves it from. On two quiet cores the default takes about 6 minutes to train on GUM, a quick one 3.
+sentences. ``--treebank own`` uses the small treebank that comes with treegauge, and trains also with five rounds, which tuning on
+held-out trees avoids. On two quiet cores the default takes about 6 minutes to train on GUM, a quick one 3.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def parsed(parser: LatentParser, gold: list[Tree]) -> list[Tree]:
 
 
 def timed(parser: LatentParser, gold: list[Tree], times: int = 1) -> tuple[list[Tree], float]:
-    """The trees, and milliseconds of CPU time a sentence, the kernels warm: the median of so many times."""
+    """The trees, and the milliseconds of CPU time per sentence with kernels loaded, the median of several ``times``."""
     trees, found = parsed(parser, gold[:20]), list[float]()
     for _ in range(times):
         began = time.process_time()
@@ -91,7 +91,7 @@ def row(name: str, path: Path, cost: str, gold: list[Tree]) -> str:
 
 
 def command_seconds(model: Path, gold: list[Tree], jobs: int) -> float:
-    """The wall time of ``treegauge parse`` on these sentences, start-up and all."""
+    """The wall time of ``treegauge parse`` on these sentences, including its start."""
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "sentences.txt"
         text.write_text("".join(f"{' '.join(tree.words)}\n" for tree in gold), "utf-8")
@@ -190,7 +190,7 @@ def main() -> None:
 
 
 def long_sentence(model: LatentModel, gold: list[Tree], size: int = 200) -> str:
-    """The CPU time of a sentence of so many words: dev's first ones, one after the other."""
+    """The CPU time of a sentence made of the first words of dev, as many as given."""
     words = tuple(word for tree in gold for word in tree.words)[:size]
     began = time.process_time()
     parsed = LatentParser(model).parse(Sentence(words))

@@ -1,10 +1,10 @@
-"""How long one iteration of learning from brackets takes, and how that grows with nonterminals and length.
+"""The time of one iteration of learning from brackets, and its growth with nonterminals and length.
 
     python bench/learning.py [--data ../shared/data/wsj_sample/train.mrg] [--plot FILE.svg] [--save]
 
 Target: at most 0.3 s for 1,000 WSJ-sample tag sequences of at most 40 tags with 15 to 20 nonterminals on two
-threads. The yardstick, in the same run, is the same algorithm written with one NumPy ``einsum`` a span. Without the
-WSJ sample the treebank that comes with treegauge is used, repeated.
+threads. The yardstick, in the same run, is the same algorithm written with one NumPy ``einsum`` per span. Without the
+WSJ sample, copies of the treebank that comes with treegauge are used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SENTENCES, LONGEST, YARDSTICK = 1_000, 40, 40
 
 
 def best_of(rounds: int, work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    """The shortest of several runs, in seconds of CPU time unless another clock is given: the others were disturbed."""
+    """The shortest of several runs, which was disturbed least, in seconds of CPU time unless another clock is given."""
     times: list[float] = []
     for _ in range(rounds):
         began = clock()
@@ -56,7 +56,7 @@ def wall_time(grammar: DenseGrammar, sentences: BracketedSentences, threads: int
 
 
 def numpy_counts(grammar: DenseGrammar, sentences: BracketedSentences) -> NDArray[np.float64]:
-    """Expected counts of the binary rules as one would write them with NumPy; short sentences only, nothing is scaled."""
+    """Expected counts of the binary rules, as one would write them with NumPy; without scaling, so for short sentences only."""
     P, index = grammar.binary, {word: i for i, word in enumerate(grammar.terminals)}
     counts = np.zeros_like(P)
     for i in range(len(sentences)):
@@ -142,7 +142,7 @@ def _yardstick(sentences: BracketedSentences) -> list[str]:
 
 
 def _late(sentences: BracketedSentences) -> list[str]:
-    """Whether the tiny numbers of a grammar that has nearly been learned slow the kernels down."""
+    """A measurement of whether the tiny numbers of a nearly converged grammar slow the kernels down."""
     start = random_grammar(15, sentences.terminals, 1)
     late = next(itertools.islice(reestimation_steps(start, sentences), 60, None)).grammar
     assert isinstance(late, DenseGrammar)

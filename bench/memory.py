@@ -1,10 +1,10 @@
-"""The most memory that commands hold, at two sizes of file eight times apart: what grows with the input, and what does not.
+"""The peak memory of commands on two sizes of input, one eight times the other: what grows with the input and what does not.
 
 python bench/memory.py [--data ../shared/data/outputs] [--sentences 200000] [--rounds 10000] [--save]
 python bench/memory.py --huge 5000000 [--huge-rounds 100] [--save]    a comparison of very many short sentences, nothing else
 
-Whole commands, with what their child processes hold, if they start any. The files are made in a temporary folder: a huge comparison
-of 5,000,000 sentences of at most 12 words needs 1 GB there.
+Whole commands are measured, including their child processes. The files are made in a temporary folder: a huge comparison of
+5,000,000 sentences of at most 12 words needs 1 GB there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ APART = 8
 
 
 def commands(files: FilePair, folder: Path, options: argparse.Namespace) -> dict[str, list[object]]:
-    """The commands by what they are called in the table."""
+    """The commands by their names in the table."""
     gold, test = files.gold, files.test
     return {
         "`score`": ["score", gold, test],
@@ -62,7 +62,7 @@ def measured(small: FilePair, large: FilePair, folder: Path, options: argparse.N
 
 
 def huge(gold: Path, test: Path, folder: Path, options: argparse.Namespace) -> list[str]:
-    """The comparison of very many sentences, and of an eighth as many."""
+    """Measure the comparison of very many sentences, and of an eighth as many."""
     free = shutil.disk_usage(folder).free
     if free < 2 * BYTES * options.huge * (1 + 1 / APART):
         raise SystemExit(f"{folder} has only {free / 1e9:.1f} GB of free disk space for files of {options.huge:,} sentences")

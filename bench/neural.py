@@ -1,6 +1,6 @@
-"""Span CRFs and dense PCFGs beside torch-struct (and supar, where it is installed): sentences per second, peak memory, errors.
+"""Span CRFs and dense PCFGs compared with torch-struct (and supar, if it is installed): sentences per second, memory, errors.
 
-    python bench/neural.py [--save] [--quick]            CPU; one process a measurement, so that memory can be told apart
+    python bench/neural.py [--save] [--quick]            CPU; one process per measurement, to measure memory separately
     python bench/neural.py --gpu [--output FILE]         GPU: needs torch, Triton and NumPy only; prints markdown
 
 A folder with torch-struct may be named in TREEGAUGE_PEERS. Targets: on a CPU at least 5 times torch-struct one sentence at a
@@ -147,7 +147,7 @@ def best_time(work: Callable[[], Any], rounds: int, device: str) -> float:
 
 
 def measure_gpu(make: Callable[[], Callable[[], Any]], rounds: int = 5) -> tuple[float, float]:
-    """Seconds and bytes beyond what was there before."""
+    """The seconds of a call, and the bytes that it allocates on the GPU."""
     work = make()
     torch.cuda.empty_cache()
     work()
@@ -159,7 +159,7 @@ def measure_gpu(make: Callable[[], Callable[[], Any]], rounds: int = 5) -> tuple
 
 
 def measure_cpu(kind: str, name: str, n: int, B: int) -> tuple[float, float] | str:
-    """CPU seconds of one call and bytes at its peak, in a process of its own; or why there are none."""
+    """The CPU seconds and peak bytes of one call in a process of its own, or the reason why there are none."""
     command = [sys.executable, __file__, "--one", json.dumps([kind, name, n, B])]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     if run.returncode:
@@ -206,7 +206,7 @@ def table(rows: list[Row], peer: str) -> str:
 
 
 def errors(device: str) -> str:
-    """How far float32 is from float64 on the same float32 scores."""
+    """The differences between float32 and float64 on the same float32 scores."""
     lines = ["| n | scores | largest error of log Z | relative | largest error of a marginal |", "|---|---|---|---|---|"]
     for n in (40, 80, 128, 256, 512):
         for scale in (1.0, 5.0):
@@ -223,7 +223,7 @@ def errors(device: str) -> str:
 
 
 def measured(name: str, n: int, B: int, make: Callable[[], Callable[[], Any]], rounds: int = 3) -> list[Row]:
-    """A row, or none and a line on stderr if it fails (as torch-struct does where memory ends)."""
+    """A row, or none and a line on stderr if the measurement fails (as torch-struct does when memory runs out)."""
     try:
         return [(name, n, B, *measure_gpu(make, rounds))]
     except Exception as error:

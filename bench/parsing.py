@@ -1,11 +1,10 @@
-"""How fast charts are: inside, outside and decoding on a WSJ-sample grammar, beside NLTK's ViterbiParser in the same
-run.
+"""The speed of charts: inside, outside and decoding with a WSJ-sample grammar, compared with NLTK's ViterbiParser in the same run.
 
     python bench/parsing.py [--data ../shared/data/wsj_sample] [--plot FILE.svg] [--save]
 
 The grammar is Goodman's: relative frequency over tags, unary chains collapsed,
-X_Cont binarisation; the sentences are 100 held-out ones of 5-40 tags. NLTK is timed on short sentences only, as
-the others would take it hours; it is compared on those that it was timed on.
+X_Cont binarisation; the sentences are 100 held-out ones of 5-40 tags. NLTK is timed and compared
+on short sentences only; the others would take it hours.
 """
 
 from __future__ import annotations
@@ -42,8 +41,7 @@ NLTK_LONGEST = 8
 
 
 def best_of(rounds: int, work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    """The shortest of several runs, in seconds of CPU time (other programs disturb it less): the others were
-    disturbed."""
+    """The shortest of several runs, which was disturbed least, in seconds of CPU time."""
     times: list[float] = []
     for _ in range(rounds):
         gc.collect()
@@ -60,7 +58,7 @@ def load(folder: Path) -> tuple[PCFG, list[tuple[str, ...]]]:
 
 
 def marginals(grammar: PCFG, tags: Sequence[str]) -> None:
-    """Inside, outside, and the Labelled Recall tree."""
+    """Compute inside, outside, and the Labelled Recall tree."""
     forest = Forest(grammar, tags)
     if forest.has_parse:
         forest.argmax("labelled-recall")
@@ -102,7 +100,7 @@ def threads(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> list[str]:
 
 
 def beside_nltk(grammar: PCFG, sentences: Sequence[Sequence[str]]) -> list[str]:
-    """NLTK's ViterbiParser on the short sentences, both in Viterbi, and treegauge on all of them."""
+    """The times of NLTK's ViterbiParser and of our Viterbi on the short sentences, and of treegauge on all."""
     try:
         import nltk
     except ImportError:
@@ -185,7 +183,7 @@ total(numpy.ones(3))
 
 
 def start_up() -> list[str]:
-    """Whole commands: kernels cached, and compiled from nothing in a fresh cache; beside the least that Numba takes."""
+    """The times of whole commands with cached kernels and with an empty cache, and the least time that Numba takes."""
 
     def run(folder: str, *command: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

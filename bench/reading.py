@@ -1,4 +1,4 @@
-"""How fast treebanks are read into columns, beside nltk's two readers in the same run, and how much memory it takes.
+"""The speed of reading treebanks into columns, compared with nltk's two readers in the same run, and the memory it takes.
 
 python bench/reading.py [--data ../shared/data/gum/train.mrg] [--megabytes 30] [--rounds 5] [--save]
 """
@@ -45,7 +45,7 @@ print(before, most())
 
 
 class Speed(NamedTuple):
-    """What was read in the best of some rounds, by CPU time, which other work on the machine disturbs least."""
+    """What was read in the best of some rounds by CPU time, which other work on the machine disturbs least."""
 
     trees: int
     size: int
@@ -63,7 +63,7 @@ def timed(work: Callable[[], int]) -> tuple[int, float]:
 
 
 def speeds(jobs: dict[str, tuple[int, Callable[[], int]]], rounds: int) -> dict[str, Speed]:
-    """The best round of each job; the jobs take turns, so that a busy moment of the machine strikes all of them."""
+    """The best round of each job; the jobs take turns, so that a busy moment of the machine affects all of them."""
     best: dict[str, Speed] = {}
     for _ in range(rounds):
         for name, (size, work) in jobs.items():
@@ -74,7 +74,7 @@ def speeds(jobs: dict[str, tuple[int, Callable[[], int]]], rounds: int) -> dict[
 
 
 def repeated(data: Path, size: int, folder: Path) -> Path:
-    """The treebank as often as it takes to make a file of about that size."""
+    """A file of about the given size with as many copies of the treebank as it takes."""
     text = data.read_bytes()
     path = folder / "large.mrg"
     path.write_bytes(text * max(1, round(size / len(text))))
@@ -82,7 +82,7 @@ def repeated(data: Path, size: int, folder: Path) -> Path:
 
 
 def sample(data: Path, folder: Path) -> Path:
-    """The first trees of the treebank, one per line: what nltk is given."""
+    """The first trees of the treebank, one per line, for nltk."""
     lines: list[bytes] = []
     for tree in read(data):
         lines.append(f"{tree}\n".encode())
@@ -110,7 +110,7 @@ def reading_jobs(data: Path, large: Path, few: Path) -> dict[str, tuple[int, Cal
 
 
 def format_jobs(data: Path, folder: Path) -> dict[str, tuple[int, Callable[[], int]]]:
-    """Reading and writing of the other formats: whole trees, and the chunks of CoNLL-2000 if that is beside the treebank."""
+    """Jobs that read and write the other formats: trees and, if CoNLL-2000 is beside the treebank, chunks."""
     bank = read(data)
 
     def written(name: str, part: Treebank) -> Callable[[], int]:
@@ -135,7 +135,7 @@ def format_jobs(data: Path, folder: Path) -> dict[str, tuple[int, Callable[[], i
 
 
 def memory(how: str, path: Path) -> tuple[int, int]:
-    """Bytes of memory of a fresh process before reading, and at most."""
+    """The memory of a fresh process in bytes, before reading and at its peak."""
     done = subprocess.run([sys.executable, "-c", MEMORY, how, str(path)], capture_output=True, text=True, check=True)
     before, peak = (int(number) * 1024 for number in done.stdout.split())
     return before, peak

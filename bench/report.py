@@ -1,4 +1,4 @@
-"""How long a report takes and how large it is: the whole command, two systems on GUM dev.
+"""The time of a report and the size of its page: the whole command, for two systems on GUM dev.
 
 python bench/report.py [--data ../shared/data/outputs] [--save]
 """

@@ -1,4 +1,4 @@
-"""What benchmarks share: sections of RESULTS.md (each owns the one under its heading and replaces it with ``--save``), memory."""
+"""Helpers of the benchmarks: peak memory, and the sections of RESULTS.md, each replaced by its benchmark with ``--save``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What pip installs has its bytecode beside it: commands are measured so, even where Python is told to write none.
+# Packages that pip installs come with bytecode, so commands are measured with it, even if Python is told to write none.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -36,7 +36,7 @@ its child processes held, if it had any, is added."""
 
 
 def peak_memory(*words: object, stdin: Path | None = None) -> int:
-    """The most memory a command ever held, in bytes."""
+    """The peak memory of a command, in bytes."""
     with open(stdin or os.devnull, "rb") as stream:
         command = [sys.executable, "-c", PEAK, *map(str, words)]
         done = subprocess.run(command, check=True, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

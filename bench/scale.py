@@ -2,8 +2,8 @@
 
 python bench/scale.py [--sentences 1000000] [--scored 100000] [--parsed 4000] [--rounds 3] [--save]
 
-Memory: the most that `score --stream` holds for a synthetic corpus of our own treebank over and over, words varied, and what other
-commands hold on pipes for a short and for a longer input. Throughput: sentences per second of scoring and of parsing on one and on
+Memory: the peak of `score --stream` on a synthetic corpus, our own treebank repeated with varied words, and the peak of other
+commands that read a short and a longer input from a pipe. Throughput: sentences per second of scoring and of parsing on one and on
 two workers, the best of some rounds in which engines take turns, with the workers started before the clock is. Overhead: shards
 with nothing to do. Two workers can be faster than one only where two processors have nothing else to do.
 """
@@ -37,7 +37,7 @@ SHARDS = 500
 
 
 def trees(n: int) -> Iterator[tuple[str, str]]:
-    """Gold and test trees: our own, over and over; each time other words, and other mistakes."""
+    """Gold and test trees: our own, repeated with different words and different mistakes each time."""
     bank = [str(tree) for tree in own_treebank()]
     for i in range(n):
         again, number = divmod(i, len(bank))
@@ -93,7 +93,7 @@ def _on_a_pipe(name: str, folder: Path, n: int) -> int:
 
 
 def rates(job: Callable[[Engine], int], rounds: int) -> dict[str, float]:
-    """Sentences a second on each engine, workers and their code being there."""
+    """Sentences per second on each engine, with workers started and their code loaded."""
     found = dict.fromkeys(ENGINES, 0.0)
     with ExitStack() as stack:
         engines = {title: stack.enter_context(closing(open_engine(name))) for title, name in ENGINES.items()}
@@ -132,7 +132,7 @@ def throughput(folder: Path, scored: int, parsed: int, rounds: int) -> list[str]
 
 
 def control(rounds: int) -> list[str]:
-    """What two processors give to work that shares nothing at all: no engine can bring more at the same time."""
+    """The speed-up of work that shares nothing on two processors: no engine can do better at that moment."""
     work = partial(hashlib.pbkdf2_hmac, "sha256", b"password", b"salt")
     seconds = {"local": math.inf, "local:2": math.inf}
     for name in seconds:

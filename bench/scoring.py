@@ -1,12 +1,12 @@
-"""How fast `treegauge score` and `treegauge evalb` are as whole commands, beside a yardstick on the same files.
+"""The speed of `treegauge score` and `treegauge evalb` as whole commands, compared with a yardstick on the same files.
 
 python bench/scoring.py [--data ../shared/data/outputs] [--sentences 50000] [--rounds 5] [--pyevalb PYTHON] [--save]
 
 The files grow in vocabulary as real text does (see generated.py). The yardstick is the C program EVALB (its standard build, -g) if
-the environment variable TREEGAUGE_EVALB names it. Else it is nltk reading both files, a tree at a time, keeping none, its import
-apart; we have measured EVALB to be about ten times as fast as that (0.78 s against 8.3 s, and 0.97 s against 9.4 s with a growing
-vocabulary, for 50,000 sentences), and the result says so. Nothing is extrapolated: every number is measured on the file that its
-row names.
+the environment variable TREEGAUGE_EVALB names it. Otherwise it is nltk reading both files, tree by tree without keeping any, not
+counting its import; we have measured EVALB to be about ten times as fast as that (0.78 s against 8.3 s, and 0.97 s against 9.4 s
+with a growing vocabulary, for 50,000 sentences), and the result says so. Nothing is extrapolated: every number is measured on the
+file that its row names.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ METRICS = ("parseval", "goodman", "parent-child", "frames", "leaf-ancestor", "ho
 
 
 class Cost(NamedTuple):
-    """Seconds: on the clock, and of all processors together."""
+    """Seconds of wall time, and of CPU time of all processors together."""
 
     wall: float
     cpu: float
 
 
 def whole_command(command: Sequence[object], **variables: str) -> Cost:
-    """What a command costs from its start to its end."""
+    """The cost of a command from start to end."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     environment = {**os.environ, **variables}
@@ -68,14 +68,14 @@ def whole_command(command: Sequence[object], **variables: str) -> Cost:
 
 
 def without_import(python: str, program: str, *words: object) -> Cost:
-    """What a program says that it took, its imports apart."""
+    """The cost that a program reports for itself, without its imports."""
     done = subprocess.run([python, "-c", program, *map(str, words)], check=True, capture_output=True, text=True)
     wall, cpu = map(float, done.stdout.split()[-2:])
     return Cost(wall, cpu)
 
 
 def best(jobs: dict[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
-    """The best of each; the jobs take turns, so that a busy moment of the machine strikes all of them."""
+    """The best cost of each job; the jobs take turns, so that a busy moment of the machine affects all of them."""
     found: dict[str, Cost] = {}
     for _ in range(rounds):
         for name, job in jobs.items():
@@ -90,7 +90,7 @@ def treegauge(*words: object) -> list[object]:
 
 
 def yardstick(files: FilePair) -> tuple[str, Callable[[], Cost]]:
-    """The name of what we measure ourselves by, and how it is measured."""
+    """The name of the yardstick, and the job that measures it."""
     if program := os.environ.get("TREEGAUGE_EVALB"):
         return "the C EVALB (-g)", lambda: whole_command([program, "-e", 1_000_000, files.gold, files.test])
     return "nltk reading both files", lambda: without_import(sys.executable, NLTK, files.gold, files.test)
@@ -128,7 +128,7 @@ def speed_table(pairs: Sequence[FilePair], options: argparse.Namespace) -> str:
 
 
 def start_table(rounds: int) -> str:
-    """What is paid before the first tree."""
+    """The cost of starting, before the first tree is read."""
     jobs = {
         "`python -c pass`": lambda: whole_command([sys.executable, "-c", "pass"]),
         "`import numpy`, one BLAS thread": lambda: whole_command([sys.executable, "-c", "import numpy"], OPENBLAS_NUM_THREADS="1"),

@@ -1,6 +1,6 @@
 """Pictures of both pages for the documentation, made with our own treebank and two parses of our own grammar.
 
-Those of text from right to left are made with two sentences of our own in Hebrew.
+Those of right-to-left text show two sentences of our own in Hebrew.
 
     python bench/screenshots.py docs/images
 
@@ -127,7 +127,7 @@ def draw_check(browser: Any, files: list[Path], folder: Path, target: Path) -> N
 
 
 def bracket_of(check: Check) -> str:
-    """A sentence of middle length with several brackets in question, one of them a crossing error: shown by that bracket."""
+    """A crossing error in a sentence of medium length with several brackets in question."""
     for unit in check.units:
         crossing = [check.questions[number] for number in unit if check.questions[number].kind == "CE"]
         if crossing and len(unit) > 2 and 9 <= len(crossing[0].span.words) <= 13:
@@ -184,7 +184,7 @@ def draw_right_to_left(browser: Any, folder: Path, target: Path) -> None:
 
 
 def print_pages(browser: Any, page: Any, name: Path, target: Path) -> None:
-    """The first pages of paper, if there is a program that makes pictures of them."""
+    """Make pictures of the first printed pages, if the program for it is installed."""
     if not shutil.which("pdftoppm"):
         return
     page.pdf(path=name.with_suffix(".pdf"), format="A4")
@@ -193,7 +193,7 @@ def print_pages(browser: Any, page: Any, name: Path, target: Path) -> None:
 
 
 def side_by_side(browser: Any, pages: list[Path], target: Path) -> None:
-    """Pictures of paper pages beside each other."""
+    """A picture of printed pages side by side."""
     images = "".join(f'<img src="{path.as_uri()}" style="border:1px solid #999;margin:6px">' for path in pages)
     sheet = pages[0].with_name("sheet.html")
     sheet.write_text(f'<body style="margin:6px;background:#ddd;display:inline-flex">{images}</body>', "utf-8")

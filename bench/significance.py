@@ -1,9 +1,9 @@
-"""How long 10,000 bootstrap samples and 10,000 randomisation rounds take, for all metrics at once.
+"""The time of 10,000 bootstrap samples and of 10,000 randomisation rounds, for all metrics at once.
 
     OPENBLAS_NUM_THREADS=1 python bench/significance.py [GOLD A B] [--save]
 
-Target: at most 2 s for each on 2,400 sentences. Without files, the treebank that comes with treegauge is used, with two parsers
-that forget phrases; either way its rows are drawn with replacement up to 2,400. The yardstick is the same work done one round at a
+Target: at most 2 s for each on 2,400 sentences. Without files, the treebank that comes with treegauge is used, with two simulated
+parsers that omit phrases; in both cases 2,400 rows are drawn with replacement. The yardstick is the same work done one round at a
 time: the sum of the drawn rows, then the metric's own ``rates``.
 """
 
@@ -58,7 +58,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def one_by_one(name: str, rows: list[Any]) -> None:
-    """Bootstrap as one would write it first."""
+    """Bootstrap in its simplest form, one sample at a time."""
     metric = find_metric(name)
     rng = np.random.default_rng(0)
     for _ in range(SLOW_ROUNDS):

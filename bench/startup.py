@@ -1,9 +1,9 @@
-"""What commands cost before they do any work: CPU time beyond the bare interpreter, and how many modules they load.
+"""The cost of starting commands: CPU time beyond the bare interpreter, and the number of modules loaded.
 
 python bench/startup.py [--rounds 11] [--save]
 
-Each command runs on one sentence. The commands and the bare interpreter take turns; the table has the median of the rounds and,
-because another process may have disturbed any of them, the least.
+Each command runs on one sentence. The commands and the bare interpreter take turns; the table has the median of the rounds and the
+minimum, which other processes disturb least.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ print(ours, len(sys.modules), ",".join(heavy) or "-", file=sys.stderr)
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
-    """The words of each command that is measured, by the name it has in the table."""
+    """The arguments of each command that is measured, by its name in the table."""
     trees, words = folder / "one.mrg", folder / "one.txt"
     trees.write_text(SENTENCE)
     words.write_text("the rain fell\n")

@@ -50,7 +50,7 @@ def discontinuous(tree: Tree, moved: Counter[str] | None = None) -> Tree | None:
 
 
 def _moved(tree: Tree, fillers: dict[str, Tree]) -> Tree | None:
-    """The tree rebuilt: fillers go from where they are, and stand for their first trace; a filler is not moved into itself."""
+    """The tree rebuilt with each filler moved to its first trace; a filler is not moved into itself."""
     at_home = {id(node): index for index, node in fillers.items()}
     done: set[str] = set()
 
@@ -104,7 +104,7 @@ def _is_empty(tree: Tree, word: PlacedWord) -> bool:
 
 
 def converted(path: str, longest: int, moved: Counter[str]) -> Treebank:
-    """The discontinuous trees of a file, labels cut to categories, up to a length."""
+    """The discontinuous trees of a file up to a length, with labels cut to categories."""
     found: list[Tree] = []
     for tree in treegauge.read(path):
         made = discontinuous(tree, moved)

@@ -41,7 +41,7 @@ DEFAULTS = (
 
 
 def systems(chosen: Mapping[str, DecodingSetting]) -> dict[str, DecodingSetting]:
-    """Everything that is tried, by name: the settings for each criterion, each objective as it is, and all that tuning tries."""
+    """Everything that is tried, by name: the settings for each criterion, each objective by default, and all that tuning tries."""
     found = {f"--for {criterion}": chosen[criterion] for criterion in CRITERIA}
     found |= {name: DecodingSetting(name) for name in DEFAULTS}
     return found | {str(setting): setting for setting in SETTINGS if setting.objective in FREE}

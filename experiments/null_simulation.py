@@ -1,4 +1,4 @@
-"""Do the tests keep their size, and how much do they see? Measured on two real parsers.
+"""Size and power of the significance tests, and coverage of the intervals, measured on two real parsers.
 
 Null: whole sentences of the two systems are swapped at random, so that neither is better, and every test is run; a test at the 5%
 level should reject 5% of the time. Power: n sentences are drawn with replacement, the systems stay as they are, and every test is
@@ -44,7 +44,7 @@ DEPENDENT = ("McNemar", "real test")
 
 @dataclass(frozen=True)
 class Data:
-    """Rows of counts of two systems: what the tests see of the treebank."""
+    """Rows of counts of two systems, on which the tests are run."""
 
     paired: PairedColumns
     cells: dict[str, Cells4]
@@ -64,7 +64,7 @@ class Data:
         return len(self.paired)
 
     def swapped(self, rng: np.random.Generator) -> Data:
-        """Each sentence's two parses change places with a chance of one half."""
+        """The data with the two parses of each sentence swapped with probability one half."""
         swap = rng.integers(0, 2, len(self)).astype(bool)[:, np.newaxis]
         a, b = (columns.floats() for columns in self.paired.columns)
         columns = CompactRows.of(np.where(swap, b, a)), CompactRows.of(np.where(swap, a, b))
@@ -72,7 +72,7 @@ class Data:
         return Data(PairedColumns(self.paired.names, columns, self.paired.rates_of, self.paired.exact), cells)
 
     def drawn(self, rng: np.random.Generator, n: int) -> Data:
-        """n sentences drawn with replacement."""
+        """The data of n sentences drawn with replacement."""
         drawn = rng.integers(0, len(self), n)
         return Data(self.paired.take(drawn), {name: rows[drawn] for name, rows in self.cells.items()})
 
@@ -90,7 +90,7 @@ def labelled_cells(a: Pair, b: Pair) -> Cells4:
 
 
 def outcomes(data: Data, seed: int, truth: dict[Name, float]) -> Iterator[tuple[str, bool]]:
-    """What every test says of one data set: whether it rejects; and whether each interval holds the true difference."""
+    """The outcome of every test on one data set: whether it rejects, and whether each interval holds the true difference."""
     names = data.paired.names
     tested = randomisation(data.paired, rounds=ROUNDS, seed=seed)
     sentence_values = [data.paired.rates_of(columns.floats()) for columns in data.paired.columns]

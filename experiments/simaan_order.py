@@ -39,7 +39,7 @@ PAPER = {
 
 @dataclass(frozen=True)
 class Condition:
-    """One way to do it: the treatment of unary productions, the options of the algorithms, and what is scored."""
+    """An experimental condition: the treatment of unary productions, the options of the algorithms, and what is scored."""
 
     name: str
     unaries: str = "joined"
@@ -65,7 +65,7 @@ CONDITIONS = (
 
 
 def parse_all(condition: Condition, variant: Variant, train: Sequence[Tree], test: Sequence[Tree]) -> dict[str, list[Tree]]:
-    """The parses of the four algorithms, from one chart a sentence."""
+    """The parses of the four algorithms, from one chart per sentence."""
     grammar = variant.grammar(train[:: condition.share], 5)
     options = condition.options or {}
     parsers = [Parser(grammar, OBJECTIVES[name], options.get(name, {}), gold_tags=condition.gold_tags) for name in ALGORITHMS]

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from treegauge.cli import COMMANDS
-from treegauge.cli._group import _GROUPS, _READING, full_help, treegauge
+from treegauge.cli._group import _CLUSTER, _GROUPS, _READING, Command, full_help, treegauge
 
 
 def all_commands() -> Iterator[tuple[str, click.Command]]:
@@ -58,19 +58,25 @@ def test_every_command_has_an_example_and_fits_80_columns(path: str) -> None:
     assert max(map(len, options)) <= 90, max(options, key=len)
 
 
-def test_short_help_names_the_reading_options_once_and_does_not_explain_them() -> None:
+def test_short_help_names_options_that_are_seldom_used_and_does_not_explain_them() -> None:
     short, full = said("score", "--help"), said("help", "score")
-    assert short.count("--format-in") == 1
-    assert "latin-1" not in short
-    assert "latin-1" in full
-    assert len(short) < len(full)
+    for option, explanation in (("--format-in", "latin-1"), ("--engine", "dask:tcp"), ("--show-preset", "Show a preset")):
+        assert short.count(f" {option}") == 1
+        assert explanation not in short
+        assert explanation in full
+    assert "All options are explained by: treegauge help score" in short
+    assert "are explained by" not in full
     for title in ("What to do", *_GROUPS):
         assert f"{title}:" in short
 
 
 def test_the_groups_name_options_that_exist() -> None:
     known = {option.name for command in EVERY.values() for option in command.params}
-    assert set(_READING) <= known
+    assert {*_READING, *_CLUSTER} <= known
+    for path, command in EVERY.items():
+        if isinstance(command, Command):
+            unknown = command.seldom - {*_READING, *_CLUSTER} - {option.name for option in command.params}
+            assert not unknown, f"{path}: {unknown}"
     unknown = {name for names in _GROUPS.values() for name in names} - known
     assert not unknown
 

@@ -51,13 +51,13 @@ COMMANDS: dict[str, str] = {
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit with its code; no traceback ever reaches the user."""
     stdout = sys.stdout
-    # Nearly all objects made here live to the end: looking among them for garbage as often as usual is a seventh of the start.
+    # Nearly all objects made at the start live to the end; collecting garbage as often as usual would take a seventh of the start.
     gc.set_threshold(200_000, 20, 20)
-    # The same holds at the end: the system takes back the memory faster than the collector finds out what is garbage.
+    # At the end, the system frees the memory faster than the collector could find the garbage in it.
     atexit.register(gc.freeze)
-    # Our matrices are small: a BLAS of several threads mostly waits for itself, and sums in an order that depends on the machine.
+    # Our matrices are small: BLAS with several threads would mostly wait, and sum in an order that depends on the machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Trees are written as UTF-8 bytes; what else is said must not fail on a terminal that lacks some letter.
+    # Trees are written as UTF-8 bytes; any other output must not fail on a terminal that lacks a character.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -65,73 +65,77 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         code = _run(args)
         sys.stdout.flush()
     except SystemExit as stop:
-        # click meets a closed pipe before we do: it replaces stdout and leaves with 1, which here means that a check failed.
-        _leave(stop.code if sys.stdout is stdout else 0)
+        # On a closed pipe, click replaces stdout and exits with 1, which here would mean that a check failed.
+        _exit(stop.code if sys.stdout is stdout else 0)
     except KeyboardInterrupt:
-        _say("interrupted")
-        _leave(130)
+        _print_error("interrupted")
+        _exit(130)
     except TreegaugeError as error:
-        _say(str(error))
-        _leave(error.exit_code)
+        _print_error(str(error))
+        _exit(error.exit_code)
     except BrokenPipeError:
-        # The reader of our output has closed the pipe: point stdout at nothing so that the interpreter's last flush is quiet.
+        # The reader of our output has closed the pipe: redirect stdout to nothing, so that the interpreter's last flush is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _leave(0)
+        _exit(0)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        _say(f"{name}{error.strerror or error}")
-        _leave(3)
+        _print_error(f"{name}{error.strerror or error}")
+        _exit(3)
     except MemoryError:
-        _say("out of memory: give it less at once (a smaller file, shorter sentences), or --stream where the command has it")
-        _leave(5)
+        _print_error(
+            "out of memory: give it less at once (a smaller file, shorter sentences), or --stream where the command has it"
+        )
+        _exit(5)
     except Exception as error:
-        _leave(_code_of(error))
-    _leave(code)
+        _exit(_code_of(error))
+    _exit(code)
 
 
 def _run(args: Sequence[str] | None) -> int:
-    """Run the command that the words name, and return its exit code."""
+    """Run the command that the arguments name, and return its exit code."""
     words = sys.argv[1:] if args is None else list(args)
     if words[:1] == ["evalb"] and words[1:] != ["--help"]:
-        # EVALB reads its words itself, so that scripts which call it for every sentence need not wait for click.
+        # EVALB parses its own arguments, so that scripts which call it for every sentence need not wait for click.
         from treegauge.metrics.evalb import evalb
 
         return evalb(words[1:])
     from treegauge.cli._group import treegauge
 
-    # click expands wildcards itself where the shell does not, if it may look at the words.
+    # With args=None, click itself expands wildcards on systems whose shell does not.
     result = treegauge.main(args=None if args is None else words, prog_name="treegauge", standalone_mode=False)
     return result if isinstance(result, int) else 0
 
 
 def _code_of(error: Exception) -> str | int | None:
-    """The exit code for an exception of click's, after its message; any other is a bug, and the message says so."""
+    """The exit code for an exception, after its message is shown; one that is not click's is reported as a bug."""
     import click
 
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.Abort):
-        _say("interrupted")
+        _print_error("interrupted")
         return 130
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
     if os.environ.get("TREEGAUGE_TRACEBACK"):
         raise error
-    _say(
+    _print_error(
         f"internal error: {type(error).__name__}: {error}\n"
         "  This is a bug in treegauge; set TREEGAUGE_TRACEBACK=1 to see where, and please report it."
     )
     return 5
 
 
-def _say(message: str) -> None:
+def _print_error(message: str) -> None:
+    """Print a message on stderr."""
     import click
 
     click.echo(f"treegauge: {message}", err=True)
 
 
-def _leave(code: str | int | None) -> NoReturn:
+def _exit(code: str | int | None) -> NoReturn:
+    """Flush what was printed and exit; a closed pipe is not an error."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:

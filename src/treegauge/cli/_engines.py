@@ -1,8 +1,8 @@
 """The options ``--engine``, ``--shard`` and ``--part``, as decorators for commands.
 
-A command writes ``@engine_option`` and gets one keyword argument ``engine``. One that can be run in parts writes
-``@shard_options()`` and returns itself cut in two, a :class:`ShardedRun`: it counts, on an engine or shard by shard, and it
-finishes, from what was counted. With ``--shard`` only some shards are counted, and their values written to a part;
+A command with ``@engine_option`` gets the keyword argument ``engine``. A command that can be run in parts has ``@shard_options()``
+and returns a :class:`ShardedRun`, in which it is divided in two: counting, on an engine or shard by shard, and finishing, which
+prints or writes what was counted. With ``--shard`` only some shards are counted, and their values are written to a part;
 ``treegauge merge`` adds the parts and finishes.
 """
 
@@ -39,7 +39,7 @@ _FORMATS = {
     "induce": "treegauge.grammar.tree_counts",
     "learn": "treegauge.learning.loop",
 }
-"""The modules with the format of the parts of each command."""
+"""The module that defines the format of each command's parts."""
 
 Function = Callable[..., Any]
 CountedT = TypeVar("CountedT")
@@ -47,9 +47,10 @@ CountedT = TypeVar("CountedT")
 
 @dataclass(frozen=True)
 class ShardedRun(Generic[CountedT]):
-    """A command with its options, cut in two: ``count`` makes a value on an engine, ``finish`` prints or writes it.
+    """A run of a command, divided in two: ``count`` computes a value on an engine, ``finish`` prints or writes it.
 
-    ``work`` is the counting cut into shards, and ``total`` makes of the values of all shards, in order, what ``count`` would have.
+    ``work`` returns the same counting divided into shards, and ``total`` computes what ``count`` would have returned from the
+    values of all shards in order.
     """
 
     work: Callable[[], ShardedWork]
@@ -59,7 +60,7 @@ class ShardedRun(Generic[CountedT]):
 
 
 class ShardedCommand(Command):
-    """A command that records its command line, so that its parts can name the run they belong to."""
+    """A command that records its command line, so that a part can name the run it belongs to."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["treegauge.arguments"] = tuple(args)
@@ -84,14 +85,16 @@ def engine_option(no_shards: str) -> Callable[[Function], Function]:
 def shard_options(
     no_shards: Callable[[Mapping[str, Any]], str] = lambda chosen: "",
 ) -> Callable[[Callable[..., ShardedRun[Any] | None]], Function]:
-    """Add ``--engine``, ``--shard`` and ``--part`` to a command that returns a :class:`ShardedRun`, or None if nothing is left to
-    do; ``no_shards`` is the reason why it cannot be run in parts with some options."""
+    """Add ``--engine``, ``--shard`` and ``--part`` to a command that returns a :class:`ShardedRun`, or None if it is done already.
+
+    ``no_shards`` returns the reason why the command cannot be run in parts with the chosen options; empty if it can.
+    """
 
     def add(command: Callable[..., ShardedRun[Any] | None]) -> Function:
         @functools.wraps(command)
         def with_shards(*args: Any, engine: str, shard: str | None, part: str | None, **others: Any) -> None:
             context = click.get_current_context()
-            values: ShardValues | None = context.obj  # of all shards: treegauge merge gives them
+            values: ShardValues | None = context.obj  # the values of all shards, if treegauge merge runs the command
             if values is None:
                 _check_shard_options(shard, part, others, no_shards(others))
             run = command(*args, **others)
@@ -184,7 +187,7 @@ def _write_part(context: click.Context, shard: str, path: str | None, engine: st
 
 
 def part_format(command: str) -> PartFormat:
-    """The format of a command's parts: counts of systems, parses in order, counts of trees, or learned grammars."""
+    """The format of a command's parts."""
     if command not in _FORMATS:
         raise UnknownName("command with parts", command, _FORMATS)
     return importlib.import_module(_FORMATS[command]).PART_FORMAT

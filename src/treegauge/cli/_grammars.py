@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["OWN", "LoadedGrammar", "load_grammar", "load_if_latent", "parse_base_table"]
 
 OWN = "own"
-"""The name of the grammar of our own treebank."""
+"""The name that stands for the grammar of our own treebank."""
 
 
 class LoadedGrammar(NamedTuple):
-    """A grammar; whether its words are tags; whether its labels join unary chains; the notes of its model."""
+    """A grammar and the notes of its model; whether its words are tags, and whether its symbols join chains of labels."""
 
     grammar: PCFG
     tag_words: bool
@@ -33,7 +33,10 @@ class LoadedGrammar(NamedTuple):
 
 
 def load_grammar(name: str, *, start: str | None = None, renormalise: bool = False) -> LoadedGrammar:
-    """The grammar in a file, or :data:`OWN`."""
+    """The grammar in a file, a model or text; :data:`OWN` is that of our own treebank.
+
+    ``start`` and ``renormalise`` are for text: the start symbol, and whether probabilities are scaled to sum to 1.
+    """
     if name == OWN:
         return _from_model(load_model(SHIPPED))
     with Source(name).open() as stream:
@@ -48,7 +51,7 @@ def load_grammar(name: str, *, start: str | None = None, renormalise: bool = Fal
 
 
 def load_if_latent(name: str) -> LatentModel | None:
-    """The latent-variable model in a file; ``None`` if it is another grammar."""
+    """The latent-variable model in a file; None if the file holds another grammar."""
     if name == OWN or not os.path.isfile(name):
         return None
     from treegauge.grammar.latent.model import SCHEMA, load_latent
@@ -63,7 +66,7 @@ def _from_model(model: Model) -> LoadedGrammar:
 
 
 def parse_base_table(name: str, gold: str, options: ReadOptions) -> Table:
-    """The Parse Base of a grammar on the sentences of a treebank (Hogenhout & Matsumoto 1996): how ambiguous they are under it."""
+    """The Parse Base of a grammar (Hogenhout & Matsumoto 1996): how ambiguous the sentences of a treebank are under it."""
     from treegauge.metrics.hogenhout import parse_base
     from treegauge.parsing.forest import Forest
     from treegauge.parsing.input import read_sentences

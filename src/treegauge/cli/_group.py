@@ -1,15 +1,15 @@
-"""The click group ``treegauge``: every command by name, each imported when it is asked for; and how its help is laid out.
+"""The click group ``treegauge``: every command by name, imported only when it is called; and the layout of the help.
 
-Options are shown in groups: what to do, how files are read, what is printed, where the work runs. Those that say how treebanks are
-read are the same seven in twenty commands: ``treegauge COMMAND --help`` names them in one line, ``treegauge help COMMAND``
-explains every option.
+Options are shown in groups: what to do, how to read files, how to print, where to run. ``treegauge COMMAND --help`` explains the
+options that are used often and names the others: those for reading treebanks and for clusters, which are the same in many commands,
+and those that a command declares as ``seldom`` used. ``treegauge help COMMAND`` explains every option.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,14 +37,15 @@ _TEXT = (
     "worst",
     "tables",
 )
+_CLUSTER = ("engine", "shard", "part")
 _FIGURES = ("figures", "figure", "figure_format", "svg", "width", "ascii_only", "fold")
 
 _GROUPS: dict[str, frozenset[str]] = {
     "How to read": frozenset((*_READING, "on_error", "field", "on_mismatch", "match_words", "ignore_words", "kind")),
     "How to print": frozenset((*_TEXT, *_FIGURES)),
-    "Where to run": frozenset(("engine", "shard", "part", "jobs", "stream", "resume", "checkpoint", "device")),
+    "Where to run": frozenset((*_CLUSTER, "jobs", "stream", "resume", "checkpoint", "device")),
 }
-"""Names of parameters by group; every other option says what to do."""
+"""Names of parameters by group; all other options are in the group "What to do"."""
 
 _ALL = "treegauge.every-option"
 _WRITTEN = ("output", "save", "figure", "svg", "export", "corrected", "patch", "part", "checkpoint", "blame_file")
@@ -53,11 +54,18 @@ _READ = (
     *("preset", "store", "guidelines", "import_", "certificate", "key", "grammar", "model", "start", "tune", "calibration"),
     *("baseline", "candidates", "marginals"),
 )
-"""Names of parameters that name files: those that a command writes, and those that it reads."""
+"""Names of parameters whose values are files: those that a command writes, and those that it reads."""
 
 
 class Command(click.Command):
-    """A command whose options are shown in groups, and which never writes over a file that it reads."""
+    """A command whose options are shown in groups, and which never overwrites a file that it reads.
+
+    ``seldom`` are names of parameters that ``--help`` does not explain.
+    """
+
+    def __init__(self, *args: Any, seldom: Sequence[str] = (), **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.seldom = frozenset((*_READING, *_CLUSTER, *seldom))
 
     def invoke(self, ctx: click.Context) -> Any:
         written = [ctx.params[name] for name in _WRITTEN if ctx.params.get(name)]
@@ -69,26 +77,30 @@ class Command(click.Command):
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        everything = bool(ctx.meta.get(_ALL))
-        sections: dict[str, list[tuple[str, str]]] = {"What to do": [], **{title: [] for title in _GROUPS}}
+        """Write the options in groups; those seldom used are only named, unless all are to be explained."""
+        hidden = frozenset[str]() if ctx.meta.get(_ALL) else self.seldom
+        titles = ["What to do", *_GROUPS]
+        explained: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
+        named: dict[str, list[str]] = {title: [] for title in titles}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is None or (parameter.name in _READING and not everything):
+            if record is None:
                 continue
             title = next((title for title, names in _GROUPS.items() if parameter.name in names), "What to do")
-            sections[title].append(record)
-        named = "" if everything else self._reading_options()
-        titled = sum(map(bool, sections.values())) > 1
-        for title, records in sections.items():
-            if records or (named and title == "How to read"):
-                with formatter.section(title if titled else "Options"):
-                    if records:
-                        formatter.write_dl(records)
-                    if named and title == "How to read":
-                        formatter.write_text(f"{named}: see treegauge help {self._path(ctx)}")
-
-    def _reading_options(self) -> str:
-        return ", ".join(each.opts[-1] for each in self.params if each.name in _READING)
+            if parameter.name in hidden:
+                named[title].append(parameter.opts[-1])
+            else:
+                explained[title].append(record)
+        used = [title for title in titles if explained[title] or named[title]]
+        for title in used:
+            with formatter.section(title if len(used) > 1 else "Options"):
+                if explained[title]:
+                    formatter.write_dl(explained[title])
+                if named[title]:
+                    formatter.write_text(f"also {', '.join(named[title])}")
+        if any(named.values()):
+            formatter.write_paragraph()
+            formatter.write_text(f"All options are explained by: treegauge help {self._path(ctx)}")
 
     @staticmethod
     def _path(ctx: click.Context) -> str:
@@ -96,7 +108,7 @@ class Command(click.Command):
 
 
 def _files_read(given: Mapping[str, Any]) -> Iterator[str]:
-    """The possible names of files among the parameters that a command reads; a system can be NAME=FILE, a preset NAME+FILE."""
+    """All values of parameters that may name a file to be read; a system can be NAME=FILE, a preset NAME+FILE."""
     for name in _READ:
         value: object = given.get(name)
         for one in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
@@ -105,14 +117,14 @@ def _files_read(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def full_help(command: click.Command, path: str) -> str:
-    """The help of a command with every option explained; ``path`` is what one types to call it."""
+    """The help of a command with an explanation of every option; ``path`` is the command as it is typed."""
     context = click.Context(command, info_name=path, max_content_width=110, help_option_names=["-h", "--help"])
     context.meta[_ALL] = True
     return command.get_help(context)
 
 
 class LazyGroup(click.Group):
-    """A click group that knows its commands' names and help without importing them."""
+    """A click group that lists its commands with their help without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -132,7 +144,7 @@ class LazyGroup(click.Group):
 
 
 def _known_name(word: str) -> str:
-    """The command that a word names, in British or American spelling; empty if there is none."""
+    """The name of the command that a word means, in British or American spelling; empty if there is none."""
     if word in COMMANDS:
         return word
     return british(word) if british(word) in COMMANDS else ""

@@ -1,7 +1,7 @@
 """Options that several commands share, as decorators, and the names and files given on the command line.
 
-A command writes ``@reading_options`` and gets one keyword argument ``options``, a
-:class:`~treegauge.io.sources.ReadOptions`; ``@stream_option`` gives it ``stream``, a bool.
+A command with ``@reading_options`` gets the keyword argument ``options``, a :class:`~treegauge.io.sources.ReadOptions`; one with
+``@stream_option`` gets ``stream``, a bool; and so on.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from treegauge.engines import Engine
 
 __all__ = [
+    "comma_separated",
     "jobs_option",
     "list_notes",
     "match_words_option",
@@ -34,6 +35,7 @@ __all__ = [
     "naming_input_option",
     "number_of_jobs",
     "on_error_options",
+    "on_mismatch_option",
     "prints_unicode",
     "reading_options",
     "report_problems",
@@ -46,7 +48,7 @@ Function = Callable[..., Any]
 
 
 def reading_options(command: Function) -> Function:
-    """Add the options that say how treebanks are read; the command gets ``options: ReadOptions``."""
+    """Add the options for reading treebanks; the command gets ``options: ReadOptions``."""
 
     @functools.wraps(command)
     def with_options(
@@ -70,7 +72,7 @@ def reading_options(command: Function) -> Function:
 
 
 def on_error_options(command: Function) -> Function:
-    """Add ``--on-error`` and ``--field``, how test trees are read; goes below ``@reading_options``, whose value it changes."""
+    """Add ``--on-error`` and ``--field``, for reading test trees; must stand below ``@reading_options``, whose value it changes."""
 
     @functools.wraps(command)
     def with_options(*args: Any, options: ReadOptions, on_error: str, field: str, **others: Any) -> Any:
@@ -81,10 +83,38 @@ def on_error_options(command: Function) -> Function:
         type=click.Choice(ON_ERROR),
         default=ON_ERROR[0],
         show_default=True,
-        help="A test tree that cannot be read: count it as a sentence without a parse, stop, or repair it as far as possible.",
+        metavar="HOW",
+        help="If a test tree cannot be read: parse-fails (count it as a sentence without a parse), stop, or repair (as far as "
+        "possible).",
     )
     field = click.option("--field", default="", metavar="NAME", help="Test files are JSON lines with the tree in this field.")
     return choice(field(with_options))
+
+
+_ON_MISMATCH = {
+    "align": "align (count its gold brackets as missed)",
+    "error": "error (stop)",
+    "skip": "skip (leave it out)",
+    "skip-for-all": "skip (leave it out for all systems)",
+    "edit": "edit (align its words by edit distance)",
+    "evalb": "evalb (do as EVALB does)",
+}
+
+
+def on_mismatch_option(*policies: str, for_all: bool = False) -> Callable[[Function], Function]:
+    """Add ``--on-mismatch`` with these policies; the command gets ``on_mismatch: str``.
+
+    ``for_all``: a sentence that one system skips is left out for all systems.
+    """
+    *first, last = (_ON_MISMATCH["skip-for-all" if for_all and policy == "skip" else policy] for policy in policies)
+    return click.option(
+        "--on-mismatch",
+        type=click.Choice(policies),
+        default="align",
+        show_default=True,
+        metavar="HOW",
+        help=f"If a sentence's words differ from the treebank's, or it has no parse: {', '.join(first)}, or {last}.",
+    )
 
 
 def match_words_option(command: Function) -> Function:
@@ -94,18 +124,19 @@ def match_words_option(command: Function) -> Function:
         type=click.Choice(MATCH_WORDS),
         default=MATCH_WORDS[0],
         show_default=True,
-        help="When two words are the same: exact (escapes and quotes apart), case (capitals apart), loose (also normal form, "
-        "spacing, all quotes and escapes; <unk> is any word), length (always: compare lengths only).",
+        metavar="HOW",
+        help="Which words count as the same: exact (except for escapes and quotes), case (ignore capitals), loose (ignore also "
+        "Unicode normal form, spacing, all quotes and escapes; <unk> is any word), or length (all: compare lengths only).",
     )(command)
 
 
 def _or_empty(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
-    """The value of an option; empty where it is not given."""
+    """The value of an option; empty if it is not given."""
     return value or ""
 
 
 def treebank_option(command: Function) -> Function:
-    """Add ``--treebank``; the command gets ``treebank: str``, empty unless given."""
+    """Add ``--treebank``; the command gets ``treebank: str``, empty if it is not given."""
     return click.option(
         "--treebank",
         type=click.Choice(list(TREEBANKS)),
@@ -116,7 +147,7 @@ def treebank_option(command: Function) -> Function:
 
 
 def list_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
-    """List on stderr the sentences of each system that do not fit; the lines are those of an error, if that is one."""
+    """List on stderr the notes on each system's sentences; returns the lines of an error if there should be one."""
     from treegauge.reports.scores import listed_notes, misfits_in
 
     for line in listed_notes(notes):
@@ -125,7 +156,7 @@ def list_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
 
 
 def report_problems(notes: Mapping[str, Sequence[Note]]) -> None:
-    """List the sentences that do not fit; exit code 4 if trees cannot be read, or sentences are missing or too many."""
+    """List the notes on each system's sentences; exit code 4 if trees cannot be read, or sentences are missing or too many."""
     if lines := list_notes(notes):
         raise MismatchError("\n".join(lines))
 
@@ -140,7 +171,7 @@ def prints_unicode(stream: TextIO) -> bool:
 
 
 def _number_or_auto(context: click.Context, parameter: click.Parameter, value: str) -> int:
-    """A number of jobs; 0 for ``auto``."""
+    """The number of jobs that an option's value names; 0 for ``auto``."""
     if value == "auto":
         return 0
     if not value.isascii() or not value.isdigit() or not int(value):
@@ -149,13 +180,13 @@ def _number_or_auto(context: click.Context, parameter: click.Parameter, value: s
 
 
 def jobs_option(what: str) -> Callable[[Function], Function]:
-    """Add ``--jobs``; the command gets ``jobs: int``, 0 for auto: see :func:`number_of_jobs`."""
+    """Add ``--jobs``, whose help begins with ``what``; the command gets ``jobs: int``, 0 for auto (:func:`number_of_jobs`)."""
     words = f"{what}; auto: one for each processor. Does not change the result."
     return click.option("--jobs", callback=_number_or_auto, default="auto", show_default=True, metavar="N", help=words)
 
 
 def number_of_jobs(jobs: int, engine: Engine) -> int:
-    """The number of jobs: that asked for, or one for each processor, unless an engine shares out the work already."""
+    """The number of jobs: the one given or, for auto, one per processor, but one in all if an engine distributes the work."""
     if jobs:
         return jobs
     from treegauge.engines import usable_processors
@@ -165,7 +196,7 @@ def number_of_jobs(jobs: int, engine: Engine) -> int:
 
 @contextmanager
 def naming_input_option() -> Generator[None]:
-    """Name the option ``--input`` where trees were read as sentences."""
+    """Advise ``--input trees`` in the error for a file of trees that was read as sentences."""
     from treegauge.parsing.input import NOT_A_SENTENCE
 
     try:
@@ -233,8 +264,17 @@ _READING = (
 )
 
 
+def comma_separated(text: str) -> tuple[str, ...]:
+    """The words of an option's value.
+
+    >>> comma_separated("PP, NP,")
+    ('PP', 'NP')
+    """
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
 def named_systems(paths: Sequence[str]) -> dict[str, str]:
-    """Each path under a short name: the part that distinguishes it from the others, or NAME of ``NAME=PATH``.
+    """Each path under a short name: the part in which it differs from the others, or NAME of ``NAME=PATH``.
 
     >>> named_systems(["out/gum.berkeley.mrg", "out/gum.charniak.mrg", "mine=x.mrg"])
     {'berkeley': 'out/gum.berkeley.mrg', 'charniak': 'out/gum.charniak.mrg', 'mine': 'x.mrg'}

@@ -1,26 +1,23 @@
-"""A progress bar on stderr, shown on a terminal after the first second, and input files whose reading moves it."""
+"""A progress bar on stderr, shown on a terminal after the first second."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import replace
 
-from treegauge.errors import InputError, UsageError
-from treegauge.io.sources import ReadOptions, Source, find_sources
-from treegauge.trees.treebank import Treebank
-
-__all__ = ["gold_and_tests", "progress", "sources_with_progress"]
+__all__ = ["progress"]
 
 _SECONDS_BEFORE_BAR = 1.0
 
 
 @contextmanager
 def progress(title: str, total: int | None, unit: str = "sentences") -> Generator[Callable[..., None]]:
-    """A progress bar; yields the function to call after each unit of work, or with a number after several."""
+    """A progress bar over ``total`` units of work, None if their number is not known.
+
+    Yields the function to call after each unit, or with a number after several.
+    """
     if not sys.stderr.isatty():
         yield _ignore_progress
         return
@@ -69,72 +66,3 @@ class _Bar:
     def close(self) -> None:
         if self.shown is not None:
             self.shown[0].stop()
-
-
-_MEGABYTE = 1 << 20
-
-
-def gold_and_tests(gold: str, tests: Sequence[str], options: ReadOptions) -> tuple[Treebank, list[Treebank]]:
-    """The treebank and the systems' trees, read two at a time; a file without trees is refused.
-
-    Where a file has another number of trees than the treebank, but as many lines, each line is a sentence: a blank one is a failed
-    parse, as it is for ``score``.
-    """
-    from concurrent.futures import ThreadPoolExecutor
-
-    from treegauge.io import read
-
-    paths = [gold, *tests]
-    with ThreadPoolExecutor(2) as pool:
-        banks = list(pool.map(read, paths, [options.of_gold, *[options] * len(tests)]))
-    for number, (path, bank) in enumerate(zip(paths, banks, strict=True)):
-        if not len(bank):
-            side = "test" if number else "gold"
-            raise InputError(f"no trees in the {side} file", path=path, advice="Nothing was compared.")
-    gold_bank, *others = banks
-    return gold_bank, [
-        bank if len(bank) == len(gold_bank) else _line_by_line(path, options, len(gold_bank)) or bank
-        for path, bank in zip(tests, others, strict=True)
-    ]
-
-
-def _line_by_line(path: str, options: ReadOptions, n_sentences: int) -> Treebank | None:
-    """The trees of a file with a sentence on each line, if it has that many lines."""
-    from treegauge.scoring.inputs import FileTrees
-
-    trees = FileTrees([source.name for source in find_sources(path)], options, keep=False).line_by_line() if path != "-" else None
-    if trees is None:
-        return None
-    try:
-        bank = trees.whole()
-    except InputError:
-        return None
-    finally:
-        trees.close()
-    return bank if len(bank) == n_sentences else None
-
-
-@contextmanager
-def sources_with_progress(paths: Sequence[str], title: str) -> Generator[list[Source]]:
-    """The sources of some paths; reading them moves a progress bar."""
-    if not paths:
-        raise UsageError("no files given; write - for standard input")
-    sources = [source for path in paths for source in find_sources(path)]
-    with progress(title, _megabytes(sources), unit="MB") as advance:
-        waiting = 0
-
-        def on_read(count: int) -> None:
-            nonlocal waiting
-            waiting += count
-            while waiting >= _MEGABYTE:
-                waiting -= _MEGABYTE
-                advance()
-
-        yield [replace(source, on_read=on_read) for source in sources]
-
-
-def _megabytes(sources: Sequence[Source]) -> int | None:
-    """The megabytes to read; None if one of the sources is not a file."""
-    if not all(os.path.isfile(source.name) for source in sources):
-        return None
-    return sum(os.path.getsize(source.name) for source in sources) // _MEGABYTE

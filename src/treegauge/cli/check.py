@@ -12,6 +12,7 @@ import click
 
 from treegauge.cli._group import Command
 from treegauge.cli._options import (
+    comma_separated,
     list_notes,
     match_words_option,
     named_systems,
@@ -35,6 +36,10 @@ _TASKS = ("results", "agreement", "audit", "export", "import", "corrected", "pat
 
 @click.command(
     cls=Command,
+    seldom=(
+        *("keep", "with_emr", "rule", "across_gold", "replace", "parser_labels", "revoke", "audit", "seed", "field"),
+        *("host", "port", "allow_remote", "names", "certificate", "key", "base", "new_links", "open_"),
+    ),
     epilog="""\b
 Examples:
   treegauge check gold.mrg parser.mrg
@@ -103,8 +108,8 @@ Examples:
 def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **settings: Any) -> None:
     """Annotate brackets in the browser: accept or reject those on which parser and treebank differ.
 
-    A page on this machine shows one sentence after the other, with all its brackets in question. The judgements are kept in the
-    store by sentence, span and label, so they also apply to the parser's next version. GOLD and TEST are treebank files; NAME=FILE
+    A page on this machine shows one sentence after the other, with all its brackets in question. The store keeps the judgements by
+    sentence, span and label, so they also apply to the parser's next version. GOLD and TEST are treebank files; NAME=FILE
     gives a parser a name. The human check is that of Hogenhout & Matsumoto (1996).
     """
     from treegauge.humancheck import require_web
@@ -136,7 +141,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
 
 
 def _check(gold: str, tests: Sequence[str], options: ReadOptions, settings: dict[str, Any]) -> Check:
-    from treegauge.cli._progress import gold_and_tests
+    from treegauge.cli._inputs import gold_and_tests
     from treegauge.humancheck.questions import build_check
 
     systems = named_systems(tests)
@@ -149,7 +154,9 @@ def _plan(settings: dict[str, Any]) -> CheckPlan:
     from treegauge.metrics.hogenhout import Hogenhout
     from treegauge.presets import load_preset
 
-    metric = Hogenhout(structure=_words(settings["structure"]), keep=_words(settings["keep"]), with_emr=settings["with_emr"])
+    metric = Hogenhout(
+        structure=comma_separated(settings["structure"]), keep=comma_separated(settings["keep"]), with_emr=settings["with_emr"]
+    )
     by_sentence = (settings["by"] or ("bracket" if settings["blind"] else "sentence")) == "sentence"
     if by_sentence and settings["blind"]:
         raise UsageError("--blind asks bracket by bracket: leave out --by sentence")
@@ -164,12 +171,8 @@ def _plan(settings: dict[str, Any]) -> CheckPlan:
     )
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
 def _open_log(store: Store, annotators: Sequence[str]) -> JudgementLog:
-    """The log of a store; the named annotators must be among those who judged."""
+    """The log of a store; annotators who have not judged anything are an error."""
     from treegauge.humancheck.judgements import JudgementLog
 
     log = JudgementLog(store.since(0))
@@ -290,7 +293,7 @@ def _export(store: Store, settings: dict[str, Any]) -> None:
     if settings["export"] != "-" and suffix not in (".jsonl", ".csv"):
         raise UsageError(f"--export {settings['export']}: the file name must end in .jsonl or .csv")
     lines = export_lines(store, suffix.removeprefix(".") or "jsonl")
-    # Half a surrogate pair, which UTF-8 cannot hold, becomes the escape by which JSON knows it.
+    # Half a surrogate pair, which UTF-8 cannot encode, is written as its JSON escape.
     write_chunks((f"{line}\n".encode("utf-8", "backslashreplace") for line in lines), settings["export"])
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from treegauge.chunks.marks import MarkFile
     from treegauge.chunks.reading import ChunkFile
 
-# treegauge.chunks.corpus.SCHEMES, known here without loading it.
+# The same as treegauge.chunks.corpus.SCHEMES, so that the command line need not load that module.
 SCHEMES = ("conlleval", "bioes")
 _TRAIN_EXAMPLES = """\b
 Examples:
@@ -226,7 +226,7 @@ def _tag(sentences: Sequence[Any], tagger: Any, title: str) -> list[Any]:
 
 
 def _paired_columns(gold: MarkFile, test: MarkFile) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """The marks of both sides; other words, or more sentences on one side, are an error once all are counted."""
+    """The gold and test marks of each sentence; at the end, an error if words differ or one file has more sentences."""
     numbers, other_words = [0, 0], ""
     for pair in itertools.zip_longest(gold, test):
         ours, theirs = pair
@@ -254,7 +254,7 @@ def _rates(scores: Any, category: str | None) -> dict[str, Any]:
 
 
 def _other_chunker(candidates: str | None, marginals: str | None, sentences: ChunkFile, eps: float) -> Any:
-    """The entropy of another chunker's candidates, given as they are or through its marginals."""
+    """The entropy of another chunker, from its candidates with their probabilities or from the marginals of its marks."""
     from treegauge.chunks import entropy as given
     from treegauge.chunks.corpus import categories_of
     from treegauge.chunks.evaluation import Evaluation, entropy_of
@@ -279,7 +279,7 @@ def _fitting(path: str, sentence: ChunkedSentence, found: Any) -> Any:
 def _all_given(
     path: str, reader: Callable[[Iterable[str], str], Iterator[Any]], sentences: ChunkFile
 ) -> Iterator[tuple[ChunkedSentence, Any]]:
-    """Each sentence with what is given for it."""
+    """Each sentence with the entry of a file for it; an error at the end if their numbers differ."""
     numbers = [0, 0]
     with click.open_file(path, encoding="utf-8") as lines:
         for pair in itertools.zip_longest(sentences, reader(lines, path)):

@@ -10,18 +10,21 @@ import click
 
 from treegauge.cli._engines import engine_option
 from treegauge.cli._group import Command
+from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import (
+    comma_separated,
     jobs_option,
     match_words_option,
     named_systems,
     number_of_jobs,
     on_error_options,
+    on_mismatch_option,
     reading_options,
     report_problems,
     spare_inputs,
     treebank_option,
 )
-from treegauge.cli._progress import gold_and_tests, progress
+from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
@@ -37,6 +40,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 @click.command(
     cls=Command,
+    seldom=("lengths", "seed", "level", "interval", "real_test", "field", "figure", "store"),
     epilog="""\b
 Examples:
   treegauge compare gold.mrg A.mrg B.mrg
@@ -56,9 +60,7 @@ Examples:
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @treebank_option
-@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
-              help="Sentences whose words differ from the treebank's: count as missed, leave out for all systems, stop, or align "
-              "their words by edit distance.")  # fmt: skip
+@on_mismatch_option("align", "skip", "error", "edit", for_all=True)
 @match_words_option
 @click.option(
     "--structure", default="", metavar="LABEL,...", help="Compare the brackets of these labels, too, one label at a time."
@@ -73,7 +75,7 @@ Examples:
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True,
               help="Kind of bootstrap interval.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
-              help="Show only this table, may be given several times: rates, differences, matrix, length, structure, items, "
+              help="Show only this table (repeatable): rates, differences, matrix, length, structure, items, "
               "comparative, measures, crossing, brackets, signatures, tidy.")  # fmt: skip
 @click.option(
     "--real-test",
@@ -92,8 +94,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     """Compare parsers: difference, confidence interval and p for every metric and pair.
 
     GOLD and A, B ... are treebank files, directories or globs; NAME=FILE gives a system a name. With --scores all of them are files
-    of scores. Every p is of a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout &
-    Matsumoto (1996) stand beside it.
+    of scores. Every p is from a paired randomisation test that swaps whole sentences; McNemar's test and the real test of Hogenhout
+    & Matsumoto (1996) are shown as well.
     """
     from treegauge.significance.paired_comparison import CompareOptions
     from treegauge.significance.tabulation import TABLES
@@ -109,7 +111,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         engine = Threads(number_of_jobs(chosen["jobs"], engine))
     how = CompareOptions(
         metrics=chosen["metrics"],
-        rates=_words(chosen["rates"]),
+        rates=comma_separated(chosen["rates"]),
         preset=chosen["preset"],
         treebank=chosen["treebank"],
         on_mismatch=chosen["on_mismatch"],
@@ -119,7 +121,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         level=chosen["level"],
         interval=chosen["interval"],
         lengths=_lengths(chosen["lengths"]) if chosen["by_length"] else (),
-        structure=_words(chosen["structure"]),
+        structure=comma_separated(chosen["structure"]),
         on_error=options.on_error,
         pair="text",
     )
@@ -187,10 +189,10 @@ def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, ta
         human_check = {"human_check": checked.results.to_dict()} if checked else {}
         click.echo(json.dumps(comparison.to_dict() | human_check, ensure_ascii=False, indent=1))
         return
-    # A program that reads CSV wants one table: all differences, unless another is asked for.
+    # CSV is read by programs, which need one table: all differences, unless another is named.
     found = comparison.tables(*(tables or (("tidy",) if form == "csv" else ())))
     if checked and on_mismatch != "skip":
-        # The check's own tables of these names also estimate what nobody has judged yet; they are of all sentences.
+        # The check's own tables of these names also estimate brackets not judged yet; they are on all sentences.
         estimated = {table.title: table for table in checked.results.tables()}
         found = [estimated.get(table.title, table) for table in found]
     click.echo("\n\n".join(render(table, form) for table in found))
@@ -202,6 +204,7 @@ def _print(comparison: Comparison, checked: CheckedSystems | None, form: str, ta
 
 
 def _set_aside(text: str) -> tuple[float | None, float | None]:
+    """M1 and M2 from the value of --real-test; None for the one to solve for."""
     words = [word.strip() for word in text.split(",")]
     try:
         first, second = (float(word) if word else None for word in words)
@@ -213,7 +216,7 @@ def _set_aside(text: str) -> tuple[float | None, float | None]:
 
 
 def _print_real_tests(comparison: Comparison, M1: float | None, M2: float | None, form: str) -> None:
-    """The real test of each pair with given M1 and M2."""
+    """Print the real test of each pair with the given M1 and M2."""
     from treegauge.significance.classical import real_test_at
     from treegauge.tables import Cell, Table, render
 
@@ -232,12 +235,8 @@ def _print_real_tests(comparison: Comparison, M1: float | None, M2: float | None
     click.echo("\n" + render(table, "table" if form == "json" else form), err=form == "json")
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
 def _lengths(text: str) -> tuple[int, ...]:
-    words = _words(text)
+    words = comma_separated(text)
     if not words or not all(word.isdigit() and int(word) > 0 for word in words):
         raise UsageError(f"--lengths {text!r}: lengths are positive numbers with commas between, as in 10,20,30,40")
     return tuple(int(word) for word in words)

@@ -1,4 +1,4 @@
-"""``treegauge consensus``: of several trees of each sentence the one that agrees most with the others."""
+"""``treegauge consensus``: for each sentence, the one of several trees that agrees most with the others."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def command(
 
 
 def _remarks(bank: Treebank) -> str:
-    """The number of trees of a file that could not be read, and of those repaired, in words."""
+    """The numbers of trees in a file that could not be read and that were repaired, in words."""
     problems = bank.problems().values()
     repaired = sum(bool(problem.repairs) for problem in problems)
     broken = len(problems) - repaired

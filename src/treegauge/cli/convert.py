@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._left_out import sources_with_counts
+from treegauge.cli._inputs import sources_with_counts, sources_with_progress
 from treegauge.cli._options import reading_options, spare_inputs, stream_option
-from treegauge.cli._progress import sources_with_progress
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
 from treegauge.trees import Treebank
 

@@ -57,7 +57,7 @@ def command(jobs: int, output: str) -> None:
 
 
 def _show_difference(sweep: Sweep) -> None:
-    """A short sentence on which Viterbi and the setting for recall part."""
+    """Print a short sentence on which Viterbi and the setting for recall give different trees."""
     from treegauge.parsing.decoding_settings import VITERBI
 
     setting = sweep.best("recall")
@@ -71,7 +71,7 @@ def _show_difference(sweep: Sweep) -> None:
 
 
 def _why_alike(matrix: Matrix) -> str:
-    """One line on why the algorithms hardly differ here."""
+    """A sentence on why the algorithms hardly differ here."""
     rates = matrix.rates
     gap = 100 * (rates["labelled-recall"]["labelled_recall"] - rates["viterbi"]["labelled_recall"])
     return (
@@ -82,7 +82,7 @@ def _why_alike(matrix: Matrix) -> str:
 
 
 def _write_report(sweep: Sweep, output: str) -> None:
-    """The report on Viterbi and the setting for F1, or where that is Viterbi the one with the best recall."""
+    """Write a report on Viterbi and the setting for F1 or, if that is Viterbi, the setting for recall."""
     from treegauge.parsing.decoding_settings import VITERBI
     from treegauge.reports import reporting
 

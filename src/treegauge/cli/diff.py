@@ -1,4 +1,4 @@
-"""``treegauge diff``: draw what is right and wrong in a parse, or in those of two systems."""
+"""``treegauge diff``: draw the right and wrong brackets of a parse, or of two systems' parses."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from treegauge.cli._group import Command
+from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import (
     match_words_option,
     named_systems,
@@ -21,7 +22,6 @@ from treegauge.cli._options import (
     spare_inputs,
     treebank_option,
 )
-from treegauge.cli._progress import gold_and_tests
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 from treegauge.io.writing import write_chunks
@@ -110,7 +110,7 @@ def command(
 
 
 def _form(form: str | None, output: str) -> str:
-    """The format that was asked for, or that the suffix of the output names."""
+    """The format given or, if there is none, the one for the suffix of the output file."""
     suffix = Path(output).suffix.lower()
     if form is None and suffix in _OTHER_PICTURES:
         raise UsageError(f"-o {output}: there is no format for the suffix {suffix}; name the file .svg, .pdf, .png or .txt")

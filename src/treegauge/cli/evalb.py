@@ -1,4 +1,4 @@
-"""``treegauge evalb``: the C program EVALB, with its own options, parameter files, output and exit codes."""
+"""``treegauge evalb``: the C program EVALB, with its options, parameter files, output and exit codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["command"]
 
 
 class RawCommand(click.Command):
-    """A command that takes its words as they are: options, their order and ``-h`` belong to EVALB."""
+    """A command that passes its arguments on as they are: options, their order and ``-h`` are EVALB's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args == ["--help"]:

@@ -1,4 +1,4 @@
-"""``treegauge examples``: files to try everything with."""
+"""``treegauge examples``: the files that README and docs use."""
 
 from __future__ import annotations
 

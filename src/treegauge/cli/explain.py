@@ -1,4 +1,4 @@
-"""``treegauge explain``: what a metric measures."""
+"""``treegauge explain``: the definition of a metric, with an example."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treegauge.cli._group import Command
 @click.command(cls=Command, epilog="\b\nExample: treegauge explain goodman:pre")
 @click.argument("metric", metavar="METRIC")
 def command(metric: str) -> None:
-    """Say what METRIC measures: its definition, an example, its counts, rates, options and paper."""
+    """Explain what METRIC measures: its definition, an example, its counts, rates, options and paper."""
     from treegauge.reports.explanations import explanation
 
     click.echo(explanation(metric))

@@ -1,4 +1,4 @@
-"""``treegauge explain-difference``: which options make two scores differ."""
+"""``treegauge explain-difference``: the options that make two scores differ."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def command(
     test: str | None,
     form: str,
 ) -> None:
-    """Name the options that moved the number from A.json to B.json, and by how much each.
+    """Show which options changed the score from A.json to B.json, and by how much each.
 
-    Both are results of `treegauge score --format json`. Where the trees are at hand, they are scored again with one option changed
-    after the other, from A's to B's: the changes add up. Beside each stands what the option does alone. Otherwise the options that
-    differ are listed.
+    Both files are results of `treegauge score --format json`. If the trees are at hand, they are scored again with one option after
+    the other changed from A's to B's, so that the effects add up; the effect of each option alone is shown beside it. Otherwise
+    only the options that differ are listed.
     """
     from treegauge.scoring.difference import explain_difference
     from treegauge.tables import render

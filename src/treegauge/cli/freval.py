@@ -15,6 +15,7 @@ from treegauge.cli._options import (
     match_words_option,
     named_systems,
     on_error_options,
+    on_mismatch_option,
     reading_options,
     spare_inputs,
     treebank_option,
@@ -33,6 +34,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex", "program")
 
 @click.command(
     cls=ShardedCommand,
+    seldom=("field", "figure_format"),
     epilog="""\b
 Examples:
   treegauge freval gold.mrg parser.mrg
@@ -42,7 +44,7 @@ Examples:
 @click.argument("gold")
 @click.argument("tests", nargs=-1, required=True, metavar="TEST...")
 @click.option("--matching", type=click.Choice(MATCHINGS), default="edges", show_default=True,
-              help="Edges that must agree for fragments to match: of both trees, or, as published, of the gold tree.")  # fmt: skip
+              help="Edges that must agree for fragments to match: in both trees or, as published, in the gold tree.")  # fmt: skip
 @click.option(
     "--sizes", default="1,15,25,all", show_default=True, metavar="K,...", help="Largest sizes to sum up to; `all`: every size."
 )
@@ -52,19 +54,17 @@ Examples:
 @click.option("--mean", type=click.Choice(MEANS), default="linear", show_default=True, help="How sizes are averaged.")
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE", help="Which brackets and words count.  [default: freval]")
 @treebank_option
-@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
-              help="Sentences whose words differ from the treebank's: count as missed, leave out, stop, or align their words by "
-              "edit distance.")  # fmt: skip
+@on_mismatch_option("align", "skip", "error", "edit")
 @match_words_option
-@click.option("--by-size", is_flag=True, help="Also counts, recall, precision and F1 of every size.")
-@click.option("--baseline", metavar="SYSTEM", help="For the figure of differences; the first system unless given.")
+@click.option("--by-size", is_flag=True, help="Also show counts, recall, precision and F1 of every size.")
+@click.option("--baseline", metavar="SYSTEM", help="System with which the figure of differences compares.  [default: the first]")
 @click.option("--figures", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
-              help="Write the paper's figures, F1 by size, difference, zoom, and their data as CSV.")  # fmt: skip
+              help="Write the paper's figures (F1 by size, differences, sizes 6 to 13) and their data as CSV.")  # fmt: skip
 @click.option(
-    "--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True, help="--figures: the format."
+    "--figure-format", type=click.Choice(["svg", "pdf", "png"]), default="svg", show_default=True, help="--figures: file format."
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
-              help="program: the printout of the authors' program, byte by byte (with --matching published).")  # fmt: skip
+              help="program: the output of the authors' program, byte for byte (with --matching published).")  # fmt: skip
 @reading_options
 @on_error_options
 @shard_options()
@@ -143,7 +143,7 @@ class FragmentScore(NamedTuple):
 
     @classmethod
     def of(cls, result: Result) -> FragmentScore:
-        """The sizes behind a result."""
+        """The score of a result by FREVAL."""
         metric = Freval.from_options(result.signature.options)
         return cls(result, metric, tuple(metric.by_size(result.counts.values())))
 
@@ -166,7 +166,7 @@ class FragmentScore(NamedTuple):
 
 
 def _metric_name(matching: str, sizes: str, alpha: str, mean: str) -> str:
-    """The metric with its options after colons, as `treegauge score -m` takes it."""
+    """The metric with its options after colons, as for `treegauge score -m`."""
     given = {"matching": matching, "alpha": alpha, "mean": mean}
     unset = Freval()
     words = [value for name, value in given.items() if value != getattr(unset, name)]
@@ -186,8 +186,7 @@ def _summary(scores: Sequence[FragmentScore], *, sparklines: bool) -> Table:
     from treegauge.reports.figures import sparkline
 
     metric = scores[0].metric
-    ranges = ["all" if largest == 0 else "1" if largest == 1 else f"1-{largest}" for largest in metric.ranges]
-    columns = [f"{name} {span}" for span in ranges for name in ("FLR", "FLP", "F1")]
+    columns = metric.range_columns
     rows = [(each.result.system, *(each.result.rates[name] for name in metric.range_rates)) for each in scores]
     if sparklines:
         rows = [(*row, sparkline([size.f1 for size in each.sizes[:25]])) for row, each in zip(rows, scores, strict=True)]
@@ -196,7 +195,7 @@ def _summary(scores: Sequence[FragmentScore], *, sparklines: bool) -> Table:
         ("system", *columns, *(["F1 by size"] if sparklines else [])),
         tuple(rows),
         notes=tuple(str(each.result.signature) for each in scores),
-        percent=tuple(columns),
+        percent=columns,
     )
 
 
@@ -232,7 +231,7 @@ def _refuse_unused(given: dict[str, Any]) -> None:
 
 
 def _program_lines(gold: str, tests: Sequence[str], matching: str, engine: Engine) -> list[str]:
-    """The printout of the authors' program."""
+    """The output of the authors' program, line by line."""
     from treegauge.metrics.freval_published import lines_of, published_printout, published_sentences
 
     if not engine.in_process:
@@ -241,7 +240,7 @@ def _program_lines(gold: str, tests: Sequence[str], matching: str, engine: Engin
         raise UsageError("--format program prints what the authors' program would: one TEST and --matching published")
     gold_lines = list(lines_of(gold))
     sentences = list(published_sentences(gold_lines, lines_of(tests[0])))
-    # Also those that the program drops without a word: after a line that is not a tree, or after a blank one.
+    # This includes sentences that the program drops silently, after a line that is not a tree or a blank one.
     left_out = sum(map(bool, map(bytes.strip, gold_lines))) - sum(sentence.status == "OK" for sentence in sentences)
     if left_out:
         (system,) = named_systems(tests)

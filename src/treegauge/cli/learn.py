@@ -36,11 +36,13 @@ FORMATS = ("model", "text", "nltk")
 
 
 def _no_shards(chosen: Mapping[str, Any]) -> str:
+    """The reason why the run cannot be divided; empty if it can."""
     return "" if chosen["restarts"] > 1 else "every step needs the one before; the starts of --restarts N can be"
 
 
 @click.command(
     cls=ShardedCommand,
+    seldom=("tolerance", "threshold", "checkpoint", "device"),
     epilog="""\b
 Examples:
   treegauge learn train.mrg -o learned.model --nonterminals 15 --max-length 15
@@ -193,7 +195,7 @@ def _text(path: str, encoding: str) -> str:
 
 
 def _progress_printer(quiet: bool, restarts: int) -> Callable[[Iteration], None]:
-    """Print each step: a line of its own where stderr is a file, over the last one on a terminal."""
+    """A function that prints each step: on a line of its own in a file, over the last line on a terminal."""
     if quiet:
         return lambda _: None
     live = sys.stderr.isatty() and not os.environ.get("NO_PROGRESS")

@@ -1,4 +1,4 @@
-"""``treegauge merge``: the result of a run from its parts."""
+"""``treegauge merge``: merge the parts of a run into its result."""
 
 from __future__ import annotations
 

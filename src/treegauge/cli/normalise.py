@@ -1,4 +1,4 @@
-"""``treegauge normalise``: trees through a pipeline of transforms, or back."""
+"""``treegauge normalise``: transform trees by a sequence of steps, or undo them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._left_out import sources_with_counts
+from treegauge.cli._inputs import sources_with_counts
 from treegauge.cli._options import reading_options, spare_inputs
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
@@ -88,7 +88,7 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
 
 
 def _change_lines(changes: Counter[str]) -> Iterator[str]:
-    """Lines that say what the steps that make trees continuous, or undo that, changed."""
+    """Lines on what was changed by steps that make trees continuous or undo that."""
     if changes["attached"]:
         yield f"{number_of(changes['attached'], 'punctuation mark')} attached to a phrase"
     if changes["raised"]:

@@ -39,19 +39,20 @@ if TYPE_CHECKING:
     from treegauge.grammar.latent.model import LatentModel
 
 MANY = 256
-"""More sentences than these are worth starting processes for."""
+"""The number of sentences from which on starting processes is worthwhile."""
 SMALL_BLOCK = 16
 """The number of sentences that a process of this machine parses at a time."""
 _USUAL = 10
-"""The number of words of a sentence that takes little time to parse, and all kernels."""
+"""The length of a sentence that is parsed quickly and needs all kernels."""
 MOST_UNKNOWN = 5
-"""So many words that are not in the grammar are named; the others are counted."""
+"""The number of unknown words that are named; further ones are counted."""
 PRUNE_EVERY = 10
-"""One sentence in this many is also parsed exactly, to see whether pruning lost anything."""
+"""One sentence in this many is also parsed without pruning, to see whether pruning lost the best tree."""
 
 
 @click.command(
     cls=ShardedCommand,
+    seldom=("weights", "preset", "pre", "candidates", "size", "seed", "prune_check", "start", "renormalise"),
     epilog="""\b
 Examples:
   echo "I saw the man with the telescope ." | treegauge parse
@@ -170,7 +171,7 @@ def command(
 
 @dataclass
 class _Totals:
-    """Totals over all sentences, printed at the end; ``checked`` are those to be parsed exactly as well."""
+    """Totals over all sentences, printed at the end; ``checked`` are the sentences to be parsed without pruning as well."""
 
     began: float = field(default_factory=time.monotonic)
     sentences: int = 0
@@ -186,7 +187,7 @@ def _write_records(
     records: Iterator[ParseRecord], write: Callable[[str], object], beginning: str, end: str, posteriors: bool
 ) -> _Totals:
     totals = _Totals()
-    # Processes begin with the first record, as copies of this one: before there is anything written that they would write again.
+    # Worker processes start with the first record, as copies of this one; anything written before would be written by them, too.
     first = list(itertools.islice(records, 1))
     write(beginning)
     for text, fallback, sentence, too_long, counts, unknown_words, pruned in itertools.chain(first, records):
@@ -216,7 +217,7 @@ def _print_totals(totals: _Totals, parser: SentenceParser, done: int) -> None:
 
 
 def _print_unknown_words(found: Counter[str]) -> None:
-    """The words that are not in the grammar and therefore cost a sentence its parse: the most frequent, then how many more."""
+    """Print the words that are not in the grammar, for which sentences have no parse: the most frequent, and how many more."""
     for word, count in found.most_common(MOST_UNKNOWN):
         click.echo(f"word {word!r} is not in the grammar ({number_of(count, 'sentence')})", err=True)
     if len(found) > MOST_UNKNOWN:
@@ -237,7 +238,7 @@ def _latent_parser(
 
 
 def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The objective for a criterion, with its options: as the model's settings say, or Viterbi; stderr says which."""
+    """The objective for a criterion, with its options: the model's stored setting, or Viterbi; stderr shows which."""
     known = from_notes(notes)
     if purpose is not None and purpose not in CRITERIA:
         click.echo(f"decoding for {purpose}: --objective mbr:{purpose}", err=True)
@@ -257,7 +258,7 @@ def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, A
 
 
 def _latent_setting(purpose: str | None) -> str:
-    """The objective for a criterion with a model of ``treegauge train``; stderr says which."""
+    """The objective for a criterion with a model of ``treegauge train``; stderr shows which."""
     from treegauge.parsing.latent.objectives import DEFAULT
 
     metric = "" if purpose is None else f"parseval.{CRITERIA[purpose]}" if purpose in CRITERIA else purpose
@@ -267,7 +268,7 @@ def _latent_setting(purpose: str | None) -> str:
 
 
 def _check(parser: SentenceParser, is_named: bool) -> None:
-    """Refuse what cannot be used; where the objective was not named, the error says how to name one."""
+    """Refuse options that the objective does not have; if no objective was named, the error tells how to name one."""
     try:
         parser.check()
     except UnknownName:
@@ -280,7 +281,7 @@ def _check(parser: SentenceParser, is_named: bool) -> None:
 
 
 def _print_expected(found: list[tuple[str, ExpectedCounts | None]], gold: str | None, form: str, reading: ReadOptions) -> None:
-    """The rates that the trees are expected to have and, if the input has gold trees, those that they do have."""
+    """Print the expected rates of the trees and, if the input has gold trees, their actual rates."""
     counts = [each for _, each in found if each is not None]
     if not counts:
         return
@@ -307,13 +308,13 @@ def _in_order(blocks: Iterable[list[ParseRecord]]) -> Iterator[ParseRecord]:
 
 
 def _parse_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
-    """Parse on this machine, with a progress line, and a line if kernels must be compiled."""
+    """Parse on this machine; stderr shows the progress, and whether kernels must be compiled."""
     with when_compiling(report_compiling):
         yield from _with_progress(_records_here(file, job))
 
 
 def _records_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
-    """Parse in this process or, where several are asked for and the file is long enough, in processes."""
+    """Parse in this process or, with several jobs and a long file, in several processes."""
     if job.jobs > 1 and os.path.isfile(file):
         blocks = sentence_blocks(file, job, SMALL_BLOCK)
         first = list(itertools.islice(blocks, MANY // SMALL_BLOCK))
@@ -323,10 +324,10 @@ def _records_here(file: str, job: ParseJob) -> Iterator[ParseRecord]:
 
 
 def _parse_in_processes(job: ParseJob, blocks: Iterator[SentenceBlock]) -> Iterator[ParseRecord]:
-    """Parse block by block: two threads of one process would wait for each other while trees are built.
+    """Parse block by block in several processes; threads of one process would wait for each other while trees are built.
 
-    The processes begin here and not when the first parse is taken, as copies of this one after it has loaded the kernels: before
-    a progress bar has begun a thread, which would forbid copies.
+    The processes are forked here, after the kernels are loaded and before a progress bar starts a thread, which would make forking
+    unsafe.
     """
     from treegauge.engines.processes import Processes
 
@@ -349,7 +350,7 @@ def _records(engine: Engine, found: Iterator[list[ParseRecord]]) -> Iterator[Par
 
 
 def _load_kernels(job: ParseJob, block: SentenceBlock) -> None:
-    """Load the kernels by parsing a sentence of a block; what is wrong with it will be said in its turn."""
+    """Load the kernels by parsing a sentence of a block; errors are ignored here and reported when its turn comes."""
     sentences = [sentence for _, sentence in block.read(job)]
     with suppress(TreegaugeError):
         list(job.parser.parse_all([min(sentences, key=lambda sentence: abs(len(sentence.words) - _USUAL))], 1))
@@ -363,7 +364,7 @@ def _parse_in_process(file: str, job: ParseJob) -> Iterator[ParseRecord]:
 
 
 def _with_progress(parsed: Iterator[ParseRecord]) -> Iterator[ParseRecord]:
-    """Pass the parses on, with a progress line on a terminal after the first second."""
+    """The parses as given, with a progress line on a terminal after the first second."""
     if not sys.stderr.isatty() or os.environ.get("NO_PROGRESS"):
         yield from parsed
         return

@@ -1,5 +1,4 @@
-"""``treegauge posteriors``: how probable each constituent of a sentence is, what a tree can be expected to score, and whether
-posteriors are right as often as they say."""
+"""``treegauge posteriors``: the posteriors of a sentence's constituents, the expected scores of trees, and calibration."""
 
 from __future__ import annotations
 
@@ -73,8 +72,8 @@ def command(
 ) -> None:  # fmt: skip
     """Print the posterior of every constituent of the first sentence of FILE under GRAMMAR, and draw them.
 
-    With --tree, print instead what each given tree can be expected to score if the right parse is one of the grammar's own; with
-    --calibration, whether constituents are right as often as their posteriors say.
+    With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the grammar's
+    own; with --calibration, how often constituents of each posterior are right.
     """
     spare_inputs(svg, grammar, file, trees, calibration)
     latent = load_if_latent(grammar)
@@ -142,7 +141,7 @@ def _forest(given: LoadedGrammar | None, latent: LatentModel | None, words: Sequ
 
 
 def _over_grammar_words(given: LoadedGrammar | None, tree: Tree) -> Tree:
-    """The tree over what the grammar takes as words: its tags, if it is a grammar over tags."""
+    """The tree over the words of the grammar, which are the tree's tags if it is a grammar over tags."""
     if given is None or not given.tag_words:
         return tree
     return tree.replace(

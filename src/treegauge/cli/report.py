@@ -1,4 +1,4 @@
-"""``treegauge report``: everything about some parsers on one page."""
+"""``treegauge report``: a report on parsers as one HTML page."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._group import Command
+from treegauge.cli._inputs import gold_and_tests
 from treegauge.cli._options import (
     match_words_option,
     named_systems,
     on_error_options,
+    on_mismatch_option,
     reading_options,
     report_problems,
     spare_inputs,
     treebank_option,
 )
-from treegauge.cli._progress import gold_and_tests, progress
+from treegauge.cli._progress import progress
 from treegauge.errors import UsageError
 from treegauge.io.sources import ReadOptions
 
@@ -35,6 +37,7 @@ FORMATS = ("html", "markdown", "latex")
 
 @click.command(
     cls=Command,
+    seldom=("rounds", "seed", "level", "grammar", "field"),
     epilog="""\b
 Examples:
   treegauge report gold.mrg parser.mrg
@@ -53,9 +56,7 @@ Examples:
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
               help="Which brackets and words count. Default: each metric's own, see `treegauge score --list`.")  # fmt: skip
 @treebank_option
-@click.option("--on-mismatch", type=click.Choice(["align", "skip", "error", "edit"]), default="align", show_default=True,
-              help="Sentences whose words differ from the treebank's: count as missed, leave out for all systems, stop, or align "
-              "their words by edit distance.")  # fmt: skip
+@on_mismatch_option("align", "skip", "error", "edit", for_all=True)
 @match_words_option
 @click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True,
               help="Random swaps for the tests, and bootstrap samples for the intervals.")  # fmt: skip
@@ -65,7 +66,7 @@ Examples:
 @click.option("--sentences", "most", type=click.IntRange(0), default=2000, show_default=True, metavar="N",
               help="Include the trees of at most N sentences, those that differ most.")  # fmt: skip
 @click.option(
-    "--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): show what they make of the brackets."
+    "--store", metavar="FILE|URL", help="Judgements of a human check (treegauge check): also show its items and measures."
 )
 @click.option("--grammar", metavar="MODEL", help="Also show the Parse Base of GOLD's sentences under this grammar.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="html", show_default=True,
@@ -116,12 +117,12 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
 
 
 def _command_line() -> str:
-    """The command line of this run, with the names of files but not their folders, nor the account in the address of a store."""
+    """The command line of this run, without the folders of files and without the account in a store's address."""
     return shlex.join(["treegauge", *map(_without_folder, sys.argv[1:])])
 
 
 def _without_folder(word: str) -> str:
-    """A word of a command line without the folder in it; NAME=FILE and --option=FILE keep what stands before the file."""
+    """A word of a command line without the folder of the file in it, which may follow NAME= or --option=."""
     before, sign, path = word.partition("=") if "=" in word.partition(os.sep)[0] else ("", "", word)
     folder, name = os.path.split(path)
     return f"{before}{sign}{name}" if name and ("://" in folder or os.path.isdir(folder)) else word

@@ -1,4 +1,4 @@
-"""``treegauge reproduce``: a paper's experiment on a treebank, the paper's numbers beside ours."""
+"""``treegauge reproduce``: a paper's experiment, with the paper's numbers beside ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS = ("table", "markdown", "json", "csv", "latex")
 
 
 class Reproduce(click.Group):
-    """A command for each experiment, made from its settings on demand."""
+    """A group with a command for each experiment, made from the experiment's settings when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(EXPERIMENTS)
@@ -97,7 +97,7 @@ def _option(field: dataclasses.Field[Any]) -> click.Option:
     flag = f"--{field.name.replace('_', '-')}"
     default: Any = field.default
     declared = f"{flag}/--no-{flag[2:]}" if isinstance(default, bool) else flag
-    # click takes the type from the default.
+    # click infers the type from the default.
     return click.Option([declared], default=default, show_default=True, help=field.metadata["help"])
 
 

@@ -17,6 +17,7 @@ from treegauge.cli._options import (
     named_systems,
     number_of_jobs,
     on_error_options,
+    on_mismatch_option,
     reading_options,
     spare_inputs,
     stream_option,
@@ -37,6 +38,7 @@ BREAKDOWN_NAMES = "labels, confusions, lengths, depths, unaries, crossings, erro
 
 
 def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Print a line on each metric and exit."""
     if value:
         from treegauge.metrics.registry import find_metric, metric_names
 
@@ -51,17 +53,15 @@ def _show_list(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 
 @click.command(
     cls=ShardedCommand,
+    seldom=("structure", "grammar", "show_preset", "by_length", "seed", "rounds", "fail_over", "field"),
     epilog="""\b
 Examples:
   treegauge score gold.mrg parser.mrg
-  treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman
+  treegauge score gold.mrg A.mrg B.mrg -m parseval -m goodman --confidence
   treegauge score gold/ parsed/ -p COLLINS.prm --breakdown labels,errors --examples 3
-  treegauge score gold.mrg parser.mrg --treebank ctb
   treegauge score gold.mrg induced.mrg -m induction:kim -m induction:tn-pcfg --cutoff 10
   treegauge score gold.mrg A.mrg -m parseval -m hogenhout --save A.scores
-  treegauge score gold.mrg parser.mrg --confidence
-  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json -o score.json
-  treegauge score gold/ parsed/ --engine dask:tcp://host:8786""",
+  treegauge score gold.mrg parser.mrg --fail-under f1=0.90 --format json -o score.json""",
 )
 @click.argument("gold", required=False)
 @click.argument("tests", nargs=-1, metavar="TEST...")
@@ -73,13 +73,11 @@ Examples:
 @click.option("--list", "list_metrics", is_flag=True, is_eager=True, expose_value=False, callback=_show_list,
               help="List the metrics and stop.")  # fmt: skip
 @click.option("-p", "--preset", default=None, metavar="NAME|FILE",
-              help="What counts: name of a preset, a .prm or .toml file. Default: the metric's own preset (--list).")  # fmt: skip
+              help="What counts: name of a preset, or a .prm or .toml file. Default: the metric's own (see --list).")  # fmt: skip
 @treebank_option
 @click.option("--show-preset", is_flag=False, flag_value="", default=None, metavar="[NAME|FILE]",
               help="Show a preset (by default the one that -p names) and stop.")  # fmt: skip
-@click.option("--on-mismatch", type=click.Choice(["align", "error", "skip", "edit", "evalb"]), default="align", show_default=True,
-              help="A sentence whose words differ, or without a parse: count its gold brackets as missed, stop, leave it out, "
-              "align its words by edit distance, or do whatever EVALB does.")  # fmt: skip
+@on_mismatch_option("align", "error", "skip", "edit", "evalb")
 @match_words_option
 @click.option("--ignore-words", is_flag=True, hidden=True, help="The same as --match-words length.")
 @click.option(
@@ -87,19 +85,24 @@ Examples:
 )
 @click.option("--by-length", is_flag=True, help="The same as --breakdown lengths.")
 @click.option(
-    "--breakdown", "breakdowns", multiple=True, metavar="NAME,...", help=f"Where the score comes from: {BREAKDOWN_NAMES}."
+    "--breakdown",
+    "breakdowns",
+    multiple=True,
+    metavar="NAME,...",
+    help=f"Break the score down by: {BREAKDOWN_NAMES}.",
 )
 @click.option("--examples", type=click.IntRange(0), default=0, metavar="N", help="Show N sentences behind each row of a breakdown.")
 @click.option("--baselines", is_flag=True, help="Score trivial parsers, too: right and left branching, balanced, random, oracle.")
-@click.option("--seed", type=click.IntRange(0), default=None, help="Seed of the random baseline [0] and of --confidence [1].")
+@click.option("--seed", type=click.IntRange(0), default=None, metavar="N",
+              help="Seed of the random baseline [0] and of --confidence [1].")  # fmt: skip
 @click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), is_flag=False, flag_value=0.95,
               default=None, metavar="[LEVEL]",
-              help="Show a bootstrap confidence interval beside every rate, of this level [0.95].")  # fmt: skip
+              help="Show a bootstrap confidence interval of this level [0.95] beside every rate.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(1), default=10_000, show_default=True, metavar="N",
               help="--confidence: number of bootstrap samples.")  # fmt: skip
 @click.option("--per-sentence", is_flag=True, help="Show every sentence, too.")
 @click.option(
-    "--save", metavar="FILE", help="Keep the scores with a row per sentence in FILE, for `compare --scores` and `report --scores`."
+    "--save", metavar="FILE", help="Save the scores, with a row per sentence, for `compare --scores` and `report --scores`."
 )
 @click.option(
     "--fail-under",
@@ -111,11 +114,12 @@ Examples:
     "--fail-over",
     multiple=True,
     metavar="RATE=VALUE",
-    help="Exit code 1 if a rate of which less is better is above a value, as in average_crossing=1.",
+    help="Exit code 1 if a rate of which lower is better is above a value, as in average_crossing=1.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
-              help="jsonl: a line per sentence; evalb: EVALB's layout, printed from these counts.")  # fmt: skip
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where the scores are written.  [default: standard output]")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, metavar="NAME",
+              help="Output format: table, json, jsonl (a line per sentence), csv, markdown, latex, or evalb (EVALB's layout, "
+              "printed from these counts).")  # fmt: skip
+@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
 @click.option("-q", "--quiet", is_flag=True, help="List no sentences and print no remarks on stderr.")
 @stream_option
 @reading_options
@@ -129,8 +133,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     side by side, and NAME=FILE gives one a name.
 
     The counts are EVALB's, but no sentence is lost: tokens are aligned on words, and the gold tags decide what is deleted.
-    Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or
-    sentences are missing or too many; 1 if --fail-under or --fail-over failed.
+    Sentences whose words differ are listed on stderr. Exit code 4 if trees cannot be read, or sentences are missing or too many; 1
+    if --fail-under or --fail-over failed.
     """
     from treegauge.presets import load_preset
 
@@ -182,7 +186,7 @@ def _finish(
     options: ReadOptions,
     chosen: dict[str, Any],
 ) -> None:
-    """Print and save the results, and fail where they are not good enough."""
+    """Print and save the results; raise an error if a limit is missed, or if sentences are missing or cannot be read."""
     from treegauge.reports.scores import failed_limits, misfits, note_lines
 
     if chosen["confidence"] is not None:
@@ -216,7 +220,7 @@ def _with_confidence(results: Sequence[Result], chosen: dict[str, Any]) -> list[
 
 
 def _print_parse_base(grammar: str, gold: str, options: ReadOptions, form: str) -> None:
-    """The Parse Base below the scores; on stderr where the format has no room for it."""
+    """Print the Parse Base below the scores, or on stderr if the format cannot hold it."""
     from treegauge.cli._grammars import parse_base_table
     from treegauge.tables import TABLE_FORMATS, render
 
@@ -227,11 +231,11 @@ def _print_parse_base(grammar: str, gold: str, options: ReadOptions, form: str) 
 
 
 _LARGE_BYTES = 64 << 20
-"""Files of more bytes together are worth starting processes for."""
+"""Files of more bytes than these together are worth starting processes for."""
 
 
 def _engine_for(engine: Engine, gold: str, systems: dict[str, str], chosen: dict[str, Any]) -> Engine:
-    """The engine that was asked for; for large files that kernels do not count, processes of this machine."""
+    """The engine that was chosen or, for large files that compiled code cannot count, processes on this machine."""
     jobs = number_of_jobs(chosen["jobs"], engine)
     by_kernels = chosen["metrics"] in ((), ("parseval",)) and not chosen["breakdowns"] and not chosen["by_length"]
     if jobs == 1 or not engine.in_process or by_kernels or chosen["stream"] or chosen["on_mismatch"] == "evalb":
@@ -245,14 +249,14 @@ def _engine_for(engine: Engine, gold: str, systems: dict[str, str], chosen: dict
 
 
 def _of_structure(metrics: Sequence[str], labels: str) -> list[str]:
-    """The metrics, Hogenhout & Matsumoto's for these labels only."""
+    """The metrics, with Hogenhout & Matsumoto's restricted to brackets of the given labels."""
     if "hogenhout" not in [metric.partition(":")[0] for metric in metrics]:
         raise UsageError("--structure is for -m hogenhout; --breakdown labels shows PARSEVAL by label")
     return [f"{metric}:structure={labels}" if metric.partition(":")[0] == "hogenhout" else metric for metric in metrics]
 
 
 def _preset_description(name: str) -> str:
-    """The preset's file; one that builds on another is followed by all its settings."""
+    """The text of the preset's file and, if it builds on another preset, all its settings."""
     from treegauge.presets import load_preset, preset_text
 
     preset, text = load_preset(name), preset_text(name)
@@ -263,7 +267,7 @@ def _preset_description(name: str) -> str:
 
 
 def _remark(gold: str, tests: Sequence[str], preset: Preset | None, chosen: dict[str, Any]) -> None:
-    """Warn on stderr of what looks like a mistake, and of settings in a parameter file that have no effect here."""
+    """Warn on stderr about what looks like a mistake, and about settings in a parameter file that have no effect here."""
     for test in tests:
         if gold == test == "-":
             raise UsageError("gold and test cannot both be standard input")
@@ -281,12 +285,13 @@ def _remark(gold: str, tests: Sequence[str], preset: Preset | None, chosen: dict
 
 
 def _say(line: str, chosen: dict[str, Any]) -> None:
+    """Print a line on stderr, unless --quiet."""
     if not chosen["quiet"]:
         click.echo(line, err=True)
 
 
 def _job_options(reading: ReadOptions, chosen: dict[str, Any]) -> JobOptions:
-    """The options of scoring that decide what is counted."""
+    """The options of scoring that determine what is counted."""
     sentences = chosen["per_sentence"] or chosen["save"] is not None or chosen["form"] in ("jsonl", "evalb")
     sentences = sentences or chosen["confidence"] is not None
     if chosen["stream"] and (sentences or chosen["baselines"]):
@@ -308,7 +313,7 @@ def _job_options(reading: ReadOptions, chosen: dict[str, Any]) -> JobOptions:
 
 
 def _breakdown_names(given: Sequence[str]) -> list[str]:
-    """Names of breakdowns; the singular `label` stands for `labels`."""
+    """The names of breakdowns in the given words; the singular `label` means `labels`."""
     if not given:
         return []
     from treegauge.errors import UnknownName
@@ -323,6 +328,7 @@ def _breakdown_names(given: Sequence[str]) -> list[str]:
 
 
 def _print(results: Sequence[Result], chosen: dict[str, Any]) -> None:
+    """Write the results to a file, or to stdout with the headline rates in bold on a terminal."""
     from treegauge.reports.scores import score_text
 
     form = chosen["form"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Command,
+    seldom=("checkpoint",),
     epilog="""\b
 Examples:
   treegauge train train.mrg -o parser.model --jobs 2
@@ -45,7 +46,7 @@ Examples:
     "--rounds", type=click.IntRange(0, 10), metavar="N", help="How often to split.  [default: chosen on held-out trees, at most 5]"
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the splits.")
-@click.option("--no-tune", is_flag=True, help="Hold out no trees; take the usual settings.")
+@click.option("--no-tune", is_flag=True, help="Hold out no trees; use the default settings.")
 @jobs_option("Number of threads")
 @click.option("--checkpoint", metavar="FOLDER", help="Where the state is kept after every iteration.  [default: OUTPUT.checkpoint]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint; the model is the same as without interruption.")
@@ -108,9 +109,9 @@ def command(
 
 
 def _teller(quiet: bool) -> Callable[[IterationReport], None]:
-    """Says each iteration: a line of its own where stderr is a file, over the last one on a terminal.
+    """A function that prints each iteration: on a line of its own in a file, over the last line on a terminal.
 
-    The time left is judged by what was done since the first iteration, which waits for the kernels to be compiled.
+    The time left is estimated from the work done after the first iteration, since that one waits for the kernels to be compiled.
     """
     if quiet:
         return lambda _: None

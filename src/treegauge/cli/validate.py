@@ -1,4 +1,4 @@
-"""``treegauge validate``: all errors and oddities of treebank files."""
+"""``treegauge validate``: the errors and oddities in treebank files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import click
 
 from treegauge.cli._group import Command
+from treegauge.cli._inputs import sources_with_progress
 from treegauge.cli._options import reading_options, stream_option
-from treegauge.cli._progress import sources_with_progress
 from treegauge.io import ReadOptions
 from treegauge.io.validation import FileReport, examine
 from treegauge.tables import number_of
@@ -43,9 +43,9 @@ Examples:
 @reading_options
 @stream_option
 def command(files: tuple[str, ...], most: int, notes: bool, how: str, options: ReadOptions, stream: bool) -> int:
-    """List all errors of FILE... (treebank files, directories, globs; - is stdin), at most --max of each file, counted in full.
+    """List the errors in FILE... (treebank files, directories, globs; - is stdin): all are counted, at most --max per file shown.
 
-    Exit code 3 if there are any. Notes say what is odd but not wrong: empty parses, words without tags, nodes without words,
+    Exit code 3 if there are any. Notes point out what is odd but not wrong: empty parses, words without tags, nodes without words,
     several trees on a line. Memory does not grow with the input, with or without --stream.
     """
     with sources_with_progress(files, "validating") as sources:

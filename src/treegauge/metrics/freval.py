@@ -198,6 +198,12 @@ class Freval(Metric):
         """The rates FLR, FLP and F1 of each range of sizes, in order."""
         return tuple(self._named(name, largest) for largest in self.ranges for name in ("flr", "flp", "f1"))
 
+    @property
+    def range_columns(self) -> tuple[str, ...]:
+        """The heads of the columns with :attr:`range_rates` in a table, as in ``FLR 1-15``."""
+        spans = ["all" if largest == 0 else "1" if largest == 1 else f"1-{largest}" for largest in self.ranges]
+        return tuple(f"{name} {span}" for span in spans for name in ("FLR", "FLP", "F1"))
+
     @staticmethod
     def _named(name: str, largest: int) -> str:
         return name if largest == 0 else f"{name}_1" if largest == 1 else f"{name}_1-{largest}"

@@ -130,8 +130,7 @@ def fragments_tables(report: Report) -> list[Table]:
     if not report.fragments:
         return []
     metric = Freval()
-    ranges = ["all" if largest == 0 else "1" if largest == 1 else f"1-{largest}" for largest in metric.ranges]
-    columns = tuple(f"{name} {span}" for span in ranges for name in ("FLR", "FLP", "F1"))
+    columns = metric.range_columns
     rows = tuple((system, *(found.rates[name] for name in metric.range_rates)) for system, found in report.fragments.items())
     return [Table("Fragments (FREVAL) up to a size", ("system", *columns), rows, percent=columns)]
 
