@@ -55,7 +55,7 @@ def source_files(data: Path, folder: Path) -> tuple[Path, Path]:
 def generate(
     gold: Path, test: Path, sentences: int, folder: Path, *, seed: int = 1, renamed: float = _RENAMED, longest: int | None = None
 ) -> FilePair:
-    """Write files of a given number of ``sentences``, made of copies of two files with a tree per line; the first copy is unchanged.
+    """Write files of ``sentences`` sentences, made of copies of two files with a tree per line; the first copy is unchanged.
 
     ``renamed`` is the share of the infrequent words that get a new name in each further copy; sentences of more than ``longest``
     words are left out.
