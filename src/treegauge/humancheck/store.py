@@ -301,7 +301,7 @@ class Store:
             return bytes.fromhex(value)
 
     def link_numbers(self) -> dict[tuple[str, str], int]:
-        """How often each person's link was revoked, by role and name; people whose link never was are not listed."""
+        """The number of times each person's link was revoked, by role and name; only people whose link ever was."""
         with self._reporting("cannot be read"), self._engine.begin() as connection:
             rows = connection.execute(sql.select(SETTING.c.name, SETTING.c.value).where(SETTING.c.name.like(f"{_LINK}%")))
             found = {str(row.name): json.loads(row.value) for row in rows}
