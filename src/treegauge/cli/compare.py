@@ -126,9 +126,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
         pair="text",
     )
     if chosen["figure"]:
-        from treegauge.reports.plots import figure_format
-
-        figure_format(chosen["figure"])
+        _check_figure(chosen["figure"])
     spare_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
@@ -137,16 +135,28 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     else:
         comparison, checked, notes = _of_trees(gold, named_systems(tests), how, options, engine, chosen["store"])
     if chosen["figure"]:
-        from treegauge.reports.plots import write_figure
-        from treegauge.reports.report_contents import rates_figure
-
-        write_figure(rates_figure(comparison), chosen["figure"])
-        click.echo(f"wrote {chosen['figure']}", err=True)
+        _write_figure(comparison, chosen["figure"])
     given = None if chosen["real_test"] is None else _set_aside(chosen["real_test"])
     _print(comparison, checked, chosen["form"], chosen["tables"], chosen["on_mismatch"])
     if given is not None:
         _print_real_tests(comparison, *given, chosen["form"])
     report_problems(notes)
+
+
+def _check_figure(path: str) -> None:
+    """Refuse a file whose suffix names no format of figures, before anything is computed."""
+    from treegauge.reports.plots import figure_format
+
+    figure_format(path)
+
+
+def _write_figure(comparison: Comparison, path: str) -> None:
+    """Draw the rates with their intervals into a file."""
+    from treegauge.reports.plots import write_figure
+    from treegauge.reports.report_contents import rates_figure
+
+    write_figure(rates_figure(comparison), path)
+    click.echo(f"wrote {path}", err=True)
 
 
 def _of_scores(paths: Sequence[str], how: CompareOptions, engine: Engine) -> Comparison:

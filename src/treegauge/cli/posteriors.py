@@ -22,6 +22,7 @@ from treegauge.normalise import pipeline
 from treegauge.parsing.forest import Forest, no_parse
 from treegauge.parsing.forest_views import draw_posteriors
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
+from treegauge.parsing.posteriors import Constituent
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree
 
@@ -105,6 +106,11 @@ def command(
     if svg is not None:
         write_bytes(draw_posteriors(words, found).encode(), svg)
     rows = [c for c in sorted(found, key=lambda c: (c.start, -c.end)) if c.posterior >= least]
+    _print_constituents(forest, words, rows, form)
+
+
+def _print_constituents(forest: Forest | LatentForest, words: Sequence[str], rows: Sequence[Constituent], form: str) -> None:
+    """Print the constituents of a sentence with their posteriors; stderr shows its probability, parses and entropy."""
     if form == "json":
         document = {
             "schema": "treegauge.posteriors/2",
