@@ -22,7 +22,7 @@ from treegauge.normalise import count_gaps, pipeline
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.tables import plain
 from treegauge.trees import Child, Tree, Treebank
-from treegauge.trees.discontinuous import PlacedWord, place, weave
+from treegauge.trees.discontinuous import PlacedWord, from_placed_words, with_placed_words
 
 RESULTS = Path(__file__).parent / "results"
 TRACE = re.compile(r"\*(?:T|ICH|EXP)\*-(\d+)")
@@ -32,7 +32,7 @@ CLEAN = pipeline("functions,root,redundant")
 
 def discontinuous(tree: Tree, moved: Counter[str] | None = None) -> Tree | None:
     """The tree with fillers where their traces are; other traces, and what they leave empty, are removed."""
-    placed = place(tree)
+    placed = with_placed_words(tree)
     fillers: dict[str, Tree] = {}
     targets: set[str] = set()
     for node in placed.nodes():
@@ -46,7 +46,7 @@ def discontinuous(tree: Tree, moved: Counter[str] | None = None) -> Tree | None:
     made = _moved(placed, wanted)
     if moved is not None:
         moved["traces with fillers"] += len(wanted)
-    return None if made is None else weave(made)
+    return None if made is None else from_placed_words(made)
 
 
 def _moved(tree: Tree, fillers: dict[str, Tree]) -> Tree | None:

@@ -5,7 +5,7 @@
 >>> print(f"{result.rates['recall']:.2f} {result.rates['precision']:.2f} {result.rates['f1']:.2f}")
 0.67 1.00 0.80
 
-Everything named here is loaded when it is first used, so that ``import treegauge`` costs nothing.
+Each name is loaded on first use, so that ``import treegauge`` itself costs nothing.
 """
 
 from __future__ import annotations

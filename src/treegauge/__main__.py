@@ -1,4 +1,4 @@
-"""``python -m treegauge`` is the command ``treegauge``."""
+"""``python -m treegauge``: the command ``treegauge``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of a package that are imported from their modules when they are first used."""
+"""Public names of a package that are loaded from their modules on first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["lazy_names"]
 
 
 def lazy_names(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package whose names are given by the module, below the package, that defines them.
+    """The ``__getattr__`` of a package, given the names that each of its modules defines.
 
     >>> find = lazy_names("treegauge.alignment", {"words": ("plain_word",)})
     >>> find("plain_word").__module__

@@ -1,15 +1,15 @@
-"""Machine code that scoring uses where an input is large enough, stored on disk so that Numba is imported only to make it.
+"""Compiled kernels for scoring large inputs, stored on disk so that Numba is imported only to make them.
 
-Importing Numba takes longer than scoring thousands of sentences. So the functions of a module of kernels are compiled once, by a
-process of its own at low priority, while the caller goes on without them; their object code is stored after its SHA-256, and
-from then on LLVM's loader alone (llvmlite) maps it into the process. A file that is damaged, or was made by other versions, on
-another processor or from other sources, is as if it were not there. There is nothing that only a kernel can do: where there is
-none, the NumPy code does the same.
+Importing Numba takes longer than scoring thousands of sentences. So the functions of a kernel module are compiled once, in a
+process of their own at low priority, while the caller continues without them. Their object code is stored together with its
+SHA-256; from then on LLVM's loader (llvmlite) alone maps it into the process. A file that is damaged, or was made by other
+versions, on another processor or from other sources, is ignored. A kernel only saves time: without it the NumPy code gives the
+same result.
 
-The environment variable ``TREEGAUGE_KERNELS`` says otherwise: ``never`` uses none, ``now`` waits for the compiler. An administrator
-can compile all kernels at once: ``python -m treegauge.compiled``.
+The environment variable ``TREEGAUGE_KERNELS`` changes this: ``never`` uses no kernels, ``now`` waits for the compiler. An
+administrator can compile all kernels in advance with ``python -m treegauge.compiled``.
 
-A module of kernels has functions of arrays and integers, and a table ``KERNELS`` of their Numba signatures.
+A kernel module has functions of arrays and integers, and a table ``KERNELS`` of their Numba signatures.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Kernel = Callable[..., int]
 
 
 class Kernels:
-    """The compiled functions of a module, by their names; they run without the interpreter's lock."""
+    """The compiled functions of a module, by name; they run without the interpreter's lock."""
 
     def __init__(self, functions: Mapping[str, Kernel], engine: object) -> None:
         self._functions, self._engine = functions, engine  # the engine owns the code
@@ -51,7 +51,7 @@ class Kernels:
 
 
 def requested_mode() -> str:
-    """The mode that the environment asks for: ``background``, ``never`` or ``now``; anything else is ``background``."""
+    """The mode set in the environment: ``background``, ``never`` or ``now``; any other value means ``background``."""
     asked = os.environ.get("TREEGAUGE_KERNELS", "")
     return asked if asked in _MODES else "background"
 
@@ -61,12 +61,12 @@ _asked: set[str] = set()
 
 
 def kernels(module: str) -> Kernels | None:
-    """The compiled functions of a module of kernels; None where there are none, or none yet."""
+    """The compiled functions of a kernel module; None if there are none, or none yet."""
     mode = requested_mode()
     if mode == "never":
         return None
     if module not in _loaded:
-        path = _stored(module)
+        path = _object_file(module)
         if path is None:
             return None
         found = _load(path)
@@ -81,14 +81,14 @@ def kernels(module: str) -> Kernels | None:
 
 
 def compile_module(module: str) -> None:
-    """Compile a module of kernels and store it, unless it is there already."""
-    path = _stored(module)
-    if path is not None and _unsealed(path) is None:
-        _seal(path, _object_code(importlib.import_module(module)))
+    """Compile a kernel module and store the object code, unless it is stored already."""
+    path = _object_file(module)
+    if path is not None and _read_sealed(path) is None:
+        _write_sealed(path, _object_code(importlib.import_module(module)))
 
 
 def _compile_elsewhere(module: str, *, wait: bool) -> None:
-    """Compile in a process of its own, which goes on if this one ends before."""
+    """Compile in a process of its own, which continues even if this one ends first."""
     program = f"import os; getattr(os, 'nice', int)(10); from treegauge.compiled import compile_module; compile_module({module!r})"
     environment = {
         **os.environ,
@@ -104,15 +104,15 @@ def _compile_elsewhere(module: str, *, wait: bool) -> None:
     if wait:
         child.wait()
     else:
-        # It is nobody's child to wait for: told so, Python does not warn of it when this process ends.
+        # Nothing waits for this process; with a return code set, Python does not warn about it at the end.
         child.returncode = 0
 
 
 @cache
-def _stored(module: str) -> Path | None:
-    """The file of a module's object code; its name says which sources, versions and processor it was made of and for.
+def _object_file(module: str) -> Path | None:
+    """The file of a module's object code, named by a hash of its sources, of the versions and of the processor.
 
-    None where there is no Numba, or no folder to store it in.
+    None if Numba is not installed, or no folder can be written to.
     """
     try:
         return _file_for(module)
@@ -124,7 +124,7 @@ def _file_for(module: str) -> Path | None:
     llvm: Any = importlib.import_module("llvmlite.binding")
     processor = str(llvm.get_host_cpu_name()), str(llvm.get_host_cpu_features().flatten())
     made_of = [sys.version, str(llvm.get_process_triple()), *processor]
-    # The versions of Numba and llvmlite are in files of their own; importing Numba to ask for its version takes too long.
+    # The versions of Numba and llvmlite are read from their files: importing Numba for its version would take too long.
     versions = [_source(package).with_name("_version.py") for package in ("numba", "llvmlite")]
     sources = [*versions, _source(module), Path(__file__)]
     texts = [path.read_bytes() for path in sources]
@@ -142,7 +142,7 @@ def _source(module: str) -> Path:
 
 
 def _folder() -> Path | None:
-    """The first folder that can be written to: the one Numba is told to use, the package's own, or the user's cache."""
+    """The folder that Numba is told to use, else the package's own or the user's cache; None if none can be written to."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     for folder in [Path(given)] if given else [_PACKAGE / "__pycache__", Path(caches) / "treegauge"]:
@@ -155,15 +155,15 @@ def _folder() -> Path | None:
     return None
 
 
-def _seal(path: Path, content: bytes) -> None:
-    """Write a file that begins with its SHA-256, whole or not at all."""
+def _write_sealed(path: Path, content: bytes) -> None:
+    """Write a content after its SHA-256; the file appears whole or not at all."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(hashlib.sha256(content).digest() + content)
     os.replace(file.name, path)
 
 
-def _unsealed(path: Path) -> bytes | None:
-    """The content that a file was written with; None if there is no file, or it is no longer the same."""
+def _read_sealed(path: Path) -> bytes | None:
+    """The content of a file written by :func:`_write_sealed`; None if there is no such file, or it was changed."""
     try:
         stored = path.read_bytes()
     except OSError:
@@ -173,7 +173,7 @@ def _unsealed(path: Path) -> bytes | None:
 
 
 def _object_code(module: ModuleType) -> bytes:
-    """The object code of all kernels of a module, with how each is called, as one text of bytes."""
+    """The object code of all kernels of a module, after a line of JSON with the symbol and size of each."""
     numba: Any = importlib.import_module("numba")
     importlib.import_module("numba.extending")
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -183,7 +183,7 @@ def _object_code(module: ModuleType) -> bytes:
         for name, value in vars(module).items()
         if isinstance(value, FunctionType) and value.__module__ == module.__name__ and name not in (*names, *_INSTRUCTIONS)
     }
-    # Functions see the compiled helpers, and each other, under the names of their module.
+    # Kernels call the compiled helpers by their names in the module.
     scope = {**vars(module), **helpers}
     vars(module).update(helpers)
     head: dict[str, Any] = {}
@@ -199,11 +199,11 @@ def _object_code(module: ModuleType) -> bytes:
 
 
 _INSTRUCTIONS = ("load_word", "prefetch", "trailing_zeros")
-"""The functions that a module of kernels defines for reading and testing only: compiled, each is one instruction."""
+"""The functions whose Python code is for readers and tests only: compiled, each is one instruction."""
 
 
 def _instructions(numba: Any) -> dict[str, Any]:
-    """Instructions that Numba has no words for."""
+    """The instructions that Numba itself does not offer, as functions for kernels."""
     ir: Any = importlib.import_module("llvmlite.ir")
     word = ir.IntType(64)
 
@@ -229,7 +229,7 @@ def _instructions(numba: Any) -> dict[str, Any]:
             byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
             kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
             function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-            # To be read, to be kept close, data.
+            # The flags: for reading, keep in all caches, data (not instructions).
             builder.call(function, [builder.bitcast(address, byte), flag(0), flag(3), flag(1)])
             return context.get_constant(numba.int64, 0)
 
@@ -240,8 +240,8 @@ def _instructions(numba: Any) -> dict[str, Any]:
 
 
 def _load(path: Path) -> Kernels | None:
-    """The functions of a stored file, ready to be called."""
-    content = _unsealed(path)
+    """The functions of a stored file, ready to be called; None if there is no such file."""
+    content = _read_sealed(path)
     if content is None:
         return None
     llvm: Any = importlib.import_module("llvmlite.binding")
@@ -260,10 +260,10 @@ def _load(path: Path) -> Kernels | None:
 
 
 def _callable(address: int) -> Kernel:
-    """A compiled function as one of arrays and integers.
+    """A Python function of arrays and integers that calls the compiled function at an address.
 
-    It is called as Numba's own code calls it: a place for the result, one for an exception (there are none), and each array as
-    seven numbers or more: owner and parent (none), items, bytes of an item, address, shape and strides.
+    It follows Numba's calling convention: a pointer to the result, one to an exception (kernels raise none), and for each array
+    seven or more numbers: its owner and parent (none), number of items, bytes of an item, address, shape and strides.
     """
     function: Any = ctypes.CFUNCTYPE(ctypes.c_int32)(address)
     function.argtypes = None

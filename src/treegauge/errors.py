@@ -9,7 +9,7 @@
     │   ├── MissingExtra           2   an optional dependency is not installed; names the extra
     │   ├── GrammarError           2   rules that are not a probabilistic grammar
     │   ├── NoTree                 2   the scores and constraints of a span chart leave no tree
-    │   └── Refused                2   a request to the page of treegauge check that it cannot serve
+    │   └── RequestError           2   a request to the page of treegauge check that it cannot serve
     ├── InputError                 3   something cannot be read; carries file:line:column
     │   ├── BracketError           3   brackets do not balance, or text stands outside them
     │   ├── EncodingError          3   the bytes are not text in the declared encoding
@@ -61,7 +61,7 @@ class TreegaugeError(Exception):
     exit_code = 5
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An error that crosses from a worker is not made from its message again, but restored as it was.
+        # An error that comes from a worker process is restored as it was, not made anew from its message.
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -84,13 +84,13 @@ class UsageError(TreegaugeError):
 
 
 class UnknownName(UsageError):
-    """There is no metric, preset, format ... of that name.
+    """No metric, preset, format ... has that name.
 
     >>> raise UnknownName("preset", "colins", ["collins", "new"])
     Traceback (most recent call last):
     treegauge.errors.UnknownName: unknown preset 'colins'; did you mean 'collins'? Valid: collins, new
 
-    ``otherwise`` is what else may stand there, and comes last: "collins, new, or a file".
+    ``otherwise`` names what else is accepted, at the end of the list: "collins, new, or a file".
     """
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], otherwise: str = "") -> None:
@@ -105,7 +105,7 @@ class UnknownName(UsageError):
 
 
 class MissingExtra(UsageError):
-    """An optional dependency is missing; the message names the extra that brings it."""
+    """An optional dependency is missing; the message names the extra that installs it."""
 
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
@@ -121,7 +121,7 @@ class NoTree(UsageError):
 
 
 class RequestError(UsageError):
-    """A request to the page of ``treegauge check`` that it cannot serve; ``status`` is the code of HTTP."""
+    """A request to the page of ``treegauge check`` that it cannot serve; ``status`` is the HTTP status code."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         self.status = status
@@ -134,8 +134,8 @@ _MOST_TEXT_SHOWN = 100
 class InputError(TreegaugeError):
     r"""Input that cannot be read: the place, the problem, the text with a caret, and advice.
 
-    ``line`` and ``column`` are 1-based, columns in characters; either may be absent. ``text`` is the line, or of a very long one
-    the part that begins at ``first_column``.
+    ``line`` and ``column`` are 1-based, columns in characters; either may be absent. ``text`` is the line or, if it is very long,
+    the part of it that begins at ``first_column``.
 
     >>> error = InputError("closing bracket without an opening one", path="wsj.mrg", line=1, column=17,
     ...                    text="(S (NP (NN a))) )", advice="Each tree needs as many '(' as ')'.")
@@ -169,6 +169,7 @@ class InputError(TreegaugeError):
         return ":".join(str(part) for part in (self.path or "<input>", self.line, self.column) if part is not None)
 
     def message(self) -> str:
+        """The text of the error: place and problem, the line with a caret, and advice."""
         lines = [f"{self.place}: {self.problem}"]
         if self.text is not None and self.column is not None:
             lines += [f"  {line}" for line in _excerpt(self.text, self.column - self.first_column + 1, self.first_column > 1)]
@@ -178,7 +179,7 @@ class InputError(TreegaugeError):
 
 
 def _excerpt(text: str, column: int, is_cut: bool) -> list[str]:
-    """The part of a line around a column, and a caret under it; control characters are shown as `?`."""
+    """The part of a line around a column, and a line with a caret under it; control characters become ``?``."""
     text = text.rstrip("\r\n").expandtabs(1)
     first = max(0, min(column - 1 - _MOST_TEXT_SHOWN // 2, len(text) - _MOST_TEXT_SHOWN))
     last = first + _MOST_TEXT_SHOWN
@@ -189,7 +190,7 @@ def _excerpt(text: str, column: int, is_cut: bool) -> list[str]:
 
 
 class BracketError(InputError):
-    """Brackets do not balance, or something stands where no bracketing can have it."""
+    """Brackets do not balance, or text stands outside them."""
 
 
 class EncodingError(InputError):
@@ -215,7 +216,7 @@ class WriteError(TreegaugeError):
 
 
 class EngineError(TreegaugeError):
-    """The workers that were asked for cannot be reached: no scheduler at that address, or the connection is lost."""
+    """The requested workers cannot be reached: there is no scheduler at that address, or the connection is lost."""
 
     exit_code = 3
 
@@ -225,7 +226,7 @@ class ShardFailed(TreegaugeError):
 
 
 class MismatchError(TreegaugeError):
-    """Gold and test do not fit together: other sentences, another number of them, other words."""
+    """Gold and test do not fit together: different sentences, different numbers of them, or different words."""
 
     exit_code = 4
 

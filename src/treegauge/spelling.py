@@ -1,4 +1,4 @@
-"""Names in American spelling: accepted wherever a command, option, metric, rate, objective or step is named."""
+"""American spellings, accepted wherever a command, option, metric, rate, objective or step is named."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PAIRS = (("labeled", "labelled"), ("normaliz", "normalis"), ("binariz", "binari
 
 
 def british(name: str) -> str:
-    """The name as treegauge spells it.
+    """The name in British spelling, as treegauge has it.
 
     >>> british("labeled-recall"), british("binarize:right"), british("normalise")
     ('labelled-recall', 'binarise:right', 'normalise')

@@ -1,6 +1,6 @@
 r"""Tables as values, and their output as aligned text, Markdown, CSV, LaTeX (booktabs), HTML or JSON records.
 
-Also the few helpers that all output shares: plain values for JSON, counted nouns, and the width of text in a terminal.
+The module also has the helpers that all output shares: plain values for JSON, counted nouns, and the width of text in a terminal.
 
 >>> from treegauge.tables import Table
 >>> table = Table("By label", ("label", "gold", "recall"), (("NP", 4, 0.75), ("PP", 2, float("nan"))), percent=("recall",))
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 LONG = 30
-"""A table that is wider than the terminal goes on below after this many rows."""
+"""The number of rows after which a table wider than the terminal continues below with its further columns."""
 
 _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
@@ -53,7 +53,7 @@ Cell = str | int | float | None
 
 
 class Average(float):
-    """A mean of counts: shown as it is, also in a column of percentages.
+    """A mean of counts, printed as it is even in a column of percentages.
 
     >>> cell_text(Average(0.8), percent=True), cell_text(0.8, percent=True)
     ('0.80', '80.00')
@@ -82,11 +82,11 @@ class Table:
     percent: tuple[str, ...] = ()
 
     def to_records(self) -> list[dict[str, Any]]:
-        """A dict per row; nan becomes None, as JSON wants it."""
+        """A dict per row, with None for nan, as JSON requires."""
         return [dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON has it, at full precision."""
+        """The whole table as plain values for JSON, at full precision."""
         return {"title": self.title, "columns": self.columns, "rows": self.to_records(), "notes": self.notes}
 
     def column(self, name: str) -> Sequence[Cell]:
@@ -95,7 +95,7 @@ class Table:
         return [row[index] for row in self.rows]
 
     def texts(self, digits: int = 2) -> list[list[str]]:
-        """The cells of each row as people read them."""
+        """The cells of each row as text, rates with so many digits after the point."""
         found = self._texts.get(digits)
         if found is None:
             shares = [column in self.percent for column in self.columns]
@@ -107,7 +107,7 @@ class Table:
 
     @cached_property
     def _texts(self) -> dict[int, list[list[str]]]:
-        """The texts by the number of digits: a long table is looked at several times until it fits."""
+        """The texts by the number of digits, stored because fitting a table into a width needs them several times."""
         return {}
 
     @cached_property
@@ -119,11 +119,11 @@ class Table:
         return self.as_text()
 
     def as_text(self, digits: int = 2, width: int | None = None) -> str:
-        """The table with its columns aligned by blanks, no wider than ``width`` where that can be.
+        """The table with its columns aligned by blanks, no wider than ``width`` if possible.
 
-        In a table that is too wide, a column of text that is the same in all of several rows is named in the title instead;
-        then columns stand closer together; then the columns that name the rows become lines above them; then the table goes on
-        below, its first columns repeated, :data:`LONG` rows at a time.
+        If a table is too wide, a column of text that is the same in all rows moves into the title; then columns stand closer
+        together; then the columns that name the rows become lines above them; then the table continues below, its first columns
+        repeated, :data:`LONG` rows at a time.
         """
         if width is None or self._fits(digits, width):
             return "\n".join([*self._heading, *self._lines(digits, "  "), *self.notes])
@@ -132,7 +132,7 @@ class Table:
             rest = table._from(headings)
             for gap in ("  ", " "):
                 if rest._fits(digits, width, gap):
-                    return "\n".join([*table._heading, *table._grouped(digits, gap, headings), *self.notes])
+                    return "\n".join([*table._heading, *table._grouped_lines(digits, gap, headings), *self.notes])
         sections = [replace(table, rows=table.rows[first : first + LONG]) for first in range(0, len(table.rows), LONG)]
         places = table._blocks(digits, width)
         blocks = ["\n".join(section._lines(digits, "  ", shown)) for section in sections for shown in places]
@@ -151,7 +151,7 @@ class Table:
         return sum(widths) + len(gap) * (len(widths) - 1) <= width
 
     def _lines(self, digits: int, gap: str, shown: Sequence[int] | None = None) -> list[str]:
-        """The header and the rows, of all columns or of those at some places."""
+        """The header and the rows as lines, of all columns or of the ``shown`` ones."""
         widths, numeric = self._widths(digits), self.is_numeric
         places = range(len(self.columns)) if shown is None else shown
 
@@ -165,8 +165,8 @@ class Table:
         """The table without its first columns."""
         return replace(self, columns=self.columns[first:], rows=tuple(row[first:] for row in self.rows))
 
-    def _grouped(self, digits: int, gap: str, headings: int) -> list[str]:
-        """The header and the rows; where the text of the first ``headings`` columns changes, a line says it."""
+    def _grouped_lines(self, digits: int, gap: str, headings: int) -> list[str]:
+        """The header and the rows as lines; the first ``headings`` columns are a line of their own wherever their text changes."""
         header, *rows = self._from(headings)._lines(digits, gap)
         lines, last = [header], list[str]()
         for row, texts in zip(rows, self.texts(digits), strict=True):
@@ -178,12 +178,12 @@ class Table:
 
     @property
     def _names(self) -> int:
-        """The number of columns at the left that name the rows: those of text, at least one."""
+        """The number of columns at the left that name the rows: those of text, but at least one."""
         numeric = self.is_numeric
         return max(1, numeric.index(True)) if True in numeric else 1
 
     def _without_constant_columns(self, digits: int) -> Table:
-        """The table with the columns of text that never changes, before the first rate, in its title; one column always stays."""
+        """The table with its constant columns of text before the first rate moved into the title; one column always stays."""
         texts = self.texts(digits)
         numbers = (index for index in range(len(self.columns)) if any(isinstance(row[index], float) for row in self.rows))
         before = [index for index in range(next(numbers, 0)) if not self.is_numeric[index]]
@@ -191,12 +191,12 @@ class Table:
         constant = constant if len(constant) < len(before) else constant[:-1]
         left = [index for index in range(len(self.columns)) if index not in constant]
         columns, rows = tuple(self.columns[i] for i in left), tuple(tuple(row[i] for i in left) for row in self.rows)
-        said = ", ".join(f"{self.columns[index]}: {texts[0][index]}" for index in constant)
-        title = f"{self.title} ({said})" if said and self.title else said or self.title
+        moved = ", ".join(f"{self.columns[index]}: {texts[0][index]}" for index in constant)
+        title = f"{self.title} ({moved})" if moved and self.title else moved or self.title
         return replace(self, title=title, columns=columns, rows=rows)
 
     def _blocks(self, digits: int, width: int) -> list[list[int]]:
-        """The columns of each block: those that name the rows in all of them, the others one after the other."""
+        """The columns of each block: those that name the rows are in every block, the others in one each."""
         widths, left = self._widths(digits), list(range(self._names))
         blocks = [left]
         for index in range(len(left), len(widths)):
@@ -210,7 +210,7 @@ class Table:
         return self.as_html()
 
     def as_html(self, digits: int = 2) -> str:
-        """The table for a notebook or a page, all text escaped."""
+        """The table as HTML, for a notebook or a page; all text is escaped."""
         from html import escape
 
         style = [' style="text-align: right"' if right else ' style="text-align: left"' for right in self.is_numeric]
@@ -226,7 +226,7 @@ class Table:
 
 
 def cell_text(cell: Cell, *, percent: bool = False, digits: int = 2) -> str:
-    """A cell as people read it: rates times 100, undefined values as ``-``."""
+    """A cell as text: rates times 100, undefined values as ``-``."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
     if isinstance(cell, float):
@@ -259,7 +259,7 @@ def number_of(number: int, noun: str) -> str:
 
 
 def terminal_width(text: str) -> int:
-    """The number of terminal columns: two for a wide East Asian character or an emoji, none for a combining mark.
+    """The number of terminal columns of a text: two for a wide East Asian character or an emoji, none for a combining mark.
 
     >>> terminal_width("tree"), terminal_width("木構造"), terminal_width("e\u0301"), terminal_width("👩\u200d🚀")
     (4, 6, 1, 2)
@@ -314,7 +314,7 @@ def _as_text(table: Table, digits: int) -> str:
 
 
 def _terminal_width() -> int:
-    """The columns of the terminal; 80 where there is none and nobody says otherwise."""
+    """The width of the terminal; 80 where there is none and ``COLUMNS`` is not set."""
     output = sys.__stdout__
     if not os.environ.get("COLUMNS") and (output is None or output.closed or not output.isatty()):
         return 80
@@ -356,7 +356,7 @@ _LATEX = {
 
 
 def latex_text(text: str) -> str:
-    r"""Text that LaTeX prints as it stands.
+    r"""Text escaped so that LaTeX prints it as it is.
 
     >>> latex_text("PRP$ & 5%")
     'PRP\\$ \\& 5\\%'

@@ -20,7 +20,7 @@ from treegauge.errors import UsageError
 from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric
 from treegauge.presets import load_preset
-from treegauge.testing.pairs import treebank_pairs
+from treegauge.testing.strategies import treebank_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
 words = st.lists(st.sampled_from("abc"), max_size=6)

@@ -20,7 +20,7 @@ from treegauge.io.validation import examine
 from treegauge.normalise import merge_nodes, pipeline, split_nodes
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, Treebank, parse_discbracket
-from treegauge.trees.discbracket import discbracket_line
+from treegauge.trees.bracketed import discbracket_line
 from treegauge.trees.discontinuous import walk
 
 HOLDING_EDGES = ("export", "export4", "tigerxml", "alpino")

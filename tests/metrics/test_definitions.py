@@ -21,7 +21,7 @@ from treegauge.metrics.metric import total_of
 from treegauge.metrics.registry import find_metric
 from treegauge.presets import load_preset, preset_names
 from treegauge.testing import brute_force as brute
-from treegauge.testing.pairs import tree_pairs
+from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Tree, Treebank
 
 

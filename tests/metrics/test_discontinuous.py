@@ -23,7 +23,7 @@ from treegauge.metrics.registry import METRICS, compared_metrics, find_metric, m
 from treegauge.normalise import pipeline
 from treegauge.presets import load_preset
 from treegauge.testing.brute_force import lineage_similarity
-from treegauge.testing.pairs import discontinuous_pairs, tree_pairs
+from treegauge.testing.strategies import discontinuous_pairs, tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
 Yield = tuple[str, frozenset[int]]
@@ -215,7 +215,7 @@ def test_a_gap_that_closes_at_its_left_end_crosses_nothing() -> None:
 
 
 def _with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
-    from treegauge.trees.discontinuous import place, weave
+    from treegauge.trees.discontinuous import from_placed_words, with_placed_words
 
     def walk(node: Tree) -> Tree:
         if node.is_preterminal:
@@ -223,7 +223,7 @@ def _with_tags(tree: Tree, tags: Sequence[str]) -> Tree:
             return Tree(tags[word.place], [word])  # pyright: ignore
         return Tree(node.label, [child if isinstance(child, str) else walk(child) for child in node.children])
 
-    return weave(walk(place(tree)))
+    return from_placed_words(walk(with_placed_words(tree)))
 
 
 @settings(max_examples=50, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))

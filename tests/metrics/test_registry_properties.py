@@ -27,7 +27,7 @@ from treegauge.metrics.freval import Freval, SizeScore
 from treegauge.metrics.metric import Metric, total_of
 from treegauge.metrics.registry import METRICS, find_metric, metric_names
 from treegauge.presets import load_preset
-from treegauge.testing.pairs import treebank_pairs
+from treegauge.testing.strategies import treebank_pairs
 from treegauge.trees import Treebank, parse_discbracket
 
 WITH_OPTIONS = ["goodman:pre", "frames:strict", "frames:all", "leaf-ancestor:plain", "freval:published", "induction:tn-pcfg"]

@@ -15,7 +15,7 @@ import treegauge
 from treegauge.reports.diff_pictures import diff_png, diff_svg
 from treegauge.reports.system_diff import SystemDiffs, system_diff_text
 from treegauge.reports.tree_diff import TreeDiff, TreeDiffs, diff, diff_text, diffs, mark_brackets
-from treegauge.testing.pairs import tree_pairs
+from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 
 GOLD = "(S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN man)) (PP (IN with) (NP (NNS eyes)))))"

@@ -19,7 +19,7 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.presets import EvalbFile, from_parameters, load_preset
 from treegauge.presets.prm import Parameters, parse_prm
 from treegauge.reports.scores import evalb_layout
-from treegauge.testing.pairs import treebank_pairs, trees_over
+from treegauge.testing.strategies import treebank_pairs, trees_over
 from treegauge.trees.tree import Child
 
 TAGS = ("NN", "DT", "VB", ",", ".", ":", "``", "''", "POS", "ROOT")

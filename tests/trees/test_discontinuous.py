@@ -16,7 +16,7 @@ from treegauge.errors import Discontinuous, FormatError, UsageError
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import DiscontinuousTree, Tree, Treebank, parse_discbracket
 from treegauge.trees.columns import TreebankHash
-from treegauge.trees.discontinuous import PlacedWord, blocks_of, place, weave
+from treegauge.trees.discontinuous import PlacedWord, blocks_of, from_placed_words, with_placed_words
 from treegauge.trees.tree import Child, rebuild
 
 WEN = "(S (VP (PWS 0=Wen) (VVPP 3=gesehen)) (VAFIN 1=hast) (PPER 2=du))"
@@ -95,7 +95,7 @@ def test_repr_is_an_expression_for_any_tree(tree: Tree) -> None:
     names = {"Tree": Tree, "DiscontinuousTree": DiscontinuousTree, "parse_discbracket": parse_discbracket}
     assert eval(repr(tree), names) == tree
     words = iter(["two words", "-LRB-", *["x"] * tree.width])  # neither can be written as discbracket text
-    odd = weave(_with_words(place(tree), words))
+    odd = from_placed_words(_with_words(with_placed_words(tree), words))
     assert eval(repr(odd), names) == odd
 
 
@@ -129,10 +129,10 @@ def test_what_needs_spans_refuses_gaps() -> None:
 
 @given(discontinuous_trees(SIMPLE))
 def test_round_trips_of_values(tree: Tree) -> None:
-    assert weave(place(tree)) == tree
+    assert from_placed_words(with_placed_words(tree)) == tree
     assert pickle.loads(pickle.dumps(tree)) == tree
     assert parse_discbracket(str(tree)) == tree if not tree.is_continuous else True
-    assert hash(weave(place(tree))) == hash(tree)
+    assert hash(from_placed_words(with_placed_words(tree))) == hash(tree)
 
 
 @given(discontinuous_trees(SIMPLE))
@@ -203,7 +203,7 @@ def test_deep_and_wide_trees() -> None:
     deep: Tree = Tree("A", [PlacedWord("a", 0), PlacedWord("c", 2)])
     for _ in range(20_000):
         deep = Tree("A", [deep])
-    tree = weave(Tree("S", [deep, PlacedWord("b", 1)]))
+    tree = from_placed_words(Tree("S", [deep, PlacedWord("b", 1)]))
     assert tree.words == ("a", "b", "c")
     bank = Treebank.from_trees([tree])
     assert bank[0] == tree
@@ -216,7 +216,7 @@ def test_a_sentence_of_nothing_but_gaps_is_bounded() -> None:
         tree = Tree("A", [tree])
     whole = Tree("S", [tree, *(PlacedWord("b", 2 * k + 1) for k in range(3000))])
     with pytest.raises(FormatError, match="more than 4194304 words"):
-        weave(whole)
+        from_placed_words(whole)
 
 
 @pytest.mark.parametrize(

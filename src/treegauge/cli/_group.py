@@ -70,10 +70,10 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         written = [ctx.params[name] for name in _WRITTEN if ctx.params.get(name)]
         if any(os.path.exists(path) for path in written if isinstance(path, str | Path)):
-            from treegauge.io.writing import spare_inputs
+            from treegauge.io.writing import protect_inputs
 
             for path in written:
-                spare_inputs(path, *_files_read(ctx.params))
+                protect_inputs(path, *_files_read(ctx.params))
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -19,7 +19,7 @@ from treegauge.alignment.words import MATCH_WORDS
 from treegauge.errors import FormatError, MismatchError, UsageError
 from treegauge.io.formats import READABLE
 from treegauge.io.sources import ON_ERROR, ReadOptions
-from treegauge.io.writing import spare_inputs
+from treegauge.io.writing import protect_inputs
 from treegauge.presets.treebanks import TREEBANKS
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ __all__ = [
     "on_error_options",
     "on_mismatch_option",
     "prints_unicode",
+    "protect_inputs",
     "reading_options",
     "report_problems",
-    "spare_inputs",
     "stream_option",
     "treebank_option",
 ]

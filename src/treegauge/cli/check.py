@@ -17,8 +17,8 @@ from treegauge.cli._options import (
     match_words_option,
     named_systems,
     on_error_options,
+    protect_inputs,
     reading_options,
-    spare_inputs,
     treebank_option,
 )
 from treegauge.errors import MismatchError, UnknownName, UsageError
@@ -127,8 +127,8 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **se
     check_address(settings["host"], allow_remote=settings["allow_remote"])
     inputs = [gold, *(named_systems(tests).values() if tests else ()), settings["import_"], settings["guidelines"]]
     for name in ("export", "corrected", "patch"):
-        spare_inputs(settings[name], *inputs, settings["store"])
-    spare_inputs(settings["store"], *inputs)
+        protect_inputs(settings[name], *inputs, settings["store"])
+    protect_inputs(settings["store"], *inputs)
     with Store(settings["store"], create=task in ("serve", "import")) as store:
         if task in _OF_STORE or gold is None:
             _OF_STORE[task](store, settings)

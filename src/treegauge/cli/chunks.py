@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._options import protect_inputs, reading_options
 from treegauge.cli._progress import progress
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io.sources import ReadOptions
@@ -63,7 +63,7 @@ def train_tagger(first: str, second: str | None, output: Path, tags: str, option
     from treegauge.chunks.reading import read_chunks
     from treegauge.chunks.tagger import HmmTagger
 
-    spare_inputs(output, first, second)
+    protect_inputs(output, first, second)
     corpora = [read_chunks(path, options) for path in (first, second) if path is not None]
     every = [sentence for corpus in corpora for sentence in corpus]
     tagger = HmmTagger.train([(sentence.words, sentence.tags) for sentence in every]) if tags == "tagger" else None
@@ -125,7 +125,7 @@ def entropy(
     from treegauge.chunks.reading import chunk_file
     from treegauge.chunks.tagger import CertainTags
 
-    spare_inputs(blame_file, model, test)
+    protect_inputs(blame_file, model, test)
     if not 0 < eps < 0.5:
         raise UsageError(f"--eps {eps:g}: it must lie between 0 and 0.5")
     if candidates is not None or marginals is not None:

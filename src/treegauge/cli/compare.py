@@ -19,9 +19,9 @@ from treegauge.cli._options import (
     number_of_jobs,
     on_error_options,
     on_mismatch_option,
+    protect_inputs,
     reading_options,
     report_problems,
-    spare_inputs,
     treebank_option,
 )
 from treegauge.cli._progress import progress
@@ -127,7 +127,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, engi
     )
     if chosen["figure"]:
         _check_figure(chosen["figure"])
-    spare_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
+    protect_inputs(chosen["figure"], gold, *(tests if chosen["scored"] else named_systems(tests).values()))
     if chosen["scored"]:
         if chosen["store"] is not None or chosen["preset"] is not None or chosen["treebank"]:
             raise UsageError("--store, --preset and --treebank cannot be combined with --scores: they apply to trees")

@@ -7,7 +7,7 @@ import math
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import on_error_options, reading_options, spare_inputs
+from treegauge.cli._options import on_error_options, protect_inputs, reading_options
 from treegauge.errors import MismatchError, UsageError
 from treegauge.io import ReadOptions, read
 from treegauge.parsing.output import RecordFile
@@ -44,7 +44,7 @@ def command(
     4 if a sentence has no readable tree in any file.
     """
     for file in files:
-        spare_inputs(output, file)
+        protect_inputs(output, file)
     if len(files) < 2:
         raise UsageError("a consensus needs the trees of two files or more")
     if weights and len(weights) != len(files):

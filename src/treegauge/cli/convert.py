@@ -8,7 +8,7 @@ import click
 
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_counts, sources_with_progress
-from treegauge.cli._options import reading_options, spare_inputs, stream_option
+from treegauge.cli._options import protect_inputs, reading_options, stream_option
 from treegauge.io import FORMATS, WRITABLE, ReadOptions, Source, stream, write_blocks
 from treegauge.trees import Treebank
 
@@ -52,7 +52,7 @@ def command(files: tuple[str, ...], output: str, to: str, options: ReadOptions, 
     Trees that the format cannot hold exactly are refused. Secondary edges (without --secondary) and nodes without words are left
     out and counted on stderr. OUT is written whole or not at all. Memory does not grow with the input, with or without --stream.
     """
-    spare_inputs(output, *files)
+    protect_inputs(output, *files)
     with sources_with_progress(files, "converting") as sources, sources_with_counts(sources, options) as counted:
         write_blocks(_blocks(counted, options), output, to)
 

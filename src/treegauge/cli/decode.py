@@ -10,7 +10,7 @@ from typing import Any, Literal
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import spare_inputs
+from treegauge.cli._options import protect_inputs
 from treegauge.errors import FormatError, NoTree
 from treegauge.parsing.chart_files import read_charts
 from treegauge.parsing.jit import report_compiling, when_compiling
@@ -58,7 +58,7 @@ def command(
 
     One tree per line, in the order of the charts. With null labels trees are n-ary, else binary.
     """
-    spare_inputs(output, charts)
+    protect_inputs(output, charts)
     options = {name: value for name, value in choices.items() if value is not None}
     given: dict[str, Any] = {"root": root, "temperature": temperature, "kind": kind}
     count = 0

@@ -17,9 +17,9 @@ from treegauge.cli._options import (
     named_systems,
     on_error_options,
     prints_unicode,
+    protect_inputs,
     reading_options,
     report_problems,
-    spare_inputs,
     treebank_option,
 )
 from treegauge.errors import UsageError
@@ -92,7 +92,7 @@ def command(
     if len(tests) > 2:
         raise UsageError("diff takes one system or two; treegauge report and treegauge compare take more")
     systems = named_systems(tests) if len(tests) == 2 else dict(zip(("test",), tests, strict=True))
-    spare_inputs(output, gold, *systems.values())
+    protect_inputs(output, gold, *systems.values())
     gold_bank, banks = gold_and_tests(gold, list(systems.values()), options)
     rules = load_preset(preset, treebank)
     compared = [

@@ -16,8 +16,8 @@ from treegauge.cli._options import (
     named_systems,
     on_error_options,
     on_mismatch_option,
+    protect_inputs,
     reading_options,
-    spare_inputs,
     treebank_option,
 )
 from treegauge.engines import Engine
@@ -215,7 +215,7 @@ def _write_figures(scores: Sequence[FragmentScore], folder: Path, baseline: str 
     f1 = {each.result.system: [size.f1 for size in each.sizes] for each in scores}
     for figure in fragment_figures(f1, baseline=baseline or "", zoom=(6, 13)):
         for written in (folder / f"{figure.name}.{suffix}", folder / f"{figure.name}.csv"):
-            spare_inputs(written, *inputs)
+            protect_inputs(written, *inputs)
         for path in write_figure(figure, folder / f"{figure.name}.{suffix}", data=True):
             click.echo(f"wrote {path}", err=True)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
-from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._options import protect_inputs, reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
@@ -71,7 +71,7 @@ def command(
     options: ReadOptions,
 ) -> ShardedRun[TreebankCounts]:
     """Induce a PCFG from TREEBANK: relative frequencies after normalising steps. Its size is printed on stderr."""
-    spare_inputs(output, treebank, tune)
+    protect_inputs(output, treebank, tune)
     form = form or ("text" if output == "-" else "model")
     if form == "model" and output == "-":
         raise click.UsageError("a model is a file: give -o FILE, or --format text")

@@ -14,7 +14,7 @@ import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._grammars import load_grammar
-from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._options import protect_inputs, reading_options
 from treegauge.cli._progress import progress
 from treegauge.engines import IN_PROCESS, Engine
 from treegauge.errors import EncodingError, UsageError
@@ -116,7 +116,7 @@ def command(
         raise UsageError("--tune stores settings in a model: leave it out, or write a model")
     settings = LearningSettings(nonterminals, seed, iterations, tolerance, restarts, jobs, device)
     for written in (output, checkpoint):
-        spare_inputs(written, brackets, start, tune)
+        protect_inputs(written, brackets, start, tune)
     sentences = _sentences(brackets, **reading)
     sizes = (len(sentences), "sentence"), (sentences.n_tokens, "token"), (len(sentences.start), "bracket")
     click.echo(", ".join(number_of(size, noun) for size, noun in sizes), err=True)

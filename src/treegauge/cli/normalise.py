@@ -9,7 +9,7 @@ import click
 
 from treegauge.cli._group import Command
 from treegauge.cli._inputs import sources_with_counts
-from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._options import protect_inputs, reading_options
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, stream, write_blocks
 from treegauge.io.sources import find_sources
@@ -65,8 +65,8 @@ def command(files: tuple[str, ...], written: tuple[str, ...], undo: bool, output
     before: list[GapCounts] = []
     after: list[GapCounts] = []
     changes: Counter[str] = Counter()
-    chain = (chain.inverse() if undo else chain).counted(changes)
-    spare_inputs(output, *files)
+    chain = (chain.inverse() if undo else chain).with_counter(changes)
+    protect_inputs(output, *files)
 
     def transformed(block: Treebank) -> Treebank:
         made = chain.treebank(block, gone)

@@ -18,7 +18,7 @@ import click
 
 from treegauge.cli._engines import ShardedCommand, ShardedRun, shard_options
 from treegauge.cli._grammars import OWN, load_grammar, load_if_latent
-from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, spare_inputs
+from treegauge.cli._options import jobs_option, naming_input_option, number_of_jobs, protect_inputs
 from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
@@ -121,7 +121,7 @@ def command(
     """
     if resume and (output == "-" or form == "json"):
         raise UsageError("--resume needs -o FILE and a format of one record per sentence: bracketed or jsonl")
-    spare_inputs(output, grammar, file)
+    protect_inputs(output, grammar, file)
     options = {name: value for name, value in choices.items() if value is not None}
     weights = options.get("weights")
     if weights is not None:

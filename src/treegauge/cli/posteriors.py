@@ -12,7 +12,7 @@ import click
 
 from treegauge.cli._grammars import OWN, LoadedGrammar, load_grammar, load_if_latent
 from treegauge.cli._group import Command
-from treegauge.cli._options import naming_input_option, spare_inputs
+from treegauge.cli._options import naming_input_option, protect_inputs
 from treegauge.cli._progress import progress
 from treegauge.errors import NoParse, UsageError
 from treegauge.io import read
@@ -76,7 +76,7 @@ def command(
     With --tree, print instead the score that each given tree can be expected to have if the right parse is one of the grammar's
     own; with --calibration, how often constituents of each posterior are right.
     """
-    spare_inputs(svg, grammar, file, trees, calibration)
+    protect_inputs(svg, grammar, file, trees, calibration)
     latent = load_if_latent(grammar)
     given = None if latent is not None else load_grammar(grammar, start=start, renormalise=renormalise)
     if trees is not None or calibration is not None:

@@ -19,9 +19,9 @@ from treegauge.cli._options import (
     named_systems,
     on_error_options,
     on_mismatch_option,
+    protect_inputs,
     reading_options,
     report_problems,
-    spare_inputs,
     treebank_option,
 )
 from treegauge.cli._progress import progress
@@ -88,11 +88,11 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     names = ("preset", "treebank", "on_mismatch", "match_words", "rounds", "seed", "level")
     how = CompareOptions(**{name: chosen[name] for name in names}, on_error=options.on_error, pair="text")
     if chosen["scored"]:
-        spare_inputs(chosen["output"], gold, *tests)
+        protect_inputs(chosen["output"], gold, *tests)
         report = _of_scores([gold, *tests], how, chosen)
     else:
         systems = named_systems(tests)
-        spare_inputs(chosen["output"], gold, *systems.values())
+        protect_inputs(chosen["output"], gold, *systems.values())
         report = _of_trees(gold, systems, how, options, chosen)
     report = replace(report, command=_command_line())
     if chosen["grammar"]:
@@ -136,7 +136,7 @@ def _write_figures(report: Report, folder: Path, inputs: Sequence[str]) -> None:
     figures = [figure for found in report_figures(report).values() for figure in found]
     for figure in figures:
         for suffix in (".svg", ".pdf", ".csv"):
-            spare_inputs(folder / f"{figure.name}{suffix}", *inputs)
+            protect_inputs(folder / f"{figure.name}{suffix}", *inputs)
     for figure in figures:
         for suffix in (".svg", ".pdf"):
             for path in write_figure(figure, folder / f"{figure.name}{suffix}", data=suffix == ".svg"):

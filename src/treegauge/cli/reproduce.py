@@ -13,7 +13,7 @@ import click
 
 from treegauge.cli._engines import engine_option
 from treegauge.cli._group import Command
-from treegauge.cli._options import reading_options, spare_inputs
+from treegauge.cli._options import protect_inputs, reading_options
 from treegauge.engines import Engine
 from treegauge.errors import UnknownName
 from treegauge.experiments import EXPERIMENTS, Experiment, load_experiment
@@ -128,7 +128,7 @@ def _run(
     from treegauge.tables import render
 
     for suffix in (".json", ".md", ".pieces.jsonl") if output and treebank else ():
-        spare_inputs(os.path.join(output or "", experiment.name + suffix), treebank)
+        protect_inputs(os.path.join(output or "", experiment.name + suffix), treebank)
     corpus: Corpus | None = None
     if experiment.corpus is not None:
         corpus = _corpus(treebank, name, options or ReadOptions()) if treebank else experiment.corpus()

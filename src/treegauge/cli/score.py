@@ -18,8 +18,8 @@ from treegauge.cli._options import (
     number_of_jobs,
     on_error_options,
     on_mismatch_option,
+    protect_inputs,
     reading_options,
-    spare_inputs,
     stream_option,
     treebank_option,
 )
@@ -157,7 +157,7 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
     if chosen["ignore_words"]:
         chosen["match_words"] = "length"
     systems = named_systems(tests)
-    spare_inputs(chosen["output"], gold, *systems.values())
+    protect_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
     metrics = chosen["metrics"] or ("parseval",)
     how = _job_options(options, chosen)
@@ -195,7 +195,7 @@ def _finish(
     if chosen["save"] is not None:
         from treegauge.scoring.result import Scores
 
-        spare_inputs(chosen["save"], gold, *systems.values())
+        protect_inputs(chosen["save"], gold, *systems.values())
         Scores(results).save(chosen["save"])
     _print(results, chosen)
     if chosen["grammar"]:

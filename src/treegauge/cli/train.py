@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from treegauge.cli._group import Command
-from treegauge.cli._options import jobs_option, number_of_jobs, reading_options, spare_inputs
+from treegauge.cli._options import jobs_option, number_of_jobs, protect_inputs, reading_options
 from treegauge.engines import IN_PROCESS
 from treegauge.errors import UsageError
 from treegauge.io import ReadOptions, read
@@ -83,7 +83,7 @@ def command(
     if output in (None, "-"):
         raise UsageError("a model is a file: give -o FILE")
     for written in (output, checkpoint):
-        spare_inputs(written, treebank)
+        protect_inputs(written, treebank)
     check_writable(output)
     from treegauge.grammar.latent.model import save_latent
     from treegauge.learning.latent.training import QUICK, TrainingSettings, train_latent
@@ -157,7 +157,7 @@ def _look(
     from treegauge.grammar.latent.model import load_latent
 
     for written in (output, svg):
-        spare_inputs(written, path)
+        protect_inputs(written, path)
     model = load_latent(path)
     if grammar > len(model.grammars):
         raise UsageError(f"the model has {number_of(len(model.grammars), 'grammar')}: --grammar {grammar} is none of them")

@@ -33,13 +33,13 @@ EXAMPLES = {
     "grammar.txt": "a small grammar for teaching, with an ambiguous sentence in sentence.txt",
     "sentence.txt": "I saw the man with the telescope",
 }
-"""Files that :func:`write_examples` writes."""
+"""The files that :func:`write_examples` writes, and what is in them."""
 
 _FOLDER = Path(__file__).parent
 
 
 def treebank_path(kind: str) -> Path:
-    """The file of one kind of text."""
+    """The path of the trees of one kind of text."""
     if kind not in KINDS:
         raise UnknownName("kind of text", kind, KINDS)
     return _FOLDER / f"{kind}.mrg"
@@ -56,7 +56,7 @@ def own_treebank(part: str = "all", kinds: tuple[str, ...] = KINDS) -> Treebank:
     if part not in PARTS:
         raise UnknownName("part of the treebank", part, PARTS)
     split = tomllib.loads((_FOLDER / "SPLIT.toml").read_text("utf-8"))["split"]
-    banks = [_named_shortly(read(treebank_path(kind)), f"{kind}.mrg") for kind in kinds]
+    banks = [_with_short_path(read(treebank_path(kind)), f"{kind}.mrg") for kind in kinds]
     if part == "all":
         return Treebank.concatenate(banks)
     is_dev = [[index % split["every"] == split["remainder"] for index in range(len(bank))] for bank in banks]
@@ -67,8 +67,8 @@ def own_treebank(part: str = "all", kinds: tuple[str, ...] = KINDS) -> Treebank:
     return Treebank.concatenate(chosen)
 
 
-def _named_shortly(bank: Treebank, name: str) -> Treebank:
-    """The treebank with places such as ``travel.mrg:20``, the same wherever the package is installed."""
+def _with_short_path(bank: Treebank, name: str) -> Treebank:
+    """The treebank with places such as ``travel.mrg:20``, which do not depend on where the package is installed."""
     return replace(bank, origins=tuple(replace(origin, path=name) for origin in bank.origins))
 
 
@@ -84,7 +84,7 @@ def discontinuous_treebank(language: str) -> Treebank:
 
 
 def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the files of :data:`EXAMPLES` to a folder, and return their paths; existing files are not overwritten."""
+    """Write the files of :data:`EXAMPLES` to a folder and return their paths; UsageError if one of them exists."""
     target = Path(folder)
     taken = [name for name in EXAMPLES if (target / name).exists()]
     if taken:
@@ -111,12 +111,12 @@ def write_examples(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def _json_lines(answers: list[str]) -> str:
-    """A JSON object per line, with the answer in the field ``parse``."""
+    """One JSON object per line, with an answer in the field ``parse``."""
     return "".join(f"{json.dumps({'parse': answer})}\n" for answer in answers)
 
 
 def _answers(parses: list[str], first: int = 0) -> list[str]:
-    """The parses as a language model writes them: most as they are, some inside other text, cut short, or not at all."""
+    """The parses as a language model might write them: most as they are, some inside other text, cut short, or missing."""
     manners = {
         3: "Here is the parse tree:\n\n{}\n\nLet me know if you need anything else.",
         17: "```\n{}\n```",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.trees.discontinuous import Places, place, walk, weave
+from treegauge.trees.discontinuous import WordPlaces, from_placed_words, walk, with_placed_words
 from treegauge.trees.tree import Child, Tree, rebuild
 
 __all__ = ["BracketChange", "correct_tree", "is_in_tree", "post_order_numbers"]
@@ -99,23 +99,23 @@ class _Cover:
         self._counts = counts
         self._own, self._all = (np.append(0, np.cumsum(mask)) for mask in (self.mask, counts))
 
-    def shared(self, places: Places) -> tuple[int, int]:
+    def shared(self, places: WordPlaces) -> tuple[int, int]:
         """The number of counted words at some places, and the number of those among them that the bracket covers."""
         if isinstance(places, range):
             first, last = places.start, places.stop
             return int(self._all[last] - self._all[first]), int(self._own[last] - self._own[first])
         return int(self._counts[list(places)].sum()), int(self.mask[list(places)].sum())
 
-    def crosses(self, places: Places) -> bool:
+    def crosses(self, places: WordPlaces) -> bool:
         """Whether the bracket and the words at some places overlap, neither within the other."""
         n_words, common = self.shared(places)
         return 0 < common < min(n_words, self.size)
 
-    def equals(self, places: Places) -> bool:
+    def equals(self, places: WordPlaces) -> bool:
         """Whether the bracket covers just the counted words at some places."""
         return self.shared(places) == (self.size, self.size)
 
-    def is_inside(self, places: Places) -> bool:
+    def is_inside(self, places: WordPlaces) -> bool:
         """Whether the bracket covers all counted words at some places, and there is at least one."""
         n_words, common = self.shared(places)
         return 0 < n_words == common
@@ -142,7 +142,7 @@ def _remove(tree: Tree, covers: Mapping[BracketChange, _Cover], is_frame: Callab
 
 def _insert(tree: Tree, label: str, cover: _Cover) -> Tree:
     """The tree with a bracket inserted below the lowest node over its words, around those children that are within it."""
-    found, number, lowest = list[tuple[Places, int]](), -1, 0
+    found, number, lowest = list[tuple[WordPlaces, int]](), -1, 0
     for node, places, parent in walk(tree):
         found.append((places, parent))
         if isinstance(node, Tree):
@@ -166,7 +166,7 @@ def _insert(tree: Tree, label: str, cover: _Cover) -> Tree:
     return _rebuilt(tree, make)
 
 
-def _parts_inside(parts: Sequence[Places], cover: _Cover) -> list[bool]:
+def _parts_inside(parts: Sequence[WordPlaces], cover: _Cover) -> list[bool]:
     """Whether each child of a node is within a new bracket.
 
     A child without counted words is within it if its neighbours on both sides are; if all other children are, it always is.
@@ -186,9 +186,9 @@ def _parts_inside(parts: Sequence[Places], cover: _Cover) -> list[bool]:
 
 def _rebuilt(tree: Tree, make: Callable[[Tree, list[Child]], list[Child]]) -> Tree:
     """The tree rebuilt from the bottom by ``make``, with its words in their places."""
-    made = rebuild(place(tree), make)
+    made = rebuild(with_placed_words(tree), make)
     assert made is not None
-    return weave(made)
+    return from_placed_words(made)
 
 
 def is_in_tree(change: BracketChange, tree: Tree, counts: NDArray[np.bool_]) -> bool:

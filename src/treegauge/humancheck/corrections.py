@@ -25,7 +25,7 @@ from treegauge.humancheck.judgements import Judgement, JudgementLog, Person, ver
 from treegauge.humancheck.questions import Check, Question
 from treegauge.metrics.hogenhout import Verdict
 from treegauge.presets import Preset
-from treegauge.trees.discbracket import discbracket_line
+from treegauge.trees.bracketed import discbracket_line
 from treegauge.trees.discontinuous import blocks_of
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank

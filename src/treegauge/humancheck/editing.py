@@ -14,8 +14,8 @@ from typing import NamedTuple
 from treegauge.errors import RequestError, TreegaugeError
 from treegauge.humancheck.bracket_ids import storable
 from treegauge.humancheck.judgements import LONGEST_LABEL, LONGEST_TREE
-from treegauge.trees.discbracket import carries_places, with_places
-from treegauge.trees.discontinuous import Block, PlacedWord, place, walk, weave
+from treegauge.trees.bracketed import carries_places, place_words
+from treegauge.trees.discontinuous import Block, PlacedWord, from_placed_words, walk, with_placed_words
 from treegauge.trees.tree import Child, Tree
 
 __all__ = [
@@ -170,9 +170,9 @@ def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_ga
         raise RequestError(f"An edit is one of {', '.join(EDITS)}.")
     if not has_gaps:
         return EDITS[name](tree, node, last, label, False)
-    found = EDITS[name](place(tree), node, last, label, True)
-    made = weave(found.tree)
-    # weave() sorts siblings by first words, which can renumber nodes; nodes over the same words form a chain and keep their order.
+    found = EDITS[name](with_placed_words(tree), node, last, label, True)
+    made = from_placed_words(found.tree)
+    # from_placed_words() sorts siblings by first words, which can renumber nodes; nodes over the same words form a chain and keep their order.
     wanted = [_places(part) for part in found.tree.nodes()]
     rank = wanted[: found.node].count(wanted[found.node])
     same = [number for number, places in enumerate(_all_places(made)) if places == wanted[found.node]]
@@ -198,7 +198,7 @@ def edited_tree(gold: Tree, text: str) -> Tree:
     try:
         tree = Tree.parse(text)
         if tree.words != gold.words and carries_places(tree.words):
-            tree = with_places(tree)
+            tree = place_words(tree)
     except TreegaugeError:
         raise RequestError("The edited tree cannot be read.") from None
     if tree.words != gold.words or _has_tag(tree) != _has_tag(gold):

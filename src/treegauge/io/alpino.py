@@ -1,4 +1,4 @@
-"""Alpino XML: nested ``<node>`` elements; a word knows its place by ``begin``, so branches may cross.
+"""Alpino XML: nested ``<node>`` elements; the attribute ``begin`` is the place of a word, so branches may cross.
 
 ::
 
@@ -13,10 +13,10 @@
       <sentence sentid="1">Hij slaapt .</sentence>
     </alpino_ds>
 
-A file holds one sentence, or several within ``<treebank>``. A node with neither category nor word stands for one elsewhere with the
-same index, so it is a secondary edge to that one. It becomes a feature of labels where that is asked for; else it is left out.
-Nodes that then have no words are left out, and with them the secondary edges from them and to them; whoever reads a file can have
-them counted (``Source.on_left_out``).
+A file holds one sentence, or several within ``<treebank>``. A node with neither category nor word stands for the node elsewhere
+with the same index: it is a secondary edge to that node. It becomes a feature of labels if the options ask for it; otherwise it is
+left out. Nodes that then have no words are left out, and with them the secondary edges from and to them;
+``Source.on_left_out`` is called with their numbers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from treegauge.io.graphs import (
 )
 from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
-from treegauge.io.writing import refusal
+from treegauge.io.writing import tree_lines
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.discontinuous import walk
@@ -52,9 +52,9 @@ _NOT_FEATURES = {"id", "begin", "end", "word", "pos", "cat", "rel", "lemma", "in
 
 
 def check_alpino(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of an Alpino XML file, in blocks, and all its errors; after one of XML itself nothing more can be read.
+    """All trees of an Alpino XML file, in blocks, and all its errors; after an error in the XML itself nothing more can be read.
 
-    Or a sentence without a parse for each broken one; then each is read by itself.
+    With another ``options.on_error`` than ``stop``, each sentence is read by itself, and broken ones have no parse.
     """
     return graph_treebanks(text, _Handler(text, options), "alpino_ds", options)
 
@@ -71,7 +71,7 @@ class _Handler(XmlHandler[Graph]):
         self.path_down: list[str] = []
         self.words: dict[int, Word] = {}
         self.standing: dict[str, SecondaryEdge] = {}  # elements that stand for others
-        self.indexed: dict[str, str | int] = {}  # what has words and an index: the name of a node, or the place of a word
+        self.indexed: dict[str, str | int] = {}  # by index, the name of the node or the place of the word that has it
         self.tags: set[str] = set()  # elements with a word
         self.elements = 0
 
@@ -99,7 +99,7 @@ class _Handler(XmlHandler[Graph]):
         name = f"n{self.elements}"
         self.path_down.append(name)
         index = attributes.get("index", "")
-        if parent in self.standing:  # it has a child, so it stands for nothing else: a node without a category
+        if parent in self.standing:  # it has a child, so it is a node without a category and stands for no other
             edge = self.standing.pop(parent)
             label = join_label(LabelParts(NONE, edge.function), self.options)
             graph.nodes[parent] = GraphNode(label, edge.above, edge.line, edge.column)
@@ -155,7 +155,7 @@ class _Handler(XmlHandler[Graph]):
             self.found.append(graph)
 
     def _resolve_indices(self, graph: Graph, number: dict[int, int], removed: set[str]) -> None:
-        """Give secondary edges the words and nodes that their indices stand for, without those from or to what has no words."""
+        """Resolve the indices of secondary edges to words and nodes; edges from or to removed nodes are dropped."""
         edges: list[SecondaryEdge] = []
         for edge in self.standing.values():
             below = self.indexed.get(str(edge.below))
@@ -180,7 +180,7 @@ def _function(attributes: dict[str, str]) -> str:
 
 
 def _remove_wordless(graph: Graph) -> None:
-    """Remove nodes that stand for others elsewhere, and those that have nothing else below them."""
+    """Remove the nodes that have no words below them."""
     with_words: set[str] = {ROOT}
     for word in graph.words:
         name = word.parent
@@ -193,16 +193,10 @@ def _remove_wordless(graph: Graph) -> None:
 def alpino_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as Alpino XML within ``<treebank>``, sentences numbered from 1."""
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n<treebank>\n'
-    number = 0
+    first = 1
     for block in blocks:
-        for index, tree in enumerate(block):
-            number += 1
-            try:
-                yield ("\n".join(_sentence(tree, number)) + "\n").encode("utf-8")
-            except WriteError as error:
-                raise refusal(block, index, str(error)) from None
-            except ValueError:  # also half of a surrogate pair
-                raise refusal(block, index, "a label or word holds a character that XML cannot have") from None
+        yield from tree_lines(block, _sentence, first)
+        first += len(block)
     yield b"</treebank>\n"
 
 
@@ -218,7 +212,7 @@ def _nodes(tree: Tree) -> Iterator[str]:
     tree, edges = edges_of_tree(tree)
     index, standing = _index_nodes(tree, edges)
     nodes: list[Tree] = []
-    to_come: list[int] = []  # children of open nodes still to come
+    to_come: list[int] = []  # for each open node, the number of children still to come
     for node, places, parent in walk(tree):
         if isinstance(node, str):
             if not nodes[parent].is_preterminal:
@@ -247,7 +241,7 @@ def _nodes(tree: Tree) -> Iterator[str]:
 
 
 def _index_nodes(tree: Tree, edges: list[TreeEdge]) -> tuple[dict[int, int], dict[int, list[str]]]:
-    """The indices of the nodes that secondary edges lead to, and below each node that they come from the elements that say so."""
+    """The indices of the nodes that secondary edges lead to, and, by the node that they come from, the elements for these edges."""
     index = {below: number for number, below in enumerate(sorted({edge.below for edge in edges}), start=1)}
     elements: dict[int, list[str]] = {}
     if edges:
@@ -263,7 +257,7 @@ def _index_nodes(tree: Tree, edges: list[TreeEdge]) -> tuple[dict[int, int], dic
 
 
 def _names(node: Tree, *, is_root: bool) -> dict[str, str]:
-    """The parts of a label as attributes; a relation that is ``top`` would be read as none."""
+    """The attributes that hold the parts of a label; a relation ``top`` is not written, since it would be read as none."""
     if node.is_preterminal:
         parts = split_label(node.label, has_lemma=True, has_blanks=True)
     else:

@@ -1,6 +1,7 @@
-"""Model archives: a zip of one JSON document and NumPy arrays; no pickle, bounded, and the same bytes for the same model.
+"""Model archives: a zip file of one JSON document and NumPy arrays, without pickle.
 
-The zip's comment ends in the sha256 of all bytes before it: a zip alone would not notice a change in its dates and attributes.
+The same model gives the same bytes, and what is unpacked is bounded. The zip's comment ends with the SHA-256 of all bytes before
+it, since a zip file does not notice changes in its own dates and attributes.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ _MOST_PARTS = 512
 _DOCUMENT = "model.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _SEAL = 64
-"""Hexadecimal digits of a sha256."""
+"""The number of hexadecimal digits of a SHA-256."""
 _PLAIN_BYTES, _MOST_RATIO = 8 << 20, 60
-"""A file that unpacks to more bytes than this, and to more than so many times its own, is refused: what packs so well says nothing,
-and may take twenty times its bytes as Python objects."""
+"""A file that unpacks to more bytes than the first number, and to more than so many times its own size, is refused: no real model
+compresses so well, and as Python objects the content may need twenty times its size."""
 
 
 class ArrayStore:
-    """Arrays on their way into an archive or out of it, by names that a JSON document can hold.
+    """The arrays of an archive, under names that its JSON document can refer to.
 
     >>> store = ArrayStore()
     >>> name = store.add(np.arange(3))
@@ -49,7 +50,7 @@ class ArrayStore:
         self.arrays = dict(arrays or {})
 
     def add(self, array: NDArray[Any]) -> str:
-        """The name under which the array is kept from now on."""
+        """Store an array, and return its name."""
         name = f"array{len(self.arrays)}"
         self.arrays[name] = array
         return name
@@ -61,8 +62,7 @@ class ArrayStore:
 def write_archive(
     path: str | Path, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, compress: bool = True
 ) -> None:
-    """Write ``document`` and ``arrays``; the file appears whole or not at all. Without ``compress`` it is larger, and there
-    sooner."""
+    """Write a document and arrays; the file appears whole or not at all. Without ``compress`` it is larger, but written sooner."""
     parts = {_DOCUMENT: json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "surrogatepass")}
     for name, array in arrays.items():
         buffer = io.BytesIO()
@@ -87,9 +87,8 @@ def _seal(body: bytes) -> bytes:
 def read_archive(
     path: str | Path, schema: str, version: int | None, *, most_parts: int = _MOST_PARTS
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The document and the arrays of a model of this schema and version (None: of any version, which the caller looks at)."""
-    # Read whole first: an error of the disk is told from one of the content, which may send zipfile to impossible
-    # places.
+    """The document and the arrays of a model with this schema and version (None: any version, which the caller checks)."""
+    # The file is read first, so that an error of the disk is not mistaken for damaged content, on which zipfile fails in many ways.
     content = _content(path)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -98,7 +97,7 @@ def read_archive(
         arrays = {name.removesuffix(".npy"): _array(part) for name, part in parts.items()}
     except ModelError:
         raise
-    except Exception as error:  # zip, zlib, JSON and NumPy's headers, which are read as Python, each have many of their own
+    except Exception as error:  # zipfile, zlib, JSON and NumPy raise errors of many kinds
         raise ModelError(
             f"not a readable model file ({type(error).__name__}: {str(error)[:200]})",
             path=str(path),
@@ -119,7 +118,7 @@ def read_archive(
 
 
 def archive_schema(path: str | Path) -> str:
-    """The schema of a model archive, from its first bytes; empty if it is none."""
+    """The schema of a model archive, from the beginning of its document; empty if the file is not an archive."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(_DOCUMENT) as stream:
             found = re.match(rb'\{\s*"schema":\s*"([^"]*)"', stream.read(200))
@@ -138,7 +137,7 @@ def _content(path: str | Path) -> bytes:
 
 
 def _array(part: bytes) -> NDArray[Any]:
-    """The array in a part; its header must describe just the bytes that are there."""
+    """The array stored in a part; its header must describe exactly the bytes that follow."""
     stream = io.BytesIO(part)
     version = np.lib.format.read_magic(stream)
     reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -146,7 +145,7 @@ def _array(part: bytes) -> NDArray[Any]:
     begin = stream.tell()
     if dtype.hasobject or dtype.itemsize * math.prod(shape) != len(part) - begin:
         raise ValueError(f"an array of {dtype} and shape {shape} is not what {len(part) - begin} bytes hold")
-    # Written anew, since what stands in a part cannot be changed in place.
+    # A copy, since an array over the bytes of the part could not be changed.
     return np.frombuffer(part, dtype, offset=begin).reshape(shape, order="F" if by_columns else "C").copy()
 
 
@@ -159,7 +158,7 @@ def _parts(archive: zipfile.ZipFile, size: int, path: str, most_parts: int) -> d
     parts: dict[str, bytes] = {}
     left = MOST_BYTES
     for member in members:
-        # The declared size may lie, so what is read is bounded too.
+        # The declared size may be wrong, so the bytes read are bounded, too.
         with archive.open(member) as stream:
             parts[member.filename] = stream.read(min(left, member.file_size) + 1)
         left -= len(parts[member.filename])

@@ -1,6 +1,6 @@
-"""Penn-Treebank bracketed text, read into columns block by block.
+"""Bracketed text of the Penn Treebank, read into columns block by block.
 
-What the text means is defined in :mod:`treegauge.trees.bracketed`. Text whose brackets do not balance is handed to
+The meaning of the text is defined in :mod:`treegauge.trees.bracketed`. Text whose brackets do not balance is passed to
 :mod:`treegauge.io.diagnosis`, which finds the exact place.
 """
 
@@ -29,18 +29,18 @@ __all__ = ["AnyNames", "bracketed_parts", "check_bracketed", "names_for", "small
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
-_MOST_NAMES = 1 << 16  # that blocks of a stream carry along, though they may have but few of them themselves
+_MOST_NAMES = 1 << 16  # a stream starts a new table beyond this, since every block carries all names so far
 _GOOD_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 14
 _BLANKS_TO_NEWLINE = re.compile(rb"[ \t\r\v\f]*\n")
 
 
 AnyNames: TypeAlias = "Names | ScannedNames"
-"""Names that the NumPy reader numbers, or the compiled scanner."""
+"""Names numbered by the NumPy reader or by the compiled scanner."""
 
 
 def names_for(*texts: Text) -> AnyNames:
-    """Names for reading texts: the compiled scanner's where one is large and there is a scanner."""
+    """A new table of names for reading texts: the compiled scanner's, if one of them is large and there is a scanner."""
     if all(text.is_whole for text in texts):
         return Names()
     from treegauge.io.scanning import ScannedNames, scanner
@@ -57,10 +57,10 @@ def bracketed_parts(text: Text, options: ReadOptions, names: AnyNames) -> Iterat
 def small_files_part(texts: Sequence[Text], options: ReadOptions, names: AnyNames) -> TreeColumns | None:
     """The trees of several small texts, read as if they were one, which is many times faster than one by one.
 
-    None if there is an error in one of them; the names are then as they were.
+    None if one of them has an error; the names are then unchanged.
     """
     files = [text.head + b"\n" if text.head and not text.head.endswith(b"\n") else text.head for text in texts]
-    # Where the whole is right and each text has as many opening as closing brackets, each is right by itself.
+    # If the joined text is correct and each text has as many opening as closing brackets, then each text is correct.
     if any(file.count(b"(") != file.count(b")") for file in files):
         return None
     whole = b"".join(files)
@@ -81,7 +81,10 @@ def small_files_part(texts: Sequence[Text], options: ReadOptions, names: AnyName
 def treebank_of_texts(
     texts: Sequence[str], path: str, options: ReadOptions, problems: Mapping[int, Problem] = MappingProxyType({}), line: int = 1
 ) -> Treebank:
-    """A tree for each text, the first being on ``line``; a blank text is an empty parse, and ``problems`` are known already."""
+    """A treebank with one tree for each text; a blank text is an empty parse.
+
+    ``line`` is the line of the first text, and ``problems`` are those already found, by the number of the text.
+    """
     from treegauge.io.repairs import ReadableText, mend_texts
 
     names, place = Names(), TextPosition(line, 0)
@@ -95,7 +98,7 @@ def treebank_of_texts(
 
 
 def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All errors of a text, and all its trees that are whole: from the fast reader up to the first error, then from the careful."""
+    """All complete trees of a text, in blocks, and all its errors; after the first error the careful scanner takes over."""
     reader = _Reader(text, options, names_for(text))
     try:
         yield from reader.treebanks()
@@ -107,7 +110,7 @@ def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 
 
 def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
-    """The errors and trees from the block on in which the fast reader failed."""
+    """The trees and errors of the rest of a text, from the block in which the fast reader failed."""
     path, options = reader.path, reader.options
     block = read_escapes(block, lines=options.lines, is_whole=False)
     scanner = Scanner(path, reader.place, options, is_nested_at_margin(block))
@@ -128,7 +131,7 @@ def _check_on(reader: _Reader, block: bytes) -> Iterator[Treebank | InputError]:
 
 
 def _pieces(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Lines in pieces that end where, most likely, a tree ends: before a bracket at the beginning of a line."""
+    """Lines in pieces that most likely end where a tree ends: before a bracket at the beginning of a line."""
     piece: list[bytes] = []
     size = 0
     for line in lines:
@@ -142,7 +145,7 @@ def _pieces(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes]:
-    """The lines; one that is too long to be kept is given before it ends."""
+    """The lines of the first bytes and of the chunks after them; a line that is too long is given before it ends."""
     *lines, rest = first.split(b"\n")
     yield from lines
     for chunk, _ in chunks:
@@ -155,6 +158,7 @@ def _lines(first: bytes, chunks: Iterable[tuple[bytes, bool]]) -> Iterator[bytes
 
 
 def _good_trees(scanner: Scanner, path: str, options: ReadOptions) -> Treebank:
+    """The complete trees that the careful scanner has passed since the last call."""
     names = Names()
     good = scanner.take_good()
     part, _ = _TextBlock(good.text, path, good.place, True, options, good.bad_lines).read(names)
@@ -162,24 +166,26 @@ def _good_trees(scanner: Scanner, path: str, options: ReadOptions) -> Treebank:
 
 
 class _Reader:
-    """Cuts a text into blocks that end where a tree ends, and reads them."""
+    """Cuts a text into blocks that end where a tree ends, and reads each of them."""
 
     def __init__(self, text: Text, options: ReadOptions, names: AnyNames) -> None:
         self.path, self.options, self.names = text.name, options, names
         self.chunks = text.chunks()
-        # Where the present block begins.
+        # The place where the present block begins.
         self.place = TextPosition(1, 0) if text.part is None else TextPosition(text.part.line, text.part.characters)
         self.failed_block: bytes | None = None
         # Whether brackets at the beginning of a line may be inside a tree; None: not yet known.
         self.nested: bool | None = None
 
     def treebanks(self) -> Iterator[Treebank]:
+        """The trees of the text, a treebank for each block."""
         for part in self.parts():
             yield join_parts([part], self.names)
             if len(self.names) > _MOST_NAMES:
                 self.names = names_for() if isinstance(self.names, Names) else self.names.fresh()
 
     def parts(self) -> Iterator[TreeColumns]:
+        """The trees of the text as columns, a block at a time."""
         pieces: list[bytes] = []
         enough = 0
         for chunk, is_last in self.chunks:
@@ -194,7 +200,7 @@ class _Reader:
                 yield part
             self.place = self.place.after(block.text, used)
             pieces = [block.text[used:]]
-            # A tree larger than a chunk: wait until there is twice as much, so that the work stays linear.
+            # For a tree larger than a chunk, wait until there is twice as much text, so that the work stays linear.
             enough = 0 if used else 2 * len(block.text)
 
     def _block(self, text: bytes, is_last: bool) -> _TextBlock:
@@ -203,7 +209,7 @@ class _Reader:
         return _TextBlock(text, self.path, self.place, is_last, self.options, may_nest_at_margin=self.nested is not False)
 
     def _read_mended(self, block: _TextBlock) -> tuple[TreeColumns | None, int]:
-        """The trees of a block in which some may be broken."""
+        """The trees of a block that may have broken ones, and the number of bytes read."""
         try:
             return block.read(self.names)
         except InputError:
@@ -220,12 +226,12 @@ class _Reader:
 
 
 def with_problems(part: TreeColumns, problems: Mapping[int, Problem]) -> TreeColumns:
-    """Trees of one origin with what was wrong with them."""
+    """The columns of trees from one file, with their problems added."""
     return part._replace(origins=(replace(part.origins[0], problems=problems),))
 
 
 class _TextBlock(NamedTuple):
-    """Text that begins between trees, and ends anywhere unless it is the last."""
+    """Text that begins between trees; it may end inside a tree unless it is the last."""
 
     text: bytes
     path: str
@@ -236,17 +242,17 @@ class _TextBlock(NamedTuple):
     may_nest_at_margin: bool = True
 
     def read(self, names: AnyNames) -> tuple[TreeColumns | None, int]:
-        """The trees that are complete in this block, and how many bytes they take."""
+        """The complete trees of this block (None if there are none), and the number of bytes read."""
         if isinstance(names, Names):
             return self._read(names)
-        if (found := self._scanned(names)) is not None:
+        if (found := self._scan(names)) is not None:
             return found
         own = Names()
         part, used = self._read(own)
         return None if part is None else names.adopt(part, own), used
 
-    def _scanned(self, names: ScannedNames) -> tuple[TreeColumns, int] | None:
-        """The same from the compiled scanner, if the text is plain."""
+    def _scan(self, names: ScannedNames) -> tuple[TreeColumns, int] | None:
+        """The same by the compiled scanner; None if the text is not plain."""
         if self.options.lines or (self.options.comment.strip() and self.options.comment.strip().encode() in self.text):
             return None
         if has_escapes(self.text):
@@ -259,11 +265,12 @@ class _TextBlock(NamedTuple):
         return part, len(self.text) if self.is_last else self._with_blanks(used)
 
     def _with_blanks(self, used: int) -> int:
-        """The end of a tree, or that of its line if the rest of it is blank."""
+        """The end of a tree, or the end of its line if the rest of the line is blank."""
         blanks = _BLANKS_TO_NEWLINE.match(self.text, used)
         return blanks.end() if blanks else used
 
     def _read(self, names: Names) -> tuple[TreeColumns | None, int]:
+        """The same by NumPy."""
         text, comment_lines = _without_comments(self.text, self.options.comment, self.place.begins_line)
         text = read_escapes(text, lines=self.options.lines, is_whole=self.is_last)
         if self.options.lines:
@@ -284,17 +291,17 @@ class _TextBlock(NamedTuple):
         return (part if len(part.n_nodes) else None), used
 
     def _complete(self, events: Events) -> tuple[Events, int]:
-        """The events of complete trees, and how many bytes these take with the rest of a line that is otherwise blank."""
+        """The events of the complete trees, and the number of bytes up to their end, with blanks up to the end of the line."""
         if self.is_last:
             return events, len(self.text)
         complete = events.complete()
         if not complete:
-            # Whole lines without a bracket are not part of a tree; a line that is not over may still become a comment.
+            # Complete lines without a bracket belong to no tree; an incomplete line may still turn out to be a comment.
             return events, 0 if len(events) else self.text.rfind(b"\n") + 1
         return events.first(complete), self._with_blanks(int(events.position[complete - 1]) + 1)
 
     def _one_tree_a_line(self, text: bytes, left_out: AbstractSet[int]) -> Events:
-        """The events of a text with blank lines as ``()`` and lines of several trees under one empty root."""
+        """The events of a text with ``()`` for blank lines and an empty root over lines of several trees."""
         events = find_events(text)
         if not events.balance():
             raise self._error()
@@ -310,6 +317,7 @@ class _TextBlock(NamedTuple):
         return find_events(_with_lines_mended(text, special, newlines.tolist())) if special else events
 
     def _error(self) -> InputError:
+        """The first error of the block; without its exact place where the block is going to be mended."""
         if not self.may_nest_at_margin:
             return BracketError("a tree that is broken", path=self.path, line=self.place.line)
         text = read_escapes(self.text, lines=self.options.lines, is_whole=self.is_last)
@@ -318,7 +326,7 @@ class _TextBlock(NamedTuple):
         return error
 
     def _refuse_endless(self, text: bytes) -> None:
-        """A bracket that is never closed must not make us read the rest of a huge file into memory."""
+        """Raise an error if the text is too long for one tree, so that an unclosed bracket does not fill the memory."""
         if len(text) > _SUSPICIOUS_TREE_BYTES and not self.options.lines and b"\n(" in text.lstrip():
             raise self._error()
         if len(text) > _LARGEST_TREE_BYTES:
@@ -335,6 +343,7 @@ def _too_large(path: str, line: int) -> InputError:
 
 
 def _with_lines_mended(text: bytes, special: list[int], newlines: list[int]) -> bytes:
+    """The text with one tree on each of some lines, by number: ``()`` for a blank one, else an empty root over its trees."""
     pieces: list[bytes] = []
     done = 0
     for line in special:
@@ -346,7 +355,7 @@ def _with_lines_mended(text: bytes, special: list[int], newlines: list[int]) -> 
 
 
 def _without_comments(text: bytes, comment: str, begins_line: bool) -> tuple[bytes, set[int]]:
-    """The text with comment lines overwritten by blanks, so that every other byte keeps its place; and which lines they are."""
+    """The text with comment lines overwritten by blanks, so that other bytes keep their places; and the numbers of these lines."""
     prefix = comment.strip().encode()
     if not prefix or prefix not in text:
         return text, set()

@@ -1,13 +1,12 @@
-"""Bracketed text as events: opening brackets, closing brackets and words, found by vectorised NumPy.
+"""From bracketed text to the columns of a treebank, for all nodes and words at once, by NumPy.
 
-A label is not an event of its own: it is the atom (run of anything but blanks and brackets) right after an opening bracket.
+First the text becomes *events*: opening brackets, closing brackets and words. A label is not an event of its own: it is the atom
+(a run of anything but blanks and brackets) right after an opening bracket.
 
-What is inside what: spans and parents of all nodes at once, from the events of a text whose brackets balance.
+Then the *nesting* gives the spans and parents of all nodes. Tags, ``(TAG word)``, are more than half of all nodes and cover one
+word each; only the others, phrases, take part in the search for partners (a stable sort on depth) and parents.
 
-Tags, ``(TAG word)``, are more than half of all nodes and cover their one word. Only the others, phrases, take part in the search
-for partners (a stable sort on depth) and parents.
-
-From events to columns: what the Treebank table says of each node and each word, computed for all of them at once.
+Last, labels and words are numbered, and positions are counted from the beginning of each tree.
 """
 
 from __future__ import annotations
@@ -18,17 +17,15 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.io.interning import Interner, WordView
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.treebank import Int32, Int64, Origin, Treebank
+from treegauge.trees.columns import Bytes, Int32, Int64, Mask, offsets_of
+from treegauge.trees.treebank import Origin, Treebank
 
 __all__ = [
-    "Bytes",
     "Columns",
     "Events",
-    "Mask",
     "Names",
     "Nesting",
     "TreeColumns",
@@ -39,9 +36,6 @@ __all__ = [
     "part_of",
 ]
 
-Bytes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
-
 _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
 _TAIL = 1 << 12
 
@@ -50,8 +44,8 @@ _TAIL = 1 << 12
 class Events:
     """The events of a text in order.
 
-    ``position`` is where each begins, ``byte`` its first byte, ``depth`` the number of brackets open after it (less than zero
-    where too many were closed). ``outside`` says of each byte of the text whether it is a blank or a bracket.
+    ``position`` is where each begins, ``byte`` its first byte, ``depth`` the number of brackets open after it (negative where too
+    many were closed). ``outside`` is true for each byte of the text that is a blank or a bracket.
     """
 
     data: Bytes
@@ -93,13 +87,13 @@ class Events:
         return np.flatnonzero(edge) + 1
 
     def end_before(self, event: Int64) -> Int64 | None:
-        """The end of the atom before each of some events; None if one is set off by more than a single blank."""
+        """The end of the atom before each of some events; None if more than one blank stands before one of them."""
         end = self.position.take(event)
         end -= self.outside.take(end - 1)
         return None if bool(self.outside.take(end - 1).any()) else end
 
     def complete(self) -> int:
-        """The number of events up to the last point where no bracket is open."""
+        """The number of events up to the last point at which no bracket is open."""
         for tail in (self.depth[-_TAIL:], self.depth):  # that point is almost always near the end
             outside = np.flatnonzero(tail <= 0)
             if len(outside):
@@ -129,7 +123,7 @@ def find_events(text: bytes) -> Events:
     ([0, 4, 8, 11], [1, 1, 1, 0])
     """
     data = np.frombuffer(text, dtype=np.uint8)
-    is_bracket = (data - _OPEN) < 2  # unsigned, so that whatever is below wraps to far above
+    is_bracket = (data - _OPEN) < 2  # unsigned: a smaller byte becomes a large number
     outside = (data - np.uint8(ord("\t"))) < 5  # \t \n \v \f \r
     outside |= data == ord(" ")
     outside |= is_bracket
@@ -150,10 +144,10 @@ def begin_at_margin(events: Events) -> bool:
 
 
 class Nesting(NamedTuple):
-    """Rows count from the first node of the text, words from its first word.
+    """The nesting of the nodes and words of a text, numbered from its first node and word.
 
-    For each node its first word, the word after its last one and its parent (a root's is meaningless); the rows of roots. For each
-    word the node above it, whether that is a tag (None: all are), and how many nodes begin before it.
+    For each node its first word, the word after its last one, and its parent (that of a root is meaningless); the rows of the
+    roots; and for each word the node above it, whether that is a tag (None: all are), and how many nodes begin before it.
     """
 
     start: Int32
@@ -166,7 +160,7 @@ class Nesting(NamedTuple):
 
 
 def nesting_of(events: Events) -> Nesting:
-    """The nesting of a text."""
+    """The nesting of a text whose brackets balance."""
     opens, words = events.opens, events.words
     begins_tag = np.zeros(len(events), dtype=np.bool_)
     begins_tag[:-2] = events.is_word[1:-1] & events.is_close[2:]
@@ -193,7 +187,7 @@ def nesting_of(events: Events) -> Nesting:
     end[phrases] = phrase_end
 
     above_phrase = _parents(level, by_depth)
-    # The innermost phrase after each bracket of a phrase: after a closing one, the parent of what it closes.
+    # The innermost open phrase after each bracket of a phrase: after a closing one, the parent of the phrase it closes.
     closed = np.empty_like(by_depth)
     closed[closes_by_depth] = by_depth
     innermost = np.empty(2 * len(phrases), dtype=np.int32)
@@ -217,18 +211,19 @@ def nesting_of(events: Events) -> Nesting:
     bare = words[~is_tagged]
     brackets_before = bare - number[~is_tagged] - 2 * tags_before.take(bare)
     above[~is_tagged] = phrases.take(innermost.take(brackets_before - 1))
-    # Opening and closing brackets before a word make, added, what is left of the events, and subtracted the depth.
+    # Before a word, the sum of opening and closing brackets is the number of other events; their difference is the depth.
     return Nesting(start, end, parent, roots, above, is_tagged, (words - number + events.depth.take(words)) >> 1)
 
 
 def _count_before(events: Int64, size: int) -> Int32:
+    """For each of ``size`` events, the number of the given ones up to it."""
     mask = np.zeros(size, dtype=np.int8)
     mask[events] = 1
     return np.cumsum(mask, dtype=np.int32)
 
 
 def _stable_order(depth: Int32) -> Int64:
-    """Indices in the order of depth; NumPy sorts 16-bit integers by radix, which is many times faster."""
+    """The indices in a stable order by depth; NumPy sorts 16-bit integers by radix, which is many times faster."""
     small = len(depth) == 0 or int(depth.max()) < 1 << 16
     return np.argsort(depth.astype(np.uint16) if small else depth, kind="stable")
 
@@ -236,8 +231,8 @@ def _stable_order(depth: Int32) -> Int64:
 def _parents(level: Int32, by_depth: Int64) -> Int32:
     """The parent of each phrase (a root gets a meaningless one).
 
-    A phrase one deeper than the phrase before it is that phrase's first child. In the order of depth, siblings stand together
-    behind the first of them, and share its parent.
+    A phrase deeper than the phrase before it is that phrase's first child. In the order of depth, siblings follow the first of
+    them, and share its parent.
     """
     is_first = np.zeros(len(level), dtype=np.bool_)
     is_first[1:] = level[1:] > level[:-1]
@@ -255,7 +250,7 @@ _SET_OFF = re.compile(rb"\(([ \t\n\r\v\f]+)([^() \t\n\r\v\f]++)(?=[ \t\n\r\v\f]*
 
 
 class Names:
-    """The labels and words met so far; parts made with the same Names number them alike."""
+    """The labels and words seen so far; parts read with the same Names share their numbers."""
 
     def __init__(self) -> None:
         self.label_names, self.word_names = Interner(), Interner()
@@ -268,24 +263,26 @@ class Names:
 
     @property
     def empty_label(self) -> int:
-        """The number of the label of ``( (S ...))``, which is not a slice of the text."""
+        """The number of the empty label, as in ``( (S ...))``, which is not a slice of the text."""
         if self._empty_label is None:
             self._empty_label = self.label_names.add("")
         return self._empty_label
 
     def labels(self) -> tuple[str, ...]:
+        """All labels by number."""
         new = self.label_names.strings[len(self._labels) :]
         self._labels += map(restore_label, new)
         return tuple(self._labels)
 
     def vocabulary(self) -> tuple[str, ...]:
+        """All words by number."""
         new = self.word_names.strings[len(self._vocabulary) :]
         self._vocabulary += [name if name.isalnum() and name.isascii() else restore_word(name) for name in new]
         return tuple(self._vocabulary)
 
 
 class StringNames(Protocol):
-    """Whatever knows the strings behind numbers of labels and of words."""
+    """A table of labels and words by number."""
 
     def labels(self) -> tuple[str, ...]: ...
     def vocabulary(self) -> tuple[str, ...]: ...
@@ -304,7 +301,7 @@ class Columns(NamedTuple):
 
 
 class TreeColumns(NamedTuple):
-    """Some trees: their columns, and how many nodes and tokens each has."""
+    """Some trees as columns, with the numbers of nodes and tokens of each, and their origins."""
 
     columns: Columns
     n_nodes: Int64
@@ -313,9 +310,9 @@ class TreeColumns(NamedTuple):
 
 
 def join_parts(parts: list[TreeColumns], names: StringNames) -> Treebank:
-    """One treebank of parts that share their names; the list is emptied, so that memory is free as early as possible."""
+    """One treebank of parts that share their names; the list is emptied, so that memory is freed as early as possible."""
     origins = tuple(origin for part in parts for origin in part.origins)
-    node_offset, token_offset = _offsets([part.n_nodes for part in parts]), _offsets([part.n_tokens for part in parts])
+    node_offset, token_offset = offsets_of([part.n_nodes for part in parts]), offsets_of([part.n_tokens for part in parts])
     columns = [[part.columns[k] for part in parts] for k in range(len(Columns._fields))]
     parts.clear()
     return Treebank(
@@ -329,15 +326,8 @@ def _join_column(column: list[Int32]) -> Int32:
     return joined
 
 
-def _offsets(sizes: list[Int64]) -> Int64:
-    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
-
-
 def part_of(events: Events, names: Names, path: str, first_line: int) -> TreeColumns:
-    """The columns of text whose brackets balance.
-
-    Raises UnicodeDecodeError if it is not UTF-8.
-    """
+    """The columns of the trees of a text whose brackets balance; UnicodeDecodeError if it is not UTF-8."""
     opens, words = events.opens, events.words
     open_position = events.position.take(opens)
     has_label = ~events.outside.take(open_position + 1)
@@ -375,13 +365,13 @@ def part_of(events: Events, names: Names, path: str, first_line: int) -> TreeCol
 def _ends(
     events: Events, opens: Int64, words: Int64, has_label: Mask, words_before: Int32, nodes_before: Int64
 ) -> tuple[Int64, Int64]:
-    """The ends of labels and words, given the numbers of words before nodes and of nodes before words."""
+    """The ends of the labels and of the words, given the number of words before each node and of nodes before each word."""
     every = bool(has_label.all())
     label_end = events.end_before((opens if every else opens[has_label]) + 1)
     word_end = events.end_before(words + 1)
     if label_end is not None and word_end is not None:
         return label_end, word_end
-    # Labels and words are all the atoms there are, so the number of those before tells which one it is.
+    # Every atom is a label or a word, so the number of labels and words before one is its index among the atoms.
     labels_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(has_label)])
     label_atom = labels_before[:-1] + words_before
     word_atom = np.arange(len(words)) + labels_before.take(nodes_before)
@@ -401,7 +391,7 @@ def _with_labels_at_brackets(events: Events) -> bytes:
 
 
 def _lines_of(events: Events, position: Int64, first_line: int) -> Int64:
-    """The line of each position, which ascend."""
+    """The line of each of some ascending positions."""
     data = events.data[: int(position[-1])] if len(position) else events.data[:0]
     lines = np.arange(first_line, first_line + len(position))
     if int(np.count_nonzero(data == _NEWLINE)) == len(position) - 1 and bool((data.take(position[1:] - 1) == _NEWLINE).all()):

@@ -1,6 +1,6 @@
-"""Bracketed text from columns: a tree per line by vectorised NumPy, or over several lines.
+"""Bracketed text from columns: one tree per line, by NumPy, or over several lines.
 
-What is written reads back as the very same trees; what would not is refused.
+Reading the text gives back the same trees; a tree for which it would not is refused.
 """
 
 from __future__ import annotations
@@ -9,17 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.errors import WriteError
 from treegauge.io.writing import refusal
 from treegauge.trees.bracketed import escape_label, escape_word, pretty, restore_label, restore_word
-from treegauge.trees.treebank import Int32, Int64, Treebank
+from treegauge.trees.columns import Bytes, Int32, Int64, Mask
+from treegauge.trees.treebank import Treebank
 
 __all__ = ["one_line_text", "pretty_text"]
-
-Bytes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 
 def one_line_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
@@ -41,6 +38,7 @@ def pretty_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
 
 
 def _refuse_gaps(bank: Treebank) -> None:
+    """Raise an error for the first tree with a gap."""
     if bank.blocks is None:
         return
     row = int(bank.blocks.row[0])
@@ -54,7 +52,11 @@ def _refuse_gaps(bank: Treebank) -> None:
 
 
 def _lines(bank: Treebank) -> bytes:
-    """Each event, in the order of the text, is a blank (but not at the beginning of a tree), its stem, and closing brackets."""
+    """The text of the trees, one per line.
+
+    It is a sequence of nodes and words, each written as a blank (except at the beginning of a tree), its stem, and the brackets
+    that close after it.
+    """
     stems = _stems(bank)
     order = _order(bank)
     _refuse_hidden_labels(bank, order)
@@ -74,7 +76,11 @@ def _lines(bank: Treebank) -> bytes:
 
 
 class _Order(NamedTuple):
-    """Nodes and words in the order of the text: ``item`` is a row, or (from the number of rows on) a token."""
+    """Nodes and words in the order of the text.
+
+    ``item`` is the row of a node, or the number of rows plus that of a token; ``closing`` is the number of brackets that close
+    after it; ``is_first`` and ``is_last`` mark the first and last item of a tree.
+    """
 
     item: Int64
     closing: Int64
@@ -105,7 +111,7 @@ def _order(bank: Treebank) -> _Order:
 
 
 def _levels(parent: Int64) -> Int64:
-    """The depth of each node, the root at 1; the root is its own parent. Each round doubles the distance to the ancestor."""
+    """The depth of each node, 1 for the root, which is its own parent; each round doubles the distance to the ancestor."""
     level = (parent != np.arange(len(parent))).astype(np.int64)
     ancestor = parent
     while bool((more := level.take(ancestor)).any()):
@@ -115,7 +121,7 @@ def _levels(parent: Int64) -> Int64:
 
 
 class _Stems(NamedTuple):
-    """The text of each label (with its opening bracket), then of each word: slices of ``data``."""
+    """The text of each label (with its opening bracket), then that of each word, as slices of ``data``."""
 
     data: Bytes
     start: Int64
@@ -131,7 +137,7 @@ def _stems(bank: Treebank) -> _Stems:
 
 
 def _texts(bank: Treebank, names: tuple[str, ...], column: Int32, offset: Int64, text_of: Callable[[str], bytes]) -> list[bytes]:
-    """The text of each name that is used."""
+    """The text of each name that the column uses; empty for others."""
     texts = [b""] * len(names)
     for number in np.flatnonzero(np.bincount(column, minlength=len(names))).tolist():
         try:
@@ -151,6 +157,7 @@ def _word_text(word: str) -> bytes:
 
 
 def _exactly(name: str, escaped: str, restore: Callable[[str], str]) -> bytes:
+    """The escaped name in UTF-8; WriteError if it would be read back as another name."""
     if escaped != name or "RB-" in name:
         back = restore(escaped)
         if back != name:
@@ -164,7 +171,7 @@ def _exactly(name: str, escaped: str, restore: Callable[[str], str]) -> bytes:
 
 
 def _refuse_hidden_labels(bank: Treebank, order: _Order) -> None:
-    """A node without a label whose first child is a word that is not its only one: the word would be read as the label."""
+    """Refuse a node without a label that begins with a word and has further children: the word would be read as the label."""
     empty = [number for number, label in enumerate(bank.labels) if not label]
     if not empty:
         return

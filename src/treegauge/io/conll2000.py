@@ -8,10 +8,9 @@ The columns on the left are the tree on the right::
     deficit   NN   I-NP          (. .))
     .         .    O
 
-A chunk is a node above its words' tags; words outside chunks hang from ``S``. A chunk that begins with ``I-X`` where ``B-X`` is
-usual gets the label ``I-X``, so that writing gives back the very same columns. A blank line ends a sentence.
-
-CoNLL-2000 columns from trees of the shape that :mod:`treegauge.io.conll2000` describes.
+A chunk is a node above the tags of its words; words outside chunks hang from ``S``. A chunk that begins with ``I-X`` where ``B-X``
+is usual gets the label ``I-X``, so that writing gives back the same columns. A blank line ends a sentence. Only trees of this shape
+can be written.
 """
 
 from __future__ import annotations
@@ -21,22 +20,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
 from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at, is_comment
 from treegauge.io.graphs import canonical_label
 from treegauge.io.interning import Interner, WordView
 from treegauge.io.sources import ReadOptions, Text
-from treegauge.io.writing import refusal
+from treegauge.io.writing import NOT_TEXT, refusal
 from treegauge.tables import number_of
 from treegauge.trees.bracketed import restore_word
+from treegauge.trees.columns import Int32, Mask
 from treegauge.trees.tree import Tree
-from treegauge.trees.treebank import Int32, Origin, Problem, Treebank
+from treegauge.trees.treebank import Origin, Problem, Treebank
 
 __all__ = ["OUTSIDE", "SENTENCE_LABEL", "check_conll2000", "conll2000_text"]
-
-Mask = NDArray[np.bool_]
 
 OUTSIDE, SENTENCE_LABEL = "O", "S"
 _CHUNK_TAG = re.compile(r"O|[BI]-(?![BI]-).+")
@@ -66,7 +63,7 @@ def check_conll2000(text: Text, options: ReadOptions) -> Iterator[Treebank | Inp
 
 
 def _end_of_sentences(text: bytes) -> int:
-    """The end of the last blank line."""
+    """The end of the last blank line; 0 if there is none."""
     end = text.rfind(b"\n\n")
     if end >= 0:
         return end + 2
@@ -75,7 +72,7 @@ def _end_of_sentences(text: bytes) -> int:
 
 
 def _check_block(text: bytes, path: str, first_line: int, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of whole sentences: at once if all is well, else line by line, leaving out the sentences with errors."""
+    """The trees of complete sentences and their errors; sentences with errors are left out, or become empty parses."""
     lines = text.split(b"\n") if options.comment else []
     comments = [number for number, line in enumerate(lines) if is_comment(line, options)]
     for number in comments:
@@ -97,7 +94,7 @@ def _check_block(text: bytes, path: str, first_line: int, options: ReadOptions) 
 def _errors_and_good_lines(
     lines: list[bytes], comments: list[int], path: str, first_line: int
 ) -> tuple[dict[int, list[InputError]], bytes]:
-    """All errors, by the first line of their sentence, and the text without the lines of these sentences."""
+    """All errors, by the first line of their sentence, and the text with the lines of these sentences blank."""
     errors: dict[int, list[InputError]] = {}
     left_out = set(comments)
     sentence: list[int] = []
@@ -118,7 +115,7 @@ def _errors_and_good_lines(
 
 
 def _with_broken(good: Treebank, path: str, errors: Mapping[int, InputError]) -> Treebank:
-    """The trees with an empty one for each broken sentence, in the order of their lines."""
+    """The trees with an empty parse for each broken sentence, in the order of the lines."""
     problems = {number: Problem(e.place, e.problem, e.advice) for number, e in enumerate(errors.values())}
     empty = replace(
         Treebank.from_trees([Tree("")] * len(errors)), origins=(Origin(path, np.array(list(errors), np.int64), None, problems),)
@@ -146,7 +143,7 @@ def _line_error(line: bytes, path: str, number: int) -> InputError | None:
 
 
 def _read_block(text: bytes, comments: list[int], path: str, first_line: int) -> Treebank | None:
-    """The trees of whole sentences, by vectorised NumPy; None if something is wrong with them."""
+    """The trees of complete sentences, by NumPy; None if one of them has an error."""
     data = np.frombuffer(text, dtype=np.uint8)
     is_blank = ((data - np.uint8(ord("\t"))) < 5) | (data == ord(" "))
     start = np.flatnonzero(~is_blank & np.concatenate([[True], is_blank])[: len(data)])
@@ -176,9 +173,10 @@ def _read_block(text: bytes, comments: list[int], path: str, first_line: int) ->
 def _treebank(
     word: Int32, tag: Int32, chunk: Int32, words: list[str], tags: list[str], chunk_tags: list[str], first: Mask, origin: Origin
 ) -> Treebank:
-    """The columns of the trees: in each a row for the sentence, one for each chunk before its first word, one for each tag.
+    """The trees of sentences given as columns of numbers, with the strings behind the numbers.
 
-    ``first`` says of each word whether it begins a sentence.
+    A tree has a row for the sentence, one for each chunk (before its first word), and one for each tag. ``first`` is true for each
+    word that begins a sentence.
     """
     vocabulary, word_of = _distinct(map(restore_word, words))
     types = [canonical_label(name.partition("-")[2]) for name in chunk_tags]
@@ -202,7 +200,7 @@ def _treebank(
     row_shift, token_shift = np.repeat(sentence_row, n_tokens), np.repeat(sentences, n_tokens)
     stops = np.append(np.flatnonzero(~goes_on), len(word))
     chunk_end = stops[np.searchsorted(stops, token[opens]) + 1]
-    # The row of the chunk that a word is in: of the last one opened.
+    # The row of the chunk of each word: that of the chunk opened last.
     chunk_above = np.maximum.accumulate(np.where(opens, tag_row - 1, 0)) - row_shift
 
     label, start, end, parent = (np.zeros(n_nodes, dtype=np.int32) for _ in range(4))
@@ -238,7 +236,7 @@ _SHAPE = (
 
 
 def conll2000_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
-    """The trees as columns ``word tag chunk``, a blank line after each."""
+    """The trees as columns ``word tag chunk``, each followed by a blank line."""
     for block in blocks:
         write = _ColumnWriter(block)
         for index in range(len(block)):
@@ -247,11 +245,11 @@ def conll2000_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
             except WriteError as error:
                 raise refusal(block, index, str(error)) from None
             except UnicodeEncodeError:
-                raise refusal(block, index, "a label or word is not text: it contains half of a surrogate pair") from None
+                raise refusal(block, index, NOT_TEXT) from None
 
 
 class _ColumnWriter:
-    """Writes the sentences of a treebank; each word and label is looked at once."""
+    """Writes the sentences of a treebank; each distinct word and label is checked once."""
 
     def __init__(self, bank: Treebank) -> None:
         self.bank = bank
@@ -259,6 +257,7 @@ class _ColumnWriter:
         self.labels: dict[int, str] = {}
 
     def sentence(self, index: int) -> Iterator[str]:
+        """The lines of one sentence; WriteError if its tree has another shape."""
         bank = self.bank
         nodes = slice(bank.node_offset[index], bank.node_offset[index + 1])
         tokens = slice(bank.token_offset[index], bank.token_offset[index + 1])
@@ -299,7 +298,7 @@ class _ColumnWriter:
             before, kind_before = row, kind
 
     def _word(self, number: int) -> str:
-        """The word with brackets as ``-LRB-`` and ``-RRB-``, which is how CoNLL-2000 has them (but not in tags)."""
+        """The word with brackets as ``-LRB-`` and ``-RRB-``, as CoNLL-2000 has them in words, but not in tags."""
         if number not in self.words:
             word = self.bank.vocabulary[number]
             text = _column("word", word).replace("(", "-LRB-").replace(")", "-RRB-")
@@ -321,6 +320,7 @@ class _ColumnWriter:
 
 
 def _column(kind: str, name: str) -> str:
+    """The word or label, unless it is empty or has a blank, which is refused."""
     if not name or _BLANK.search(name):
         raise WriteError(
             f"the {kind} {name!r} cannot be written as a CoNLL-2000 column, where blanks separate columns.\n"

@@ -1,7 +1,7 @@
-"""The exact errors of bracketed text: the careful scanner behind the fast reader.
+"""The exact errors of bracketed text, found by a careful scanner where the fast reader fails.
 
-It walks line by line and goes on after an error, so that all errors of a file can be listed; and it keeps the text of the whole
-trees, so that these can still be read.
+It goes through the text line by line and continues after an error, so that all errors of a file can be listed; and it keeps the
+text of the complete trees, so that these can still be read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHOWN_BYTES = 400
 
 
 class TextPosition(NamedTuple):
-    """A line, counted from 1, and how many characters of it come before."""
+    """A position in a text: the line, counted from 1, and the number of characters before it on that line."""
 
     line: int
     characters: int
@@ -38,14 +38,14 @@ class TextPosition(NamedTuple):
         return self.characters == 0
 
     def after(self, text: bytes, end: int | None = None) -> TextPosition:
-        """The place where the text ends that begins here, or where its first ``end`` bytes do."""
+        """The position at the end of a text that begins here, or at the end of its first ``end`` bytes."""
         newlines = text.count(b"\n", 0, end)
         rest = len(text[text.rfind(b"\n", 0, end) + 1 : end].decode("utf-8", "replace"))
         return TextPosition(self.line + newlines, rest if newlines else self.characters + rest)
 
 
 def is_comment(line: bytes, options: ReadOptions) -> bool:
-    """Whether a line is to be left out."""
+    """Whether a line is a comment, to be left out."""
     comment = options.comment.strip().encode()
     return bool(comment) and line.lstrip(b" \t\r\v\f").startswith(comment)
 
@@ -60,9 +60,9 @@ def first_error(text: bytes, path: str, place: TextPosition, options: ReadOption
 
 
 def is_nested_at_margin(text: bytes) -> bool:
-    """Whether the first tree is whole although it has brackets at the beginning of further lines.
+    """Whether the first tree is complete and has brackets at the beginning of its further lines.
 
-    In most files such a bracket begins a new tree, which tells where an unclosed one should have ended; not in these.
+    In most files such a bracket begins a new tree, which shows where an unclosed tree should have ended; not in these files.
     """
     if b"\n(" not in text:
         return False
@@ -77,8 +77,8 @@ def is_nested_at_margin(text: bytes) -> bool:
     return b"\n(" in text[events.position[first] : events.position[first + int(closed[0])]]
 
 
-class Good(NamedTuple):
-    """Text that can be read, where it begins, and the numbers of the lines that had errors."""
+class GoodText(NamedTuple):
+    """Text that can be read, its position in the file, and the numbers of the lines that had errors."""
 
     text: bytes
     place: TextPosition
@@ -86,7 +86,7 @@ class Good(NamedTuple):
 
 
 class Scanner:
-    """Walks the lines of a text; what was right in them is kept, with blanks in place of all that belongs to no whole tree."""
+    """Scans a text line by line; it keeps the text with blanks in place of everything outside complete trees."""
 
     def __init__(self, path: str, place: TextPosition, options: ReadOptions, nested_at_margin: bool) -> None:
         self.path, self.place, self.options = path, place, options
@@ -96,25 +96,22 @@ class Scanner:
         self._bad_lines: set[int] = set()
         self._good_from = place
         self._reported: set[str] = set()  # on the present line
-        self._tree_start = 0  # where in `good` the outermost open bracket is
-        self._tree_place: tuple[TextPosition, bytes, int] = (
-            place,
-            b"",
-            0,
-        )  # where its line begins, its text, and where in there it is
+        # The outermost open bracket: its index in `_good`; and the position of its line, the line, and its index there.
+        self._tree_start = 0
+        self._tree_place: tuple[TextPosition, bytes, int] = (place, b"", 0)
 
     @property
     def good_bytes(self) -> int:
         return len(self._good)
 
-    def take_good(self) -> Good:
-        """The correct text so far, which is then forgotten; to be called between trees."""
-        good = Good(bytes(self._good), self._good_from, self._bad_lines)
+    def take_good(self) -> GoodText:
+        """Remove and return the correct text so far; only between trees."""
+        good = GoodText(bytes(self._good), self._good_from, self._bad_lines)
         self._good, self._bad_lines, self._good_from = bytearray(), set(), self.place
         return good
 
     def accept(self, lines: list[bytes]) -> bool:
-        """Whether the next lines can be told, quickly, to have no error; then they are done with."""
+        """Accept the next lines as a whole if a quick check finds no error in them; whether it did."""
         text = b"\n".join([*lines, b""])
         if self.depth or self.options.lines or self.options.comment or b"\0" in text or not find_events(text).balance():
             return False
@@ -127,7 +124,7 @@ class Scanner:
         return True
 
     def scan(self, line: bytes) -> Iterator[InputError]:
-        """The errors noticed on the next line (given without its end), at most one of a kind."""
+        """Scan the next line, given without its end, and yield its errors, at most one of each kind."""
         base = len(self._good)
         self._good += _readable(line) + b"\n"
         if not (self.place.begins_line and is_comment(line, self.options)):
@@ -166,13 +163,13 @@ class Scanner:
             self._forget_tree(len(self._good))
 
     def end(self) -> Iterator[InputError]:
-        """The error noticed at the end of the text, if any."""
+        """End the text, and yield the error of a tree that is still open, if any."""
         if self.depth:
             yield self._never_closed(f"; the text ends on line {max(self.place.line - 1, 1)}")
         self.abandon()
 
     def abandon(self) -> None:
-        """Forget a tree that is not whole, because the text cannot be read any further."""
+        """Remove an incomplete tree, because the text cannot be read any further."""
         if self.depth:
             self._forget_tree(len(self._good))
 
@@ -199,7 +196,7 @@ class Scanner:
 
 
 def error_at(kind: type[InputError], problem: str, path: str, place: TextPosition, line: bytes, at: int, advice: str) -> InputError:
-    """An error at a byte of a line, or of the rest of one, that begins at a place."""
+    """An error at byte ``at`` of a line, or of the rest of a line, that begins at ``place``."""
     column = place.characters + len(line[:at].decode("utf-8", "replace")) + 1
     shown_from = max(0, at - _SHOWN_BYTES)
     while shown_from < at and line[shown_from] & 0xC0 == 0x80:  # not in the middle of a character
@@ -210,7 +207,7 @@ def error_at(kind: type[InputError], problem: str, path: str, place: TextPositio
 
 
 def bad_bytes(line: bytes) -> tuple[str, int, str] | None:
-    """The problem with the bytes of a line, its place, and advice; None if there is none."""
+    """The problem with the bytes of a line, its byte position, and advice; None if the line is text."""
     zero = line.find(b"\0")
     if zero >= 0:
         return "zero byte", zero, "This does not look like text: is the file compressed, or UTF-16 (option encoding)?"

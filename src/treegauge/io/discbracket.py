@@ -1,11 +1,11 @@
-"""Discbracket files: brackets whose words carry their places, a tree per line.
+"""Discbracket files: brackets whose words carry their places, one tree per line.
 
 ::
 
     (S (VP (PWS 0=Wen) (VVFIN 2=kennt)) (PPER 1=er))
 
-The text is read as brackets, with all that :mod:`treegauge.io.bracketed` knows about what can be wrong there; then the words of
-each tree are put in their places.
+The text is read as brackets by :mod:`treegauge.io.bracketed`, which reports errors in them; then the words of each tree are put in
+their places.
 """
 
 from __future__ import annotations
@@ -20,34 +20,33 @@ from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.bracketed import check_bracketed
 from treegauge.io.diagnosis import TextPosition, error_at
 from treegauge.io.sources import ReadOptions, Text
-from treegauge.io.writing import refusal
-from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.discbracket import carries_places, discbracket_line, with_places
+from treegauge.io.writing import tree_lines
+from treegauge.trees.bracketed import carries_places, discbracket_line, place_words, restore_label, restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank, pick_origins
 
-__all__ = ["check_discbracket", "discbracket_text", "first_carries_places", "in_places"]
+__all__ = ["check_discbracket", "discbracket_text", "first_carries_places", "place_words_in_block"]
 
-_MOST_LINES = 1000  # of a tree that is searched for an error
+_MOST_LINES = 1000  # a tree is searched for an error no further than this
 _BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
 _PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 
 
 def check_discbracket(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of a discbracket file, in blocks, and all its errors; or a sentence without a parse for each broken one."""
+    """All trees of a discbracket file, in blocks, and all its errors; or sentences without a parse in place of the errors."""
     kept = _KeptText(text)
     for block in check_bracketed(kept, options):
         if isinstance(block, InputError):
             yield block
             continue
-        yield from in_places(block, options, kept)
+        yield from place_words_in_block(block, options, kept)
         kept.forget()
 
 
-def in_places(block: Treebank, options: ReadOptions, text: _KeptText | None = None) -> Iterator[Treebank | InputError]:
-    """The trees of a block that was read as brackets with their words in the places that these carry, and the errors.
+def place_words_in_block(block: Treebank, options: ReadOptions, text: _KeptText | None = None) -> Iterator[Treebank | InputError]:
+    """The trees of a block that was read as brackets, with their words in the places that they carry, and the errors.
 
-    ``text`` is the text they were read from, if it is there to show where an error is.
+    ``text`` is the text that the trees were read from, if it is available; then errors have a column.
     """
     trees: list[Tree] = []
     good: list[int] = []
@@ -55,7 +54,7 @@ def in_places(block: Treebank, options: ReadOptions, text: _KeptText | None = No
     known = block.problems()
     for index, tree in enumerate(block):
         try:
-            trees.append(tree if index in known and not known[index].repairs else with_places(tree))
+            trees.append(tree if index in known and not known[index].repairs else place_words(tree))
             good.append(index)
         except FormatError as found:
             error = _at(block, index, found, text)
@@ -77,15 +76,15 @@ def first_carries_places(bank: Treebank) -> bool | None:
 
 
 class _KeptText(Text):
-    """A text that keeps the chunks behind the present block, so that an error can show where it is."""
+    """A text that keeps the chunks of the present block, so that an error can show its line."""
 
     def __init__(self, text: Text) -> None:
         self.name, self.suffix, self.part = text.name, text.suffix, text.part
         self.on_left_out, self.is_recoded = text.on_left_out, text.is_recoded
         self._text = text
         self._kept: list[bytes] = []
-        self._lines: list[bytes] | None = None  # of what is kept, once they were asked for
-        self._line = 1 if text.part is None else text.part.line  # at which what is kept begins
+        self._lines: list[bytes] | None = None  # the lines of the chunks kept, once they were asked for
+        self._line = 1 if text.part is None else text.part.line  # the number of the first of them
 
     @property
     def head(self) -> bytes:
@@ -102,13 +101,13 @@ class _KeptText(Text):
             yield chunk, is_last
 
     def forget(self) -> None:
-        """Keep the last chunk only, in which the next tree may begin."""
+        """Keep only the last chunk, in which the next tree may begin."""
         self._line += sum(chunk.count(b"\n") for chunk in self._kept[:-1])
         del self._kept[:-1]
         self._lines = None
 
     def lines_from(self, number: int) -> list[bytes]:
-        """The lines from that one on, as far as they are kept."""
+        """The lines from that number on, as far as they are kept."""
         if self._lines is None:
             self._lines = b"".join(self._kept).split(b"\n")
         first = number - self._line
@@ -116,7 +115,7 @@ class _KeptText(Text):
 
 
 def _with_problems(origins: Iterable[Origin], problems: Mapping[int, Problem]) -> Iterator[Origin]:
-    """The origins with further problems, numbered from the first tree of all."""
+    """The origins with further problems, given by the number of the tree among all of them."""
     first = 0
     for origin in origins:
         own = {index - first: problem for index, problem in problems.items() if first <= index < first + len(origin.line)}
@@ -125,7 +124,7 @@ def _with_problems(origins: Iterable[Origin], problems: Mapping[int, Problem]) -
 
 
 def _at(block: Treebank, index: int, error: FormatError, text: _KeptText | None) -> InputError:
-    """The error with the file and line of its tree, and with the column of the word that is wrong, if the text is there."""
+    """The error with the file and line of its tree and, if the text is available, the column of the wrong word."""
     first = 0
     for origin in block.origins:
         if index - first >= len(origin.line):
@@ -143,9 +142,9 @@ def _at(block: Treebank, index: int, error: FormatError, text: _KeptText | None)
 
 
 def _wrong_word(lines: Sequence[bytes], number: int) -> tuple[int, int] | None:
-    """Of a tree, the one with that number of those that begin on the first line: the line and byte where its places go wrong.
+    """The line and byte of the first word without a place, or with the place of another; if all have places, of the first bracket.
 
-    That is the first word without a place or with one that another has, or else, as a place is missing, its first bracket.
+    The tree is the one with the given number among those that begin on the first line. None if it does not end in these lines.
     """
     seen: set[bytes] = set()
     depth, previous, begin = 0, b"", (0, 0)
@@ -169,20 +168,18 @@ def _wrong_word(lines: Sequence[bytes], number: int) -> tuple[int, int] | None:
 
 
 def discbracket_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
-    """The trees as discbracket text, one per line; continuous ones too."""
+    """The trees as discbracket text, one per line, whether or not they have gaps."""
     for block in blocks:
-        for index, tree in enumerate(block):
-            try:
-                _refuse_changed_names(tree)
-                yield discbracket_line(tree).encode("utf-8") + b"\n"
-            except WriteError as error:
-                raise refusal(block, index, str(error)) from None
-            except UnicodeEncodeError:
-                raise refusal(block, index, "a label or word is not text: it contains half of a surrogate pair") from None
+        yield from tree_lines(block, _checked_line)
+
+
+def _checked_line(tree: Tree, number: int) -> Iterator[str]:
+    _refuse_changed_names(tree)
+    yield discbracket_line(tree)
 
 
 def _refuse_changed_names(tree: Tree) -> None:
-    """Refuse labels and words that would be read back as others."""
+    """Refuse a tree with a label or word that would be read back as another."""
     for node in tree.nodes():
         escaped = node.label.replace("(", "-LRB-").replace(")", "-RRB-")
         back = restore_label(escaped)

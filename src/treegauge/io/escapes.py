@@ -1,8 +1,9 @@
-r"""Brackets inside words that a backslash escapes, ``(-LRB- \()``, as nltk reads them since its version 3.10.
+r"""Brackets inside words, escaped by a backslash, ``(-LRB- \()``, as nltk reads them since version 3.10.
 
-The Penn Treebank has no such escape: there ``(SYM \)`` is a backslash with its tag. So a tree is read with escapes where ``\(``
-stands in it, which can mean nothing else, or where only then its brackets balance. The escapes become two letters that no text has,
-of as many bytes, so that every other byte keeps its place; :func:`treegauge.trees.bracketed.restore_word` makes them brackets.
+The Penn Treebank has no such escape: there ``(SYM \)`` is a backslash with its tag. So a tree is read with escapes if it contains
+``\(``, which can mean nothing else, or if its brackets balance only then. Escapes are replaced by two characters that no text has
+and that take as many bytes, so that every other byte keeps its place; :func:`treegauge.trees.bracketed.restore_word` turns them
+into brackets.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _LINE = re.compile(rb"(?<=\n)")
 
 
 def has_escapes(text: bytes) -> bool:
-    r"""Whether there is a ``\(`` or a ``\)`` in a text."""
+    r"""Whether a text contains ``\(`` or ``\)``."""
     return b"\\" in text and _ESCAPED.search(text) is not None
 
 
@@ -31,9 +32,9 @@ def escape_everywhere(text: bytes) -> bytes:
 
 
 def read_escapes(text: bytes, *, lines: bool, is_whole: bool = True) -> bytes:
-    r"""The text with escaped brackets as letters, tree by tree; trees begin at the margin, or each is a ``line``.
+    r"""The text with escaped brackets replaced, tree by tree; trees begin at the margin or, with ``lines``, on each line.
 
-    A text that is not whole ends in a tree that may not balance yet.
+    If the text is not whole, its last tree may be incomplete and so does not balance yet.
 
     >>> escaped = read_escapes(rb"(S (-LRB- \() (-RRB- \)))", lines=False)
     >>> escaped.count(b"("), escaped.count(b")"), read_escapes(rb"(X (SYM \))", lines=False)

@@ -1,4 +1,4 @@
-"""The NEGRA export format, versions 3 and 4 (Brants 1997): a line per word, then a line per node, each naming its parent.
+"""The NEGRA export format, versions 3 and 4 (Brants 1997): a line per word, then a line per node, each with its parent.
 
 ::
 
@@ -10,17 +10,17 @@
     #500    S       --      --      0
     #EOS 1
 
-Version 4 has a column for the lemma after the word. Tables (``#BOT`` ... ``#EOT``) and comments (``%%``) are read over. After the
-parent there may be pairs of columns, the function and the parent of a secondary edge; they are read where that is asked for. A
-sentence whose ``#BOS`` line says ``%% no VROOT`` has no virtual root; :func:`export_text` writes that.
-
-The NEGRA export format from trees; reading it back with functions and features gives the very same trees.
+Version 4 has a column for the lemma after the word. Tables (``#BOT`` ... ``#EOT``) and comments (``%%``) are skipped. After the
+parent there may be pairs of columns, the function and the parent of a secondary edge; they are read if the options ask for it. A
+sentence with the comment ``%% no VROOT`` in its ``#BOS`` line has no virtual root. :func:`export_text` writes such comments;
+reading its output with functions and features gives back the same trees.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from treegauge.errors import EncodingError, FormatError, InputError, WriteError
 from treegauge.io.diagnosis import TextPosition, bad_bytes, error_at
@@ -38,10 +38,9 @@ from treegauge.io.graphs import (
 )
 from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
-from treegauge.io.writing import refusal
+from treegauge.io.writing import tree_lines
 from treegauge.trees.bracketed import restore_word
-from treegauge.trees.discontinuous import PlacedWord, is_continuous
-from treegauge.trees.discontinuous import place as with_placed_words
+from treegauge.trees.discontinuous import PlacedWord, is_continuous, with_placed_words
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
@@ -55,7 +54,7 @@ _COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morp
 
 
 def check_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of an export file, in blocks, and all its errors; or a sentence without a parse for each broken one."""
+    """All trees of an export file, in blocks, and all its errors; or sentences without a parse in place of the errors."""
     scanner = _ExportScanner(text.name, options)
     lines = enumerate(text.lines(), start=1)
     found = scanner.graphs(lines) if options.on_error == "stop" else _sentence_by_sentence(scanner, lines)
@@ -63,7 +62,7 @@ def check_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputE
 
 
 def _sentence_by_sentence(scanner: _ExportScanner, lines: Iterable[tuple[int, bytes]]) -> Iterator[Graph]:
-    """The sentences of a file, each from its ``#BOS`` to the next; broken ones have their error, and so has text that is none."""
+    """The sentences of a file, each from its ``#BOS`` to the next one; broken ones, and text outside of any, carry their error."""
     for has_begun, piece in _pieces(lines):
         number, first = piece[0]
         fields = first.split()
@@ -74,7 +73,7 @@ def _sentence_by_sentence(scanner: _ExportScanner, lines: Iterable[tuple[int, by
 
 
 def _pieces(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bool, list[tuple[int, bytes]]]]:
-    """Numbered lines up to each ``#BOS``, and whether they begin with one."""
+    """The numbered lines up to each ``#BOS``, and whether they begin with a ``#BOS``."""
     piece: list[tuple[int, bytes]] = []
     has_begun = False
     for number, line in lines:
@@ -88,7 +87,7 @@ def _pieces(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[bool, list[tup
 
 
 def is_node_name(word: bytes) -> bool:
-    """Whether a line that begins with this is one of a node: ``#`` and a number from 500."""
+    """Whether a line that begins with this word describes a node: ``#`` and a number from 500 on."""
     match = _NODE.fullmatch(word)
     return match is not None and int(match.group(1)) >= 500
 
@@ -102,9 +101,9 @@ class _ExportScanner:
         self.labels: dict[tuple[bytes, ...], str] = {}
         self.number, self.line = 0, b""
         self.graph: Graph | None = None
-        self.identity = b""  # of the sentence, as its #BOS has it
+        self.identity = b""  # the name of the sentence in its #BOS line
         self.has_errors = False
-        self.is_lost = False  # outside sentences, where one error is enough
+        self.is_lost = False  # whether an error outside of sentences was already reported
         self.in_table = False
 
     def graphs(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[Graph | InputError]:
@@ -122,7 +121,7 @@ class _ExportScanner:
                     self.is_lost = True
                     raise self._error("a line outside of any sentence", advice="Sentences stand between #BOS and #EOS.")
             except InputError as error:
-                self.has_errors = fields[0] != b"#BOS"  # that one's error is about the sentence before
+                self.has_errors = fields[0] != b"#BOS"  # an error of a #BOS line is about the sentence before
                 yield error
             if fields[0] == b"#EOS" and self.graph is not None:
                 if not self.has_errors:
@@ -134,7 +133,7 @@ class _ExportScanner:
             yield self._error(f"sentence {unfinished.name} has no #EOS: {where}", advice="Was the file cut short?")
 
     def _read_keyword(self, fields: list[bytes]) -> bool:
-        """Whether the line begins with a keyword, which is then obeyed; ``#EOS`` is so by the caller."""
+        """Process a line that begins with a keyword; whether it does. At ``#EOS`` the caller takes the sentence."""
         match fields[0]:
             case b"#FORMAT":
                 version = fields[1] if len(fields) > 1 else b""
@@ -209,7 +208,7 @@ class _ExportScanner:
         return f"{advice}\n  This looks like version {other}: correct the line #FORMAT." if looks_other else advice
 
     def _secondary_edges(self, below: str | int, width: int) -> Iterator[SecondaryEdge]:
-        """The edges in the pairs of columns after the parent, up to a comment."""
+        """The secondary edges in the pairs of columns after the parent, up to a comment."""
         found = list(_COLUMN.finditer(self.line))[width:]
         end = next((k for k, column in enumerate(found) if column[0].startswith(b"%%")), len(found))
         text = self.line.decode("utf-8", "replace")
@@ -227,7 +226,7 @@ class _ExportScanner:
             yield SecondaryEdge(below, function, found[k + 1][0].decode("ascii"), self.number, place, text)
 
     def _label(self, columns: tuple[bytes, ...]) -> str:
-        """The label that the columns between word and parent make; most of them come again and again."""
+        """The label made of the columns between word and parent; labels are stored, since most of them recur."""
         label = self.labels.get(columns)
         if label is None:
             *lemma, tag, morphology, function = (column.decode("utf-8") for column in columns)
@@ -253,20 +252,14 @@ _BLANK = re.compile(r"[ \t\n\r\v\f\0]")
 def export_text(blocks: Iterable[Treebank], version: int = 3) -> Iterator[bytes]:
     """The trees as an export file of version 3 or 4, sentences numbered from 1.
 
-    A tree whose root is not ``VROOT`` is marked by a comment in its first line, so that reading does not put one on top.
+    A tree whose root is not ``VROOT`` is marked by a comment in its first line, so that reading does not add one.
     """
     yield f"#FORMAT {version}\n".encode()
-    number = 0
+    first = 1
     for block in blocks:
         may_have_edges = any("##" in label for label in block.labels)
-        for index, tree in enumerate(block):
-            number += 1
-            try:
-                yield "\n".join([*_sentence(tree, number, version, may_have_edges), ""]).encode("utf-8")
-            except WriteError as error:
-                raise refusal(block, index, str(error)) from None
-            except UnicodeEncodeError:
-                raise refusal(block, index, "a label or word is not text: it contains half of a surrogate pair") from None
+        yield from tree_lines(block, partial(_sentence, version=version, may_have_edges=may_have_edges), first)
+        first += len(block)
 
 
 def _sentence(tree: Tree, number: int, version: int, may_have_edges: bool) -> Iterator[str]:
@@ -288,7 +281,7 @@ def _sentence(tree: Tree, number: int, version: int, may_have_edges: bool) -> It
 
 
 def _further_columns(edges: list[TreeEdge], names: dict[int, str]) -> dict[int, str]:
-    """The columns of secondary edges, by the place of what is below them."""
+    """The columns of secondary edges, by the place of the node or word below them."""
     columns: dict[int, str] = {}
     for edge in edges:
         columns[edge.below] = columns.get(edge.below, "") + f"\t{edge.function}\t{names.get(edge.above, ROOT)}"
@@ -301,10 +294,10 @@ def _place_of(row: tuple[str, str, int, int]) -> int:
 
 
 def _words_and_nodes(tree: Tree, has_root: bool) -> tuple[list[tuple[str, str, int, int]], list[tuple[str, int, int]]]:
-    """The words (word, tag, parent, place) and, bottom-up, the nodes (label, parent, place), known by their place in pre-order."""
+    """The words (word, tag, parent, place) and, bottom-up, the nodes (label, parent, place); a place is a number in pre-order."""
     words: list[tuple[str, str, int, int]] = []
     nodes: list[tuple[str, int, int]] = []
-    stack: list[tuple[Tree, int, int | None]] = [(tree, -1, None)]  # a node comes again, with its place, after its children
+    stack: list[tuple[Tree, int, int | None]] = [(tree, -1, None)]  # after its children a node comes again, with its place
     count = 0
     while stack:
         node, parent, place = stack.pop()

@@ -1,4 +1,4 @@
-"""The formats treegauge knows: a table of names, suffixes, readers and writers; and how to tell which one a text is in."""
+"""The file formats: a table of names, suffixes, readers and writers, and the detection of the format of a text."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Writer = Callable[[Iterable[Treebank]], Iterator[bytes]]
 
 
 class Format(NamedTuple):
-    """A file format: its name, a line of help, the suffixes that tell it for certain, and how it is read and written.
+    """A file format: its name, a line of help, the suffixes that identify it, its reader and its writer.
 
-    A reader gives blocks of trees and, in between, all errors; who wants to stop at the first one raises it.
+    A reader yields blocks of trees and, in between, all errors; a caller that stops at the first error raises it.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Format(NamedTuple):
 
 
 def _later(name: str) -> Callable[..., Any]:
-    """A function of this package whose module is loaded when it is first called: most work needs one format."""
+    """A function of this package whose module is loaded on the first call, since most work needs only one format."""
     module, function = name.split(".")
 
     def call(*arguments: Any, **options: Any) -> Any:
@@ -92,7 +92,7 @@ _TABLE = (
 
 FORMATS: dict[str, Format] = {known.name: known for known in _TABLE}
 FORMATS_WITH_GAPS = frozenset({"export", "tigerxml", "discbracket", "alpino"})
-"""The formats that can be read and hold crossing branches."""
+"""The readable formats that can hold crossing branches."""
 READABLE = tuple(known.name for known in _TABLE if known.reader is not None)
 WRITABLE = tuple(known.name for known in _TABLE if known.writer is not None)
 
@@ -106,31 +106,32 @@ _CHUNK_LINE = re.compile(rb"\S+\s+\S+\s+(O|[BI]-\S+)")
 
 
 def format_named(name: str, valid: Iterable[str]) -> Format:
-    """The format of that name."""
+    """The format of that name, which must be one of the valid ones."""
     if name not in valid:
         raise UnknownName("format", name, valid)
     return FORMATS[name]
 
 
 def format_of_suffix(suffix: str) -> Format | None:
-    """The format that this suffix tells for certain."""
+    """The format that a suffix identifies, if any."""
     return next((known for known in _TABLE if suffix in known.suffixes), None)
 
 
 def detect_format(text: Text, options: ReadOptions) -> Format:
-    """The format asked for; else the one the suffix tells; else the one the beginning of the text looks like."""
+    """The format that the options name, else that of the suffix, else the one that the beginning of the text looks like."""
     if options.field and options.format == "auto":
         return FORMATS["jsonl"]
     if options.format != "auto":
         return format_named(options.format, READABLE)
     if text.suffix != ".xml" and (known := format_of_suffix(text.suffix)) is not None:
-        # The words of a bracketed file are never all numbered, unless it is discbracket under another name.
+        # Where all words are numbered, a file with the suffix of bracketed text is discbracket.
         found = _looks_like(text.head, options) if known.name == "bracketed" else ""
         return FORMATS["discbracket"] if found == "discbracket" else known
     return FORMATS[_looks_like(text.head, options)] if text.suffix != ".xml" else FORMATS[_kind_of_xml(text.head)]
 
 
 def _looks_like(head: bytes, options: ReadOptions) -> str:
+    """The name of the format that the beginning of a text looks like."""
     line = next((line.strip() for line in head.split(b"\n") if line.strip() and not is_comment(line, options)), b"")
     if line.startswith(b"<"):
         return _kind_of_xml(head)
@@ -148,9 +149,9 @@ def _kind_of_xml(head: bytes) -> str:
 
 
 def _has_places(head: bytes, options: ReadOptions) -> bool:
-    """Whether the words of the first tree of several words are numbered, ``(VP (PWS 0=Wen) (V 1=kennt))``.
+    """Whether the words of the first tree with several words are numbered, ``(VP (PWS 0=Wen) (V 1=kennt))``.
 
-    Where all trees in sight have one word, each must have the number 0.
+    If all trees in the beginning of the text have one word, each word must have the number 0.
     """
     if len(head) > _LONGEST_LOOK:
         head = head[:_LONGEST_LOOK].rpartition(b" ")[0]

@@ -1,13 +1,12 @@
-"""From words and nodes that name their parents, as NEGRA and TIGER have them, to trees.
+"""Sentences as graphs, in which words and nodes name their parents, as in NEGRA and TIGER, and the trees made of them.
 
-In these treebanks what belongs to no constituent, above all punctuation, hangs from a virtual root ``VROOT``; here it is the root
-of every tree. Children are put in the order of their first words. A constituent may have gaps. Where the gap is but punctuation
-that hangs from the root, whoever measures on these treebanks lowers it; as that changes trees it has to be asked for
+In these treebanks words outside of all constituents, above all punctuation, hang from a virtual root ``VROOT``; here it is the root
+of every tree. Children are put in the order of their first words. A constituent may have gaps. It is common practice on these
+treebanks to attach punctuation that hangs from the root to a constituent around it; since that changes the trees, it is an option
 (``attach_punctuation``).
 
-A label and its parts: NEGRA and TIGER keep category, function, morphology and lemma apart; a tree has one label.
-
-They are joined as the SPMRL treebanks join them, ``NN-SB##lem=Haus|case=nom##``, and taken apart again on writing.
+NEGRA and TIGER keep category, function, morphology and lemma apart, while a tree has one label. The parts are joined as in the
+SPMRL treebanks, ``NN-SB##lem=Haus|case=nom##``, and separated again on writing.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from treegauge.io.secondary import SecondaryEdge, features_of_edges, is_function
 from treegauge.io.sources import LeftOut, ReadOptions, Text
 from treegauge.trees.bracketed import restore_label
 from treegauge.trees.columns import ColumnBuilder
-from treegauge.trees.discontinuous import PlacedWord, walk, weave
+from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
@@ -55,7 +54,7 @@ _BLOCK_SIZE = 1 << 16
 
 
 class Word(NamedTuple):
-    """A word with its tag, its parent's name, its line and, where it is known, its column."""
+    """A word with its tag, the name of its parent, its line and, where known, its column."""
 
     word: str
     label: str
@@ -65,7 +64,7 @@ class Word(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """A node with its label, its parent's name, its line and, where it is known, its column."""
+    """A node with its label, the name of its parent, its line and, where known, its column."""
 
     label: str
     parent: str
@@ -75,11 +74,11 @@ class GraphNode(NamedTuple):
 
 @dataclass
 class Graph:
-    """A sentence: its words, and its nodes by name; ``has_root`` if the tree is to have the virtual root.
+    """A sentence: its words, and its nodes by name; ``has_root`` if its tree has the virtual root.
 
-    ``secondary`` are its secondary edges, where they are to become features of labels; ``left_out`` is what its tree will lack.
-    ``rows`` are the lines of its words and nodes, in a format that has lines, for messages.
-    ``error`` is what is wrong with a sentence that could not be read, where that is to be a sentence without a parse.
+    ``secondary`` are its secondary edges, if they are to become features of labels; ``left_out`` counts what its tree leaves out.
+    ``rows`` are the lines of its words and nodes, for messages about formats that have lines. ``error`` is the error of a sentence
+    that becomes one without a parse.
     """
 
     name: str
@@ -94,7 +93,7 @@ class Graph:
 
 
 def broken_as_graph(items: Iterable[Graph | InputError], name: str, line: int) -> Iterator[Graph]:
-    """The sentences among what was found in the text of one; if there is none, or an error behind it, a broken one in its place."""
+    """The items found in the text of one sentence, with an error as a broken sentence; an empty one if there are no items."""
     is_good = False
     for item in items:
         if isinstance(item, Graph):
@@ -108,9 +107,9 @@ def broken_as_graph(items: Iterable[Graph | InputError], name: str, line: int) -
 
 
 def treebanks_of(graphs: Iterable[Graph | InputError], text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of a text in blocks, and the errors between them: those given, and those of graphs that are not trees.
+    """The trees of graphs in blocks, and the errors between them: those given, and those of graphs that are not trees.
 
-    Unless reading is to stop at an error, a graph that is not a tree is a sentence without a parse.
+    Unless ``options.on_error`` is ``stop``, a graph that is not a tree becomes a sentence without a parse.
     """
     path = text.name
     trees = ColumnBuilder()
@@ -150,6 +149,7 @@ def _block(trees: ColumnBuilder, path: str, lines: list[int], names: list[str], 
 
 
 def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
+    """The tree of a graph; InputError if the graph is not a tree."""
     if not graph.words and not graph.nodes:
         return Tree("")
     order = _bottom_up(graph, path)
@@ -171,13 +171,13 @@ def _tree(graph: Graph, path: str, options: ReadOptions) -> Tree:
     tops = below[ROOT]
     has_root = graph.has_root or len(tops) != 1
     try:
-        return weave(Tree(with_features(ROOT_LABEL, features.get(ROOT, "")), tops) if has_root else tops[0])
+        return from_placed_words(Tree(with_features(ROOT_LABEL, features.get(ROOT, "")), tops) if has_root else tops[0])
     except FormatError as error:
         raise FormatError(f"sentence {graph.name}: {error.problem}", path=path, line=graph.line) from None
 
 
-class _Part(NamedTuple):
-    """Words next to each other, ``start:end``, and the node over them."""
+class _NodeSpan(NamedTuple):
+    """A node without gaps, and the words ``start:end`` that it covers."""
 
     start: int
     end: int
@@ -185,10 +185,10 @@ class _Part(NamedTuple):
 
 
 def _continuous_tree(graph: Graph, order: list[str]) -> Tree | None:
-    """The tree of a graph without gaps, as most are, built in one go; None for any other."""
-    below: dict[str, list[_Part]] = {name: [] for name in (*order, ROOT)}
+    """The tree of a graph without gaps, as most are; None for any other."""
+    below: dict[str, list[_NodeSpan]] = {name: [] for name in (*order, ROOT)}
     for position, word in enumerate(graph.words):
-        below[word.parent].append(_Part(position, position + 1, Tree(word.label, (word.word,))))
+        below[word.parent].append(_NodeSpan(position, position + 1, Tree(word.label, (word.word,))))
     for name in order:
         label, parent, *_ = graph.nodes[name]
         joined = _next_to_each_other(label, below[name])
@@ -202,23 +202,23 @@ def _continuous_tree(graph: Graph, order: list[str]) -> Tree | None:
     return None if whole is None else whole.node
 
 
-def _next_to_each_other(label: str, parts: list[_Part]) -> _Part | None:
-    """A node over parts that follow one another; None if they do not, or there are none."""
+def _next_to_each_other(label: str, parts: list[_NodeSpan]) -> _NodeSpan | None:
+    """A node over children that follow one another; None if they do not, or there are none."""
     if not parts:
         return None
     if len(parts) > 1:
         parts.sort(key=_start_of)
         if any(one.end != other.start for one, other in pairwise(parts)):
             return None
-    return _Part(parts[0].start, parts[-1].end, Tree(label, [part.node for part in parts]))
+    return _NodeSpan(parts[0].start, parts[-1].end, Tree(label, [part.node for part in parts]))
 
 
-def _start_of(part: _Part) -> int:
+def _start_of(part: _NodeSpan) -> int:
     return part.start
 
 
 def _bottom_up(graph: Graph, path: str) -> list[str]:
-    """The names of the nodes, each after all that are below it."""
+    """The names of the nodes, each after all nodes below it; FormatError if the graph is not a tree."""
     below: dict[str, list[str]] = {ROOT: [], **{name: [] for name in graph.nodes}}
     for item in (*graph.words, *graph.nodes.values()):
         if item.parent not in below:
@@ -242,7 +242,7 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
 
 
 def _secondary_features(graph: Graph, bottom_up: list[str], path: str) -> dict[str | int, str]:
-    """The features that hold the secondary edges, after :func:`_check_secondary`; nodes are numbered by first word, then depth."""
+    """The features that express the secondary edges, by word or node; nodes are numbered by their first word, then by depth."""
     _check_secondary(graph, path)
     first: dict[str, int] = {ROOT: -1}
     for position, word in enumerate(graph.words):
@@ -257,7 +257,7 @@ def _secondary_features(graph: Graph, bottom_up: list[str], path: str) -> dict[s
 
 
 def _check_secondary(graph: Graph, path: str) -> None:
-    """Refuse a secondary edge whose ends are not there, or whose function no label can hold."""
+    """Refuse a secondary edge with a missing end, or with a function that a label cannot hold."""
     n_tops = sum(item.parent == ROOT for item in (*graph.words, *graph.nodes.values()))
     has_root = graph.has_root or n_tops != 1
     for edge in graph.secondary:
@@ -274,12 +274,12 @@ def _check_secondary(graph: Graph, path: str) -> None:
 
 
 def _fault(problem: str, graph: Graph, item: Word | GraphNode, path: str, field: str) -> InputError:
-    """The error of a word or node, at that field of its row where the format has rows."""
+    """The error of a word or node; in a format with rows, it points to the given field of its row."""
     problem = f"sentence {graph.name}: {problem}"
     row = graph.rows.get(item.line)
     if row is None:
         return FormatError(problem, path=path, line=item.line, column=item.column)
-    # Never the first column, unless the field is a node's own name: a word may look like the number of a parent.
+    # A word, in the first column, may look like the number of a parent; only a node's own name is looked for there.
     fields = [found.start() for found in _FIELD.finditer(row) if found[0] == field.encode()]
     at = fields[0] if field.startswith("#") else next((start for start in fields if start), 0)
     return error_at(FormatError, problem, path, TextPosition(item.line, 0), row, at, "")
@@ -289,19 +289,19 @@ _FIELD = re.compile(rb"\S+")
 
 
 def _root_of(graph: Graph) -> str:
-    """The name of the root: the virtual one, or where there is none the node on top, as in Alpino XML."""
+    """The name of the root: the virtual root or, without one, the node at the top, as in Alpino XML."""
     tops = [name for name, node in graph.nodes.items() if node.parent == ROOT]
     is_virtual = graph.has_root or len(tops) != 1 or any(word.parent == ROOT for word in graph.words)
     return ROOT if is_virtual else tops[0]
 
 
 def _is_loose_punctuation(word: Word, root: str) -> bool:
-    """Whether a word hangs from the root and is punctuation: by its tag (``$,``), or because it has no letter or digit."""
+    """Whether a word hangs from the root and is punctuation: it has a tag like ``$,``, or no letter or digit."""
     return word.parent == root and (word.label.startswith("$") or not any(map(str.isalnum, word.word)))
 
 
 def _with_punctuation_attached(graph: Graph) -> Graph:
-    """The graph with loose punctuation below the lowest node that covers the words on both sides of it."""
+    """The graph with loose punctuation attached to the lowest node that covers the words on both sides of it."""
     root = _root_of(graph)
     loose = [_is_loose_punctuation(word, root) for word in graph.words]
     fixed = [position for position, is_loose in enumerate(loose) if not is_loose]
@@ -333,7 +333,7 @@ _EVERYTHING = ReadOptions(functions=True, features=True)
 
 
 class LabelParts(NamedTuple):
-    """The columns of an export file that make up a label; ``--`` is none."""
+    """The columns of an export file that make up a label; ``--`` stands for none."""
 
     tag: str
     function: str = NONE
@@ -342,7 +342,7 @@ class LabelParts(NamedTuple):
 
 
 def canonical_label(label: str) -> str:
-    """A label as a bracketed file would give it back: a tag that is a mere bracket has its Penn Treebank name.
+    """A label as it is read from a bracketed file: a tag that is a single bracket gets its Penn Treebank name.
 
     >>> canonical_label("("), canonical_label("$("), canonical_label("X-RRB-")
     ('-LRB-', '$(', 'X)')
@@ -351,7 +351,7 @@ def canonical_label(label: str) -> str:
 
 
 def join_label(parts: LabelParts, options: ReadOptions) -> str:
-    """The label made of these parts.
+    """The label made of the parts that the options ask for.
 
     >>> join_label(LabelParts("NN", "SB", "Nom.Sg", "Haus"), ReadOptions(features=True))
     'NN-SB##lem=Haus|morph=Nom.Sg##'
@@ -369,9 +369,9 @@ def join_label(parts: LabelParts, options: ReadOptions) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def split_label(label: str, has_lemma: bool, has_blanks: bool = False) -> LabelParts:
-    """The parts that :func:`join_label` makes this label of; what cannot be taken apart so stays in the tag.
+    """The parts of which :func:`join_label` makes this label; a label without such parts is a tag as a whole.
 
-    ``has_blanks`` says that parts may have blanks, as they may in XML.
+    ``has_blanks``: parts may contain blanks, as in XML.
 
     >>> split_label("NP-SBJ-1", has_lemma=False)
     LabelParts(tag='NP', function='SBJ-1', morphology='--', lemma='--')
@@ -400,7 +400,7 @@ def _all_parts(label: str, has_lemma: bool) -> LabelParts:
 
 
 def node_parts(label: str, *, is_root: bool) -> LabelParts:
-    """The category and function of a node's label, for formats where nodes have no morphology and a root has no function.
+    """The category and function of a node's label, for formats in which nodes have no morphology and roots no function.
 
     >>> node_parts("NP-SB", is_root=False), node_parts("NP-SB", is_root=True).tag
     (LabelParts(tag='NP', function='SB', morphology='--', lemma='--'), 'NP-SB')
@@ -415,7 +415,7 @@ def node_parts(label: str, *, is_root: bool) -> LabelParts:
 
 
 class WordRow(NamedTuple):
-    """A word with its label, the number of its parent (-1: none) and that of its tag."""
+    """A word with its label, the number of its parent (-1: none), and the number of its tag."""
 
     word: str
     label: str
@@ -424,14 +424,14 @@ class WordRow(NamedTuple):
 
 
 class NodeRow(NamedTuple):
-    """A node's label and the number of its parent (-1: the root)."""
+    """A node's label, and the number of its parent (-1 for the root)."""
 
     label: str
     parent: int
 
 
 def rows_of_tree(tree: Tree, format_name: str) -> tuple[list[WordRow], dict[int, NodeRow]]:
-    """The words in their order, and the nodes above tags by their numbers in pre-order; refuses shapes that graphs cannot have."""
+    """The words in order, and the nodes above tags by their number in pre-order; WriteError for a shape that graphs cannot have."""
     words: list[WordRow] = [WordRow("", "", -1, -1)] * tree.width
     nodes: dict[int, NodeRow] = {}
     all_nodes: list[tuple[Tree, int]] = []

@@ -1,8 +1,8 @@
-"""Equal byte slices get equal numbers: the vocabulary of a treebank at NumPy speed.
+"""Numbers for byte slices, equal for equal slices: the vocabulary of a treebank, by NumPy.
 
-Each slice is read eight bytes at a time into one 64-bit word; a slice of at most eight bytes *is* its word, a longer one has a
-hash of its words. A table of slots, looked up for all slices of a block at once, leads from there to the number. Slices of more
-than eight bytes are then compared with the string they were taken for, so the result is exact, not probable.
+A slice is read as 64-bit words of eight bytes; the key of a slice of at most eight bytes is its word, that of a longer one a hash
+of its words. A hash table, in which all slices of a block are looked up at once, leads from the key to the number. Slices of more
+than eight bytes are then compared with the string found for them, so the result is exact.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treegauge.trees.treebank import Int32, Int64
+from treegauge.trees.columns import Bytes, Int32, Int64
 
-__all__ = ["Interner", "WordView"]
+__all__ = ["Interner", "WordView", "with_room"]
 
-Bytes = NDArray[np.uint8]
 UInt64 = NDArray[np.uint64]
 Number = TypeVar("Number", bound=np.generic)
 
@@ -30,7 +29,7 @@ _GIANT_BYTES = 1 << 10
 
 
 class WordView:
-    """The little-endian 64-bit words that begin at the bytes of some data, which zeros follow."""
+    """The little-endian 64-bit words that begin at each byte of some data; zeros follow the data."""
 
     def __init__(self, data: Bytes) -> None:
         self.data = data
@@ -39,7 +38,7 @@ class WordView:
         self.every = np.ndarray(shape=(len(data) + 1,), dtype="<u8", buffer=self._aligned.data, strides=(1,))
 
     def at(self, start: Int64) -> UInt64:
-        """``every[start]``, made of the two aligned words it lies in: NumPy is slow to gather what is not aligned."""
+        """``every[start]``, computed from the two aligned words that contain it: NumPy gathers unaligned words slowly."""
         index = start >> 3
         bits = ((start & 7) << 3).view(np.uint64)
         word = self._aligned.take(index)
@@ -65,15 +64,15 @@ class Interner:
         self.strings: list[str] = []
         self._table = np.zeros(_SMALLEST_TABLE, dtype=np.int32)  # slot -> number + 1; 0 is free
         self._keys = np.zeros(_SMALLEST_TABLE + 1, dtype=np.uint64)  # number + 1 -> key
-        # Nobody can make a file whose words all begin their search at the same slot. The numbers do not depend on it.
+        # Random, so that no file can be made whose words all begin their search at the same slot; the numbers do not depend on it.
         self._multiplier = np.uint64(int.from_bytes(os.urandom(8), "little") | 1)
         self._pool = _StringPool()
-        self._namesakes: dict[bytes, int] = {}  # strings whose hash another string had first
+        self._collisions: dict[bytes, int] = {}  # strings with the hash of an earlier string
 
     def ids(self, words: WordView, start: Int64, end: Int64) -> Int32:
-        """The number of each slice from ``start`` to ``end``; slices are not empty, hold no blank and no zero byte.
+        """The number of each slice ``start:end``; slices must not be empty or contain a blank or a zero byte.
 
-        Raises UnicodeDecodeError if one that was not there before is not UTF-8.
+        Raises UnicodeDecodeError if a new slice is not UTF-8.
         """
         if not self.strings:
             self._make_room(len(start) // 4)
@@ -87,14 +86,14 @@ class Interner:
         try:
             self.strings += self._pool.add(words.data, start.take(new), end.take(new))
         except UnicodeDecodeError:
-            self._rehash(len(self.strings), len(self._table))  # without the new keys, none of which has a string
+            self._rehash(len(self.strings), len(self._table))  # without the new keys, which have no strings
             raise
         if len(long):
             self._resolve_collisions(words, start, length, long, numbers)
         return numbers
 
     def _look_up(self, keys: UInt64) -> tuple[Int32, Int64]:
-        """The number of each key, and the indices of the first occurrences of new ones, which are numbered in that order."""
+        """The number of each key, and the indices of the first occurrences of new keys, which are numbered in that order."""
         known = count = len(self.strings)
         slot = self._home(keys)
         numbers = self._table.take(slot)
@@ -110,7 +109,7 @@ class Interner:
                 count += len(settled)
             holder = self._table.take(slot)
             same = self._keys.take(holder) == pending_keys
-            numbers[pending] = holder  # right for those with the same key, and for the others not the last word
+            numbers[pending] = holder  # final for those with the same key; the others are looked up again
             others = np.flatnonzero(~same)
             pending = pending.take(others)
             if 2 * count > len(self._table):
@@ -129,14 +128,14 @@ class Interner:
         return ((keys ^ (keys >> np.uint64(31))) * self._multiplier >> shift).view(np.int64)
 
     def _make_room(self, count: int) -> None:
-        """An empty table for so many keys, within reason, which saves growing it step by step."""
+        """Start with an empty table for about so many keys, which saves growing it step by step."""
         size = min(max(_SMALLEST_TABLE, 1 << (2 * count).bit_length()), _LARGEST_FIRST_TABLE)
         self._table, self._keys = np.zeros(size, dtype=np.int32), np.zeros(size + 1, dtype=np.uint64)
 
     def _settle(self, slot: Int64, free: Int64, keys: UInt64, count: int) -> Int64:
-        """Give each free slot to the first key that asks for it; the indices of those keys."""
+        """Give each free slot to the first key that needs it, and return the indices of those keys."""
         wanted = slot.take(free)
-        # Of several writes to one slot the last stays: written in reverse, the first in the order of the text.
+        # The last write to a slot wins; written in reverse, that is the first key in the order of the text.
         self._table[wanted[::-1]] = np.arange(len(free), 0, -1, dtype=np.int32)
         winners = np.flatnonzero(self._table.take(wanted) == np.arange(1, len(free) + 1, dtype=np.int32))
         settled = free.take(winners)
@@ -145,11 +144,11 @@ class Interner:
         return settled
 
     def _grow(self, count: int) -> None:
-        """A table four times as large, with the same keys in it."""
+        """Make the table four times as large."""
         self._rehash(count, 4 * len(self._table))
 
     def _rehash(self, count: int, size: int) -> None:
-        """A table of another size with the first ``count`` keys in it."""
+        """Make a table of the given size with the first ``count`` keys."""
         keys = self._keys[1 : count + 1]
         self._table = np.zeros(size, dtype=np.int32)
         self._keys = np.zeros(size + 1, dtype=np.uint64)
@@ -162,7 +161,7 @@ class Interner:
             pending, slot = pending.take(left), (slot.take(left) + 1) & (size - 1)
 
     def _renumber(self, numbers: Int32, known: int, first: Int64) -> Int64:
-        """Number new keys, which were numbered round by round, by their first occurrences; these in that order."""
+        """Renumber the new keys by their first occurrences, and return these in order."""
         order = np.argsort(first)
         rank = np.empty(len(order) + known + 1, dtype=np.int32)
         rank[: known + 1] = np.arange(known + 1)
@@ -173,16 +172,16 @@ class Interner:
         return first.take(order)
 
     def _resolve_collisions(self, words: WordView, start: Int64, length: Int64, long: Int64, numbers: Int32) -> None:
-        """Give a long slice that only shares its hash with the string it was taken for a number of its own."""
+        """Give a number of its own to each long slice that has the hash of a string but differs from it."""
         number = numbers.take(long)
-        for index in long.take(self._pool.differing(words, start.take(long), length.take(long), number)).tolist():
+        for index in long.take(self._pool.differences(words, start.take(long), length.take(long), number)).tolist():
             name = words.data[start[index] : start[index] + length[index]].tobytes()
-            if name not in self._namesakes:
-                self._namesakes[name] = self.add(name.decode("utf-8"))
-            numbers[index] = self._namesakes[name]
+            if name not in self._collisions:
+                self._collisions[name] = self.add(name.decode("utf-8"))
+            numbers[index] = self._collisions[name]
 
     def add(self, string: str) -> int:
-        """A number for a string that no slice is looked up by: the empty one, say."""
+        """A new number for a string that no look-up finds, such as the empty one."""
         self.strings.append(string)
         name = np.frombuffer(string.encode("utf-8") + b" ", dtype=np.uint8)
         self._pool.add(name, np.array([0]), np.array([len(name) - 1]))
@@ -202,7 +201,7 @@ class _StringPool:
         self.count = 0
 
     def add(self, data: Bytes, start: Int64, end: Int64) -> list[str]:
-        """Store slices, and give them as strings."""
+        """Store slices, and return them as strings."""
         if not len(start):
             return []
         length = end - start
@@ -214,16 +213,16 @@ class _StringPool:
         joined[behind - 1] = ord(" ")
         strings = joined[:-1].tobytes().decode("utf-8").split(" ")
         first, last = self.count, self.count + len(start)
-        self.start, self.length = _room(self.start, last), _room(self.length, last)
+        self.start, self.length = with_room(self.start, last), with_room(self.length, last)
         self.start[first:last], self.length[first:last] = offset + self.size, length
-        # Eight bytes more than needed, so that a word can be read at the beginning of every stored byte.
-        self.data = _room(self.data, self.size + len(joined) + 8)
+        # Eight extra bytes, so that a word can be read at every stored byte.
+        self.data = with_room(self.data, self.size + len(joined) + 8)
         self.data[self.size : self.size + len(joined)] = joined
         self.size, self.count = self.size + len(joined), last
         return strings
 
-    def differing(self, words: WordView, start: Int64, length: Int64, number: Int32) -> Int64:
-        """The slices that differ from the string with their number."""
+    def differences(self, words: WordView, start: Int64, length: Int64, number: Int32) -> Int64:
+        """The indices of the slices that differ from the string with their number."""
         own = np.ndarray(shape=(self.size + 1,), dtype="<u8", buffer=self.data.data, strides=(1,))
         own_start = self.start.take(number)
         equal = self.length.take(number) == length
@@ -240,8 +239,8 @@ class _StringPool:
         return np.flatnonzero(~equal)
 
 
-def _room(array: NDArray[Number], size: int) -> NDArray[Number]:
-    """The array, or a copy at least twice as long if ``size`` does not fit."""
+def with_room(array: NDArray[Number], size: int) -> NDArray[Number]:
+    """The array if it has at least ``size`` items; else a copy of at least twice its length, zeros at the end."""
     if size <= len(array):
         return array
     longer = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)
@@ -250,7 +249,7 @@ def _room(array: NDArray[Number], size: int) -> NDArray[Number]:
 
 
 def _hash_long(words: WordView, start: Int64, length: Int64) -> UInt64:
-    """A hash of each slice of more than eight bytes, which no slice of at most eight bytes has as its word."""
+    """A hash of each slice of more than eight bytes; it never equals the key of a shorter slice."""
     hashes = words.every[start] ^ (length.astype(np.uint64) * _MULTIPLIER)
     done, live = 8, np.flatnonzero(length <= _GIANT_BYTES)
     while len(live):
@@ -263,5 +262,5 @@ def _hash_long(words: WordView, start: Int64, length: Int64) -> UInt64:
     for index in np.flatnonzero(length > _GIANT_BYTES).tolist():
         digest = hashlib.blake2b(words.data[start[index] : start[index] + length[index]].tobytes(), digest_size=8).digest()
         hashes[index] = int.from_bytes(digest, "little")
-    # The first byte of a word is not zero; that of a hash is.
+    # The lowest byte of a hash is zero; that of a word never is.
     return ((hashes ^ (hashes >> np.uint64(32))) * _REHASH) & ~np.uint64(0xFF)

@@ -1,4 +1,4 @@
-"""JSON lines, one object per sentence, with the bracketed or discbracket tree in one of its fields; line i is sentence i."""
+"""JSON lines: one object per sentence, with the bracketed or discbracket tree in one of its fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from treegauge.errors import FormatError, InputError
 from treegauge.io.bracketed import treebank_of_texts
-from treegauge.io.discbracket import first_carries_places, in_places
+from treegauge.io.discbracket import first_carries_places, place_words_in_block
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Problem, Treebank
 
@@ -19,18 +19,18 @@ _BLOCK_LINES = 4096
 
 
 def check_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of a file of JSON lines, in blocks; a line without a tree is an error, or a sentence without a parse."""
+    """The trees of a file of JSON lines, in blocks; a line without the field is an error, or a sentence without a parse."""
     field = options.field or DEFAULT_FIELD
     texts: list[str] = []
     problems: dict[int, Problem] = {}
     first = 1
-    has_places: bool | None = None  # whether the trees are discbracket, once one with words was read
+    has_places: bool | None = None  # whether the trees are discbracket; known once a tree with words was read
 
     def trees() -> Iterator[Treebank | InputError]:
         nonlocal has_places
         bank = treebank_of_texts(texts, text.name, options, problems, first)
         has_places = first_carries_places(bank) if has_places is None else has_places
-        yield from in_places(bank, options) if has_places else (bank,)
+        yield from place_words_in_block(bank, options) if has_places else (bank,)
 
     for number, line in enumerate(text.lines(), start=1):
         try:
@@ -49,7 +49,7 @@ def check_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | In
 
 
 def _text_of(line: bytes, field: str, path: str, number: int) -> str:
-    """The tree in the field of a line; a null, like a blank line, is not a parse."""
+    """The text of the tree in the field of a line; empty for a blank line and for null."""
     if not line.strip():
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Reading treebanks of any format, from any place."""
+"""Reading treebanks: from files in any format, from strings, and from trees in memory."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def stream(path: Path | Source, options: ReadOptions = ReadOptions()) -> Iterato
     """The trees of a file, directory or glob, block by block, in constant memory."""
     for source in _sources(path):
         text = Text(source, options)
-        yield from _raising(detect_format(text, options), text, options)
+        yield from _blocks_or_error(detect_format(text, options), text, options)
 
 
 def check(source: Source, options: ReadOptions = ReadOptions()) -> Iterator[Treebank | InputError]:
-    """All trees of one source that can be read, a block at a time, and all errors, in about the order of the text."""
+    """All readable trees of one source, a block at a time, and all its errors, roughly in the order of the text."""
     try:
         text = Text(source, options)
         reader = detect_format(text, options).reader
@@ -55,7 +55,7 @@ def check(source: Source, options: ReadOptions = ReadOptions()) -> Iterator[Tree
 
 
 def holds_gaps(value: object, options: ReadOptions = ReadOptions()) -> bool:
-    """Whether trees, or the files they are in, have crossing branches; files of formats that cannot hold them are not read.
+    """Whether some trees, given as values or as files, have crossing branches; files in other formats are not read for it.
 
     >>> holds_gaps("(S (NP (N rain)))")
     False
@@ -78,15 +78,15 @@ def _source_holds_gaps(source: Source, options: ReadOptions) -> bool:
     found = detect_format(text, options)
     if found.name not in FORMATS_WITH_GAPS:
         return False
-    return any(not block.is_continuous for block in _raising(found, text, options))
+    return any(not block.is_continuous for block in _blocks_or_error(found, text, options))
 
 
 def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank:
-    """A Treebank of anything that holds trees.
+    """A Treebank made of any value that holds trees.
 
-    That is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree or an ``nltk.Tree``; or an
-    iterable of Trees, of nltk trees, of strings (each the bracketed text of one sentence, blank for an empty parse) or of
-    path objects. Where ``options.on_error`` is not ``stop``, a bad string, or None, is a sentence without a parse.
+    The value is a Treebank; a path; a string of bracketed text (its first character is a bracket); a Tree or an ``nltk.Tree``; or
+    an iterable of Trees, of nltk trees, of strings (each the bracketed text of one sentence, blank for an empty parse) or of path
+    objects. Unless ``options.on_error`` is ``stop``, None or a string that is not a tree becomes a sentence without a parse.
 
     >>> as_treebank(["(S (NP (N rain)))", ""]), as_treebank("(A a) (B b)")
     (<Treebank of 2 trees, 1 tokens, 4 nodes>, <Treebank of 2 trees, 2 tokens, 2 nodes>)
@@ -105,7 +105,7 @@ def as_treebank(value: object, options: ReadOptions = ReadOptions()) -> Treebank
 
 
 def _from_string(text: str, options: ReadOptions) -> Treebank:
-    return _in_places(read_sources([Source("<string>", _utf8(text))], _string_options(options)), options)
+    return _place_numbered_words(read_sources([Source("<string>", _utf8(text))], _string_options(options)), options)
 
 
 def _from_items(items: list[Any], options: ReadOptions) -> Treebank:
@@ -126,9 +126,9 @@ def _from_texts(texts: list[str], options: ReadOptions) -> Treebank:
     if any(not _is_bracketed(text) for text in named) and all(os.path.exists(text) for text in named):
         raise _not_bracketed(texts)
     if options.on_error != "stop":
-        return _in_places(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
+        return _place_numbered_words(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
     try:
-        return _in_places(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
+        return _place_numbered_words(treebank_of_texts(texts, "<strings>", _string_options(options)), options)
     except (InputError, UnicodeEncodeError):
         _raise_first_problem(texts, options)
         raise
@@ -144,7 +144,7 @@ def _not_bracketed(texts: list[str]) -> UsageError:
 
 
 def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
-    """Raise the problem of the first string that is not a tree: that of a whole list is the first kind of problem looked for."""
+    """Raise the problem of the first string that is not a tree; reading the whole list reports them in the order of its checks."""
     for number, text in enumerate(texts, start=1):
         if text.strip() and not _is_bracketed(text):
             raise _not_bracketed(texts)
@@ -153,14 +153,14 @@ def _raise_first_problem(texts: list[str], options: ReadOptions) -> None:
             raise error from None
 
 
-def _in_places(bank: Treebank, options: ReadOptions) -> Treebank:
-    """The trees with their words in the places that these carry, ``0=Wen``, if those of the first tree do: discbracket."""
-    from treegauge.io.discbracket import first_carries_places, in_places
+def _place_numbered_words(bank: Treebank, options: ReadOptions) -> Treebank:
+    """The trees as discbracket, if the words of the first one carry their places, ``0=Wen``; else the trees as they are."""
+    from treegauge.io.discbracket import first_carries_places, place_words_in_block
 
     if options.format != "auto" or not first_carries_places(bank):
         return bank
     placed = bank
-    for item in in_places(bank, options):
+    for item in place_words_in_block(bank, options):
         if isinstance(item, InputError):
             raise item
         placed = item
@@ -168,7 +168,7 @@ def _in_places(bank: Treebank, options: ReadOptions) -> Treebank:
 
 
 def _tree_and_problem(value: Any, place: str, options: ReadOptions) -> tuple[Tree, Problem | None]:
-    """The tree behind a value, empty where there is none, and what was wrong with it."""
+    """The tree that a value holds, or an empty one, and the problem with the value, if any."""
     if value is None:
         return Tree(""), None
     try:
@@ -204,7 +204,7 @@ def _as_tree(value: Any, place: str = "") -> Tree:
 
 
 def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
-    """All trees of some sources; those of bracketed files share one table of names, which saves merging many."""
+    """All trees of some sources as one treebank; bracketed files share one table of names, which saves merging many."""
     done: list[Treebank] = []
     parts: list[TreeColumns] = []
     names: AnyNames = Names()
@@ -218,14 +218,14 @@ def read_sources(sources: list[Source], options: ReadOptions) -> Treebank:
             done.append(join_parts(parts, names))
             names = Names()
         for text, found in together:
-            done.extend(_raising(found, text, options))
+            done.extend(_blocks_or_error(found, text, options))
     if parts or not done:
         done.append(join_parts(parts, names))
     return Treebank.concatenate(done)
 
 
 def _groups(sources: list[Source], options: ReadOptions) -> Iterator[list[tuple[Text, Format]]]:
-    """The sources in order, opened; small bracketed files come together, others alone."""
+    """The opened sources in order, each with its format; small bracketed files come in groups, others alone."""
     small: list[tuple[Text, Format]] = []
     size = 0
     for source in sources:
@@ -253,8 +253,8 @@ def _bracketed_parts(texts: list[Text], options: ReadOptions, names: AnyNames) -
             yield from bracketed_parts(text, options, names)
 
 
-def _raising(known: Format, text: Text, options: ReadOptions) -> Iterator[Treebank]:
-    """The blocks of a text up to the first error, which is raised."""
+def _blocks_or_error(known: Format, text: Text, options: ReadOptions) -> Iterator[Treebank]:
+    """The blocks of a text; its first error is raised."""
     assert known.reader is not None
     for item in known.reader(text, options):
         if isinstance(item, InputError):

@@ -1,7 +1,7 @@
-"""Bracketed text with broken trees in it, brought into a form that can be read: each broken tree is an empty parse, or repaired.
+"""Bracketed text with broken trees made readable: each broken tree becomes an empty parse, or is repaired.
 
-A broken tree ends before the next line that begins with an opening bracket (with ``lines``: where its line ends), and stays one
-sentence. Text outside brackets that stands on lines of its own is a sentence, too: a parser said something instead of a tree.
+A broken tree ends before the next line that begins with an opening bracket (with ``lines``: at the end of its line), and stays one
+sentence. Text outside brackets on lines of its own is a sentence, too: a parser printed it instead of a tree.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from treegauge.io.escapes import escape_everywhere, read_escapes
 from treegauge.io.sources import ReadOptions
 from treegauge.trees.treebank import Problem
 
-__all__ = ["REPAIRS", "ReadableText", "RepairedTree", "answers", "mend", "mend_texts", "repair"]
+__all__ = ["REPAIRS", "ReadableText", "RepairedTree", "answer_starts", "mend", "mend_texts", "repair"]
 
 REPAIRS = ("code-fence", "numbering", "prose", "square-brackets", "closing-added", "closing-removed")
-"""The kinds of repair: what was taken away, changed or added."""
+"""The kinds of repair, named after what was removed, changed or added."""
 
 _FENCE = re.compile(rb"^[ \t]*(?:```|~~~)[^\n]*$|```", re.MULTILINE)
 _NUMBERING = re.compile(rb"\s*(?:(?:\(?\d+[.):]|#\d+[.:]?|[-*>]|\xe2\x80\xa2|\*\*\d+\.?\*\*)[ \t]*)+")
@@ -33,7 +33,7 @@ _PARAGRAPH = re.compile(rb"\n[ \t\r]*\n(?=[ \t]*[^\s()\[\]])")
 
 
 class RepairedTree(NamedTuple):
-    """A tree as it should have been written, where in the text it begins, and what was done to it."""
+    """A repaired tree, its beginning in the text, and the kinds of repair."""
 
     tree: bytes
     start: int
@@ -41,7 +41,7 @@ class RepairedTree(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A bracketing in a text, ``start:end``, with its number of brackets and how many of them are not closed."""
+    """A bracketing ``start:end`` in a text, with the number of its opening brackets and of those never closed."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class _Candidate(NamedTuple):
 
 
 def repair(text: bytes) -> RepairedTree | None:
-    """The tree in a text that stands for one sentence; None if there is none.
+    """The tree in the text of one sentence, repaired; None if there is none.
 
     >>> repair(b"1. (S (NP (N rain)) (VP (V falls))")
     RepairedTree(tree=b'(S (NP (N rain)) (VP (V falls)))', start=3, repairs=('numbering', 'closing-added'))
@@ -58,7 +58,7 @@ def repair(text: bytes) -> RepairedTree | None:
     b'(S (NP (N rain)))'
     """
     plain = _FENCE.sub(lambda found: b"\n" * (len(found[0]) - 1) + b" ", text)
-    # A square bracket that is the word below a tag of such signs, as in [-LRB- [], is not a bracket of the tree.
+    # A square bracket that is the word below a tag for brackets, as in [-LRB- [], is not a bracket of the tree.
     hidden = _SQUARE_WORD.sub(lambda found: found[1] + (b"\x01" if found[2] == b"[" else b"\x02"), plain)
     candidates = [*_candidates(plain, b"(", b")"), *_candidates(hidden, b"[", b"]")]
     if not candidates:
@@ -85,7 +85,7 @@ def repair(text: bytes) -> RepairedTree | None:
 
 
 def _candidates(text: bytes, opening: bytes, closing: bytes) -> Iterator[_Candidate]:
-    """The bracketings in a text, outermost only; the last may be without its end."""
+    """The outermost bracketings in a text; the last one may lack its end."""
     depth = start = brackets = 0
     for found in re.finditer(b"[" + re.escape(opening + closing) + b"]", text):
         if found[0] == opening:
@@ -103,10 +103,10 @@ def _candidates(text: bytes, opening: bytes, closing: bytes) -> Iterator[_Candid
         yield _Candidate(start, start + len(inside), inside.count(opening), max(missing, 0))
 
 
-def answers(text: bytes) -> list[int]:
-    """The places in a file at which the text of each sentence begins; prose goes with the tree before it.
+def answer_starts(text: bytes) -> list[int]:
+    """The positions in a file at which the text of each sentence begins; prose belongs to the tree before it.
 
-    >>> answers(b"Here you are:\\n1. (S (N a))\\n2. (S (N b)\\n\\n3. (S (N c)))")
+    >>> answer_starts(b"Here you are:\\n1. (S (N a))\\n2. (S (N b)\\n\\n3. (S (N c)))")
     [0, 27, 40]
     """
     begins: list[int] = []
@@ -129,7 +129,7 @@ def answers(text: bytes) -> list[int]:
 
 
 def _tree_begin(line: bytes, depth: int) -> int:
-    """The place on a line at which a new tree begins, or -1; inside a tree, only at the margin or after a number."""
+    """The position on a line at which a new tree begins, or -1; inside a tree that is only the margin, or after a number."""
     if line[:1] in (b"(", b"[") and not _CLOSING_ONLY.fullmatch(line):
         return 0
     numbered = _NUMBERED_TREE.match(line)
@@ -149,7 +149,7 @@ _TOKEN = re.compile(rb"[()]|[^() \t\n\r\v\f]+")
 
 
 class ReadableText(NamedTuple):
-    """Text whose trees can all be read, their problems by number, and how many bytes of the given text it stands for."""
+    """Text whose trees can all be read, their problems by number, and the number of bytes of the given text that it replaces."""
 
     text: bytes
     problems: dict[int, Problem]
@@ -157,15 +157,17 @@ class ReadableText(NamedTuple):
 
 
 class _TextPiece(NamedTuple):
+    """Part ``start:end`` of a text: one broken tree, or text that can be read."""
+
     start: int
     end: int
     is_broken: bool
 
 
 def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, is_last: bool, nested: bool) -> ReadableText:
-    """The text of a block that begins between trees, mended up to the last place where a tree surely begins.
+    """The text of a block that begins between trees, mended up to the last place where a tree certainly begins.
 
-    ``nested``: brackets at the beginning of a line are inside trees, too. With ``used`` 0, more text is needed.
+    ``nested``: brackets at the beginning of a line may be inside trees. If ``used`` is 0, more text is needed.
     """
     is_repaired = options.on_error == "repair" and b"\\(" in text
     text = escape_everywhere(text) if is_repaired else read_escapes(text, lines=options.lines, is_whole=is_last)
@@ -183,14 +185,14 @@ def mend(text: bytes, path: str, place: TextPosition, options: ReadOptions, *, i
 
 
 def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions) -> ReadableText:
-    """The texts of single sentences, a line each from line ``first`` on."""
+    """The texts of single sentences, mended, as one line each; ``first`` is the number of the first line."""
     lines: list[bytes] = []
     problems: dict[int, Problem] = {}
     for number, given in enumerate(texts):
         text = given.encode("utf-8", "replace").strip()
         line = read_escapes(text.replace(b"\n", b" ").replace(b"\r", b" "), lines=True)
         if not _is_good(line):
-            line, problem = _mended(
+            line, problem = _mend_piece(
                 escape_everywhere(text) if b"\\(" in text else text, path, TextPosition(first + number, 0), options, b""
             )
             problems[number] = problem
@@ -201,6 +203,7 @@ def mend_texts(texts: Sequence[str], path: str, first: int, options: ReadOptions
 
 
 def _is_good(text: bytes) -> bool:
+    """Whether a text can be read: its brackets balance and its bytes are UTF-8."""
     return find_events(text).balance() and bad_bytes(text) is None
 
 
@@ -213,15 +216,15 @@ def _lines(text: bytes, options: ReadOptions) -> Iterator[_TextPiece]:
 
 
 def _answers(text: bytes, nested: bool) -> Iterator[_TextPiece]:
-    """The sentences of what a language model wrote; all of it is one where no tree begins."""
-    begins = answers(text) or [0]
+    """The sentences in the output of a language model; all of it is one sentence if no tree begins in it."""
+    begins = answer_starts(text) or [0]
     for start, end in zip(begins, [*begins[1:], len(text)], strict=True):
         if text[start:end].strip():
             yield _TextPiece(start, end, not _is_good(text[start:end]))
 
 
 def _trees(text: bytes, nested: bool) -> Iterator[_TextPiece]:
-    """Stretches of whole trees, and broken ones."""
+    """Stretches of complete trees, and broken trees."""
     begins = [0, *(found.end() for found in _MARGIN.finditer(text))]
     ends = [*begins[1:], len(text)]
     first = 0
@@ -239,7 +242,7 @@ def _trees(text: bytes, nested: bool) -> Iterator[_TextPiece]:
 
 
 def _last_of_whole_tree(text: bytes, begins: list[int], ends: list[int], first: int) -> int:
-    """The stretch in which the tree that begins with stretch ``first`` ends; the same one if it ends nowhere."""
+    """The stretch in which the tree that begins with stretch ``first`` ends; ``first`` itself if the tree never ends."""
     depth = 0
     for number in range(first, len(begins)):
         depth += text.count(b"(", begins[number], ends[number]) - text.count(b")", begins[number], ends[number])
@@ -249,7 +252,7 @@ def _last_of_whole_tree(text: bytes, begins: list[int], ends: list[int], first: 
 
 
 def _broken_from(text: bytes) -> int:
-    """The place in a stretch of text at which the first broken tree begins."""
+    """The position in a stretch of text at which the first broken tree begins."""
     fault = bad_bytes(text)
     bad = len(text) if fault is None else fault[1]
     depth = begin = last_end = 0
@@ -274,6 +277,7 @@ def _broken_from(text: bytes) -> int:
 
 
 def _put_together(text: bytes, pieces: Sequence[_TextPiece], path: str, place: TextPosition, options: ReadOptions) -> ReadableText:
+    """The text with its broken pieces mended, and their problems by the number of the tree."""
     parts: list[bytes] = []
     marks: list[int] = []
     found: list[Problem] = []
@@ -284,7 +288,7 @@ def _put_together(text: bytes, pieces: Sequence[_TextPiece], path: str, place: T
         parts.append(text[done : piece.start])
         size += len(parts[-1])
         at, follows = place.after(text[: piece.start]), b"" if options.lines or piece.end == len(text) else b"("
-        mended, problem = _mended(text[piece.start : piece.end], path, at, options, follows)
+        mended, problem = _mend_piece(text[piece.start : piece.end], path, at, options, follows)
         marks.append(size + len(mended) - len(mended.lstrip()))
         found.append(problem)
         parts.append(mended)
@@ -300,8 +304,8 @@ def _put_together(text: bytes, pieces: Sequence[_TextPiece], path: str, place: T
     return ReadableText(whole, dict(zip(numbers, found, strict=True)), len(text))
 
 
-def _mended(text: bytes, path: str, place: TextPosition, options: ReadOptions, follows: bytes) -> tuple[bytes, Problem]:
-    """A broken piece of text as a tree that can be read, on as many lines, and what was wrong with it."""
+def _mend_piece(text: bytes, path: str, place: TextPosition, options: ReadOptions, follows: bytes) -> tuple[bytes, Problem]:
+    """A readable tree in place of a broken piece of text, on as many lines, and the problem with the piece."""
     error = first_error(text + follows, path, place, options)
     assert error is not None, "a piece of text is called broken but is not"
     newlines = text.count(b"\n")

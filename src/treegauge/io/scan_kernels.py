@@ -1,15 +1,16 @@
-"""Bracketed text to columns in a single pass over its bytes: the compiled twin of :mod:`treegauge.io.bracketed_columns`.
+"""Kernels that turn bracketed text into columns in a single pass over its bytes.
 
-The functions are plain Python over arrays, and are compiled by :mod:`treegauge.compiled`. Text that is not plain (brackets that do
-not balance, a label set off from its bracket, a zero byte) is left to the NumPy reader.
+They give the same columns as :mod:`treegauge.io.bracketed_columns`. The functions are plain Python over arrays, compiled by
+:mod:`treegauge.compiled`. Text that is not plain (brackets that do not balance, a blank between a bracket and its label, a zero
+byte) is left to the NumPy reader.
 
-A table of strings is five arrays: ``slots`` has a key and a number plus one (0: free), ``keys`` the key of each number, ``starts``
-where its bytes begin in ``pool`` (and, one further, where they end), ``marks`` which strings hold a character that may be written
-in several ways (1), and which of them ``RB-`` (3). The key of one to seven bytes is these bytes; that of others is a hash, and
-the bytes decide.
+A table of strings is five arrays. A row of ``slots`` is a key and a number plus one (0: free); ``keys`` has the key of each number;
+``starts`` has the beginning of its bytes in ``pool`` (the next entry is their end); ``marks`` is 1 for strings with a character
+that may be written in several ways, and 3 for those that contain ``RB-``. A string of one to seven bytes is its own key; the key
+of any other is a hash, and then the bytes are compared.
 
-``state``: bytes used, nodes, words, trees, labels, bytes of labels, distinct words, bytes of these, lines, nested at margin,
-brackets left open, whether a closing bracket follows a blank.
+``state`` holds: bytes used, nodes, words, trees, labels, bytes of labels, distinct words, bytes of distinct words, the last line,
+whether a bracket at the margin is nested, brackets left open, and whether a closing bracket follows a blank.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Array = Any
 
 _ATOM, _BLANK, _OPEN, _CLOSE, _ZERO = range(5)
 SPECIAL = b"'\"()[]{}/*`\\\xe2\xc2"
-"""Bytes of which one is in every character, beside ``-LRB-`` and its like, that may be written otherwise."""
+"""Every character that may be written in several ways contains one of these bytes; ``-LRB-`` and the like are found apart."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _REHASH = np.uint64(0xD6E8FEB86659FD93)
@@ -66,11 +67,14 @@ def scan(
     waiting: Array,
     state: Array,
 ) -> int:
-    """Read complete trees; 0 if the text is plain, else 1. ``nodes`` are label, start, end, parent; ``words`` word, tag, above;
-    ``trees`` nodes, tokens, line.
+    """Read the complete trees of a text, and return 0; return 1 if the text is not plain.
 
-    Words are looked up at the end of their tree, all at once: the processor then fetches many places of the large table at a time,
-    where it would wait for each between brackets that it cannot foresee. ``waiting`` has their keys, where they begin, and end.
+    The rows of ``nodes`` are label, start, end and parent; those of ``words`` are word, tag and above; those of ``trees`` are the
+    numbers of nodes and tokens, and the line.
+
+    Words are looked up at the end of their tree, all at once: the processor then fetches many entries of the large table at the
+    same time, instead of waiting for each between brackets that it cannot predict. ``waiting`` has the key, beginning and end of
+    each word that is not yet looked up.
     """
     size = len(text)
     n_nodes = n_words = n_trees = 0
@@ -82,7 +86,7 @@ def scan(
     line = first_line
     tree_line = first_line
     used = 0
-    last_event: Any = 0  # what the last event was: nothing, a bracket without a label, a word behind such a one
+    last_event: Any = 0  # 1: a bracket without a label; 2: a word right after such a bracket; 0: anything else
     nested = loose = 0
     n_waiting = 0
     place = 0
@@ -95,7 +99,7 @@ def scan(
             place += 1
         elif kind == _OPEN:
             if last_event == 2:
-                return 1  # ( NP (...: a label set off from its bracket
+                return 1  # ( NP (...: a blank between a bracket and its label
             if depth == 0:
                 first_node, first_word = n_nodes, n_words
                 labels_before, distinct_before = n_labels, n_distinct
@@ -115,7 +119,7 @@ def scan(
             nodes[0, n_nodes] = number
             nodes[1, n_nodes] = n_words - first_word
             nodes[3, n_nodes] = current
-            if (  # a tag with its word, as most brackets are: all of it at once
+            if (  # a tag with its word, as most brackets are, is read at once
                 depth > 0
                 and not is_bare
                 and place < size - 2
@@ -187,7 +191,7 @@ def scan(
             words[2, n_words] = current
             n_words += 1
             last_event = 2 if last_event == 1 else 0
-    if depth > 0:  # what an unfinished tree has added is taken back: it will be read again
+    if depth > 0:  # the names of an incomplete tree are removed, since it will be read again
         _forget(labels_before, n_labels, seed, label_slots, label_keys)
         _forget(distinct_before, n_distinct, seed, word_slots, word_keys)
         n_nodes, n_words, n_labels, n_distinct = first_node, first_word, labels_before, distinct_before
@@ -212,7 +216,7 @@ def _number_words(
     marks: Array,
     count: int,
 ) -> int:
-    """Number the last words, which are waiting; how many different ones there are now."""
+    """Number the words that are waiting, and return the number of distinct words."""
     first = n_words - n_waiting
     for place in range(n_waiting):
         key, begin, end = waiting[0, place], np.int64(waiting[1, place]), np.int64(waiting[2, place])
@@ -224,12 +228,12 @@ def _number_words(
 
 
 def _atom(text: Array, begin: int, size: int, kinds: Array) -> Any:
-    """The end and the key of the atom that begins at a byte: its bytes if they are at most seven, else a hash of them."""
+    """The end and the key of the atom that begins at a byte; the key is its bytes if they are at most seven, else their hash."""
     place = begin
     mixed = _NOTHING
     while place + 8 <= size:
         word = load_word(text, place)
-        # The bytes up to and with 0x20, and the two brackets, have their highest bit set in ``ends``; the lowest of them is right.
+        # In ``ends`` the highest bit is set for bytes up to 0x20 and for the two brackets; only the lowest such bit is reliable.
         ends = (word - _21S) & ~word
         bracket = (word ^ _28S) & _FES
         ends |= (bracket - _01S) & ~bracket
@@ -241,12 +245,12 @@ def _atom(text: Array, begin: int, size: int, kinds: Array) -> Any:
             continue
         count = trailing_zeros(ends) >> _3
         if kinds[text[place + np.int64(count)]] == 0:
-            break  # a control character, which ends nothing
+            break  # a control character, which does not end an atom
         word &= (_ONE << (count << _3)) - _ONE
         place += np.int64(count)
         if place - begin < 8:
             return place, word
-        return place, _finished(mixed, word, place - begin)
+        return place, _long_key(mixed, word, place - begin)
     end = place
     while end < size and kinds[text[end]] == 0:
         end += 1
@@ -264,28 +268,28 @@ def _key(text: Array, begin: int, end: int) -> Any:
             mixed = (mixed ^ key) * _MIX
             mixed ^= mixed >> _29
             key = shift = _NOTHING
-    return key if end - begin < 8 else _finished(mixed, key, end - begin)
+    return key if end - begin < 8 else _long_key(mixed, key, end - begin)
 
 
-def _finished(mixed: Any, rest: Any, size: Any) -> Any:
-    """A hash of more than seven bytes; its last byte is zero, which the first byte of an atom is not."""
+def _long_key(mixed: Any, rest: Any, size: Any) -> Any:
+    """The key of more than seven bytes: a hash whose lowest byte is zero, which that of a shorter atom never is."""
     mixed = (mixed ^ rest ^ (np.uint64(size) << _48)) * _MIX
     mixed ^= mixed >> _32
     return (mixed * _REHASH) & _LONG
 
 
 def load_word(text: Array, place: int) -> Any:
-    """Eight bytes as a number, the first being the lowest; compiled, it is one instruction."""
+    """Eight bytes as a number, the first byte lowest; compiled, this is one instruction."""
     return np.uint64(int.from_bytes(bytes(text[place : place + 8]), "little"))
 
 
 def prefetch(slots: Array, slot: Any) -> int:
-    """Fetch a slot that will be looked at; compiled, it is one instruction, and nobody waits for it."""
+    """Fetch a slot that will be looked up later; compiled, this is one instruction that does not wait."""
     return 0
 
 
 def trailing_zeros(word: Any) -> Any:
-    """The number of zero bits below the lowest one; compiled, it is one instruction."""
+    """The number of zero bits below the lowest set bit; compiled, this is one instruction."""
     return np.uint64((int(word) & -int(word)).bit_length() - 1)
 
 
@@ -308,7 +312,7 @@ def _number(
     marks: Array,
     count: int,
 ) -> Any:
-    """The number of a string, which is put into the table with the number ``count`` if it is new."""
+    """The number of a string; a new one is added to the table with the number ``count``."""
     slot = _home(key, seed, slots)
     while slots[slot, 1] != _NOTHING:
         if slots[slot, 0] == key:
@@ -327,7 +331,7 @@ def _number(
         pool[behind] = byte
         behind += 1
         mark |= kinds[256 + byte]
-        if byte == 45 and before == 66:  # B- is in -LRB- and its like, RB- in those that stand for brackets
+        if byte == 45 and before == 66:  # B- is in -LRB-, -LSB- and the like, RB- in -LRB- and -RRB- alone
             mark |= 3 if one_before == 82 else 1
         one_before = before
         before = byte
@@ -337,7 +341,7 @@ def _number(
 
 
 def _is_same(text: Array, begin: int, end: int, number: Any, starts: Array, pool: Array) -> bool:
-    """Whether a string with the key of another is the same."""
+    """Whether a string equals the one of that number, which has the same key."""
     size = end - begin
     first = starts[number]
     if starts[number + 1] - first != size:
@@ -351,7 +355,7 @@ def _is_same(text: Array, begin: int, end: int, number: Any, starts: Array, pool
 
 
 def _forget(known: int, count: int, seed: Array, slots: Array, keys: Array) -> int:
-    """Take back the numbers from ``known`` on, the last first, so that every search still finds what is before."""
+    """Remove the numbers from ``known`` on, the last first, so that every search still finds those before."""
     for number in range(count - 1, known - 1, -1):
         slot = _home(keys[number], seed, slots)
         while np.int64(slots[slot, 1]) != number + 1:
@@ -374,7 +378,7 @@ def add_strings(
     state: Array,
     place_in_state: int,
 ) -> int:
-    """The numbers of strings that follow each other in ``text``; new ones are put into the table."""
+    """Find the numbers of strings that follow each other in ``text``; new ones are added to the table."""
     count = state[place_in_state]
     begin = 0
     for index in range(len(ends)):
@@ -401,7 +405,7 @@ def find_strings(
     other_pool: Array,
     other_marks: Array,
 ) -> int:
-    """For the strings ``wanted`` of one table their numbers in another, or -1."""
+    """Find the numbers in one table of the strings ``wanted`` of another; -1 for those that are not there."""
     for index in wanted:
         begin, end = starts[index], starts[index + 1]
         key = _key(pool, begin, end)
@@ -417,7 +421,7 @@ def find_strings(
 
 
 def spell(pool: Array, starts: Array, first: int, last: int, spelled: Array) -> int:
-    """Write the strings ``first:last`` after their lengths, ``3:the``, and return the number of bytes."""
+    """Write the strings ``first:last``, each after its length, ``3:the``, and return the number of bytes."""
     place = 0
     for number in range(first, last):
         size = starts[number + 1] - starts[number]

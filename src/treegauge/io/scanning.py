@@ -1,40 +1,39 @@
-"""The compiled scanner behind the reader of bracketed text: names that it numbers, and blocks of columns that it makes.
+"""The compiled scanner of bracketed text: the names that it numbers, and the columns that it makes.
 
-It reads what is plain, which almost all text is; for everything else, errors included, :mod:`treegauge.io.bracketed_columns` is
-asked, and what that reads is given the scanner's numbers. So both give the same columns for any text.
+It reads plain text, which almost all text is. Everything else, errors included, is read by
+:mod:`treegauge.io.bracketed_columns`, and the outcome is renumbered with the scanner's numbers. So both give the same columns for
+any text.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.compiled import Kernels, kernels
 from treegauge.io.bracketed_columns import Columns, Names, TreeColumns
+from treegauge.io.interning import with_room
 from treegauge.io.scan_kernels import SPECIAL
 from treegauge.trees.bracketed import restore_label, restore_word
-from treegauge.trees.treebank import Int32, Int64, Origin, Treebank
+from treegauge.trees.columns import Bytes, Int32, Int64, offsets_of
+from treegauge.trees.treebank import Origin, Treebank
 
 __all__ = ["ScannedNames", "Strings", "scanner"]
-
-Bytes = NDArray[np.uint8]
-Number = TypeVar("Number", bound=np.generic)
 
 _N_NODES, _N_WORDS, _N_TREES, _N_LABELS, _N_DISTINCT, _NESTED, _OPEN, _LOOSE = 1, 2, 3, 4, 6, 9, 10, 11
 _BLANKS = b" \t\n\v\f\r"
 
 
 def scanner() -> Kernels | None:
-    """The compiled scanner, if there is one already."""
+    """The compiled kernels of the scanner, if they exist already."""
     return kernels("treegauge.io.scan_kernels")
 
 
 def _kinds() -> Bytes:
-    """The kind of each byte for the scanner, and behind that whether it is in a character that may be written otherwise."""
+    """For each byte its kind for the scanner; and, from index 256 on, whether it is in :data:`SPECIAL`."""
     kinds = np.zeros(512, dtype=np.uint8)
     kinds[list(_BLANKS)] = 1
     kinds[ord("(")], kinds[ord(")")], kinds[0] = 2, 3, 4
@@ -45,11 +44,11 @@ def _kinds() -> Bytes:
 _KINDS = _kinds()
 _FEW = 256
 _WAITING = 256
-"""The most words that are looked up together."""
+"""The largest number of words that are looked up together."""
 
 
 class Strings:
-    """Distinct strings in the order of their first occurrence, as the scanner keeps them."""
+    """Distinct strings in the order of their first occurrence, in the scanner's arrays."""
 
     def __init__(self, engine: Kernels, seed: NDArray[np.uint64]) -> None:
         self._engine, self.seed = engine, seed
@@ -65,41 +64,37 @@ class Strings:
         return self.slots, self.keys, self.starts, self.pool, self.marks
 
     def make_room(self, more: int, more_bytes: int) -> None:
-        """Make room for more strings, and for their bytes."""
+        """Make room for ``more`` strings of together ``more_bytes`` bytes."""
         count = self.count + more
-        if count > len(self.keys):
-            size = max(count, 2 * len(self.keys))
-            self.keys, self.marks = _longer(self.keys, size), _longer(self.marks, size)
-            self.starts = _longer(self.starts, size + 1)
+        self.keys, self.marks = with_room(self.keys, count), with_room(self.marks, count)
+        self.starts = with_room(self.starts, count + 1)
         if 4 * count > 3 * len(self.slots):
             self.slots = np.zeros((1 << (4 * count // 3).bit_length(), 2), dtype=np.uint64)
             self._engine["settle"](self.seed, self.count, self.slots, self.keys)
-        size = int(self.starts[self.count]) + more_bytes
-        if size > len(self.pool):
-            self.pool = _longer(self.pool, max(size, 2 * len(self.pool)))
+        self.pool = with_room(self.pool, int(self.starts[self.count]) + more_bytes)
 
     def text(self, first: int, last: int) -> list[str]:
-        """The strings ``first:last``; a UnicodeDecodeError where they are not UTF-8."""
+        """The strings ``first:last``; UnicodeDecodeError if one is not UTF-8."""
         raw = self.pool[int(self.starts[first]) : int(self.starts[last])].tobytes()
         ends: list[int] = (self.starts[first + 1 : last + 1] - self.starts[first]).tolist()
         whole = raw.decode("utf-8")
-        if len(whole) == len(raw):  # a byte a character
+        if len(whole) == len(raw):  # one byte per character
             return [whole[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
         return [raw[begin:end].decode("utf-8") for begin, end in zip([0, *ends], ends, strict=False)]
 
     def check(self, first: int, last: int) -> None:
-        """A UnicodeDecodeError unless each of the strings ``first:last`` is UTF-8."""
+        """Raise UnicodeDecodeError unless each of the strings ``first:last`` is UTF-8."""
         raw = self.pool[int(self.starts[first]) : int(self.starts[last])]
         if not len(raw) or int(raw.max()) < 0x80:
             return
         raw.tobytes().decode("utf-8")
-        # Together they are; so each is by itself if none begins in the middle of a character.
+        # All strings together are UTF-8, so each of them is, unless one begins in the middle of a character.
         begins = self.pool.take(self.starts[first:last])
         if bool(((begins & 0xC0) == 0x80).any()):
             self.text(first, last)
 
     def spelled(self, first: int, last: int, restore: Callable[[str], str]) -> list[bytes]:
-        """The strings ``first:last`` in pieces of bytes, each after its length: ``3:the``."""
+        """The strings ``first:last``, each after its length, ``3:the``, in a few pieces of bytes."""
         pieces: list[bytes] = []
         special: list[int] = (first + np.flatnonzero(self.marks[first:last] & 2)).tolist()
         for number in [*special, last]:
@@ -115,7 +110,7 @@ class Strings:
         return pieces
 
     def places_in(self, other: Strings, wanted: Int64, numbers: Int32) -> None:
-        """Set, for some of these strings, ``numbers`` to their numbers among others, or to -1."""
+        """Write into ``numbers`` the number that each wanted string has in another table, or -1."""
         self._engine["find_strings"](self.pool, self.starts, wanted, other.seed, numbers, *other.arrays)
 
     def raw(self, numbers: Sequence[int]) -> list[bytes]:
@@ -129,14 +124,8 @@ class Strings:
         return int(np.diff(self.starts[first : last + 1]).max(initial=0))
 
 
-def _longer(array: NDArray[Number], size: int) -> NDArray[Number]:
-    longer = np.zeros(size, dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
 class ScannedNames:
-    """The labels and words of a text as the compiled scanner numbers them; :class:`Names` for those who read by it."""
+    """The labels and words of a text as numbered by the compiled scanner: its counterpart of :class:`Names`."""
 
     def __init__(self, engine: Kernels) -> None:
         self._engine = engine
@@ -147,21 +136,23 @@ class ScannedNames:
         self._labels: list[str] = []
         self._vocabulary: list[str] = []
         self.has_escapes = False
-        """Whether some text had escaped brackets, which the scanner does not know."""
+        """Whether some text had escaped brackets, which the scanner does not support."""
 
     def fresh(self) -> ScannedNames:
-        """Names that know nothing yet."""
+        """A new, empty table of names."""
         return ScannedNames(self._engine)
 
     def __len__(self) -> int:
         return self.label_strings.count + self.word_strings.count
 
     def labels(self) -> tuple[str, ...]:
+        """All labels by number."""
         strings = self.label_strings
         self._labels += map(restore_label, strings.text(len(self._labels), strings.count))
         return tuple(self._labels)
 
     def vocabulary(self) -> tuple[str, ...]:
+        """All words by number."""
         strings = self.word_strings
         new = strings.text(len(self._vocabulary), strings.count)
         self._vocabulary += [name if name.isalnum() and name.isascii() else restore_word(name) for name in new]
@@ -169,19 +160,19 @@ class ScannedNames:
 
     @property
     def is_loose(self) -> bool:
-        """Whether, in the text that was scanned last, there is a blank before a closing bracket."""
+        """Whether the text scanned last has a blank before a closing bracket."""
         return bool(self._state[_LOOSE])
 
     def scan(
         self, text: bytes, path: str, first_line: int, *, is_last: bool, may_nest: bool, utf8: bool = True
     ) -> tuple[TreeColumns, int] | None:
-        """The complete trees of a text, and the bytes up to where the last of them ends; None if the text is not plain.
+        """The complete trees of a text, and the number of bytes up to their end; None if the text is not plain.
 
-        ``utf8``: whether names that are not UTF-8 make it so.
+        ``utf8``: text with a name that is not UTF-8 is not plain.
         """
         data = np.frombuffer(text, dtype=np.uint8)
         most = int(np.count_nonzero(data == ord("("))) + 1
-        if 3 * most > len(text) + _FEW:  # brackets without labels: tables for so many names would take more than they are worth
+        if 3 * most > len(text) + _FEW:  # mostly brackets without labels, not worth tables for so many names
             return None
         labels, words = self.label_strings, self.word_strings
         labels.make_room(most, len(text))
@@ -210,14 +201,14 @@ class ScannedNames:
         return TreeColumns(columns, trees[0, :n_trees], trees[1, :n_trees], (Origin(path, trees[2, :n_trees]),)), int(state[0])
 
     def _forget(self, n_labels: int, n_words: int) -> None:
-        """Forget all but the first ``n_labels`` labels and ``n_words`` words."""
+        """Remove all but the first ``n_labels`` labels and ``n_words`` words."""
         for strings, count in ((self.label_strings, n_labels), (self.word_strings, n_words)):
             strings.count = count
             strings.slots = np.zeros_like(strings.slots)
             self._engine["settle"](strings.seed, count, strings.slots, strings.keys)
 
     def adopt(self, part: TreeColumns, names: Names) -> TreeColumns:
-        """Columns that were read with names of their own, under the numbers that these strings have here."""
+        """Columns that were read with other names, renumbered with the numbers of these."""
         columns = part.columns
         label = self._numbers(self.label_strings, _N_LABELS, names.label_names.strings, columns.label)
         word = self._numbers(self.word_strings, _N_DISTINCT, names.word_names.strings, columns.word)
@@ -227,7 +218,7 @@ class ScannedNames:
         return part._replace(columns=moved)
 
     def _numbers(self, strings: Strings, place: int, names: Sequence[str], column: Int32) -> Int32:
-        """The number of each name that a column uses; they become known in the order of their use."""
+        """The number of each name that a column uses, -1 for others; new names are added in the order of their use."""
         first = np.full(len(names), len(column), dtype=np.int64)
         np.minimum.at(first, column, np.arange(len(column)))
         used = np.argsort(first, kind="stable")[: int((first < len(column)).sum())]
@@ -247,8 +238,8 @@ class ScannedNames:
         return numbers
 
     def treebank_of(self, part: TreeColumns, trees: Int64) -> Treebank:
-        """Some of the trees of a part as a treebank with a vocabulary of its own."""
-        whole = Treebank((), (), *part.columns, _offsets(part.n_nodes), _offsets(part.n_tokens), part.origins)
+        """The treebank of some trees of a part, with a vocabulary of their own."""
+        whole = Treebank((), (), *part.columns, offsets_of([part.n_nodes]), offsets_of([part.n_tokens]), part.origins)
         chosen = whole.take(trees)
         used_labels, label = np.unique(chosen.label, return_inverse=True)
         used_words, word = np.unique(chosen.word, return_inverse=True)
@@ -257,7 +248,3 @@ class ScannedNames:
         labels = tuple(restore_label(label.decode("utf-8")) for label in self.label_strings.raw(used_labels.tolist()))
         vocabulary = tuple(restore_word(word.decode("utf-8")) for word in self.word_strings.raw(used_words.tolist()))
         return Treebank(labels, vocabulary, *columns, chosen.node_offset, chosen.token_offset, chosen.origins)
-
-
-def _offsets(sizes: Int64) -> Int64:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])

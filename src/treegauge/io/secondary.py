@@ -1,15 +1,15 @@
-"""Secondary edges: further parents of a word or node, besides the one that the tree gives it.
+"""Secondary edges: further parents of a word or node, besides its parent in the tree.
 
 NEGRA and TIGER use them in coordination: the subject of the first verb phrase is that of the second, too. In Alpino XML they are
-nodes that have an index and no words. A tree has one parent for each node; so a further one is kept as a feature of labels, if that
-is asked for (``secondary``)::
+nodes that have an index and no words. In a tree a node has one parent; with the option ``secondary`` further ones are kept as
+features of labels::
 
     (CS (S (NE-SB##sec=SB:1## Anna) (VVFIN-HD kommt)) (KON und) (S##id=1## (VVFIN-HD lacht)))
 
-``sec=SB:1`` says that Anna is also the subject (SB) of the node whose label has ``id=1``. Both are features as SPMRL treebanks have
-them, and stand after a label's other ones. So edges follow their nodes through every transformation, every format can hold them as
-text, and the step ``features`` removes them. Nodes are numbered from 1 in the order of their first words, higher ones first; the
-edges of one node are in the order of these numbers.
+``sec=SB:1`` means that Anna is also the subject (SB) of the node whose label has ``id=1``. Both are features as in the SPMRL
+treebanks, after the other features of a label. So edges stay with their nodes through every transformation, every format can hold
+them as text, and the step ``features`` removes them. Nodes are numbered from 1 in the order of their first words, higher ones
+first; the edges of one node are in the order of these numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FUNCTION = re.compile(r"[^\s|#\0]+")
 
 
 class SecondaryEdge(NamedTuple):
-    """A secondary edge of a graph: from the node ``above`` to a node (its name) or word (its number), and its place in the file."""
+    """A secondary edge of a graph: from the node ``above`` to a node (by name) or word (by number), and its place in the file."""
 
     below: str | int
     function: str
@@ -39,7 +39,7 @@ class SecondaryEdge(NamedTuple):
 
 
 class TreeEdge(NamedTuple):
-    """A secondary edge of a tree, whose nodes, tags among them, are numbered in pre-order."""
+    """A secondary edge of a tree, whose nodes, tags included, are numbered in pre-order."""
 
     below: int
     function: str
@@ -47,12 +47,12 @@ class TreeEdge(NamedTuple):
 
 
 def is_function(text: str) -> bool:
-    """Whether a feature can hold this function of a secondary edge: it has no blanks, ``|`` or ``#``."""
+    """Whether a feature can hold this function of a secondary edge: it has no blank, ``|`` or ``#``."""
     return _FUNCTION.fullmatch(text) is not None
 
 
 def features_of_edges(edges: Iterable[SecondaryEdge], number: Mapping[str, int]) -> dict[str | int, str]:
-    """The features of the words and nodes that edges connect; ``number`` has the numbers of all nodes that edges come from.
+    """The features of the words and nodes that edges connect; ``number`` numbers all nodes that edges come from.
 
     >>> features_of_edges([SecondaryEdge(0, "SB", "502", 3, 30), SecondaryEdge(0, "OA", "501", 3, 37)], {"501": 1, "502": 2})
     {'501': 'id=1', '502': 'id=2', 0: 'sec=OA:1|sec=SB:2'}
@@ -64,7 +64,7 @@ def features_of_edges(edges: Iterable[SecondaryEdge], number: Mapping[str, int])
 
 
 def with_features(label: str, features: str) -> str:
-    """The label with more features at the end of those that it has.
+    """The label with further features after its own.
 
     >>> with_features("NP-SB", "id=1"), with_features("NN##lem=Haus##", "sec=SB:2")
     ('NP-SB##id=1##', 'NN##lem=Haus|sec=SB:2##')
@@ -75,15 +75,18 @@ def with_features(label: str, features: str) -> str:
     return f"{label[:-2]}|{features}##" if has_features else f"{label}##{features}##"
 
 
-class _Marks(NamedTuple):
-    """The features of a label that are about secondary edges: its number, if any, and (function, number) of each edge to it."""
+class _EdgeFeatures(NamedTuple):
+    """The features of a label that express secondary edges: its number, if any, and (function, number) of each edge to it.
+
+    ``rest`` is the label without them.
+    """
 
     rest: str
     number: int | None
     edges: list[tuple[str, int]]
 
 
-def _marks(label: str) -> _Marks | None:
+def _edge_features(label: str) -> _EdgeFeatures | None:
     found = _OWN.search(label) if "##" in label else None
     if found is None:
         return None
@@ -96,18 +99,18 @@ def _marks(label: str) -> _Marks | None:
         else:
             function, _, above = value.rpartition(":")
             edges.append((function, int(above)))
-    return _Marks(label[: found.start()] + ("##" if found[1] == "|" else ""), number, edges)
+    return _EdgeFeatures(label[: found.start()] + ("##" if found[1] == "|" else ""), number, edges)
 
 
 def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
-    """The tree without the features that are secondary edges, and these edges; WriteError for an edge that leads nowhere.
+    """The tree without the features that express secondary edges, and these edges; WriteError if a node of an edge is missing.
 
     >>> tree, edges = edges_of_tree(Tree.parse("(S (VP##id=1## (N##sec=SB:2## a) (V b)) (VP##id=2## (V c)))"))
     >>> print(tree, edges)
     (S (VP##id=1## (N a) (V b)) (VP (V c))) [TreeEdge(below=2, function='SB', above=4)]
     """
     nodes = list(tree.nodes())
-    marks = [_marks(node.label) for node in nodes]
+    marks = [_edge_features(node.label) for node in nodes]
     wanted = {number for own in marks if own is not None for _, number in own.edges}
     if not wanted:
         return tree, []
@@ -141,18 +144,18 @@ def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
 
 
 def _label_without_edges(label: str, wanted: set[int]) -> str:
-    own = _marks(label)
+    own = _edge_features(label)
     if own is None:
         return label
     return with_features(own.rest, "" if own.number is None or own.number in wanted else f"id={own.number}")
 
 
 def lost_edges(labels: Iterable[str]) -> int:
-    """The number of secondary edges that come from nodes which are not among those with these labels.
+    """The number of secondary edges in these labels that come from a node not among them.
 
     >>> lost_edges(["S", "NP##sec=SB:1##", "VP##id=2##"])
     1
     """
-    marks = [own for own in map(_marks, labels) if own is not None]
+    marks = [own for own in map(_edge_features, labels) if own is not None]
     numbers = {own.number for own in marks}
     return sum(number not in numbers for own in marks for _, number in own.edges)

@@ -1,10 +1,11 @@
-"""Sources of bytes: files, directories, globs and standard input; decompressed by suffix, and bounded against bombs.
+"""From a path to text: files, directories, globs and standard input, decompressed by suffix and recoded to UTF-8.
 
-How to read: the choices a user has, as one value.
+A file that expands without bound is refused. :class:`ReadOptions` holds the choices of a user about reading, as one value.
 """
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 import os
@@ -14,15 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from treegauge.errors import InputError, UnknownName
+import numpy as np
+
+from treegauge.errors import EncodingError, FormatError, InputError, UnknownName, UsageError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-import codecs
-
-import numpy as np
-
-from treegauge.errors import EncodingError, FormatError, UsageError
 
 __all__ = [
     "CHUNK_BYTES",
@@ -65,7 +63,7 @@ COMPRESSED: dict[str, Callable[[BinaryIO], BinaryIO]] = {".gz": _gunzip, ".bz2":
 
 
 def magic_suffix(head: bytes) -> str:
-    """The suffix that a compressed file should have had, by its first bytes; ``""`` if it does not look compressed."""
+    """The suffix of compressed files that begin with these bytes; ``""`` if they are not those of a compressed file."""
     return next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
 
 
@@ -76,7 +74,7 @@ def decompress(raw: BinaryIO, suffix: str, name: str) -> BinaryIO:
 
 
 class _CountingReader(io.RawIOBase):
-    """A stream that knows how many bytes were taken from it, even if it is a pipe."""
+    """A stream that counts the bytes read from it, even if it is a pipe."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self.raw, self.taken = raw, 0
@@ -91,7 +89,7 @@ class _CountingReader(io.RawIOBase):
 
 
 class _BoundedStream(io.RawIOBase):
-    """A decompressed stream that turns decompression errors into ours and refuses to expand a bomb."""
+    """A decompressed stream that raises our errors, and refuses a file that expands without bound."""
 
     def __init__(self, stream: BinaryIO, counted: _CountingReader, name: str) -> None:
         self.stream, self.counted, self.name, self.given = stream, counted, name, 0
@@ -135,7 +133,7 @@ TREEBANK_SUFFIXES = {
 
 
 class ByteRange(NamedTuple):
-    """Some bytes of a file, ``start:end``, and the place where they begin: a line, and how many of its characters come before."""
+    """The bytes ``start:end`` of a file; they begin on a line, after some of its characters."""
 
     start: int
     end: int
@@ -144,7 +142,7 @@ class ByteRange(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """The numbers of secondary edges and of nodes without words that a sentence of a file has and its tree has not."""
+    """The numbers of secondary edges and of nodes without words in a sentence that its tree leaves out."""
 
     edges: int = 0
     nodes: int = 0
@@ -152,11 +150,11 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A named place to read bytes from; ``data`` holds them where they are in memory already.
+    """A named source of bytes; ``data`` holds the bytes if they are already in memory.
 
-    ``on_read`` is told the number of bytes, before decompression, each time some were read. ``part`` are the bytes of an
-    uncompressed file to read, if not all. ``stored`` is the file that has the bytes, if it goes by another name. ``on_left_out`` is
-    told what the tree of a sentence leaves out.
+    ``on_read`` is called with the number of bytes, before decompression, after each read. ``part`` is the part of an uncompressed
+    file to read, if not all of it. ``stored`` is the file to open, if it differs from the name. ``on_left_out`` is called with what
+    the tree of a sentence leaves out.
     """
 
     name: str
@@ -168,18 +166,18 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The suffix of the name that tells the format: that of ``x.mrg.gz`` is ``.mrg``."""
+        """The suffix of the name without that of compression: ``.mrg`` for ``x.mrg.gz``."""
         stem, suffix = os.path.splitext(self.name)
         return (os.path.splitext(stem)[1] if suffix.lower() in COMPRESSED else suffix).lower()
 
     @property
     def is_compressed(self) -> bool:
-        """Whether the suffix of the name says so."""
+        """Whether the name has a suffix of compression."""
         return os.path.splitext(self.name)[1].lower() in COMPRESSED
 
     @contextmanager
     def open(self) -> Generator[BinaryIO]:
-        """The bytes, decompressed."""
+        """Open the source for reading its bytes, decompressed."""
         if self.data is not None:
             yield io.BytesIO(self.data)
         elif self.name == "-" and not self.stored:
@@ -200,7 +198,7 @@ def _part_of(file: BinaryIO, part: ByteRange) -> BinaryIO:
 
 
 class _RangeReader(io.RawIOBase):
-    """The next bytes of a file, as if it ended behind them."""
+    """A stream of the next ``size`` bytes of a file."""
 
     def __init__(self, raw: BinaryIO, size: int) -> None:
         self.raw, self.left = raw, size
@@ -217,7 +215,7 @@ class _RangeReader(io.RawIOBase):
 
 
 class _ProgressReader(io.RawIOBase):
-    """A stream that tells how much is read from it."""
+    """A stream that reports how much is read from it."""
 
     def __init__(self, raw: BinaryIO, on_read: Callable[[int], None]) -> None:
         self.raw, self.on_read = raw, on_read
@@ -264,9 +262,9 @@ def _similar_names(path: str) -> str:
 
 
 def find_sources(path: str | os.PathLike[str]) -> list[Source]:
-    """The files a path stands for: itself, all treebank files below a directory (in name order), or what a glob matches.
+    """The sources that a path stands for: the file itself, all treebank files below a directory, or those that a glob matches.
 
-    ``-`` is standard input.
+    Files are in the order of their names; ``-`` is standard input.
     """
     name = os.fspath(path)
     if name == "-" or os.path.isfile(name):
@@ -306,19 +304,19 @@ class ReadOptions:
     """Options for reading a treebank.
 
     * ``format``: a name of :data:`treegauge.io.FORMATS`, or ``auto``.
-    * ``encoding``: of the text; UTF-8 is checked strictly.
+    * ``encoding``: the encoding of the text; UTF-8 is checked strictly.
     * ``lines``: each line is one sentence, so that a blank line is an empty parse ``()`` and several trees on a line become
       one under an empty root.
-    * ``comment``: lines that begin with this are left out.
+    * ``comment``: lines that begin with this text are left out.
     * ``functions``: grammatical functions of export, TIGER-XML and Alpino XML become part of the label (``NP-SB``).
-    * ``features``: their lemmas and morphology become SPMRL features (``NN##lem=Haus##``).
+    * ``features``: lemmas and morphology of the same formats become SPMRL features (``NN##lem=Haus##``).
     * ``attach_punctuation``: in the same formats, punctuation that hangs from the root between the words of a constituent
-      becomes part of the smallest such constituent. NEGRA and TIGER attach all punctuation to the root, so that nearly every
-      sentence with a comma would be discontinuous by it alone.
-    * ``secondary``: secondary edges of export, TIGER-XML and Alpino XML (its index nodes) become features of labels
-      (``NP-SB##sec=SB:1##``, see :mod:`treegauge.io.secondary`); else they are left out.
-    * ``on_error``: what becomes of a tree that cannot be read: an error (``stop``), a sentence without a parse (``parse-fails``),
-      or, where that can be done, a tree after repair (``repair``). The treebank has the problems.
+      becomes part of the smallest such constituent. NEGRA and TIGER attach all punctuation to the root, which alone makes nearly
+      every sentence with a comma discontinuous.
+    * ``secondary``: secondary edges of export, TIGER-XML and Alpino XML (there: nodes with an index) become features of labels
+      (``NP-SB##sec=SB:1##``, see :mod:`treegauge.io.secondary`); otherwise they are left out.
+    * ``on_error``: what to do with a tree that cannot be read: raise an error (``stop``), make it a sentence without a parse
+      (``parse-fails``), or repair it where possible (``repair``). The problems are kept in the treebank.
     * ``field``: the field that holds the tree, in a file of JSON lines.
     """
 
@@ -339,7 +337,7 @@ class ReadOptions:
 
     @property
     def of_gold(self) -> ReadOptions:
-        """The same for gold trees, which must be right, and are not in a field of JSON lines."""
+        """The same options for gold trees, which must be free of errors and are not in a field of JSON lines."""
         return replace(self, on_error="stop", field="")
 
 
@@ -347,16 +345,16 @@ CHUNK_BYTES = 5 << 17
 _LONGEST_LINE_BYTES = 64 << 20
 
 
-# A freed block this large teaches the C library's allocator to keep freed memory instead of giving it back to the system and
-# fetching it again, page by page, for each block of text: a sixth of the time of reading. (Not touched, it costs nothing.)
+# After a block this large was freed, the C library's allocator keeps freed memory instead of returning it to the system and
+# fetching it again, page by page, for each block of text. That saves a sixth of the time of reading; unused memory costs nothing.
 np.empty(31 << 20, dtype=np.uint8)
 
 
 class Text:
     """The text of a source, to be read once.
 
-    ``chunks`` gives UTF-8 that is not yet checked, each chunk with whether it is the last; a byte order mark is gone. ``part`` is
-    that of the source.
+    ``chunks`` gives UTF-8 that is not yet validated, without a byte order mark, and for each chunk whether it is the last. ``part``
+    is that of the source.
     """
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
@@ -368,20 +366,21 @@ class Text:
 
     @property
     def head(self) -> bytes:
-        """The first chunk, which is still to be read."""
+        """The first chunk, which :meth:`chunks` gives as well."""
         return self._first[0]
 
     @property
     def is_whole(self) -> bool:
-        """Whether the first chunk is all there is."""
+        """Whether the first chunk is the whole text."""
         return self._first[1]
 
     def chunks(self) -> Iterator[tuple[bytes, bool]]:
+        """The chunks of the text, each with whether it is the last."""
         yield self._first
         yield from self._chunks
 
     def lines(self) -> Iterator[bytes]:
-        """The lines, without their ends; an empty last line is none."""
+        """The lines without their ends; an empty last line is left out."""
         rest = b""
         for chunk, is_last in self.chunks():
             lines = (rest + chunk).split(b"\n")
@@ -400,7 +399,7 @@ def _chunks(source: Source, options: ReadOptions) -> Iterator[tuple[bytes, bool]
             chunks = _without_mark(chunks, source.name)
         else:
             chunks = _to_utf8(chunks, options.encoding, source.name)
-        # A file that was cut into parts has lines; a part of it may have no line end.
+        # A part may lack a line end although its file has some, so only a whole file can be an old Macintosh's.
         yield from _with_last(_plain_line_ends(chunks, may_be_macintosh=source.part is None))
 
 
@@ -453,7 +452,7 @@ def _to_utf8(chunks: Iterator[bytes], encoding: str, name: str) -> Iterator[byte
 
 
 def _plain_line_ends(chunks: Iterator[bytes], *, may_be_macintosh: bool) -> Iterator[bytes]:
-    r"""Line ends ``\r\n`` as ``\n``; also ``\r``, if the text begins like one of an old Macintosh, without any ``\n``."""
+    r"""The chunks with line ends ``\r\n`` as ``\n``; also ``\r``, if the first chunk has no ``\n``, as on an old Macintosh."""
     is_macintosh, is_first, held = False, True, b""
     for chunk in chunks:
         if is_first and chunk:

@@ -1,7 +1,7 @@
 """Split points of a treebank: the byte and the line at which every n-th tree begins.
 
-Only brackets are counted, which is many times faster than reading. A file can be cut if it is bracketed UTF-8 text, not compressed,
-without comments, and its brackets balance; any other is one piece.
+Only brackets are counted, which is many times faster than reading. A file can be cut if it is uncompressed bracketed UTF-8 text
+without comments whose brackets balance; any other file is one piece.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treegauge.io.bracketed_columns import Bytes, Mask
 from treegauge.io.escapes import has_escapes
 from treegauge.io.formats import detect_format
 from treegauge.io.sources import CHUNK_BYTES, ByteRange, ReadOptions, Source, Text
-from treegauge.trees.treebank import Int64
+from treegauge.trees.columns import Bytes, Int64, Mask
 
 __all__ = ["Piece", "SplitFiles", "cut_files"]
 
@@ -28,7 +27,7 @@ _OPEN, _CLOSE, _NEWLINE = ord("("), ord(")"), ord("\n")
 
 
 class Piece(NamedTuple):
-    """Consecutive trees: the parts of files they are in, the number of the first, and how many there are."""
+    """Consecutive trees: the parts of files that hold them, the number of the first, and how many there are (-1: not known)."""
 
     sources: tuple[Source, ...]
     first: int
@@ -37,9 +36,9 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class SplitFiles:
-    """Some files, taken as one treebank, in pieces of equally many trees; a checksum of the bytes tells whether they changed.
+    """Several files as one treebank, in pieces of equally many trees; the checksum changes when the bytes of the files do.
 
-    ``trees`` is -1, and there is one piece, if a file cannot be cut.
+    If a file cannot be cut, there is one piece, and ``trees`` is -1.
     """
 
     pieces: tuple[Piece, ...]
@@ -48,7 +47,7 @@ class SplitFiles:
 
 
 def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> SplitFiles:
-    """The pieces, of ``size`` trees each, of some files."""
+    """Some files in pieces of ``size`` trees."""
     every: list[_Cut] = []
     trees, checksum = 0, 0
     can_be_cut = all(_can_be_cut(path, options) for path in paths)
@@ -58,7 +57,7 @@ def cut_files(paths: Sequence[str], options: ReadOptions, size: int) -> SplitFil
         with open(path, "rb") as file:
             while chunk := file.read(_CHUNK_BYTES):
                 checksum = zlib.crc32(chunk, checksum)
-                # An escaped bracket is none, which only the reader of a whole tree can tell.
+                # An escaped bracket must not be counted, but only reading the whole tree shows whether it is escaped.
                 can_be_cut = can_be_cut and (options.lines or not (has_escapes(chunk) or chunk.endswith(b"\\")))
                 if can_be_cut:
                     scanner.add(chunk)
@@ -104,7 +103,7 @@ def _pieces(cuts: Sequence[_Cut], trees: int, size: int) -> Iterator[Piece]:
 
 
 class _TreeCounter(ABC):
-    """Counts trees chunk by chunk and notes where those begin whose number, counted from ``first``, is a multiple of ``size``."""
+    """Counts trees chunk by chunk, from number ``first`` on, and notes where those begin whose number is a multiple of ``size``."""
 
     def __init__(self, first: int, size: int) -> None:
         self.trees, self.is_balanced = 0, True
@@ -114,7 +113,7 @@ class _TreeCounter(ABC):
         self._depth = 0
 
     def add(self, chunk: bytes) -> None:
-        """Count on."""
+        """Count the trees that begin in the next chunk."""
         data = np.frombuffer(chunk, dtype=np.uint8)
         begins = self._begins(data)
         number = self._first + self.trees
@@ -131,13 +130,13 @@ class _TreeCounter(ABC):
         """The positions at which trees begin."""
 
     def end(self) -> None:
-        """There is nothing more to come."""
+        """Note that the file has ended."""
         self.is_balanced = self.is_balanced and self._depth == 0
 
     def _place(self, chunk: bytes, data: Bytes, at: int) -> tuple[int, int]:
         newlines = chunk.count(b"\n", 0, at)
         begin = chunk.rfind(b"\n", 0, at) + 1
-        # Bytes 10xxxxxx go on with a character that has begun before.
+        # A byte 10xxxxxx continues a character that has begun before.
         characters = int(((data[begin:at] & 0xC0) != 0x80).sum())
         return self._line + newlines, characters if newlines else self._characters + characters
 

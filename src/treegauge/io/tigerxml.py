@@ -1,8 +1,8 @@
-"""TIGER-XML (Mengel & Lezius 2000): words ``<t>`` and nodes ``<nt>`` with edges to what is below them.
+"""TIGER-XML (Mengel & Lezius 2000): words ``<t>``, and nodes ``<nt>`` with edges to their children.
 
-Edges may cross. A word or node may hold a ``<secedge>``, whose ``idref`` is a further parent of it; these are read where that is
-asked for. A sentence with the processing instruction ``<?treegauge no-vroot?>`` has no virtual root; :func:`tigerxml_text`
-writes that.
+Edges may cross. A word or node may hold a ``<secedge>``, whose ``idref`` is a further parent; such edges are read if the options
+ask for it. A sentence with the processing instruction ``<?treegauge no-vroot?>``, which :func:`tigerxml_text` writes, has no
+virtual root.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from treegauge.io.graphs import (
 )
 from treegauge.io.secondary import SecondaryEdge, TreeEdge, edges_of_tree
 from treegauge.io.sources import LeftOut, ReadOptions, Text
-from treegauge.io.writing import refusal
+from treegauge.io.writing import tree_lines
 from treegauge.io.xml import XmlHandler, attribute_text, graph_treebanks
 from treegauge.trees.bracketed import restore_word
 from treegauge.trees.tree import Tree
@@ -41,14 +41,16 @@ _NOT_FEATURES = {"id", "word", "pos", "cat", "lemma", "morph"}
 
 
 def check_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """All trees of a TIGER-XML file, in blocks, and all its errors; after one of XML itself nothing more can be read.
+    """All trees of a TIGER-XML file, in blocks, and all its errors; after an error in the XML itself nothing more can be read.
 
-    Or a sentence without a parse for each broken one; then each is read by itself.
+    With another ``options.on_error`` than ``stop``, each sentence is read by itself, and broken ones have no parse.
     """
     return graph_treebanks(text, _Handler(text, options), "s", options)
 
 
 class _TigerEdge(NamedTuple):
+    """The edge above a word or node: its parent, its function, and its place in the file."""
+
     parent: str
     function: str
     line: int = 0
@@ -65,16 +67,16 @@ class _TigerItem(NamedTuple):
 
 
 class _TigerSentence:
-    """A sentence while its elements come in."""
+    """A sentence under construction, while its elements are read."""
 
     def __init__(self, name: str, line: int) -> None:
         self.name, self.line = name, line
         self.root = ""
         self.words: dict[str, _TigerItem] = {}
         self.nodes: dict[str, _TigerItem] = {}
-        self.edges: dict[str, _TigerEdge] = {}  # by what is below
-        self.node = ""  # the one whose edges are coming in
-        self.element = ""  # the word or node whose secondary edges are coming in
+        self.edges: dict[str, _TigerEdge] = {}  # by the word or node below
+        self.node = ""  # the node whose edges are being read
+        self.element = ""  # the word or node whose secondary edges are being read
         self.secondary: list[SecondaryEdge] = []
         self.edges_left_out = 0
         self.elements = 0
@@ -82,7 +84,7 @@ class _TigerSentence:
         self.has_root = True
 
     def graph(self, options: ReadOptions) -> Graph:
-        """The words and nodes with the labels that their parts and the edges above them make."""
+        """The graph of the sentence; labels are made of the parts of words and nodes and of the edges above them."""
         root_label = self.nodes[self.root].parts.tag if self.root in self.nodes else ""
         virtual = self.root if root_label == ROOT_LABEL else ROOT
 
@@ -201,7 +203,7 @@ class _Handler(XmlHandler[Graph]):
             self.found.append(sentence.graph(self.options))
 
     def _fault(self, sentence: _TigerSentence, problem: str, edge: _TigerEdge | None = None) -> None:
-        """Note what is wrong with the element that is being read, or with an edge."""
+        """Note a problem with the element that is being read, or with an edge."""
         sentence.has_errors = True
         line, column = (self.line, self.column) if edge is None else (edge.line, edge.column)
         self.found.append(FormatError(f"sentence {sentence.name}: {problem}", path=self.path, line=line, column=column))
@@ -213,56 +215,52 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<corpus id="tr
 def tigerxml_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as a TIGER-XML corpus, sentences numbered from 1."""
     yield _HEAD.encode()
-    number = 0
+    first = 1
     for block in blocks:
-        for index, tree in enumerate(block):
-            number += 1
-            try:
-                yield ("\n".join(_sentence(tree, f"s{number}")) + "\n").encode("utf-8")
-            except WriteError as error:
-                raise refusal(block, index, str(error)) from None
-            except ValueError:  # also half of a surrogate pair
-                raise refusal(block, index, "a label or word holds a character that XML cannot have") from None
+        yield from tree_lines(block, _sentence, first)
+        first += len(block)
     yield b"</body>\n</corpus>\n"
 
 
-def _sentence(tree: Tree, name: str) -> Iterator[str]:
+def _sentence(tree: Tree, number: int) -> Iterator[str]:
+    """The lines of a sentence."""
+    name = f"s{number}"
     if not tree.children and not tree.label:
         yield f'<s id="{name}">\n<graph>\n<terminals>\n</terminals>\n<nonterminals>\n</nonterminals>\n</graph>\n</s>'
         return
     tree, edges = edges_of_tree(tree)
     words, nodes = rows_of_tree(tree, "TIGER-XML")
     has_root = tree.label == ROOT_LABEL and not tree.is_preterminal
-    names = {number: f"{name}_VROOT" if has_root and number == 0 else f"{name}_{500 + number}" for number in nodes}
+    names = {row: f"{name}_VROOT" if has_root and row == 0 else f"{name}_{500 + row}" for row in nodes}
     yield f'<s id="{name}">'
     if not has_root:
         yield f"<?{NO_ROOT}?>"
     yield f'<graph root="{names[0] if nodes else name + "_1"}"' + ("" if tree.is_continuous else ' discontinuous="true"') + ">"
     yield "<terminals>"
     further = _secondary_elements(edges, names)
-    below: dict[int, list[_Edge]] = {number: [] for number in nodes}
-    for place, row in enumerate(words, start=1):
-        parts = _word_parts(row)
-        yield _word(f"{name}_{place}", row.word, parts, further.get(row.number, ""))
-        if row.parent >= 0:
-            below[row.parent].append(_Edge(f"{name}_{place}", parts.function))
+    below: dict[int, list[_ChildEdge]] = {row: [] for row in nodes}
+    for place, word in enumerate(words, start=1):
+        parts = _word_parts(word)
+        yield _word(f"{name}_{place}", word.word, parts, further.get(word.number, ""))
+        if word.parent >= 0:
+            below[word.parent].append(_ChildEdge(f"{name}_{place}", parts.function))
     yield "</terminals>\n<nonterminals>"
     categories: dict[int, str] = {}
-    for number, node in nodes.items():
+    for row, node in nodes.items():
         parts = node_parts(node.label, is_root=node.parent < 0)
-        categories[number] = parts.tag
+        categories[row] = parts.tag
         if node.parent >= 0:
-            below[node.parent].append(_Edge(names[number], parts.function))
-    for number in nodes:
-        yield f'<nt id="{names[number]}" cat={attribute_text(categories[number])}>'
-        for edge in below[number]:
+            below[node.parent].append(_ChildEdge(names[row], parts.function))
+    for row in nodes:
+        yield f'<nt id="{names[row]}" cat={attribute_text(categories[row])}>'
+        for edge in below[row]:
             yield f'<edge label={attribute_text(edge.function)} idref="{edge.name}" />'
-        yield further.get(number, "") + "</nt>"
+        yield further.get(row, "") + "</nt>"
     yield "</nonterminals>\n</graph>\n</s>"
 
 
 def _secondary_elements(edges: list[TreeEdge], names: dict[int, str]) -> dict[int, str]:
-    """The elements of secondary edges, by the number of what is below them."""
+    """The elements of secondary edges, by the number of the word or node below them."""
     elements: dict[int, str] = {}
     for edge in edges:
         element = f'<secedge label={attribute_text(edge.function)} idref="{names[edge.above]}" />'
@@ -270,13 +268,15 @@ def _secondary_elements(edges: list[TreeEdge], names: dict[int, str]) -> dict[in
     return elements
 
 
-class _Edge(NamedTuple):
+class _ChildEdge(NamedTuple):
+    """An edge to a child: its name, and its function."""
+
     name: str
     function: str
 
 
 def _word_parts(row: WordRow) -> LabelParts:
-    """The parts of a word's label; without a parent there is no edge to hold its function."""
+    """The parts of a word's label; a word without a parent has no edge that could hold its function."""
     parts = split_label(row.label, has_lemma=True, has_blanks=True)
     return parts if row.parent >= 0 or parts.function == NONE else node_parts(row.label, is_root=True)
 

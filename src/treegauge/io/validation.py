@@ -1,8 +1,8 @@
-"""All that is wrong or odd about one treebank file.
+"""Validation of a treebank file: its errors, and remarks on trees that are unusual but not wrong.
 
-What is odd about trees but not wrong: empty parses, words without tags, nodes without words, several trees on a line, and in labels
-secondary edges from nodes that are not there. In formats that have such edges of their own those are errors, whether or not
-secondary edges are asked for.
+Remarks are made on empty parses, words without tags, nodes without words, several trees on a line, and features of labels that name
+secondary edges from missing nodes. In formats with secondary edges of their own, an edge from a missing node is an error, whether
+or not secondary edges were asked for.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["FileReport", "Remark", "examine", "remarks_on"]
 
 
 class Remark(NamedTuple):
-    """Something odd, and where: ``file:line``."""
+    """Something unusual, and its place, ``file:line``."""
 
     place: str
     text: str
 
 
 def remarks_on(bank: Treebank) -> list[Remark]:
-    """All that is odd about the trees of a block, in their order.
+    """The remarks on the trees of a block, in their order.
 
     >>> remarks_on(Treebank.parse("() (NP the (N cat)) (S (NP) (V go))"))
     [Remark(place='tree 1', text='empty parse'), Remark(place='tree 2', text='1 word without a tag'), \
@@ -50,7 +50,7 @@ Remark(place='tree 3', text='1 node without words')]
 
 
 def _lost_edges(bank: Treebank) -> list[tuple[int, str]]:
-    """The trees with secondary edges from nodes that are not there."""
+    """The remarks on secondary edges from missing nodes, each with the number of its tree."""
     with_edges = [number for number, label in enumerate(bank.labels) if "sec=" in label]
     rows = np.flatnonzero(np.isin(bank.label, with_edges)) if with_edges else ()
     trees = sorted({bank.tree_of_row(int(row)) for row in rows})
@@ -59,13 +59,13 @@ def _lost_edges(bank: Treebank) -> list[tuple[int, str]]:
 
 
 def _per_tree(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], offset: Int64) -> Int64:
-    """The number of rows of each tree that the mask selects."""
+    """The number of selected rows in each tree."""
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask)])
     return np.diff(before[offset])
 
 
 def _trees_on_line(bank: Treebank) -> Int64:
-    """For the first tree of each line how many are on it, for others 0; blocks end where a line ends, unless one is very long."""
+    """The number of trees on a line, for its first tree; 0 for the others. A block ends with a line, unless that is very long."""
     lines = np.concatenate([np.zeros(0, np.int64), *(origin.line for origin in bank.origins)])
     if len(lines) != len(bank):
         return np.zeros(len(bank), np.int64)
@@ -77,7 +77,7 @@ def _trees_on_line(bank: Treebank) -> Int64:
 
 @dataclass
 class FileReport:
-    """The contents of a file: counts of everything, and its first errors and remarks."""
+    """The outcome of validating a file: numbers of trees, words, errors and remarks, and the first errors and remarks."""
 
     path: str
     n_trees: int = 0
@@ -90,7 +90,7 @@ class FileReport:
 
 
 def examine(source: Source, options: ReadOptions = ReadOptions(), most: int = 20) -> FileReport:
-    """Read a file to its end, whatever is wrong with it; at most ``most`` errors and remarks are kept.
+    """Validate a file to its end, whatever errors it has; at most ``most`` errors and ``most`` remarks are kept.
 
     >>> report = examine(Source("x.mrg", b"(S (N a))\\n(S (N b)\\n(S (N c)) ()\\nword"))
     >>> report.n_trees, report.n_errors, report.n_remarks

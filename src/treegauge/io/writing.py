@@ -1,6 +1,6 @@
-"""Writing treebanks in every format that has a writer, and the one way in which treegauge writes any file.
+"""Writing treebanks in every format that has a writer, and the functions by which treegauge writes any file.
 
-A file appears whole or not at all, is compressed by its suffix, and ``-`` is standard output.
+A file appears whole or not at all, and is compressed if its suffix says so; ``-`` is standard output.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, cast
 
@@ -16,19 +16,25 @@ from treegauge.errors import InputError, UsageError, WriteError
 from treegauge.io.formats import FORMATS, WRITABLE, Format, format_named, format_of_suffix
 from treegauge.io.reading import as_treebank
 from treegauge.io.sources import Source, find_sources
+from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
 __all__ = [
     "COMPRESSORS",
+    "NOT_TEXT",
     "check_writable",
     "partial_path",
+    "protect_inputs",
     "refusal",
-    "spare_inputs",
+    "tree_lines",
     "write",
     "write_blocks",
     "write_bytes",
     "write_chunks",
 ]
+
+
+NOT_TEXT = "a label or word is not text: it contains half of a surrogate pair"
 
 
 def _gzip(raw: BinaryIO) -> BinaryIO:
@@ -54,7 +60,7 @@ COMPRESSORS: dict[str, Callable[[BinaryIO], BinaryIO]] = {".gz": _gzip, ".bz2": 
 
 
 def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
-    """Write to a file, or to standard output if the path is ``-``."""
+    """Write chunks of bytes to a file, compressed by its suffix, or to standard output if the path is ``-``."""
     name = os.fspath(path)
     if name == "-":
         _write_standard_output(chunks)
@@ -72,7 +78,7 @@ def write_chunks(chunks: Iterable[bytes], path: str | os.PathLike[str]) -> None:
 
 
 def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
-    """Write bytes to a file as they are, whatever its suffix."""
+    """Write bytes to a file uncompressed, whatever its suffix."""
     name = os.fspath(path)
     try:
         with _whole_file(name) as raw:
@@ -82,7 +88,7 @@ def write_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a name under which no file can be written, before the long work whose result is to be written there."""
+    """Refuse a path that cannot be written, before the long work whose result is to be written there."""
     name = os.fspath(path)
     if "\0" in name:
         raise WriteError(f"{name!r} cannot be the name of a file: it has a zero byte")
@@ -105,14 +111,14 @@ def _write_standard_output(chunks: Iterable[bytes]) -> None:
     for chunk in chunks:
         if stream is not None:
             stream.write(chunk)
-        else:  # a notebook's, or a test's
+        else:  # standard output of a notebook or a test
             sys.stdout.write(chunk.decode("utf-8"))
     sys.stdout.flush()
 
 
 @contextmanager
 def _whole_file(name: str) -> Generator[BinaryIO]:
-    """A file for writing that takes its name only when all is written; a device or pipe is written to directly."""
+    """A file for writing that gets its name only when all is written; a device or pipe is written directly."""
     if "\0" in name:
         raise WriteError(f"{name!r} cannot be the name of a file: it has a zero byte")
     target = os.path.realpath(name)
@@ -133,7 +139,7 @@ def _partial_name(target: str) -> str:
 
 @contextmanager
 def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
-    """A new name beside a file, with the same suffix; what is written under it takes the file's place when all went well."""
+    """A temporary path beside a file, with the same suffix; unless an error is raised, it replaces the file at the end."""
     target = os.path.realpath(path)
     partial = _partial_name(target)
     try:
@@ -148,15 +154,15 @@ def partial_path(path: str | os.PathLike[str]) -> Generator[str]:
 
 
 def write(trees: object, path: str | os.PathLike[str], to: str = "auto") -> None:
-    """Write trees (whatever :func:`~treegauge.io.reading.as_treebank` takes) to a file, or to standard output for ``-``.
+    """Write trees (any value that :func:`~treegauge.io.reading.as_treebank` accepts) to a file, or to standard output for ``-``.
 
-    ``to`` is a name of :data:`~treegauge.io.formats.WRITABLE`; ``auto`` goes by the suffix, and else is ``bracketed``.
+    ``to`` is a name of :data:`~treegauge.io.formats.WRITABLE`; ``auto`` means the format of the suffix, or else ``bracketed``.
     """
     write_blocks([as_treebank(trees)], path, to)
 
 
 def write_blocks(blocks: Iterable[Treebank], path: str | os.PathLike[str], to: str = "auto") -> None:
-    """Write the trees of a stream; no more than a block is in memory."""
+    """Write blocks of trees, keeping no more than one block in memory."""
     writer = _format(path, to).writer
     assert writer is not None
     write_chunks(writer(blocks), path)
@@ -169,10 +175,10 @@ def _format(path: str | os.PathLike[str], name: str) -> Format:
     return found if found is not None and found.writer is not None else FORMATS["bracketed"]
 
 
-def spare_inputs(output: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None) -> None:
-    """Raise an error if an output is one of the files that a command reads: by device and inode, so links count as well.
+def protect_inputs(output: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None) -> None:
+    """Raise an error if the output of a command is one of the files that it reads, also under another name or by a link.
 
-    Inputs are files, directories or globs; ``None`` and ``-`` (standard input or output) are not files.
+    Inputs are files, directories or globs; ``None`` and ``-`` (standard input or output) are ignored.
     """
     if output is None or os.fspath(output) == "-" or not os.path.exists(output):
         return
@@ -182,7 +188,7 @@ def spare_inputs(output: str | os.PathLike[str] | None, *inputs: str | os.PathLi
 
 
 def _files_of(given: str) -> list[str]:
-    """The files that a path, a directory or a glob names; a path that cannot be read is reported when it is read."""
+    """The files that a path, a directory or a glob stands for; the path itself if they cannot be listed."""
     try:
         return [given, *(source.name for source in find_sources(given))]
     except InputError:
@@ -196,6 +202,20 @@ def _is_same_file(one: str | os.PathLike[str], other: str) -> bool:
         return False
 
 
+def tree_lines(block: Treebank, lines_of: Callable[[Tree, int], Iterable[str]], first: int = 1) -> Iterator[bytes]:
+    """The lines of each tree of a block, in UTF-8; ``lines_of(tree, number)`` gives them, numbers counting from ``first``.
+
+    The error for a tree that cannot be written names the place where it was read.
+    """
+    for index, tree in enumerate(block):
+        try:
+            yield "\n".join([*lines_of(tree, first + index), ""]).encode("utf-8")
+        except WriteError as error:
+            raise refusal(block, index, str(error)) from None
+        except UnicodeEncodeError:
+            raise refusal(block, index, NOT_TEXT) from None
+
+
 def refusal(bank: Treebank, index: int, problem: str) -> WriteError:
-    """The error that tree ``index`` cannot be written, with the place it was read from."""
+    """The error for a tree that cannot be written, with the place where it was read."""
     return WriteError(f"{bank.place(index)}: {problem}")

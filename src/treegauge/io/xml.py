@@ -1,4 +1,4 @@
-"""XML as events: a parser that streams, so memory does not grow with the file, and that refuses to expand anything."""
+"""Streaming XML: items collected from the events of a parser, in constant memory; entities are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 from xml.parsers import expat
 
-from treegauge.errors import FormatError, InputError
+from treegauge.errors import FormatError, InputError, WriteError
 from treegauge.io.graphs import Graph, broken_as_graph, treebanks_of
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Treebank
@@ -20,7 +20,7 @@ __all__ = ["XmlHandler", "XmlSentence", "attribute_text", "found_by_sentence", "
 Item = TypeVar("Item")
 
 _LONGEST_TAG_BYTES = 4 << 20
-"""Of a tag with its attributes: the parser begins it anew with every chunk, so one without end takes the square of its length."""
+"""The limit for a tag with its attributes: the parser starts it again with every chunk, so an endless tag takes quadratic time."""
 _LONGEST_ELEMENT_BYTES = 64 << 20
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]*\?>")
 _ID = re.compile(rb"""\bid\s*=\s*["']([^"'<>]*)["']""")
@@ -29,17 +29,17 @@ _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;",
 
 
 class XmlHandler(ABC, Generic[Item]):
-    """Collects items and errors from the events of an XML parser; ``found`` holds those not yet taken."""
+    """Collects items and errors from the events of an XML parser; ``found`` holds those not yet removed."""
 
     def __init__(self, text: Text) -> None:
         self.path = text.name
-        # What was recoded is UTF-8 whatever the file declares.
+        # Recoded text is UTF-8, whatever the file declares.
         self._encoding = "utf-8" if text.is_recoded else None
         self.found: deque[Item | InputError] = deque()
         self.begin(1)
 
     def begin(self, line: int) -> None:
-        """Begin a document, or a part of one that is to be read by itself, on that line of the file."""
+        """Begin a document, or a part of one that is read by itself, on that line of the file."""
         self.parser = expat.ParserCreate(self._encoding)
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -49,18 +49,18 @@ class XmlHandler(ABC, Generic[Item]):
 
     @abstractmethod
     def start(self, element: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Handle the beginning of an element."""
 
     @abstractmethod
     def end(self, element: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
 
     def instruction(self, target: str, data: str) -> None:
-        """A processing instruction ``<?target data?>``; most readers ignore them."""
+        """Handle a processing instruction ``<?target data?>``; by default it is ignored."""
 
     @abstractmethod
     def missing(self) -> str:
-        """The problem of the file as a whole; empty if there is none."""
+        """The problem with the file as a whole, such as a missing element; empty if there is none."""
 
     @property
     def line(self) -> int:
@@ -69,11 +69,11 @@ class XmlHandler(ABC, Generic[Item]):
 
     @property
     def column(self) -> int:
-        """The column at which what is being read begins."""
+        """The column at which the present event begins."""
         return self.parser.CurrentColumnNumber + 1
 
     def feed(self, chunk: bytes, is_last: bool) -> InputError | None:
-        """Parse some more; the error that makes going on impossible, if any."""
+        """Parse the next chunk, and return the error after which parsing cannot continue, if any."""
         try:
             self.parser.Parse(chunk, is_last)
             self._fed += len(chunk)
@@ -105,7 +105,7 @@ class XmlHandler(ABC, Generic[Item]):
 
 
 def graph_treebanks(text: Text, handler: XmlHandler[Graph], element: str, options: ReadOptions) -> Iterator[Treebank | InputError]:
-    """The trees of a file's sentences, in blocks, and its errors; or for each broken ``element`` a sentence without a parse."""
+    """The trees of a file's sentences, in blocks, and its errors; or a sentence without a parse for each broken ``element``."""
     if options.on_error == "stop":
         return treebanks_of(found_in(text, handler), text, options)
     sentences = found_by_sentence(text, handler, element)
@@ -114,7 +114,7 @@ def graph_treebanks(text: Text, handler: XmlHandler[Graph], element: str, option
 
 
 def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputError]:
-    """The items that a handler finds in a text; after an error of XML itself nothing more can be read."""
+    """The items that a handler finds in a text; after an error in the XML itself nothing more can be read."""
     for chunk, is_last in text.chunks():
         error = handler.feed(chunk, is_last)
         while handler.found:
@@ -125,7 +125,7 @@ def found_in(text: Text, handler: XmlHandler[Item]) -> Iterator[Item | InputErro
 
 
 class XmlSentence(NamedTuple):
-    """A sentence as its text was read: its line, its id, and the items and errors found there."""
+    """A sentence that was read by itself: its line, its id, and the items and errors found in it."""
 
     line: int
     name: str
@@ -133,7 +133,7 @@ class XmlSentence(NamedTuple):
 
 
 def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> Iterator[XmlSentence]:
-    """The items of each element of that name, read by itself, so that what is broken in one of them costs no other.
+    """The items of each element of that name, read by itself, so that an error in one of them does not affect the others.
 
     An element ends at its end tag or, where that is missing, before the next one begins.
     """
@@ -156,7 +156,7 @@ def found_by_sentence(text: Text, handler: XmlHandler[Item], element: str) -> It
 
 
 def _elements(text: Text, begin: re.Pattern[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The text from the beginning of each element to that of the next, and its line."""
+    """The line of each element, and the text from its beginning to that of the next."""
     rest, line = b"", 1
     for chunk, is_last in text.chunks():
         rest += chunk
@@ -172,11 +172,11 @@ def _elements(text: Text, begin: re.Pattern[bytes]) -> Iterator[tuple[int, bytes
 
 
 def attribute_text(value: str) -> str:
-    """A value in double quotes, as an attribute has it; ValueError for characters that XML cannot hold.
+    """The value of an attribute, escaped and in double quotes; WriteError for characters that XML cannot hold.
 
     >>> attribute_text('Perot & "Söhne"')
     '"Perot &amp; &quot;Söhne&quot;"'
     """
     if not _FORBIDDEN.isdisjoint(value):
-        raise ValueError(value)
+        raise WriteError("a label or word holds a character that XML cannot have")
     return '"' + "".join(_ESCAPES.get(letter, letter) for letter in value) + '"'

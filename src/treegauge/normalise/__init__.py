@@ -1,6 +1,6 @@
 """Transforms of trees: pure functions from Tree to Tree, their inverses, and pipelines of them.
 
-A transform that may leave nothing of a tree returns ``None`` then. Transforms that can be undone keep what they need in the labels.
+A transform returns ``None`` if it leaves nothing of a tree. Transforms that can be undone keep what they need for it in the labels.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Labels split by context, then binarised: what a plain PCFG must know to parse well (Klein & Manning 2003).
+"""Labels split by context, in binarised trees, from which a plain PCFG learns to parse well (Klein & Manning 2003).
 
-A relative-frequency grammar of plain labels forgets too much. Here each label gets marks that tell apart its different
-uses: ``NP^S`` for an NP under S, ``VP^S^VBZ`` for a finite verb phrase. Marks that begin with ``=`` say something about the
-word itself (``VBZ^VP^=be``). :func:`~treegauge.normalise.markovisation.unbinarise` undoes it.
+A relative-frequency grammar of plain labels ignores too much of the context. Here each label gets marks that distinguish its
+uses: ``NP^S`` for an NP under S, ``VP^S^VBZ`` for a finite verb phrase. Marks that begin with ``=`` are about the word itself
+(``VBZ^VP^=be``). :func:`~treegauge.normalise.markovisation.unbinarise` undoes both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["SPLITS", "USUAL_SPLITS", "LabelSplit", "annotate", "lexical_tag"]
 PARENT, SIBLING, WORD = "^", "|", "="
 _MARKS = PARENT + SIBLING
 ROOT = "ROOT"
-"""The parent of a root."""
+"""The label used as the parent of a root."""
 _FINITE = frozenset({"VBZ", "VBD", "VBP", "MD"})
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "being", "'s", "'re", "'m", "’s", "’re", "’m", "ai"])
 _HAVE = frozenset(["have", "has", "had", "having", "'ve", "'d", "’ve", "’d"])
@@ -32,7 +32,7 @@ _DO = frozenset(["do", "does", "did"])
 
 
 class Phrase(NamedTuple):
-    """A node on its way up: its tree so far, the tag of its head word, and what it holds."""
+    """A finished node: its new tree, the tag of its head word, whether it holds a verb, and whether it ends in an NP."""
 
     tree: Tree
     head_tag: str
@@ -41,8 +41,12 @@ class Phrase(NamedTuple):
 
 
 class NodeContext(NamedTuple):
-    """A node, its bare label and function tags, the bare labels above it (the parent's first), its children's and its
-    head's."""
+    """A node in its context, from which its marks are computed.
+
+    ``label`` is its bare label, ``functions`` its function tags, ``above`` the bare labels above it (that of the parent first),
+    ``children`` those of its children, ``head`` the index of its head child. For a tag, ``children`` is ``["only"]`` if it is its
+    parent's only child.
+    """
 
     node: Tree
     label: str
@@ -67,7 +71,7 @@ class NodeContext(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelSplit:
-    """A split of labels: its name, what it is, whether it is one of tags, and the mark of a node (``""`` for none)."""
+    """A split of labels: its name, a description, whether it splits tags, and the function that gives a node's mark (or ``""``)."""
 
     name: str
     help: str
@@ -75,19 +79,19 @@ class LabelSplit:
     mark: Callable[[NodeContext], str]
 
 
-def _auxiliary(place: NodeContext) -> str:
-    if not place.label.startswith("V"):
+def _auxiliary(context: NodeContext) -> str:
+    if not context.label.startswith("V"):
         return ""
-    return next((f"={name}" for name, forms in (("be", _BE), ("have", _HAVE), ("do", _DO)) if place.word in forms), "")
+    return next((f"={name}" for name, forms in (("be", _BE), ("have", _HAVE), ("do", _DO)) if context.word in forms), "")
 
 
-def _finiteness(place: NodeContext) -> str:
-    tag = place.phrase.head_tag
+def _finiteness(context: NodeContext) -> str:
+    tag = context.phrase.head_tag
     return "VBF" if tag in _FINITE else tag
 
 
-def _over_tags(place: NodeContext) -> bool:
-    return all(isinstance(child, str) or child.is_preterminal for child in place.node.children)
+def _over_tags(context: NodeContext) -> bool:
+    return all(isinstance(child, str) or child.is_preterminal for child in context.node.children)
 
 
 _TAGS = (
@@ -136,7 +140,7 @@ _PHRASES = (
     ),
 )  # fmt: skip
 SPLITS: dict[str, LabelSplit] = {split.name: split for split in (*_TAGS, *_PHRASES)}
-"""The splits by name, after Klein & Manning (2003, Figure 8) where they have them."""
+"""The splits by name, after Klein & Manning (2003, Figure 8) as far as they have them."""
 USUAL_SPLITS = ("tag-pa", "in", "aux", "cc", "percent", "alone", "vp", "verb", "gapped")
 
 
@@ -150,10 +154,10 @@ def annotate(
     splits: Collection[str] = USUAL_SPLITS,
     rules: str | HeadRules = "collins",
 ) -> Tree:
-    """The tree with its labels split and at most two children to a node; function tags are read, then cut.
+    """The tree with its labels split and at most two children to a node; function tags are used, then cut.
 
-    A phrase knows its ``v - 1`` nearest ancestors; nodes made by the binarisation the ``h`` siblings split off last, and
-    with ``direction="head"`` the head child.
+    The label of a phrase includes its ``v - 1`` nearest ancestors; that of a node made by the binarisation includes the ``h``
+    siblings split off last and, with ``direction="head"``, the head child. ``splits`` are names of :data:`SPLITS`.
 
     >>> tree = Tree.parse("(S (NP-SBJ (PRP it)) (VP (VBD was) (ADJP-PRD (JJ wet)) (NP-TMP (NN today))))")
     >>> print(annotate(tree, "head", splits=["aux", "vp"]))
@@ -184,17 +188,17 @@ def annotate(
             any(each.has_verb for each in below),
             bool(below) and (names[-1] == "NP" or below[-1].ends_in_np),
         )
-        place = NodeContext(node, label, function_tags(node.label), upwards, names, head, found)
+        context = NodeContext(node, label, function_tags(node.label), upwards, names, head, found)
         known = [*upwards, *[ROOT] * v][: v - 1]
-        own = _join_labels([label, *known, *_marks(of_phrases, place)])
+        own = _join_labels([label, *known, *_marks(of_phrases, context)])
         children: list[Child] = [value if isinstance(value, str) else value.tree for value in values]
         return found._replace(tree=_binary(own, children, names, direction, head, h))
 
     return fold(tree, combine).tree
 
 
-def _marks(splits: Sequence[LabelSplit], place: NodeContext) -> list[str]:
-    return [mark for split in splits if (mark := split.mark(place))]
+def _marks(splits: Sequence[LabelSplit], context: NodeContext) -> list[str]:
+    return [mark for split in splits if (mark := split.mark(context))]
 
 
 def _join_labels(pieces: Sequence[str]) -> str:
@@ -217,7 +221,7 @@ def _binary(label: str, children: Sequence[Child], names: Sequence[str], directi
 
 
 def lexical_tag(label: str) -> str:
-    """A tag with the marks that its word decides, without those that its place does.
+    """A tag with the marks that depend on its word, without those that depend on its context.
 
     >>> lexical_tag("VBZ^VP^=be"), lexical_tag("NN^NP"), lexical_tag("NN")
     ('VBZ^=be', 'NN', 'NN')

@@ -1,10 +1,10 @@
 """Trees with crossing branches made continuous: by raising, by splitting (which can be undone), and by moving punctuation.
 
-* *Raising*: what stands outside the block of a node's head moves up to its parent, until no node has a gap.
+* *Raising*: children outside the block of a node's head move up to its parent, until no node has a gap.
 * *Splitting* (Boyd 2007, Discontinuity Revisited): a node with gaps becomes a node for each block of its words, ``VP*1`` and
-  ``VP*2``. :func:`merge_nodes` puts them together again. Where the marks alone would not tell which blocks belong together, they
-  carry a number too, ``VP*1.4``, so that merging gives back the very same tree.
-* *Punctuation* that hangs from the root, as in NEGRA, TIGER and Alpino, goes below the lowest node around it.
+  ``VP*2``. :func:`merge_nodes` puts them together again. Where the marks alone would not show which blocks belong together, they
+  carry a number, too, ``VP*1.4``, so that merging gives back the same tree.
+* *Punctuation* that hangs from the root, as in NEGRA, TIGER and Alpino, is attached to the lowest node around it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ import numpy as np
 
 from treegauge.normalise.labels import escape_marks, relabel, unescape_marks
 from treegauge.trees import Tree, Treebank
-from treegauge.trees.discontinuous import PlacedWord, blocks_of, walk, weave
+from treegauge.trees.discontinuous import PlacedWord, blocks_of, from_placed_words, walk
 
 __all__ = ["GapCounts", "add_gaps", "attach_punctuation", "count_gaps", "merge_nodes", "raise_nodes", "split_nodes"]
 
 MARK = "*"
 _PIECE = re.compile(r"(.*)\*(\d{1,6})(?:\.(\d{1,6}))?", re.DOTALL)
 _HEADS = (frozenset({"HD", "hd"}), frozenset({"NK"}), frozenset({"PH"}))
-"""Functions that tell the head, those of a row before those of the next: in NEGRA and TIGER a noun phrase has noun kernels."""
+"""Functions of heads, in order of preference: in NEGRA and TIGER a noun phrase has noun kernels (``NK``) instead of a head."""
 
 
 @dataclass
 class _Graph:
-    """A tree as labels, parents and words that can be moved; nodes are numbered in pre-order, the root is 0."""
+    """A tree as lists of labels, parents and words that can be changed; nodes are numbered in pre-order from the root, 0."""
 
     label: list[str] = field(default_factory=list[str])
     parent: list[int] = field(default_factory=list[int])
@@ -52,7 +52,7 @@ class _Graph:
         return graph
 
     def tree(self) -> Tree:
-        """The tree, children in the order of their first words; one without words stands before the word that follows it."""
+        """The tree, with children in the order of their first words; a node without words comes before the word that follows it."""
         top_down: list[int] = []
         below: dict[int, list[int]] = {}
         for number, parent in enumerate(self.parent):
@@ -62,23 +62,23 @@ class _Graph:
             number = stack.pop()
             top_down.append(number)
             stack.extend(reversed(below.get(number, [])))
-        made: dict[int, list[_Made]] = {number: [] for number in (*top_down, -1)}
+        made: dict[int, list[_OrderedChild]] = {number: [] for number in (*top_down, -1)}
         for place, (word, parent) in enumerate(self.words):
-            made[parent].append(_Made(place, True, 0, PlacedWord(word, place)))
+            made[parent].append(_OrderedChild(place, True, 0, PlacedWord(word, place)))
         for number in reversed(top_down):
             inside = sorted(made.pop(number), key=_position)
             own = self.places[number]
             first = next((child.first for child in inside if child.has_words), own.start if isinstance(own, range) else 0)
             has_words = any(child.has_words for child in inside)
             node = Tree(self.label[number], [child.child for child in inside])
-            made[self.parent[number]].append(_Made(first, has_words, number, node))
+            made[self.parent[number]].append(_OrderedChild(first, has_words, number, node))
         root = made[-1][0].child
         assert isinstance(root, Tree)
-        return weave(root)
+        return from_placed_words(root)
 
 
-class _Made(NamedTuple):
-    """A word or a finished node with the place of its first word, or of the word that follows one without words."""
+class _OrderedChild(NamedTuple):
+    """A word or a finished node, with the place of its first word or, without words, that of the word after it."""
 
     first: int
     has_words: bool
@@ -86,15 +86,15 @@ class _Made(NamedTuple):
     child: Tree | PlacedWord
 
 
-def _position(made: _Made) -> tuple[int, bool, int]:
+def _position(made: _OrderedChild) -> tuple[int, bool, int]:
     return made[:3]
 
 
 def raise_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
-    """The tree without gaps: of a node with gaps, the children outside the block of its head become children of its parent.
+    """The tree without gaps: children of a node with gaps that are outside the block of its head become children of its parent.
 
-    The head is the child with the function ``HD`` (``hd``), else the first with ``NK``, else the placeholder ``PH``; where none
-    says so, the block with the most words stays, and of several such the first. ``changes`` counts the ``raised`` children.
+    The head is the child with the function ``HD`` (``hd``), else the first with ``NK``, else the placeholder ``PH``; if no child
+    has such a function, the (first) block with the most words stays. ``changes`` counts the ``raised`` children.
 
     >>> from treegauge.trees import parse_discbracket
     >>> print(raise_nodes(parse_discbracket("(S (VP (NP 0=Wen) (V-HD 2=kennt)) (PPER 1=er))")))
@@ -103,9 +103,9 @@ def raise_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
     if tree.is_continuous:
         return tree
     graph = _Graph.of(tree)
-    below: list[list[_Part]] = [[] for _ in graph.label]
+    below: list[list[_ChildSpan]] = [[] for _ in graph.label]
     for place, (_, parent) in enumerate(graph.words):
-        below[parent].append(_Part(-1, place, place + 1))
+        below[parent].append(_ChildSpan(-1, place, place + 1))
     raised = 0
     for number in range(len(graph.label) - 1, 0, -1):
         parts = sorted(below[number], key=_start)
@@ -121,26 +121,26 @@ def raise_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
                     graph.parent[part.node] = graph.parent[number]
             parts = parts[first:last]
         if parts:
-            below[graph.parent[number]].append(_Part(number, parts[0].start, parts[-1].end))
+            below[graph.parent[number]].append(_ChildSpan(number, parts[0].start, parts[-1].end))
     if changes is not None:
         changes["raised"] += raised
     return graph.tree()
 
 
-class _Part(NamedTuple):
-    """A child without gaps: a node, or a word (``node`` is -1), and the words it covers."""
+class _ChildSpan(NamedTuple):
+    """A child without gaps, a node or a word (``node`` is -1), and the words ``start:end`` it covers."""
 
     node: int
     start: int
     end: int
 
 
-def _start(part: _Part) -> int:
+def _start(part: _ChildSpan) -> int:
     return part.start
 
 
-def _head_block(parts: Sequence[_Part], labels: Sequence[str]) -> tuple[int, int] | None:
-    """The parts ``first:last`` that stay: those in the block of the head; None if there is but one block."""
+def _head_block(parts: Sequence[_ChildSpan], labels: Sequence[str]) -> tuple[int, int] | None:
+    """The children ``first:last`` in the block of the head, which stay; None if there is only one block."""
     cuts = [0, *(i for i in range(1, len(parts)) if parts[i].start > parts[i - 1].end), len(parts)]
     if len(cuts) <= 2:
         return None
@@ -153,7 +153,7 @@ def _head_block(parts: Sequence[_Part], labels: Sequence[str]) -> tuple[int, int
 
 
 def split_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
-    """The tree with a node for each block of a node with gaps, marked by its number; :func:`merge_nodes` undoes it.
+    """The tree with a node for each block of a node with gaps, numbered by a mark; :func:`merge_nodes` undoes it.
 
     ``changes`` counts the ``split`` nodes and the ``pieces`` they became.
 
@@ -173,7 +173,7 @@ def split_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
 
 
 def _split(graph: _Graph, numbered: frozenset[int]) -> Tree:
-    """The graph with a node for each block; the marks of ``numbered`` nodes say which node they come from."""
+    """The tree of a graph with a node for each block; the marks of ``numbered`` nodes include the number of the node split."""
     made = _Graph(words=list(graph.words))
     pieces: list[list[tuple[int, int, int]]] = []  # of each node: start, end and number of each piece
     for number, (label, parent, places) in enumerate(zip(graph.label, graph.parent, graph.places, strict=True)):
@@ -194,17 +194,17 @@ def _piece_at(pieces: Sequence[tuple[int, int, int]], place: int) -> int:
 
 
 @dataclass
-class _Group:
-    """Pieces that belong together: the last one's number in its node, and the node they become."""
+class _MergedNode:
+    """The node that pieces are merged into, and the number of the last piece so far."""
 
     last: int
     node: int
 
 
 def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
-    """The inverse of :func:`split_nodes`, also for parses: pieces that fit together become one node, others lose their mark.
+    """The inverse of :func:`split_nodes`, also for parses: pieces that belong together become one node, others lose their mark.
 
-    Pieces fit if they have the same label, numbers that follow one another, and the same parent, or parents that became one.
+    Pieces belong together if they have the same label, consecutive numbers, and the same parent, or parents merged into one.
     ``changes`` counts the ``merged`` pieces and those left ``alone``.
 
     >>> from treegauge.trees import Tree
@@ -214,7 +214,7 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
     graph = _Graph.of(tree)
     if not any(map(_is_piece, graph.label)):
         return relabel(tree, unescape_marks)
-    groups: dict[tuple[int, str, str], list[_Group]] = {}
+    groups: dict[tuple[int, str, str], list[_MergedNode]] = {}
     node_of: list[int] = []
     merged = _Graph(words=[])
     joined: Counter[int] = Counter()
@@ -233,7 +233,7 @@ def merge_nodes(tree: Tree, changes: Counter[str] | None = None) -> Tree:
                 joined[group.node] += 1
                 node_of.append(group.node)
                 continue
-            open_groups.append(_Group(number, len(merged.label)))
+            open_groups.append(_MergedNode(number, len(merged.label)))
             joined[len(merged.label)] += 1
             node_of.append(len(merged.label))
             merged.label.append(unescape_marks(name))
@@ -252,14 +252,14 @@ def _is_piece(label: str) -> bool:
 
 
 def _is_escaped(before: str) -> bool:
-    """Whether the mark after this text is escaped: an odd number of backslashes stands before it."""
+    """Whether a mark after this text is escaped: the text ends with an odd number of backslashes."""
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def attach_punctuation(tree: Tree, changes: Counter[str] | None = None) -> Tree:
-    """The tree with punctuation that hangs from the root below the lowest node that covers the words on both its sides.
+    """The tree with punctuation that hangs from the root attached to the lowest node that covers the words on both sides of it.
 
-    Punctuation is a word without a letter or digit, or one with a tag that begins with ``$``. ``changes`` counts the ``attached``.
+    Punctuation is a word without letters and digits, or one whose tag begins with ``$``. ``changes`` counts those ``attached``.
 
     >>> from treegauge.trees import Tree, parse_discbracket
     >>> print(attach_punctuation(parse_discbracket("(VROOT (S (NP 0=A 2=B) (V 3=c)) ($, 1=,) ($. 4=.))")))
@@ -301,9 +301,10 @@ def _lowest_above(graph: _Graph, left: int, right: int) -> int:
 
 
 class GapCounts(NamedTuple):
-    """Numbers of sentences and constituents (tags not counted), and of those with gaps; constituents by fan-out.
+    """Numbers of sentences and constituents (without tags), and of those with gaps.
 
-    The *fan-out* of a constituent is the number of its blocks of words; its *gap degree* is one less.
+    ``fan_out`` has the number of constituents with gaps by their *fan-out*, the number of their blocks of words; the *gap degree*
+    is one less.
     """
 
     sentences: int = 0
@@ -335,7 +336,7 @@ def add_gaps(counts: Iterable[GapCounts]) -> GapCounts:
 
 
 def count_gaps(banks: Iterable[Treebank]) -> GapCounts:
-    """The sentences and constituents with gaps of some treebanks, together.
+    """The numbers of sentences and constituents with gaps in all of some treebanks.
 
     >>> print(count_gaps([Treebank.parse("(S (NP (N a)) (V b))")]))
     0 of 1 sentences and 0 of 2 constituents have gaps

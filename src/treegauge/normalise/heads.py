@@ -1,10 +1,7 @@
-r"""Heads: the head child of a node by rules, and the head word that percolates up from it.
+r"""Heads: the head child of a node by rules, the head word that percolates up from it, and the complements of a head.
 
-Rules are known by name: ``collins`` (the table of Collins 1999, for Penn Treebank labels), ``left`` and ``right`` (the first child
-from that side that is neither punctuation nor a trace). Anything else is the path of a rule file, see
-:mod:`treegauge.normalise.heads`.
-
-Head rules as a value, and the text file they are written in.
+Head rules have a name: ``collins`` (the table of Collins 1999, for Penn Treebank labels), ``left`` and ``right`` (the first child
+from that side that is neither punctuation nor a trace). Any other name is the path of a rule file.
 
 A rule file is a table. Each line is a step of the search among the children of a node; the steps for a label are tried in the
 order of their lines until one finds a child::
@@ -18,19 +15,19 @@ order of their lines until one finds a child::
     *         left
 
 * ``left`` looks for the first label among the children, from the left, then for the second label, and so on; ``right`` does so from
-  the right. Without labels they take the first child from that side.
-* ``leftmost`` and ``rightmost`` take the leftmost or rightmost child that has any of the labels.
-* ``first`` and ``last`` take the first or last child if it has any of the labels.
+  the right. Without labels, the first child from that side is chosen.
+* ``leftmost`` and ``rightmost`` choose the leftmost or rightmost child that has any of the labels.
+* ``first`` and ``last`` choose the first or last child if it has any of the labels.
 
-If no step for a label finds a child, the first child from the side of its last step is the head. ``*`` is every label that has no
-line of its own. Labels are compared without function tags, indices and features.
+If no step for a label finds a child, the first child from the side of its last step is the head. ``*`` stands for every label
+without a line of its own. Labels are compared without function tags, indices and features.
 
-``%skip`` lists tags that are heads only where there is nothing else, such as punctuation (which Collins had removed).
-``%coordination`` lists conjunctions: a head right after one hands over to the child before it, so that the first conjunct is the
-head; not so in base phrases of the labels under ``%base``, those without a child of their own label. A line that begins with
-``#`` is a comment.
+``%skip`` lists tags that are heads only if there is no other child, such as punctuation (which Collins had removed).
+``%coordination`` lists conjunctions: if the head found follows one, the child before the conjunction is the head instead, so that
+the first conjunct is; except in base phrases of the labels under ``%base``, those without a child of their own label. A line that
+begins with ``#`` is a comment.
 
-Complements: which children of a node its head asks for (Collins 1997, section 2.2), read off before function tags are cut.
+Complements are the children that a head requires (Collins 1997, section 2.2); they are found before function tags are cut.
 """
 
 from __future__ import annotations
@@ -63,7 +60,7 @@ __all__ = [
 
 
 class Search(NamedTuple):
-    """One step: where to look, and for which labels."""
+    """One step of a search: where to look, and for which labels."""
 
     where: str
     labels: tuple[str, ...]
@@ -73,7 +70,7 @@ class Search(NamedTuple):
         return self.where in ("left", "leftmost", "first")
 
     def find(self, names: Sequence[str]) -> int | None:
-        """The index of the child it finds among children of these labels."""
+        """The index of the child that it finds among children with these labels; None if it finds none."""
         if not self.labels:
             return 0 if self.from_left else len(names) - 1
         seen = names if self.from_left else names[::-1]
@@ -81,7 +78,7 @@ class Search(NamedTuple):
         return found if found is None or self.from_left else len(names) - 1 - found
 
 
-def _rank(names: Sequence[str], labels: Sequence[str]) -> int | None:
+def _by_rank(names: Sequence[str], labels: Sequence[str]) -> int | None:
     return next((names.index(label) for label in labels if label in names), None)
 
 
@@ -94,8 +91,8 @@ def _at_edge(names: Sequence[str], labels: Sequence[str]) -> int | None:
 
 
 _FIND: dict[str, Callable[[Sequence[str], Sequence[str]], int | None]] = {
-    "left": _rank,
-    "right": _rank,
+    "left": _by_rank,
+    "right": _by_rank,
     "leftmost": _nearest,
     "rightmost": _nearest,
     "first": _at_edge,
@@ -122,7 +119,7 @@ class HeadRules:
 
     @classmethod
     def parse(cls, text: str, name: str = "<rules>") -> HeadRules:
-        """The rules written in a text; :class:`~treegauge.errors.FormatError` says which line is wrong."""
+        """The rules in a text; :class:`~treegauge.errors.FormatError` names the line that is wrong."""
         searches: dict[str, list[Search]] = {}
         lists: dict[str, list[str]] = {"%skip": [], "%coordination": [], "%base": []}
         for number, line in enumerate(text.splitlines(), start=1):
@@ -164,12 +161,12 @@ class HeadRules:
         return candidates[at]
 
     def is_skipped(self, child: Child) -> bool:
-        """Whether a child is a head only where there is nothing else: it has no word, or one with a tag under ``%skip``."""
+        """Whether a child is a head only if there is no other: it has no words, or is a tag under ``%skip``."""
         return isinstance(child, Tree) and (not child.width or (child.is_preterminal and child.label in self.skip))
 
 
 def _problem(line: str, fields: Sequence[str]) -> tuple[str, int]:
-    """The problem with the line of a search, and its column; ``""`` if there is none."""
+    """The problem with the line of a search, and its column; the problem is ``""`` if there is none."""
     label, *rest = fields
     at_label = line.index(label) + 1
     if label.startswith("%") and len(label) > 1:
@@ -207,7 +204,7 @@ def _bare(label: str) -> str:
 
 
 HEAD_RULES = ("collins", "left", "right")
-"""The names of the head rules that treegauge brings along."""
+"""The names of the head rules that come with treegauge."""
 
 
 def head_rules(name: str | HeadRules = "collins") -> HeadRules:
@@ -243,7 +240,7 @@ def head_index(node: Tree, rules: str | HeadRules = "collins") -> int:
 
 
 def head_positions(tree: Tree, rules: str | HeadRules = "collins") -> list[int]:
-    """For each node in pre-order the position of its head word, which is the head child's; -1 for a node without words.
+    """The position of the head word of each node, in pre-order; -1 for a node without words.
 
     >>> tree = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))")
     >>> [(node.label, tree.words[i]) for node, i in zip(tree.nodes(), head_positions(tree)) if not node.is_preterminal]
@@ -252,7 +249,7 @@ def head_positions(tree: Tree, rules: str | HeadRules = "collins") -> list[int]:
     rules = head_rules(rules)
     nodes = list(tree.nodes_with_spans())
     positions = [-1] * len(nodes)
-    # In reverse pre-order a node's children come before it; their rows follow from the sizes of their left siblings.
+    # In reverse pre-order the children of a node come before it; the sizes of its left siblings give the row of a child.
     for row in range(len(nodes) - 1, -1, -1):
         node, position, _ = nodes[row]
         if not node.width:
@@ -276,7 +273,7 @@ def head_word(tree: Tree, rules: str | HeadRules = "collins") -> str:
 
 
 def head_tag(tree: Tree, rules: str | HeadRules = "collins") -> str:
-    """The tag of a tree's head word; ``""`` if it has no words, or no tag.
+    """The tag of the head word of a tree; ``""`` if the tree has no words, or that word no tag.
 
     >>> head_tag(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"))
     'VBD'
@@ -303,14 +300,14 @@ COMPLEMENTS: dict[str, frozenset[str]] = {
 """Parent label -> labels of the children that are complements."""
 
 ADJUNCT_TAGS = frozenset({"ADV", "VOC", "BNF", "DIR", "EXT", "LOC", "MNR", "TMP", "CLR", "PRP"})
-"""Function tags that no complement has."""
+"""Function tags of adjuncts, which no complement has."""
 
 
 def complements(node: Tree, rules: str | HeadRules = "collins") -> tuple[int, ...]:
-    """The indices of the children that are complements of the head, which is not one itself.
+    """The indices of the children that are complements of the head.
 
-    They are the NP, SBAR and S under S, the NP, SBAR, S and VP under VP, and the S under SBAR, unless tagged as adjuncts; and in
-    a PP the first child after the head, whatever it is (punctuation, which Collins had removed, is passed over).
+    These are NP, SBAR and S under S, NP, SBAR, S and VP under VP, and S under SBAR, unless tagged as adjuncts; and in a PP the
+    first child after the head, whatever it is (except punctuation, which Collins had removed).
 
     >>> complements(Tree.parse("(S (NP-TMP (NN today)) (NP-SBJ (PRP it)) (VP (VBD rained)))"))
     (1,)

@@ -1,11 +1,9 @@
-r"""Labels without what a treebank hangs on them: function tags, indices, features, roots, and X over X.
+r"""Labels: without function tags, indices, features and roots; and labels made of several labels, joined by a mark.
 
-Labels made of labels: parts joined by a mark, so that they can be taken apart again whatever the treebank's labels contain.
-
-Transforms that must be undone write what they know into the label: ``NP+NN`` for a collapsed chain, ``VP^S`` for a parent,
-``VP|NP`` for a node that binarisation made. A treebank may use the same characters (the Penn Treebank has a label ``ADVP|PRT``),
-so inside a part a mark is escaped by a backslash, and a backslash by another. ``-LRB-`` inside a longer label would be read
-back from a file as a bracket; it is written ``-\LRB-``.
+Transforms that can be undone write what they need for it into the label: ``NP+NN`` for a collapsed chain, ``VP^S`` for a parent,
+``VP|NP`` for a node made by binarisation. A treebank may use the same characters (the Penn Treebank has a label ``ADVP|PRT``), so
+inside a part a mark is escaped by a backslash, and a backslash by another. ``-LRB-`` inside a longer label would be read from a
+file as a bracket; it is written ``-\LRB-``.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ _CUT = re.compile(r"[-=]")
 _FEATURES = re.compile(r"(##.*?(?:##|\Z))", re.DOTALL)
 
 ROOT_LABELS = frozenset({"", "TOP", "ROOT", "S1", "VROOT"})
-"""Labels of a root that only holds the sentence together: the Penn Treebank's empty one, and those of other treebanks and tools."""
+"""Labels of roots that are not constituents: the empty label of the Penn Treebank, and those of other treebanks and tools."""
 
 
 def relabel(tree: Tree, new: Callable[[str], str], *, tags: bool = True) -> Tree:
@@ -78,7 +76,7 @@ def base_label(label: str) -> str:
 
 
 def evalb_label(label: str) -> str:
-    """The label as EVALB compares it: cut at the first ``-`` or ``=`` wherever that is, so that ``-LRB-`` becomes the empty label.
+    """The label as EVALB compares it: cut at the first ``-`` or ``=`` wherever it is, so that ``-LRB-`` becomes the empty label.
 
     >>> [evalb_label(label) for label in ["NP-SBJ-1", "NP=2", "-LRB-", "=X"]]
     ['NP', 'NP', '', '']
@@ -99,7 +97,7 @@ def function_tags(label: str) -> tuple[str, ...]:
 
 
 def split_features(label: str) -> tuple[str, dict[str, str]]:
-    """The label without its SPMRL features, and the features by name; one without a value has the value ``""``.
+    """The label without its SPMRL features, and the features by name; the value of a feature may be ``""``.
 
     >>> split_features("NC##cpos=N|g=m|n=s##"), split_features("NP-SUJ")
     (('NC', {'cpos': 'N', 'g': 'm', 'n': 's'}), ('NP-SUJ', {}))
@@ -146,7 +144,7 @@ def remove_redundant(tree: Tree) -> Tree:
 
 
 def remove_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> Tree:
-    """The tree below an additional root node; a root over more than one tree is kept.
+    """The tree below a root that is not a constituent; a root over several children is kept.
 
     >>> print(remove_root(Tree.parse("( (S (NP (PRP it)) (VP (VBD rained))))")))
     (S (NP (PRP it)) (VP (VBD rained)))
@@ -166,7 +164,7 @@ def add_root(tree: Tree, label: str = "TOP") -> Tree:
 
 
 def remove_added_root(tree: Tree, label: str = "TOP") -> Tree:
-    """The tree that :func:`add_root` was given; one without that root stays as it is.
+    """The tree that :func:`add_root` was given; a tree without that root is returned unchanged.
 
     >>> print(remove_added_root(Tree.parse("(ROOT (S (VP (VB go))))"), "ROOT"))
     (S (VP (VB go)))
@@ -207,7 +205,7 @@ def unescape_marks(label: str) -> str:
 
 
 def join_marked(mark: str, pieces: Sequence[str]) -> str:
-    r"""Escaped pieces joined by a mark, safe to be written to a file and read back.
+    r"""Escaped pieces joined by a mark into a label that can be written to a file and read back.
 
     >>> print(join_marked("+", ["PRN", "-LRB-"]))
     PRN+-\LRB-
@@ -244,7 +242,7 @@ def has_mark(label: str, mark: str) -> bool:
 def splice(tree: Tree, mark: str, plain: Callable[[str], str]) -> Tree:
     """The tree without the nodes whose label has the mark, their children moved up; other labels become ``plain(label)``.
 
-    A marked root stays, under the label it was made from, and so does a marked tag: no word is left without one.
+    A marked root stays, under the label it was made from, and so does a marked tag, so that every word keeps a tag.
 
     >>> print(splice(Tree.parse("(S (A a) (S| (B b) (C c)))"), "|", str.lower))
     (s (a a) (b b) (c c))
@@ -266,7 +264,7 @@ def splice(tree: Tree, mark: str, plain: Callable[[str], str]) -> Tree:
 
 
 def _children_below_marks(node: Tree, mark: str) -> Iterator[Child]:
-    """The children of a node, those of marked children in their place; linear in their number, however deep they lie."""
+    """The children of a node, with the children of marked ones in their place; in linear time at any depth."""
     stack: list[Child] = list(reversed(node.children))
     while stack:
         child = stack.pop()

@@ -1,7 +1,7 @@
 """Binarisation with horizontal and vertical markovisation, Goodman's ``X_Cont``, parent annotation, and their exact inverses.
 
-A node that binarisation makes has the label ``A|B|C``: made from a node A, after its children B and C were split off. Labels
-of the treebank that contain ``|``, ``^`` or a backslash are escaped (:mod:`treegauge.normalise.labels`): no label is mistaken.
+A node made by binarisation has the label ``A|B|C``: it is part of a node A whose children B and C were split off. Labels of the
+treebank that contain ``|``, ``^`` or a backslash are escaped (:mod:`treegauge.normalise.labels`), so that none is misread.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ def binarise(
 ) -> Tree:
     """The tree with at most two children under each node; :func:`unbinarise` undoes it exactly.
 
-    Children are split off one at a time: from the left (``right`` branching), from the right (``left``), or from the outside of the
-    head child inwards, left before right (``head``; the head rules see the labels as they are). A new node remembers the ``h``
-    children split off last (``None``: all), a phrase its ``v - 1`` nearest ancestors (Klein & Manning 2003).
+    Children are split off one at a time: from the left (``right`` branching), from the right (``left``), or from the outside
+    towards the head child, left before right (``head``; head rules are applied to the labels as given). The label of a new node
+    includes the ``h`` children split off last (``None``: all), that of a phrase its ``v - 1`` nearest ancestors (Klein & Manning
+    2003).
 
     >>> tree = Tree.parse("(VP (VBD gave) (NP (PRP him)) (NP (DT a) (NN cat)) (NP (NN today)))")
     >>> print(binarise(tree, h=1))
@@ -77,7 +78,7 @@ def binarise(
 
 
 def _find_head(direction: Direction, rules: str | HeadRules) -> Callable[[Tree], int]:
-    """The child that is split off last."""
+    """The function that gives the child of a node that is never split off."""
     if direction == "head":
         return head_rules(rules).head_index
     return (lambda node: len(node.children) - 1) if direction == "right" else (lambda node: 0)
@@ -88,7 +89,7 @@ def _name(child: Child) -> str:
 
 
 def unbinarise(tree: Tree) -> Tree:
-    """The tree that :func:`binarise` was given: made nodes are spliced out, ancestors cut from the labels.
+    """The tree that :func:`binarise` was given: new nodes are spliced out, and ancestors cut from the labels.
 
     >>> print(unbinarise(Tree.parse("(VP (VBD gave) (VP|VBD (NP^VP (PRP him)) (NP^VP (DT a) (NN cat))))")))
     (VP (VBD gave) (NP (PRP him)) (NP (DT a) (NN cat)))
@@ -113,7 +114,7 @@ def binarise_goodman(tree: Tree) -> Tree:
 
 
 def unbinarise_goodman(tree: Tree) -> Tree:
-    """The tree that :func:`binarise_goodman` was given, or what a parser's tree with ``X_Cont`` in it stands for.
+    """The tree that :func:`binarise_goodman` was given, or the tree that a parse with ``X_Cont`` stands for.
 
     >>> print(unbinarise_goodman(Tree.parse("(X (A a) (X_Cont (B b) (X_Cont (C c) (D d))))")))
     (X (A a) (B b) (C c) (D d))
@@ -149,7 +150,7 @@ def remove_parents(tree: Tree) -> Tree:
 def linearise(label: str, children: Sequence[Child], head: int, made: Callable[[int], str]) -> Tree:
     """A binary tree over the children: those left of the head are split off from the left, then the others from the right.
 
-    ``made(step)`` is the label of the node that is left when ``step`` children are gone.
+    ``made(step)`` is the label of the node that remains after ``step`` children were split off.
 
     >>> print(linearise("A", ["L2", "L1", "H", "R1", "R2"], 2, lambda step: f"@{step}"))
     (A L2 (@1 L1 (@2 (@3 H R1) R2)))
@@ -205,7 +206,7 @@ def unmrl(tree: Tree) -> Tree:
 
 @dataclass(slots=True)
 class _HeadedNode:
-    """A node of the unary-free tree: its head child, the tag of its head word, and its complements (index of the child: label)."""
+    """A node of the unary-free tree: its head child, the tag of its head word, and the labels of its complements by child."""
 
     label: str
     children: list[_HeadedNode | str]
@@ -220,9 +221,9 @@ class _HeadedNode:
 def mh(tree: Tree, rules: str | HeadRules = "collins") -> Tree:
     """The tree without unary productions, labels extended by mother and head tag, linearised around the head with frames.
 
-    A -> L2 L1 H R1 R2 becomes A -> L2 @, @ -> L1 @, @ -> @ R2, @ -> H R1. Heads and complements are those of the tree as given,
-    with its function tags and unary productions; then function tags are cut, and of a unary chain the top label stays (over one
-    word, the tag; a node without a label gives way). Remove traces, and a root that is not a constituent, before.
+    A -> L2 L1 H R1 R2 becomes A -> L2 @, @ -> L1 @, @ -> @ R2, @ -> H R1. Heads and complements are found in the tree as given,
+    with its function tags and unary productions. Then function tags are cut, and a unary chain keeps its top label (over one word,
+    the tag; an empty label is passed over). Traces, and a root that is not a constituent, should be removed before.
 
     >>> tree = Tree.parse("(S (NP-SBJ (PRP he)) (VP (VBD gave) (NP (PRP her)) (NP (NN tea)) (NP-TMP (NN today))))")
     >>> print(mh(tree).pretty(80))
@@ -263,7 +264,7 @@ def _unary_free(node: Tree, children: list[_HeadedNode | str], rules: HeadRules)
 
 
 def _linear_tree(root: _HeadedNode) -> Tree:
-    """The tree with extended labels, binary; built from the leaves, in the reverse of an order that goes down."""
+    """The binary tree with extended labels, built bottom-up."""
     downwards = [root]
     for node in downwards:
         for child in node.children:

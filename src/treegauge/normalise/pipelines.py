@@ -51,7 +51,7 @@ class BoundStep:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Steps one after the other: a function from a tree to a tree, or to ``None`` where nothing of it is left.
+    """Steps one after the other: a function from a tree to a tree, or to ``None`` if nothing is left of it.
 
     >>> clean = pipeline("traces,functions,redundant")
     >>> print(clean(Tree.parse("(S (NP-SBJ (NP (NN rain))) (VP (VBD fell) (NP (-NONE- *T*-1))))")))
@@ -71,7 +71,7 @@ class Pipeline:
         return self.trace(tree)[0]
 
     def trace(self, tree: Tree) -> tuple[Tree | None, BoundStep | None]:
-        """The transformed tree; if nothing is left of it, the step that removed it."""
+        """The transformed tree, or None and the step that left nothing of it."""
         current = tree
         for step in self.steps:
             transform = step.backward if self.undoing else step.forward
@@ -83,7 +83,7 @@ class Pipeline:
         return current, None
 
     def apply(self, trees: object, gone: Counter[str] | None = None) -> Iterator[Tree]:
-        """The normalised trees of a treebank, of an iterable of trees, or of whatever else holds trees, in order.
+        """The normalised trees, in order, of a treebank, an iterable of trees, or any other value that holds trees.
 
         A tree that a filter rejects is left out; one of which a step leaves nothing becomes the empty parse ``()``, so that later
         trees keep their numbers. ``gone`` counts both by step.
@@ -100,31 +100,31 @@ class Pipeline:
         return (tree for _, tree in self._apply_numbered(_trees_of(trees), gone))
 
     def treebank(self, bank: Treebank, gone: Counter[str] | None = None) -> Treebank:
-        """The treebank of the normalised trees, as :meth:`apply` gives them; each knows where the tree it was made of was read.
+        """The treebank of the normalised trees, as :meth:`apply` gives them, each with the origin of the tree it was made from.
 
         >>> pipeline("length:1").treebank(Treebank.parse("(A (B b)) (A (B b) (C c))"))
         <Treebank of 1 trees, 1 tokens, 2 nodes>
         """
-        kept = list(self._apply_numbered(bank, gone))
-        made = Treebank.from_trees(tree for _, tree in kept)
-        origins = pick_origins(bank.origins, np.array([index for index, _ in kept], dtype=np.int64))
+        numbered = list(self._apply_numbered(bank, gone))
+        made = Treebank.from_trees(tree for _, tree in numbered)
+        origins = pick_origins(bank.origins, np.array([index for index, _ in numbered], dtype=np.int64))
         return replace(made, origins=tuple(origins))
 
-    def counted(self, changes: Counter[str]) -> Pipeline:
-        """The same pipeline, which also counts what its steps change about crossing branches and punctuation.
+    def with_counter(self, changes: Counter[str]) -> Pipeline:
+        """The same pipeline, which also counts in ``changes`` what its steps do to crossing branches and punctuation.
 
         >>> from treegauge.trees import parse_discbracket
         >>> changes = Counter()
-        >>> split = pipeline("continuous:split").counted(changes)
+        >>> split = pipeline("continuous:split").with_counter(changes)
         >>> print(split(parse_discbracket("(S (VP (NP 0=Wen) (V 2=kennt)) (PPER 1=er))")), dict(changes))
         (S (VP*1 (NP Wen)) (PPER er) (VP*2 (V kennt))) {'split': 1, 'pieces': 2}
         """
 
-        def counted(step: BoundStep) -> BoundStep:
+        def bound(step: BoundStep) -> BoundStep:
             backward = None if step.backward is None else _counting(step.backward, changes)
             return replace(step, forward=_counting(step.forward, changes), backward=backward)
 
-        return replace(self, steps=tuple(map(counted, self.steps)))
+        return replace(self, steps=tuple(map(bound, self.steps)))
 
     def _apply_numbered(self, trees: Iterable[Tree], gone: Counter[str] | None) -> Iterator[tuple[int, Tree]]:
         for index, tree in enumerate(trees):
@@ -160,7 +160,7 @@ def _counting(transform: Transform, changes: Counter[str]) -> Transform:
 
 
 def _trees_of(value: object) -> Iterable[Tree]:
-    """The trees one at a time where they come so, so that a stream stays one."""
+    """The trees that a value holds; those of an iterable are made one at a time, so that a stream stays a stream."""
     from treegauge.io import as_treebank
 
     if isinstance(value, str | Tree | Treebank) or not isinstance(value, Iterable) or is_nltk_tree(cast(object, value)):

@@ -1,10 +1,6 @@
-"""Traces: leaves that stand for no word, and the brackets that hold nothing else.
+"""Transforms that remove nodes or whole trees: unary chains, traces, punctuation, what a preset deletes, long sentences.
 
-Hogenhout & Matsumoto's preprocessing (1996): drop punctuation, then empty, double and one-word brackets.
-
-Sentence length, and the filter that keeps short sentences.
-
-A tree as a preset sees it: only what counts when it is scored.
+Among them is the preprocessing of Hogenhout & Matsumoto (1996), which drops punctuation, then empty, double and one-word brackets.
 """
 
 from __future__ import annotations
@@ -44,14 +40,14 @@ MARK = "+"
 
 
 class _Chain(NamedTuple):
-    """A chain on its way up: its labels from the bottom, and the subtree below it."""
+    """A unary chain under construction: its labels from the bottom up, and the children below it."""
 
     labels: list[str]
     children: list[Child]
 
     @property
     def is_tag(self) -> bool:
-        """Whether nothing but a tag over its word has been met so far."""
+        """Whether the chain is only a tag over its word so far."""
         return len(self.labels) == 1 and self.over_word
 
     @property
@@ -59,10 +55,11 @@ class _Chain(NamedTuple):
         return len(self.children) == 1 and isinstance(self.children[0], str)
 
     def node(self, keep: Keep) -> Tree:
+        """The one node that the chain becomes."""
         if keep == "joined":
             return Tree(join_marked(MARK, [escape_marks(label, MARK) for label in reversed(self.labels)]), self.children)
         if keep == "top" and not self.over_word:
-            # The root without a label that the Penn Treebank puts around each tree gives way to the label below it.
+            # The empty root that the Penn Treebank has around each tree is replaced by the label below it.
             return Tree(next((label for label in reversed(self.labels) if label), ""), self.children)
         return Tree(self.labels[0], self.children)
 
@@ -71,10 +68,10 @@ class _Chain(NamedTuple):
 def collapse_unaries(tree: Tree, keep: Keep = "top", *, tags: bool = True) -> Tree:
     """The tree without nodes over exactly one node: each chain becomes one node.
 
-    Goodman (1996, section 5.2.1): a chain keeps its top label, but over one word it collapses into the word's tag. A root without
-    a label does not count as the top: under it the highest label is kept.
-    ``keep="bottom"`` keeps the bottom label instead; ``keep="joined"`` keeps all, from the top, with ``+`` between them, and
-    :func:`expand_unaries` undoes it. ``tags=False`` leaves tags out of the chains, so that a phrase over one word stays.
+    Goodman (1996, section 5.2.1): a chain keeps its top label, but over one word it collapses into the word's tag. An empty label
+    is passed over: the highest label below it is kept. ``keep="bottom"`` keeps the bottom label instead; ``keep="joined"`` keeps
+    all labels, from the top, joined by ``+``, and :func:`expand_unaries` undoes it. ``tags=False`` leaves tags out of the chains,
+    so that a phrase over one word stays.
 
     >>> tree = Tree.parse("(S (VP (VB go) (NP (NN home))))")
     >>> print(collapse_unaries(tree), collapse_unaries(tree, "bottom"))
@@ -115,7 +112,7 @@ def expand_unaries(tree: Tree) -> Tree:
 
 
 def chain_labels(label: str) -> tuple[str, ...]:
-    r"""The labels of a joined chain from the top.
+    r"""The labels of a joined chain, from the top down.
 
     >>> chain_labels("S+VP"), chain_labels("NP"), chain_labels(r"A\+B+C")
     (('S', 'VP'), ('NP',), ('A+B', 'C'))
@@ -128,7 +125,7 @@ TRACE_TAGS = frozenset({"-NONE-"})
 
 
 def drop_leaves(tree: Tree, tags: Collection[str]) -> Tree | None:
-    """The tree without the leaves of these tags and without the brackets this empties, recursively; ``None`` if nothing is left.
+    """The tree without leaves of these tags, and without brackets that become empty by this; ``None`` if nothing is left.
 
     A bracket that was empty before stays.
 
@@ -145,7 +142,7 @@ def drop_leaves(tree: Tree, tags: Collection[str]) -> Tree | None:
 
 
 def remove_traces(tree: Tree, tags: Collection[str] = TRACE_TAGS) -> Tree | None:
-    """The tree without its traces and what they empty: Goodman's removal of epsilon productions (1996, section 5.2.1).
+    """The tree without traces and the brackets over nothing else: Goodman's removal of epsilon productions (1996, section 5.2.1).
 
     >>> print(remove_traces(Tree.parse("(S (NP-SBJ (-NONE- *)) (VP (VB go) (NP (NN home))))")))
     (S (VP (VB go) (NP (NN home))))
@@ -159,11 +156,11 @@ PUNCTUATION: dict[str, frozenset[str]] = {
     "ptb": frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"}),
     "evalb": frozenset({",", ".", ":", "``", "''"}),
 }
-"""Named sets of tags: the Penn Treebank's punctuation tags, and those of them that EVALB's ``COLLINS.prm`` deletes."""
+"""Named sets of tags: the punctuation tags of the Penn Treebank, and those of them that EVALB's ``COLLINS.prm`` deletes."""
 
 
 def drop_punctuation(tree: Tree, tags: Collection[str] = PUNCTUATION["ptb"]) -> Tree | None:
-    """The tree without the leaves that have one of these tags, and what that empties; ``None`` if nothing is left.
+    """The tree without leaves of these tags, and without brackets that become empty by this; ``None`` if nothing is left.
 
     >>> print(drop_punctuation(Tree.parse("(S (NP (PRP it)) (, ,) (VP (VBD rained)) (. .))")))
     (S (NP (PRP it)) (VP (VBD rained)))
@@ -172,7 +169,7 @@ def drop_punctuation(tree: Tree, tags: Collection[str] = PUNCTUATION["ptb"]) -> 
 
 
 def drop_empty(tree: Tree) -> Tree | None:
-    """The tree without brackets over no word, recursively; ``None`` if no word is in it.
+    """The tree without brackets over no words; ``None`` if it has no words at all.
 
     >>> print(drop_empty(Tree.parse("(S (NP) (X (Y)) (VP (VBD rained)))")))
     (S (VP (VBD rained)))
@@ -183,7 +180,7 @@ def drop_empty(tree: Tree) -> Tree | None:
 def drop_double(tree: Tree) -> Tree:
     """The tree with one bracket for each span; a chain of brackets keeps all its labels, joined by ``+``.
 
-    Tags are not brackets. :func:`~treegauge.normalise.pruning.chain_labels` takes a joined label apart.
+    Tags are not brackets. :func:`chain_labels` takes a joined label apart.
 
     >>> print(drop_double(Tree.parse("(S (DT the) (NP (NX (JJ old) (NN man))))")))
     (S (DT the) (NP+NX (JJ old) (NN man)))
@@ -208,7 +205,9 @@ def drop_one_word(tree: Tree) -> Tree:
 
 
 def hogenhout(tree: Tree, tags: Collection[str] = PUNCTUATION["ptb"], *, one_word: bool = True) -> Tree | None:
-    """The four steps in the paper's order; ``one_word=False`` keeps one-word brackets. ``None`` if only punctuation was there.
+    """The tree after the paper's four steps, in their order; ``None`` if it had only punctuation.
+
+    ``one_word=False`` keeps one-word brackets.
 
     >>> print(hogenhout(Tree.parse("(S (NP (NP (DT the) (NN man))) (PRN (, ,)) (VP (VBD slept)) (. .))")))
     (S (NP+NP (DT the) (NN man)) (VBD slept))
@@ -242,9 +241,9 @@ def keep_short(tree: Tree, longest: int = 40, ignore: Collection[str] = TRACE_TA
 def apply_preset(tree: Tree, preset: str | os.PathLike[str] | Preset = "collins") -> Tree | None:
     """The tree without the words and phrases that a preset deletes, its labels cut; ``None`` if nothing is left.
 
-    ``preset`` is a name or a file, an EVALB ``.prm`` for example. The phrases that stay are the brackets a metric counts, except
-    that a deleted root over several phrases stays to hold them together. What a preset says of single brackets among the rest
-    (trivial, repeated and redundant ones) is left to the metric.
+    ``preset`` is a name or a file, for example an EVALB ``.prm``. The phrases that stay are the brackets that a metric counts,
+    except that a deleted root over several phrases stays to hold them together. The preset's rules about trivial, repeated and
+    redundant brackets are not applied here; the metric does that.
 
     >>> tree = Tree.parse("(TOP (S (NP-SBJ (NP (NN rain)) (PRN (, ,))) (VP (VBD fell)) (. .)))")
     >>> print(apply_preset(tree, "collins"))

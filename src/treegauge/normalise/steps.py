@@ -1,4 +1,4 @@
-"""The normalising steps by name: what each does, its parameters, and how it is undone."""
+"""The normalising steps by name: the transform, parameters and inverse of each."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ StepValues = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a step: its name, its default as text, what it means, and how text becomes a value."""
+    """A parameter of a step: its name, its default as text, its meaning, and the function that turns text into a value."""
 
     name: str
     default: str
@@ -67,7 +67,7 @@ class Parameter:
     read: Callable[[str], Any]
 
     def value(self, step: str, text: str) -> Any:
-        """The value of a text given for this parameter of ``step``."""
+        """The value that a text stands for; UsageError if it is not valid for this parameter of ``step``."""
         try:
             return self.read(text)
         except ValueError:
@@ -76,9 +76,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Step:
-    """A named transform: ``do(values)`` is the function for values of its parameters, ``undo(values)`` its inverse, if any.
+    """A named transform: ``do(values)`` is the function for these values of its parameters, ``undo(values)`` its inverse, if any.
 
-    A step that filters rejects whole trees and changes none.
+    A step that ``filters`` rejects whole trees and leaves the others unchanged.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Step:
 
     @property
     def signature(self) -> str:
-        """The step as it is written with all its parameters at their defaults."""
+        """The text of the step with all its parameters at their defaults."""
         return ":".join([self.name, *(f"{parameter.name}={parameter.default}" for parameter in self.parameters)])
 
 
@@ -296,10 +296,10 @@ _ALL = (
     ),
 )
 STEPS: dict[str, Step] = {step.name: step for step in _ALL}
-"""Every step by name, in the order in which one usually wants them."""
+"""Every step by name, in the usual order of application."""
 
 ALIASES: dict[str, tuple[str, str]] = {
     "goodman": ("traces,unaries:top,xcont", "Goodman 1996, section 5.2.1"),
     "freval": ("traces,functions,redundant", "the cleaning of Bastings & Sima'an 2014, section 4"),
 }
-"""Name -> the pipeline it stands for, and where that comes from."""
+"""Name -> the pipeline that it stands for, and the source of that."""

@@ -1,6 +1,7 @@
-"""Preset: which brackets and tokens count when trees are scored, as a value with a name.
+"""Presets: which brackets and tokens count when trees are scored, as a value with a name.
 
-Presets are files: EVALB's own ``.prm``, and TOML where ``.prm`` cannot say it. ``treegauge score --show-preset NAME`` prints one.
+Presets are files: EVALB's own ``.prm``, or TOML for what ``.prm`` cannot express; ``treegauge score --show-preset NAME`` prints
+one.
 
 >>> collins = load_preset("collins")
 >>> sorted(collins.delete_tags & collins.delete_labels)[:3]
@@ -24,15 +25,15 @@ from treegauge.presets.treebanks import PUNCTUATION, TREEBANKS
 __all__ = ["FALLBACK", "EvalbFile", "Preset", "for_treebank", "load_preset", "preset_names", "preset_text"]
 
 FALLBACK = "FALLBACK"
-"""The function tag on the root of a tree that stands in for a missing parse: ``S-FALLBACK``. It is a mark for people, and never
-part of a label that is compared, whatever the preset."""
+"""The function tag on the root of a tree that replaces a missing parse: ``S-FALLBACK``. It informs readers, and is never part of a
+label that is compared, whatever the preset."""
 _FOLDER = os.path.dirname(__file__)
 _MOST_BYTES = 1 << 24
 _PRM_ADVICE = "A line is a keyword and a value, as in DELETE_LABEL TOP; the preset collins is a whole file to look at."
 
 
 class EvalbFile(NamedTuple):
-    """The content of an EVALB parameter file, under its name."""
+    """The content of an EVALB parameter file, with its name."""
 
     name: str
     parameters: Parameters
@@ -40,24 +41,25 @@ class EvalbFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """The rules of what counts: tokens, brackets, and labels that are the same.
+    """The rules for what counts: tokens, brackets, and labels that are the same.
 
     * ``delete_tags``: words with such a tag (in the *gold* tree, for ``score``) are left out, and spans close up over them.
     * ``delete_labels``: phrases with such a label, after cutting, do not count; their children do.
     * ``delete_tags_for_length``: words left out of the sentence length (for cutoffs and length buckets).
-    * ``equal_labels``, ``equal_words``: pairs taken as equal.
+    * ``equal_labels``, ``equal_words``: pairs that count as equal.
     * ``labelled``: whether labels must agree for a match.
     * ``cutoff_length``: the length of the second block of EVALB's summary.
     * ``cut_labels_at``, ``cut_tags_at``: characters at whose first occurrence a phrase label or a tag is cut.
     * ``trivial_spans``: whether one-word spans and the whole sentence count.
-    * ``duplicate_spans``: whether a bracket that stands twice counts twice (PARSEVAL) or once.
+    * ``duplicate_spans``: whether a bracket that occurs twice counts twice (PARSEVAL) or once.
     * ``redundant_nodes``: whether the lower node of X -> X, a node over one child of its own label, counts.
     * ``empty_gold``: whether a sentence without gold brackets counts, or is left out.
     * ``empty_brackets``: whether a phrase without words, or all of whose words are left out, counts.
     * ``delete_words``: words of such a form are left out, whatever their tag.
     * ``delete_root_preterminals``: whether words whose tag hangs from the root of the gold tree are left out.
 
-    ``ignored`` is what a parameter file set in vain; ``parameters`` is the file with which EVALB measures most nearly the same.
+    ``ignored`` lists settings of a parameter file that have no effect here; ``parameters`` is the parameter file with which EVALB
+    comes closest to this preset.
     """
 
     name: str = "none"
@@ -81,7 +83,7 @@ class Preset:
     parameters: EvalbFile | None = field(default=None, compare=False, repr=False)
 
     def cut_label(self, label: str) -> str:
-        """A phrase label as it is compared: cut at the first of ``cut_labels_at``, the mark of a fallback aside.
+        """A phrase label as it is compared: without the mark of a fallback, and cut at the first of ``cut_labels_at``.
 
         >>> load_preset("none").cut_label("S-FALLBACK"), load_preset("none").cut_label("NP-SBJ")
         ('S', 'NP-SBJ')
@@ -93,14 +95,14 @@ class Preset:
         return _cut(tag, self.cut_tags_at)
 
     def deletes(self, label: str) -> bool:
-        """Whether a phrase with this (cut) label does not count: by its name or an equal one, as in EVALB."""
+        """Whether a phrase with this label, already cut, does not count: by its own label or an equal one, as in EVALB."""
         return label in self.delete_labels or any(
             (label == a and b in self.delete_labels) or (label == b and a in self.delete_labels) for a, b in self.equal_labels
         )
 
     @property
     def traces(self) -> frozenset[str]:
-        """The tags of words that are not text: left out of scoring and of length, and no punctuation.
+        """The tags of words that are not text: they are left out of scoring and of length, and are not punctuation.
 
         >>> load_preset("induction").traces
         frozenset({'-NONE-'})
@@ -132,12 +134,12 @@ def preset_names() -> list[str]:
 
 
 def preset_text(name: str) -> str:
-    """The file behind a preset."""
+    """The text of the file of a preset."""
     return _read(_path(name)).decode("utf-8", "replace")
 
 
 def load_preset(name: str | os.PathLike[str] | Preset, treebank: str = "") -> Preset:
-    """The preset of that name, or of a ``.prm`` or ``.toml`` file; ``treebank`` or ``NAME+TREEBANK`` makes it fit a treebank.
+    """The preset of that name, or of a ``.prm`` or ``.toml`` file; ``treebank`` or ``NAME+TREEBANK`` adapts it to a treebank.
 
     >>> sorted(load_preset("collins+ctb").delete_tags - load_preset("collins").delete_tags)
     ['PU']
@@ -147,7 +149,7 @@ def load_preset(name: str | os.PathLike[str] | Preset, treebank: str = "") -> Pr
 
 
 def _of_name(text: str) -> Preset:
-    """The preset of a name or path, with or without the treebank behind it."""
+    """The preset of a name or path, with or without a treebank, ``NAME+TREEBANK``."""
     base, plus, treebank = text.rpartition("+")
     if plus and treebank in TREEBANKS and not os.path.exists(text):
         return for_treebank(_load(base), treebank)
@@ -155,7 +157,7 @@ def _of_name(text: str) -> Preset:
 
 
 def for_treebank(preset: Preset, treebank: str) -> Preset:
-    """The preset that does to a treebank's punctuation, traces and roots what it does to those of the Penn Treebank.
+    """The preset adapted to a treebank: it treats its punctuation, traces and roots like those of the Penn Treebank.
 
     >>> for_treebank(load_preset("spmrl"), "negra").delete_tags
     frozenset()
@@ -179,21 +181,24 @@ def for_treebank(preset: Preset, treebank: str) -> Preset:
 
 
 def _load(name: str, builds_on: tuple[str, ...] = ()) -> Preset:
-    """The preset of that name, for those of the paths ``builds_on``; a file is read each time, since it may have changed."""
+    """The preset of a name or path; ``builds_on`` are the files that build on it, one on the other.
+
+    A user's file is read each time, since it may have changed.
+    """
     path = _path(name)
     if os.path.dirname(path) == _FOLDER:
-        return _shipped(path)
+        return _shipped_preset(path)
     if path in builds_on:
         raise FormatError(f"the preset builds on itself: {' -> '.join((*builds_on, path))}", path=path)
-    return _parsed(path, path, builds_on)
+    return _parse_file(path, path, builds_on)
 
 
 @cache
-def _shipped(path: str) -> Preset:
-    return _parsed(path, os.path.basename(path).rpartition(".")[0], ())
+def _shipped_preset(path: str) -> Preset:
+    return _parse_file(path, os.path.basename(path).rpartition(".")[0], ())
 
 
-def _parsed(path: str, name: str, builds_on: tuple[str, ...]) -> Preset:
+def _parse_file(path: str, name: str, builds_on: tuple[str, ...]) -> Preset:
     data = _read(path)
     return _from_toml(data, name, path, (*builds_on, path)) if path.endswith(".toml") else _from_prm(data, name, path)
 
@@ -225,15 +230,15 @@ def _from_prm(data: bytes, name: str, path: str) -> Preset:
     known = settings or remarks or any(line.split(maxsplit=1)[0] in KEYWORDS for line in rest.splitlines() if line.strip())
     if messages and not known:
         raise FormatError("no line of this file is one of an EVALB parameter file", path=path, advice=_PRM_ADVICE)
-    said = [f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages]
-    said += [f"{path}:{line}: {text}" for line, text in remarks]
+    ignored = [f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages]
+    ignored += [f"{path}:{line}: {text}" for line, text in remarks]
     preset = from_parameters(parameters, name)
     file = None if settings else EvalbFile(os.path.splitext(os.path.basename(name))[0] + ".prm", parameters)
-    return replace(preset, ignored=(*preset.ignored, *said), parameters=file, **settings)
+    return replace(preset, ignored=(*preset.ignored, *ignored), parameters=file, **settings)
 
 
 def from_parameters(parameters: Parameters, name: str) -> Preset:
-    """The preset of an EVALB parameter file; ``ignored`` names the settings that change no score."""
+    """The preset of EVALB parameters; its ``ignored`` names the settings that change no score."""
     deleted = frozenset(_text(parameters.delete_labels))
     unset = Parameters()
     ignored = {
@@ -274,21 +279,21 @@ def _from_toml(data: bytes, name: str, path: str, builds_on: tuple[str, ...]) ->
         if key not in known:
             raise UnknownName(f"setting in {path}", key, [*known, "base"])
         settings[key] = _setting(key, value, settings[key], path)
-    # Which labels are roots is all that may differ for EVALB's number to be worth a look.
+    # EVALB's parameters stay useful only if nothing but the deleted labels differs from the base.
     parameters = base.parameters if set(table) <= {"delete_labels"} else None
     return Preset(name=name, parameters=parameters, **settings)
 
 
 def _base(value: object, path: str, builds_on: tuple[str, ...]) -> Preset:
     if not isinstance(value, str):
-        raise FormatError(f"base is the name of a preset, not {_shown(value)}", path=path)
+        raise FormatError(f"base is the name of a preset, not {_short_repr(value)}", path=path)
     return _load(value, builds_on)
 
 
 def _setting(key: str, value: object, before: object, path: str) -> object:
-    """A TOML value in the type of its field; lists add to what the base deletes."""
-    refusal = FormatError(f"{key} cannot be {_shown(value)}: it is {_kind(before)}", path=path)
-    # A truth value is an integer to Python, not to who writes a preset.
+    """A TOML value converted to the type of its field; lists are added to those of the base."""
+    refusal = FormatError(f"{key} cannot be {_short_repr(value)}: it is {_kind(before)}", path=path)
+    # The types must be the same: in Python a truth value is an integer, too.
     if isinstance(value, (str, int)) and type(value) is type(before):
         return value
     if isinstance(before, frozenset) and (labels := _strings(value)) is not None:
@@ -301,13 +306,13 @@ def _setting(key: str, value: object, before: object, path: str) -> object:
 
 
 def _strings(value: object) -> list[str] | None:
-    """A list of strings as such; None if it is none."""
+    """The value if it is a list of strings, else None."""
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     found = [item for item in items if isinstance(item, str)]
     return found if len(found) == len(items) else None
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     text = repr(value) if not isinstance(value, int) or value.bit_length() < 400 else "a very large number"
     return text if len(text) <= 80 else f"{text[:77]}..."
 

@@ -1,7 +1,7 @@
 r"""EVALB parameter files (``.prm``) as values.
 
 A ``.prm`` file holds one directive per line, a keyword and its value (Sekine & Collins 1997; the keywords are listed in
-:data:`KEYWORDS`). Several files accumulate: lists grow, and of a number the last one counts.
+:data:`KEYWORDS`). Several files add up: lists grow, and the last value of a number counts.
 
 >>> parameters, messages = parse_prm(b"DELETE_LABEL TOP\nDELETE_LABEL .\nEQ_LABEL ADVP PRT\nCUTOFF_LEN 70\nfoo bar\n")
 >>> parameters.delete_labels, parameters.equal_labels, parameters.cutoff_length
@@ -20,18 +20,18 @@ from typing import Any, NamedTuple
 __all__ = ["KEYWORDS", "Parameters", "PrmMessage", "atoi", "cut_label", "disco_keywords", "parse_prm"]
 
 _RECORD = 499
-"""EVALB reads a parameter file in records of at most this many bytes; what is left of a line is the next record."""
+"""EVALB reads a parameter file in records of at most this many bytes; the rest of a longer line is the next record."""
 
 _WHITESPACE = b" \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The choices of an EVALB run; the defaults are EVALB's without any file: nothing deleted, so TOP counts.
+    """The settings of an EVALB run; the defaults are EVALB's without any file: nothing is deleted, so TOP counts.
 
     ``delete_labels``: a terminal with such a tag is dropped with its word, a non-terminal with such a label (after
     cutting, or by ``equal_labels``) does not count. ``delete_labels_for_length``: terminals left out of the sentence
-    length. ``quote_labels``: tags whose ``'``, ``"`` and ``/`` are put back when the two sides differ in length.
+    length. ``quote_labels``: tags whose ``'``, ``"`` and ``/`` are restored when gold and test differ in length.
     ``equal_labels`` and ``equal_words``: pairs that are the same in both directions, not transitively.
     """
 
@@ -47,9 +47,9 @@ class Parameters:
 
 
 class PrmMessage(NamedTuple):
-    """Something to say about a line of a parameter file.
+    """A message about a line of a parameter file.
 
-    ``undefined`` is false for what EVALB itself prints and true where EVALB would have read past the line's end.
+    ``undefined`` is false for a message that EVALB itself prints, and true where EVALB would have read past the end of the line.
     """
 
     line: int
@@ -82,9 +82,9 @@ def atoi(text: bytes) -> int:
 
 
 def parse_prm(data: bytes, before: Parameters | None = None) -> tuple[Parameters, tuple[PrmMessage, ...]]:
-    r"""The parameters after reading a file's bytes on top of ``before``, and what is to be said about its lines.
+    r"""The parameters after reading the bytes of a file on top of ``before``, and the messages about its lines.
 
-    The value is everything after the keyword's blanks, inner blanks included; there are no trailing comments.
+    A value is everything after the blanks that follow the keyword, inner blanks included; there are no trailing comments.
 
     >>> parse_prm(b"DELETE_LABEL . # period\n")[0].delete_labels
     (b'. # period',)
@@ -146,7 +146,7 @@ KEYWORDS: dict[bytes, Callable[[Parameters, bytes], Parameters | None]] = {
     b"EQ_LABEL": _equal_labels,
     b"EQ_WORD": _equal_words,
 }
-"""Keyword -> what a value does to the parameters; ``None`` if the keyword wants exactly two words and got other."""
+"""Keyword -> the parameters changed by a value; ``None`` if the keyword needs exactly two words and the value has not two."""
 
 _PAIRS = frozenset({b"EQ_LABEL", b"EQ_WORD"})
 
@@ -160,8 +160,9 @@ _ELSEWHERE = {
 
 
 def disco_keywords(data: bytes) -> tuple[dict[str, Any], tuple[tuple[int, str], ...], bytes]:
-    r"""The settings that disco-dop's keywords make (its manual, command ``eval``), remarks on those that are not settings here, and
-    the text without their lines.
+    r"""The settings of disco-dop's keywords, remarks on those that are no settings here, and the text without their lines.
+
+    The keywords are those of its manual, command ``eval``.
 
     >>> settings, remarks, rest = disco_keywords(b"DELETE_WORD um\nDISC_ONLY 1\nDELETE_LABEL TOP\n")
     >>> settings

@@ -1,7 +1,7 @@
-"""Treebanks by name: which of their tags are punctuation, which are traces, and how their roots are labelled.
+"""Treebanks by name: the tags of their punctuation and traces, and the labels of their roots.
 
-A preset such as ``collins`` is written for the Penn Treebank. What it does to that treebank's punctuation, traces and roots,
-:func:`for_treebank` makes it do to those of another one.
+A preset such as ``collins`` is written for the Penn Treebank; :func:`~treegauge.presets.for_treebank` makes it treat the
+punctuation, traces and roots of another treebank in the same way.
 
 >>> TREEBANKS["ctb"].punctuation
 frozenset({'PU'})
@@ -48,26 +48,26 @@ TREEBANKS: dict[str, TreebankTags] = {
     "hebrew": TreebankTags("Hebrew", frozenset({f"yy{name}" for name in _HEBREW})),
     "polish": TreebankTags("Polish", frozenset({"interp"})),
 }
-"""Name -> its tags. ``ptb`` has those that EVALB's ``COLLINS.prm`` deletes: brackets are words there."""
+"""The tags of each treebank, by name. ``ptb`` has those that EVALB's ``COLLINS.prm`` deletes: there brackets are words."""
 
 TRACES: frozenset[str] = frozenset(tag for known in TREEBANKS.values() for tag in known.traces)
-"""The tags of every treebank that stand for no word."""
+"""The tags of traces in all treebanks, which stand for no word."""
 
 PUNCTUATION: frozenset[str] = frozenset(
     {*(tag for known in TREEBANKS.values() for tag in known.punctuation), "?", "!", "-LRB-", "-RRB-", "HYPH", "NFP", "#", "$", '"'}
 )
-"""The tags of every treebank that are punctuation or signs: text that a tagger may tag otherwise, unlike traces."""
+"""The tags of punctuation and symbols in all treebanks: unlike traces they are text, which a tagger may tag differently."""
 
 _LEAST_SHARE = 0.03
-"""Tags on so small a share of the words may be a coincidence."""
+"""Tags on a smaller share of the words may be a coincidence."""
 _TIMES_MORE = 10
-"""A preset that leaves out some punctuation is still the wrong one if there is so many times more that it does not know."""
+"""A preset that leaves out some punctuation does not fit if the file has so many times more that the preset does not list."""
 FEATURES = "##"
-"""Stands before the features of a tag in treebanks of the SPMRL shared tasks: ``PONCT##lem=.|s=s##``."""
+"""The mark before the features of a tag in treebanks of the SPMRL shared tasks: ``PONCT##lem=.|s=s##``."""
 
 
 def counted_punctuation(counts: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Of the numbers of words with each tag, those of punctuation in some treebank; tags with features are together.
+    """The numbers of words with each punctuation tag of any treebank; tags that differ in features are counted together.
 
     >>> counted_punctuation([("PONCT##lem=,##", 3), ("PONCT##lem=.##", 2), ("NN", 7), ("PU", 1)])
     Counter({'PONCT##': 5, 'PU': 1})
@@ -81,7 +81,7 @@ def counted_punctuation(counts: Iterable[tuple[str, int]]) -> Counter[str]:
 
 
 class UnusedPunctuation(NamedTuple):
-    """Punctuation tags of a treebank that a preset does not leave out, and on how many of the words they stand."""
+    """Punctuation tags of a treebank that a preset does not leave out, and the number of words with them."""
 
     treebank: str
     tags: tuple[str, ...]
@@ -91,9 +91,9 @@ class UnusedPunctuation(NamedTuple):
 
 
 def unused_punctuation(counts: Mapping[str, int], words: int, delete_tags: frozenset[str]) -> UnusedPunctuation | None:
-    """The treebank whose punctuation fills a file, if a preset that leaves punctuation out knows next to none of its tags there.
+    """The punctuation of a file that a preset misses: the preset leaves punctuation out, but lists hardly any of the file's tags.
 
-    ``counts`` are the numbers of words with each tag, as :func:`counted_punctuation` gives them.
+    ``counts`` are the numbers of words with each tag, as :func:`counted_punctuation` gives them. None if the preset fits.
 
     >>> unused_punctuation({"PU": 120}, 1000, frozenset({",", "."}))
     UnusedPunctuation(treebank='ctb', tags=('PU',), found=120, words=1000, has_features=False)

@@ -1,4 +1,4 @@
-"""Help for testing programs that handle trees: hypothesis strategies, which need the extra ``[test]``.
+"""Hypothesis strategies for testing programs that handle trees; they need the extra ``[test]``.
 
 >>> from treegauge.testing import trees
 >>> trees(max_leaves=3).example().width  # doctest: +SKIP

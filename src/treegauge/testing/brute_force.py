@@ -1,5 +1,7 @@
-"""Brute force, to check what is fast against: metrics by their definitions, all parses of a short sentence, all bracketings of n
-words, and expected scores. Slow on purpose: everything here is read off definitions."""
+"""Brute force for tests: metrics by their definitions, all parses of a short sentence, all bracketings, and expected scores.
+
+Everything here follows its definition directly, and is therefore slow.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ Bracketing = frozenset[tuple[int, int]]
 
 
 def constituents(tree: Tree, *, preterminals: bool = False) -> list[Span]:
-    """All labelled spans in pre-order, as often as they stand there.
+    """All labelled spans in pre-order, repeated ones included.
 
     >>> [tuple(span) for span in constituents(Tree.parse("(S (NP (NP (N a)) (N b)))"))]
     [(0, 2, 'S'), (0, 2, 'NP'), (0, 1, 'NP')]
@@ -44,7 +46,7 @@ def constituents(tree: Tree, *, preterminals: bool = False) -> list[Span]:
 
 
 def brackets(tree: Tree, *, preterminals: bool) -> set[Hashable]:
-    """(start, end) of the nodes."""
+    """The spans (start, end) of the nodes."""
     return {(span.start, span.end) for span in tree.spans(preterminals=preterminals)}
 
 
@@ -55,7 +57,7 @@ def crosses(a: Sequence[int | str], b: Sequence[int | str]) -> bool:
 
 
 def goodman_counts(gold: Tree, test: Tree, *, preterminals: bool = False) -> dict[str, int]:
-    """Goodman's N_C, N_G, L, B, C on sets of triples."""
+    """Goodman's N_C, N_G, L, B and C, on sets of labelled spans."""
     correct = set(constituents(gold, preterminals=preterminals))
     guessed = set(constituents(test, preterminals=preterminals))
     spans = {(start, end) for start, end, _ in correct}
@@ -73,8 +75,10 @@ def _name(child: Child) -> tuple[str, bool]:
 
 
 def pc_links(tree: Tree, count: str = "all") -> set[tuple[int, int, str, int | str, str]]:
-    """Parent-child links: parent's span, its label, the child's side, its label; ``count`` as in
-    :class:`treegauge.metrics.simaan.ParentChild`."""
+    """Parent-child links: the parent's span and label, the child's side and label.
+
+    ``count`` is as in :class:`treegauge.metrics.simaan.ParentChild`.
+    """
     return {
         (start, end, node.label, "only" if len(node.children) == 1 else side, child.label)
         for node, start, end in tree.nodes_with_spans()
@@ -85,7 +89,7 @@ def pc_links(tree: Tree, count: str = "all") -> set[tuple[int, int, str, int | s
 
 
 def productions(tree: Tree, count: str = "many") -> set[tuple[int, int, str, tuple[tuple[str, bool], ...]]]:
-    """Frames: productions with their span; ``count`` as in :class:`treegauge.metrics.simaan.Frames`."""
+    """Frames: productions with their span; ``count`` is as in :class:`treegauge.metrics.simaan.Frames`."""
     return {
         (start, end, node.label, tuple(map(_name, node.children)))
         for node, start, end in tree.nodes_with_spans()
@@ -106,7 +110,7 @@ def multiset_overlap(gold: Iterable[object], test: Iterable[object]) -> tuple[in
 
 
 def lineages(tree: Tree) -> list[list[str]]:
-    """For each word the labels of the phrases above it, from the word upwards, with the marks ``[`` and ``]``.
+    """The labels of the phrases above each word, from the word upwards, with the marks ``[`` and ``]``.
 
     >>> [" ".join(lineage) for lineage in lineages(Tree.parse("(S (N1 (w two) (N1 (w tax) (w revision)) (w bills)))"))]
     ['N1 [ S', '[ N1 N1 S', 'N1 ] N1 S', 'N1 S ]']
@@ -125,7 +129,7 @@ def lineages(tree: Tree) -> list[list[str]]:
 
 
 def lineage_similarity(a: Sequence[str], b: Sequence[str], *, first_letter: bool = True) -> Fraction:
-    """1 - edit distance / (both lengths): insert and delete 1, replace 2, or 1/2 for labels with one first letter."""
+    """1 - edit distance / sum of lengths; insertion and deletion cost 1, replacement 2, or 1/2 if the first letters agree."""
 
     @cache
     def distance(i: int, j: int) -> Fraction:
@@ -140,7 +144,7 @@ def lineage_similarity(a: Sequence[str], b: Sequence[str], *, first_letter: bool
 
 
 def all_parses(grammar: PCFG, words: Sequence[str], *, repeats: int = 1) -> list[Weighted]:
-    """Every tree the grammar gives the words, with its probability; a symbol may stand ``repeats`` times on one span.
+    """Every parse of the words, with its probability; a symbol may occur at most ``repeats`` times over one span.
 
     >>> grammar = PCFG.parse('S -> S S [.5] | "a" [.5]')
     >>> [(str(tree), p) for tree, p in all_parses(grammar, ["a", "a"])]
@@ -213,7 +217,7 @@ def nary_bracketings(n: int) -> list[Bracketing]:
 
 
 def expected_matches(parses: Sequence[Weighted], tree: Tree, parts: PartsOfTree) -> float:
-    """The expected number of parts that a tree shares with the right parse."""
+    """The expected number of parts that a tree shares with a parse drawn by probability."""
     own = set(parts(tree))
     total = math.fsum(p for _, p in parses)
     return math.fsum(p * len(own & set(parts(parse))) for parse, p in parses) / total

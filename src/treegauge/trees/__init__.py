@@ -1,8 +1,8 @@
-"""Trees as values and as columns, their bracketed text, their drawings."""
+"""Trees as values and as columns, their bracketed text, and their drawings."""
 
 from __future__ import annotations
 
-from treegauge.trees.discbracket import parse_discbracket
+from treegauge.trees.bracketed import parse_discbracket
 from treegauge.trees.discontinuous import DiscontinuousTree
 from treegauge.trees.tree import Child, Production, Span, Tree
 from treegauge.trees.treebank import Origin, Treebank

@@ -1,32 +1,41 @@
-"""Trees as bracketed text: escapes, the reader for one small string, and the two ways of writing.
+"""Trees as bracketed text and as discbracket text: escapes, the reader for one small string, and the writers.
 
 Whole files are read by :mod:`treegauge.io.bracketed`; this module defines what the text means:
 
 * ``(LABEL child ...)``, a child being a bracketing or a word; ``( (S ...))`` has an empty root label;
 * an atom right after ``(`` is the label, except that ``( word)``, a lone atom set off by a blank, is a word under the empty label;
 * ``\\(`` and ``\\)`` inside a word are brackets, too, where a tree cannot be read otherwise (:mod:`treegauge.io.escapes`);
-* ``-LRB-`` and ``-RRB-`` inside a word, and inside a label of more than that, stand for brackets: they are restored on
-  reading and escaped on writing. A label that is exactly ``-LRB-`` or ``-RRB-`` is the Penn Treebank's tag and stays.
+* ``-LRB-`` and ``-RRB-`` inside a word, and inside a longer label, stand for brackets: they are restored on reading and escaped on
+  writing. A label that is exactly ``-LRB-`` or ``-RRB-`` is the Penn Treebank's tag and stays.
 
-So the one tree that is not read back as it was written is one built by hand with ``-LRB-`` inside a word (or one of
-:data:`ESCAPED_BRACKETS`), or with a bare bracket for a label: it comes back as the same text means it, with ``(`` in the word and
-the tag ``-LRB-``.
+So the only trees not read back as they were written are those built by hand with ``-LRB-`` (or one of :data:`ESCAPED_BRACKETS`)
+inside a word, which comes back as ``(``, or with a bare bracket for a label, which comes back as the tag ``-LRB-``.
+
+Discbracket text holds crossing branches: its words carry their places in the sentence,
+``(S (VP (PWS 0=Wen) (VVPP 2=kennt)) (PPER 1=er))``. Places count from 0 and name every word once. Children are written in the
+order of their first words, and read in any order.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from treegauge.errors import BracketError, WriteError
-from treegauge.trees.tree import Child, Tree
+from treegauge.errors import BracketError, FormatError, WriteError
+from treegauge.trees.discontinuous import PlacedWord, from_placed_words, walk
+from treegauge.trees.tree import Child, Tree, rebuild
 
 __all__ = [
     "ESCAPED_BRACKETS",
+    "carries_places",
+    "discbracket_line",
     "escape_label",
     "escape_word",
     "expression",
     "one_line",
+    "parse_discbracket",
     "parse_one",
+    "place_words",
     "pretty",
     "refuse_hidden_label",
     "restore_label",
@@ -39,13 +48,13 @@ _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
 _WITH_ESCAPES = re.compile(r"[()]|(?:\\[()]|[^() \t\n\r\v\f])+")
 _BRACKET_TAGS = ("-LRB-", "-RRB-")
 ESCAPED_BRACKETS = ("\u07fb", "\u07fc")
-"""Letters that Unicode does not have: an escaped bracket while a file is being read."""
+"""Characters that Unicode does not assign; they stand for escaped brackets while a file is being read."""
 _ESCAPES = {"\\(": "(", "\\)": ")", ESCAPED_BRACKETS[0]: "(", ESCAPED_BRACKETS[1]: ")"}
 _ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def restore_word(word: str) -> str:
-    """A word as it stands in the text, brackets and all.
+    """The word that an atom of bracketed text stands for, its brackets restored.
 
     >>> restore_word("-LRB-"), restore_word("a-RRB-"), restore_word("-LSB-")
     ('(', 'a)', '-LSB-')
@@ -56,7 +65,7 @@ def restore_word(word: str) -> str:
 
 
 def restore_label(label: str) -> str:
-    """A label with its brackets; the Penn Treebank's tags ``-LRB-`` and ``-RRB-`` are labels in their own right.
+    """The label that an atom of bracketed text stands for; the Penn Treebank's tags ``-LRB-`` and ``-RRB-`` stay as they are.
 
     >>> restore_label("$-LRB-"), restore_label("-LRB-")
     ('$(', '-LRB-')
@@ -68,7 +77,7 @@ def restore_label(label: str) -> str:
 
 
 def escape_word(word: str) -> str:
-    """A word as bracketed text can hold it; refuses an empty word and one with a space in it.
+    """The atom that stands for a word in bracketed text; an empty word, or one with a blank, is refused.
 
     >>> escape_word("f(x)")
     'f-LRB-x-RRB-'
@@ -83,7 +92,7 @@ def escape_word(word: str) -> str:
 
 
 def escape_label(label: str) -> str:
-    """A label as bracketed text can hold it; it may be empty, but not contain a space."""
+    """The atom that stands for a label in bracketed text; a label with a blank is refused, an empty one is not."""
     if _FORBIDDEN.search(label):
         raise WriteError(
             f"the label {label!r} cannot be written as bracketed text: a blank ends a label there.\n"
@@ -97,7 +106,7 @@ def _escape(atom: str) -> str:
 
 
 def parse_one(text: str) -> Tree:
-    """The one tree in ``text``."""
+    """The one tree in ``text``; BracketError if there is not exactly one."""
     trees = parse_all(text)
     if len(trees) != 1:
         raise BracketError(
@@ -107,7 +116,7 @@ def parse_one(text: str) -> Tree:
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
-    """Brackets and atoms with their places; a backslash escapes a bracket where the tree says so."""
+    """Brackets and atoms, each with its position; a backslash escapes a bracket where the tree cannot be read otherwise."""
     plain = [(match.group(), match.start()) for match in _ATOM_OR_BRACKET.finditer(text)]
     if "\\(" not in text and "\\)" not in text:
         return plain
@@ -116,6 +125,7 @@ def _tokens(text: str) -> list[tuple[str, int]]:
 
 
 def _balance(tokens: list[tuple[str, int]]) -> bool:
+    """Whether every bracket has its partner."""
     depth = 0
     for token, _ in tokens:
         depth += (token == "(") - (token == ")")
@@ -125,7 +135,7 @@ def _balance(tokens: list[tuple[str, int]]) -> bool:
 
 
 def parse_all(text: str) -> list[Tree]:
-    """All trees in a small string, one object per node: for doctests, prompts and messages."""
+    """All trees in a small string, read without NumPy: for doctests, prompts and messages."""
     trees: list[Tree] = []
     open_nodes: list[tuple[str, list[Child], int]] = []
     tokens = _tokens(text)
@@ -193,7 +203,7 @@ def one_line(tree: Tree) -> str:
         elif isinstance(node, str):
             parts.append(" " + escape_word(node))
         elif node.__class__ is not Tree:
-            return _discbracket(tree)
+            return discbracket_line(tree)
         else:
             refuse_hidden_label(node)
             parts.append((" (" if parts else "(") + escape_label(node.label))
@@ -202,13 +212,8 @@ def one_line(tree: Tree) -> str:
     return "".join(parts)
 
 
-def _discbracket(tree: Tree) -> str:
-    from treegauge.trees.discbracket import discbracket_line
-
-    return discbracket_line(tree)
-
-
 def refuse_hidden_label(node: Tree) -> None:
+    """Raise WriteError for a node without a label whose first word would be read as its label."""
     if not node.label and len(node.children) > 1 and isinstance(node.children[0], str):
         raise WriteError(
             f"a node without a label that begins with the word {node.children[0]!r} cannot be written as bracketed text: the word "
@@ -217,13 +222,11 @@ def refuse_hidden_label(node: Tree) -> None:
 
 
 def expression(tree: Tree) -> str:
-    """A Python expression for the tree: ``Tree.parse`` of its text, or constructors where text would not give the same tree back.
+    """A Python expression for the tree: ``Tree.parse`` of its text, or constructors where the text would be read as another tree.
 
     >>> expression(Tree("NN", ["cat"])), expression(Tree("NN", ["two words"]))
     ("Tree.parse('(NN cat)')", "Tree('NN', ['two words'])")
     """
-    from treegauge.trees.discbracket import parse_discbracket
-
     name, parse = ("Tree.parse", parse_one) if tree.is_continuous else ("parse_discbracket", parse_discbracket)
     try:
         text = one_line(tree)
@@ -232,7 +235,7 @@ def expression(tree: Tree) -> str:
     except WriteError:
         pass
     parts: list[str] = []
-    stack: list[Child | tuple[str]] = [tree]  # a text that closes a node stands in a tuple
+    stack: list[Child | tuple[str]] = [tree]  # the text that closes a node is in a tuple
     while stack:
         node = stack.pop()
         between = ", " if parts and not parts[-1].endswith("[") else ""
@@ -248,7 +251,7 @@ def expression(tree: Tree) -> str:
 
 
 def pretty(tree: Tree, width: int = 100) -> str:
-    """The tree over several lines: a node that fits into ``width`` stays on one, else its children are indented by two.
+    """The tree over several lines: a node wider than ``width`` has its children on lines of their own, indented by two.
 
     >>> print(pretty(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"), width=24))
     (S
@@ -256,7 +259,7 @@ def pretty(tree: Tree, width: int = 100) -> str:
       (VP (VBD sat)))
     """
     if not tree.is_continuous:
-        return _discbracket(tree)
+        return discbracket_line(tree)
     lengths = _lengths(tree)
     lines: list[str] = []
     stack: list[tuple[Child, int, int]] = [(tree, 0, 0)]
@@ -292,3 +295,80 @@ def _lengths(tree: Tree) -> dict[int, int]:
             stack.append((node, True))
             stack.extend((child, False) for child in node.children if isinstance(child, Tree))
     return lengths
+
+
+_PLACE = re.compile(r"([0-9]{1,9})=(.+)", re.DOTALL)
+_NUMBERED = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
+
+
+def carries_places(words: Sequence[str]) -> bool:
+    """Whether the words of a tree carry the places from 0 on, each once, in any order.
+
+    >>> carries_places(["1=er", "0=Wen"]), carries_places(["0=Wen", "er"])
+    (True, False)
+    """
+    places = [found and int(found[1]) for found in map(_PLACE.fullmatch, words)]
+    return None not in places and sorted(place or 0 for place in places) == list(range(len(words)))
+
+
+def discbracket_line(tree: Tree) -> str:
+    """The tree as discbracket text on one line."""
+    parts: list[str] = []
+    open_nodes: list[int] = []  # children still to come
+    for node, places, _ in walk(tree):
+        if isinstance(node, str):
+            parts.append(f" {places[0]}={escape_word(node)}")
+        else:
+            refuse_hidden_label(node)
+            parts.append((" (" if parts else "(") + escape_label(node.label))
+            open_nodes.append(len(node.children))
+            if node.children:
+                continue
+        while open_nodes:
+            if open_nodes[-1] > (1 if isinstance(node, str) else 0):
+                open_nodes[-1] -= 1
+                break
+            open_nodes.pop()
+            parts.append(")")
+            node = ""  # the node just closed counts as a child of the next one
+    return "".join(parts)
+
+
+def parse_discbracket(text: str) -> Tree:
+    """The one tree in discbracket text; :class:`~treegauge.errors.BracketError` if there is not exactly one.
+
+    >>> tree = parse_discbracket("(S (VP (V 2=kennt) (PWS 0=Wen)) (PPER 1=er))")
+    >>> tree.words, tree.tags, str(tree)
+    (('Wen', 'er', 'kennt'), ('PWS', 'PPER', 'V'), '(S (VP (PWS 0=Wen) (V 2=kennt)) (PPER 1=er))')
+    """
+    return place_words(parse_one(text))
+
+
+def place_words(tree: Tree) -> Tree:
+    """The discontinuous tree that a tree of words ``place=word`` stands for; FormatError if a word has no place of its own."""
+    seen: set[int] = set()
+
+    def make(node: Tree, children: list[Child]) -> list[Child]:
+        return [Tree(node.label, [_placed_word(child, seen) if isinstance(child, str) else child for child in children])]
+
+    placed = rebuild(tree, make)
+    assert placed is not None
+    missing = next((at for at in range(len(seen)) if at not in seen), None)
+    if missing is not None:
+        raise FormatError(f"there is no word {missing}, but a word {max(seen)}", advice="Words are numbered from 0, without gaps.")
+    return from_placed_words(placed)
+
+
+def _placed_word(text: str, seen: set[int]) -> PlacedWord:
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        advice = "In discbracket text each word is PLACE=WORD, such as 0=Wen."
+        numbered = _NUMBERED.fullmatch(text)
+        problem = "no place" if numbered is None else "a place that no sentence has" if numbered[2] else "no text after its place"
+        advice += "" if numbered else " If these are plain brackets, say so (option format)."
+        raise FormatError(f"the word {text[:60]!r} has {problem}", advice=advice)
+    at = int(match.group(1))
+    if at in seen:
+        raise FormatError(f"two words have the place {at}", advice="Words are numbered from 0, each once.")
+    seen.add(at)
+    return PlacedWord(match.group(2), at)

@@ -1,10 +1,8 @@
 """The columns of a treebank: built from Tree values, joined, picked, and hashed.
 
-The hash of a treebank, from any number of blocks of it.
-
-Each column has a hash of its own, so that blocks can be added one after the other: what comes out depends on the trees alone, not
-on the file, the format, the blocks or the machine. Strings are numbered by first use, and go in with their lengths, so that no two
-treebanks share what is hashed.
+In the hash each column has a hash of its own, so that blocks of trees can be added one after the other: the outcome depends on the
+trees alone, not on the file, the format, the blocks or the machine. Strings are numbered by first use and hashed with their
+lengths, so that different treebanks never feed the same bytes to the hash.
 """
 
 from __future__ import annotations
@@ -22,10 +20,12 @@ from treegauge.trees.tree import Child, Tree
 
 __all__ = [
     "Blocks",
+    "Bytes",
     "ColumnBuilder",
     "HashState",
     "Int32",
     "Int64",
+    "Mask",
     "MovedBlocks",
     "TreebankHash",
     "canonical_ids",
@@ -33,19 +33,22 @@ __all__ = [
     "join_columns",
     "join_offsets",
     "merge_strings",
+    "offsets_of",
     "rows_of",
 ]
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The blocks of words of those nodes that have a gap, two or more each: ``row`` of the node, ``start`` and ``end``.
+    """The blocks of words of the nodes with a gap, two or more each: ``row`` of the node, ``start`` and ``end`` of the block.
 
-    Rows come in order, and the blocks of a row from left to right, none touching the next. A node's own ``start`` and ``end`` are
-    those of its first and of its last block.
+    Rows are in ascending order, and the blocks of a row from left to right, none touching the next. A node's own ``start`` is that
+    of its first block, its ``end`` that of its last.
     """
 
     row: Int64
@@ -53,14 +56,17 @@ class Blocks:
     end: Int32
 
     def within(self, first_row: int, last_row: int) -> Blocks | None:
-        """The blocks of the rows ``first_row:last_row``, counted from the first of them; None if there are none."""
+        """The blocks of the rows ``first_row:last_row``, renumbered from 0; None if there are none."""
         low, high = np.searchsorted(self.row, [first_row, last_row]).tolist()
         if low == high:
             return None
         return Blocks(self.row[low:high] - first_row, self.start[low:high], self.end[low:high])
 
     def take(self, node_offset: Int64, trees: Int64, new_offset: Int64) -> Blocks | None:
-        """The blocks of some trees, in that order; the nodes of tree ``i`` are the rows ``node_offset[i]:node_offset[i+1]``."""
+        """The blocks of some trees, in that order; None if there are none.
+
+        The nodes of tree ``i`` were the rows ``node_offset[i]:node_offset[i+1]``; ``new_offset`` says the same of the chosen trees.
+        """
         offset = np.searchsorted(self.row, node_offset)
         chosen, bounds = rows_of(offset, trees)
         if not len(chosen):
@@ -69,7 +75,7 @@ class Blocks:
         return Blocks(self.row[chosen] + moved, self.start[chosen], self.end[chosen])
 
     def over(self, first_token: Int64, position: Int64) -> MovedBlocks:
-        """The blocks over other tokens: token ``i`` of all becomes token ``position[i]``, those left out taking no room.
+        """The blocks over a changed sequence of tokens, in which ``position[i]`` tokens stand before old token ``i``.
 
         ``first_token`` is, for each block, the first token of its sentence.
         """
@@ -84,7 +90,7 @@ class Blocks:
         first = np.flatnonzero(opens)
         row, low, high = row[first], low[first], high[np.append(first[1:], len(row))[: len(first)] - 1]
         left, right = np.searchsorted(row, rows), np.searchsorted(row, rows, side="right")
-        # A node without words left stands where it began.
+        # A node that has lost all its words stays where it began.
         hull_start, hull_end = start[at].copy(), start[at].copy()
         has_words = right > left
         hull_start[has_words], hull_end[has_words] = low[left[has_words]], high[right[has_words] - 1]
@@ -94,7 +100,7 @@ class Blocks:
 
 
 class MovedBlocks(NamedTuple):
-    """Nodes with gaps over other tokens: the new ``start`` and ``end`` of each ``row``, and the ``blocks`` left."""
+    """Nodes with gaps over changed tokens: the new ``start`` and ``end`` of each ``row``, and the ``blocks`` that are left."""
 
     row: Int64
     start: Int32
@@ -103,7 +109,7 @@ class MovedBlocks(NamedTuple):
 
 
 def join_blocks(parts: Sequence[Blocks | None], n_nodes: Sequence[int]) -> Blocks | None:
-    """The blocks of several treebanks, one after the other; ``n_nodes`` are their numbers of nodes."""
+    """The blocks of several treebanks joined into one; ``n_nodes`` are their numbers of nodes."""
     first_row = np.cumsum([0, *n_nodes])
     found = [(part, int(first)) for part, first in zip(parts, first_row, strict=False) if part is not None]
     if not found:
@@ -135,11 +141,13 @@ class ColumnBuilder:
         self.block_end: list[int] = []
 
     def add_all(self, trees: Iterable[Tree]) -> ColumnBuilder:
+        """Add trees, and return the builder."""
         for tree in trees:
             self.add(tree)
         return self
 
     def add(self, tree: Tree) -> None:
+        """Add the rows of one tree."""
         row = position = 0
         stack: list[tuple[Child, int]] = [(tree, -1)]
         while stack:
@@ -167,7 +175,7 @@ class ColumnBuilder:
         self.token_offset.append(len(self.word))
 
     def _forget_tree(self) -> None:
-        """Take back the rows of the tree that is being added."""
+        """Remove the rows of the tree that is being added."""
         for column in (self.label, self.start, self.end, self.parent):
             del column[self.node_offset[-1] :]
         for column in (self.word, self.tag, self.above):
@@ -202,21 +210,24 @@ class ColumnBuilder:
 
 
 def merge_strings(vocabularies: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Int32]]:
-    """One vocabulary for several, and for each the new ids of its old ones (one more, -1, so that the id -1 stays -1)."""
+    """One vocabulary for several, and for each of them its strings' new ids; a last -1 is added, so that the id -1 stays -1."""
     ids: dict[str, int] = {}
     maps = [np.array([*(ids.setdefault(string, len(ids)) for string in strings), -1], np.int32) for strings in vocabularies]
     return tuple(ids), maps
 
 
 def join_columns(columns: Sequence[Int32]) -> Int32:
+    """The columns one after the other; empty if there are none."""
     return np.concatenate(columns) if columns else np.zeros(0, np.int32)
 
 
 def join_offsets(offsets: Sequence[Int64]) -> Int64:
+    """The offsets of several treebanks joined into one."""
     return offsets_of([np.diff(offset) for offset in offsets])
 
 
 def offsets_of(lengths: Sequence[Int64]) -> Int64:
+    """The offsets of consecutive runs, given their lengths in several arrays: 0, and the sum of the lengths up to each."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))])
 
 
@@ -234,9 +245,10 @@ def rows_of(offset: Int64, trees: Int64) -> tuple[Int64, Int64]:
 
 
 def canonical_ids(strings: Sequence[str], column: Int32) -> tuple[list[str], Int32]:
-    """The strings a column uses in the order of their first use, and for each old id its place there (-1: unused; last: -1).
+    """The strings that a column uses, in the order of first use, and the place of each old id among them.
 
-    Equal strings under two ids get one place, so that the outcome depends on what the column says only.
+    The place of an unused id is -1, and so is a last one added for the id -1. Equal strings under two ids share a place, so that
+    the outcome depends only on the strings in the column.
 
     >>> used, ids = canonical_ids(("a", "b", "c", "b"), np.array([3, 0, 1], np.int32))
     >>> used, ids.tolist()
@@ -261,7 +273,7 @@ class Digest(Protocol):
 
 
 class _NumberedColumns(Protocol):
-    """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`, without the strings behind the numbers."""
+    """The columns of a :class:`~treegauge.trees.treebank.Treebank` without the strings behind the numbers."""
 
     @property
     def label(self) -> Int32: ...
@@ -280,7 +292,7 @@ class _NumberedColumns(Protocol):
 
 
 class _Columns(_NumberedColumns, Protocol):
-    """The columns of a treebank, see :class:`~treegauge.trees.treebank.Treebank`."""
+    """The columns of a :class:`~treegauge.trees.treebank.Treebank`."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
@@ -306,7 +318,7 @@ class HashState(NamedTuple):
 
 
 class TreebankHash:
-    """A SHA-256 under construction; it remembers the distinct strings it has seen, and nothing else of the trees.
+    """A SHA-256 under construction; of the trees it stores only the distinct strings.
 
     >>> from treegauge.trees.treebank import Treebank
     >>> bank = Treebank.parse("(S (NP (NN a)) (VP (V b))) (NP (NN b))")
@@ -349,7 +361,7 @@ class TreebankHash:
     ) -> None:
         """Add the trees of a block whose labels and words are numbered by their first use in all trees so far.
 
-        ``labels`` and ``words`` are those that are new, each after its length. A hash is made of such blocks, or of others.
+        ``labels`` and ``words`` are the new ones, each preceded by its length. One hash takes only such blocks, or only others.
         """
         self._trees += len(n_nodes)
         self._labels.digest.update(b"".join(labels))
@@ -359,13 +371,13 @@ class TreebankHash:
             digest.update(np.ascontiguousarray(column, dtype="<i4").data)
 
     def mark(self) -> HashState:
-        """The state so far, to go back to."""
+        """The present state, for :meth:`go_back`."""
         blocks = None if self._blocks is None else self._blocks.copy()
         columns = [column.copy() for column in self._columns]
         return HashState(self._trees, self._labels.mark(), self._words.mark(), columns, self._nodes, blocks)
 
     def go_back(self, mark: HashState) -> None:
-        """Forget the blocks that came after a mark."""
+        """Return to an earlier state, without the blocks added since."""
         self._trees = mark.trees
         self._labels.go_back(*mark.labels)
         self._words.go_back(*mark.words)
@@ -392,14 +404,14 @@ class _Strings:
         self._last: tuple[tuple[str, ...], Int32] | None = None
 
     def numbers(self, strings: tuple[str, ...], column: Int32) -> Int32:
-        """For each id of a column its string's number; ids that were never used get -1, and so does the id -1."""
+        """The number of each id's string; -1 for ids that were never used and, as the last one, for the id -1."""
         if self._last is None or self._last[0] is not strings:
             self._last = strings, np.full(len(strings) + 1, -1, dtype=np.int32)
         numbers = self._last[1]
         unseen = column[numbers[column] < 0]
         if len(unseen):
             first = np.full(len(strings), -1, dtype=np.int64)
-            first[unseen[::-1]] = np.arange(len(unseen))[::-1]  # of several places the last one written stays: the first
+            first[unseen[::-1]] = np.arange(len(unseen))[::-1]  # the last write wins, so it is made the first occurrence
             ids = np.flatnonzero(first >= 0)
             in_order: list[int] = ids[np.argsort(first[ids])].tolist()
             used = [strings[number] for number in in_order]
@@ -408,7 +420,7 @@ class _Strings:
         return numbers
 
     def _learn(self, strings: list[str]) -> None:
-        """Number those strings that are new, in the order of their use."""
+        """Number the new strings, in the order of their use."""
         known = self._numbers
         new = dict.fromkeys([string for string in strings if string not in known])
         encoded = [string.encode("utf-8", "surrogatepass") for string in new]

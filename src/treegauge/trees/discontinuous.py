@@ -1,12 +1,11 @@
-"""Trees with crossing branches: a node whose children's words interleave, as values.
+"""Trees with crossing branches as values.
 
-A tree is discontinuous if some node of it has a gap: words of other nodes stand between its own. Where that is so, the words of
-some node's children interleave, and that node is a :class:`DiscontinuousTree`; all others are plain
-:class:`~treegauge.trees.tree.Tree` values, so a tree without gaps costs nothing more. Children stand in the order of their
-first words.
+A tree is discontinuous if one of its nodes has a gap: words of other nodes stand between its own. Then the words of some node's
+children interleave, and that node is a :class:`DiscontinuousTree`; all others are plain :class:`~treegauge.trees.tree.Tree` values,
+so a tree without gaps costs nothing extra. Children stand in the order of their first words.
 
-Transforms see *placed* trees: plain nodes over words that carry their place in the sentence (:func:`place`). Whatever a transform
-makes of them, :func:`weave` puts the words back in order.
+A transform is given a *placed* tree: plain nodes over words that carry their place in the sentence (:func:`with_placed_words`).
+Whatever it makes of them, :func:`from_placed_words` puts the words back in order.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ __all__ = [
     "Block",
     "DiscontinuousTree",
     "PlacedWord",
-    "Places",
+    "WordPlaces",
     "blocks_of",
+    "from_placed_words",
     "is_continuous",
     "nodes_with_blocks",
     "on_placed",
-    "place",
     "walk",
-    "weave",
+    "with_placed_words",
 ]
 
 
@@ -38,7 +37,7 @@ Options = ParamSpec("Options")
 Made = TypeVar("Made", Tree, Tree | None)
 
 _MOST_WORDS = 1 << 22
-"""That the nodes with gaps of one sentence may have in all: no sentence has more than some thousands."""
+"""The most words that the nodes with gaps of one sentence may have together; real sentences have a few thousand at most."""
 
 
 class Block(NamedTuple):
@@ -51,10 +50,10 @@ class Block(NamedTuple):
 class DiscontinuousTree(Tree):
     """A node whose children's words interleave.
 
-    ``order[k]`` is the place, among this node's own words, of the ``k``-th word that one finds by reading the children one after
-    the other. It is increasing within each child, and children stand in the order of their first words.
+    ``order[k]`` is the place, among this node's own words, of the ``k``-th word when the children are read one after the other. It
+    increases within each child, and children stand in the order of their first words.
 
-    >>> from treegauge.trees.discbracket import parse_discbracket
+    >>> from treegauge.trees.bracketed import parse_discbracket
     >>> tree = parse_discbracket("(S (VP (PWS 0=Wen) (VVPP 3=gesehen)) (VAFIN 1=hast) (PPER 2=du))")
     >>> tree.order, tree.words
     ((0, 3, 1, 2), ('Wen', 'hast', 'du', 'gesehen'))
@@ -82,7 +81,7 @@ class DiscontinuousTree(Tree):
         if [_width(child) for child in new] != [_width(child) for child in self.children]:
             raise UsageError(
                 "children of a discontinuous node can be replaced only by children of as many words: else their order is lost.\n"
-                "  Change place(tree) and weave() the outcome."
+                "  Change with_placed_words(tree), then give the outcome to from_placed_words()."
             )
         return DiscontinuousTree(self.label if label is None else label, new, self._order)
 
@@ -92,7 +91,7 @@ def _width(child: Child) -> int:
 
 
 def _check_order(node: Tree, order: tuple[int, ...]) -> None:
-    """Refuse an order that is not a permutation, that turns words of a child around, or that says what no order would say."""
+    """Refuse an order that is not a permutation, reverses the words of a child, or is that of a plain tree."""
     problem = ""
     if sorted(order) != list(range(node.width)):
         problem = "is not a permutation of its words"
@@ -111,7 +110,7 @@ def _check_order(node: Tree, order: tuple[int, ...]) -> None:
 
 
 class PlacedWord(str):
-    """A word that knows its place in the sentence."""
+    """A word with its place in the sentence."""
 
     __slots__ = ("place",)
 
@@ -129,16 +128,16 @@ class PlacedWord(str):
         return PlacedWord, ("".join(self), self.place)
 
 
-Places = Sequence[int]
-"""Increasing places of words: a range where there is no gap, so that a part of it costs nothing."""
+WordPlaces = Sequence[int]
+"""Ascending places of words: a range where there is no gap, so that taking a part of it costs nothing."""
 
 
-def walk(tree: Tree) -> Iterator[tuple[Child, Places, int]]:
+def walk(tree: Tree) -> Iterator[tuple[Child, WordPlaces, int]]:
     """All nodes and words in pre-order, each with the places of its words in the sentence and its parent's number (-1: none).
 
     Nodes are numbered in this order. A node without words has an empty range that begins where it stands.
     """
-    stack: list[tuple[Child, Places, int]] = [(tree, range(tree.width), -1)]
+    stack: list[tuple[Child, WordPlaces, int]] = [(tree, range(tree.width), -1)]
     count = 0
     while stack:
         node, places, parent = stack.pop()
@@ -146,13 +145,13 @@ def walk(tree: Tree) -> Iterator[tuple[Child, Places, int]]:
         if isinstance(node, str):
             continue
         number, count = count, count + 1
-        below: list[tuple[Child, Places, int]] = []
+        below: list[tuple[Child, WordPlaces, int]] = []
         order = node.order
         read = 0
         for child in node.children:
             width = _width(child)
             if not width:
-                below.append((child, _nowhere(places, order, read), number))
+                below.append((child, _empty_range(places, order, read), number))
             elif order is None:
                 below.append((child, places[read : read + width], number))
             else:
@@ -161,7 +160,7 @@ def walk(tree: Tree) -> Iterator[tuple[Child, Places, int]]:
         stack.extend(reversed(below))
 
 
-def _nowhere(places: Places, order: tuple[int, ...] | None, read: int) -> range:
+def _empty_range(places: WordPlaces, order: tuple[int, ...] | None, read: int) -> range:
     """The empty range of a node without words: before the next word that is read, or behind the last one."""
     if isinstance(places, range) and order is None:
         return range(places.start + read, places.start + read)
@@ -172,13 +171,13 @@ def _nowhere(places: Places, order: tuple[int, ...] | None, read: int) -> range:
     return range(at, at)
 
 
-def _as_range(places: list[int]) -> Places:
+def _as_range(places: list[int]) -> WordPlaces:
     first, last = places[0], places[-1]
     return range(first, last + 1) if last - first + 1 == len(places) else places
 
 
-def blocks_of(places: Places) -> list[Block]:
-    """The runs of words next to each other.
+def blocks_of(places: WordPlaces) -> list[Block]:
+    """The runs of adjacent words.
 
     >>> blocks_of([0, 1, 4]), blocks_of(range(2, 2))
     ([Block(start=0, end=2), Block(start=4, end=5)], [Block(start=2, end=2)])
@@ -207,27 +206,27 @@ def is_continuous(tree: Tree) -> bool:
     return all(node.__class__ is Tree for node in tree.nodes())
 
 
-def place(tree: Tree) -> Tree:
-    """The tree as plain nodes over words that carry their places."""
+def with_placed_words(tree: Tree) -> Tree:
+    """The tree as plain nodes over words that carry their places; :func:`from_placed_words` undoes it."""
     flat: list[Any] = list(_flat_placed(tree))
     return from_flat(flat)
 
 
 def on_placed(transform: Callable[Concatenate[Tree, Options], Made]) -> Callable[Concatenate[Tree, Options], Made]:
-    """A transform of trees that may be discontinuous, from one that knows nothing of gaps and keeps the words as they are."""
+    """A transform for all trees, made from one that ignores gaps and returns the word objects that it was given."""
 
     @functools.wraps(transform)
     def on_any(tree: Tree, *args: Options.args, **kwargs: Options.kwargs) -> Made:
         if is_continuous(tree):
             return transform(tree, *args, **kwargs)
-        made = transform(place(tree), *args, **kwargs)
-        return made if made is None else cast(Made, weave(made))
+        made = transform(with_placed_words(tree), *args, **kwargs)
+        return made if made is None else cast(Made, from_placed_words(made))
 
     return on_any
 
 
 def _flat_placed(tree: Tree) -> Iterator[Any]:
-    """The tree in post-order as placed words and ``(label, number of children)``."""
+    """The tree in post-order: placed words, and ``(label, number of children)`` for nodes."""
     open_nodes: list[list[Any]] = []  # label, number of children, children still to come
     for node, places, _ in walk(tree):
         if isinstance(node, str):
@@ -245,25 +244,25 @@ def _flat_placed(tree: Tree) -> Iterator[Any]:
             yield label, arity
 
 
-class _Piece(NamedTuple):
+class _PlacedChild(NamedTuple):
     """A child with the places of its words."""
 
     child: Child
-    places: Places
+    places: WordPlaces
 
 
-def weave(tree: Tree) -> Tree:
-    """The tree that a placed tree stands for, words in the order of their places, which need not be next to each other.
+def from_placed_words(tree: Tree) -> Tree:
+    """The tree whose words stand in the order of their places, which need not be consecutive.
 
     >>> tree = Tree("S", [Tree("A", [PlacedWord("a", 0), PlacedWord("c", 7)]), PlacedWord("b", 3)])
-    >>> print(weave(tree))
+    >>> print(from_placed_words(tree))
     (S (A 0=a 2=c) 1=b)
     """
     places = sorted(leaf.place for leaf in _leaves(tree))
     rank = {at: number for number, at in enumerate(places)}
     if len(rank) < len(places):
         raise UsageError("two words of a tree have the same place")
-    stack: list[tuple[Tree, list[_Piece], int]] = [(tree, [], 0)]
+    stack: list[tuple[Tree, list[_PlacedChild], int]] = [(tree, [], 0)]
     n_words = 0
     while True:
         node, done, index = stack.pop()
@@ -276,8 +275,8 @@ def weave(tree: Tree) -> Tree:
             else:
                 assert isinstance(child, PlacedWord)
                 at = rank[child.place]
-                done.append(_Piece("".join(child), range(at, at + 1)))
-        piece = _joined(node.label, done)
+                done.append(_PlacedChild("".join(child), range(at, at + 1)))
+        piece = _node_over(node.label, done)
         n_words += 0 if isinstance(piece.places, range) and piece.child.__class__ is Tree else len(piece.places)
         if n_words > _MOST_WORDS:
             raise FormatError(f"constituents with gaps have more than {_MOST_WORDS} words in this sentence")
@@ -299,8 +298,8 @@ def _leaves(tree: Tree) -> Iterator[PlacedWord]:
             raise UsageError(f"the word {node!r} was put into a discontinuous tree without a place in the sentence")
 
 
-def _joined(label: str, pieces: list[_Piece]) -> _Piece:
-    """A node over pieces, sorted by their first words; one without words stays before the piece that it stood before."""
+def _node_over(label: str, pieces: list[_PlacedChild]) -> _PlacedChild:
+    """A node over children, sorted by their first words; a child without words stays before the one that it stood before."""
     keys: list[tuple[float, int]] = []
     following = float("inf")
     for piece in reversed(pieces):
@@ -313,12 +312,12 @@ def _joined(label: str, pieces: list[_Piece]) -> _Piece:
     with_words = [piece.places for piece in pieces if piece.places]
     children = [piece.child for piece in pieces]
     if not with_words:
-        return _Piece(Tree(label, children), range(0))
+        return _PlacedChild(Tree(label, children), range(0))
     if all(isinstance(p, range) for p in with_words) and all(a[-1] + 1 == b[0] for a, b in pairwise(with_words)):
-        return _Piece(Tree(label, children), range(with_words[0][0], with_words[-1][-1] + 1))
+        return _PlacedChild(Tree(label, children), range(with_words[0][0], with_words[-1][-1] + 1))
     read = [at for places in with_words for at in places]
     if all(a < b for a, b in pairwise(read)):
-        return _Piece(Tree(label, children), _as_range(read))
+        return _PlacedChild(Tree(label, children), _as_range(read))
     own = sorted(read)
     number = {at: k for k, at in enumerate(own)}
-    return _Piece(DiscontinuousTree(label, children, [number[at] for at in read]), _as_range(own))
+    return _PlacedChild(DiscontinuousTree(label, children, [number[at] for at in read]), _as_range(own))

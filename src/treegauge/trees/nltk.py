@@ -1,4 +1,4 @@
-"""To and from ``nltk.Tree``, without importing nltk until someone asks for one of its trees."""
+"""Conversion to and from ``nltk.Tree``; nltk is imported only to make one of its trees."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def from_nltk(tree: NltkTree) -> Tree:
 
 
 def _leaf(leaf: object) -> list[Any]:
-    """A leaf in the form of :func:`to_flat`."""
+    """The items of :func:`~treegauge.trees.tree.to_flat` for a leaf: its word, and its tag where it has one."""
     match leaf:
         case (str() as word, str() as tag):
             return [restore_word(word), (restore_label(tag), 1)]

@@ -1,12 +1,8 @@
 """Tree: one constituency tree as an immutable value.
 
-Nothing here recurses, so a tree 100,000 nodes deep can be built, compared, hashed, walked and printed.
-
-Parts of a tree as values: a labelled span, a production.
-
-Transforms: a new tree from an old one, bottom-up and without recursion.
-
-Bottom-up computation over a tree of any depth, with the path to the root at hand.
+Beside it stand its parts as values (a labelled span, a production), :func:`rebuild`, which makes a new tree from an old one, and
+:func:`fold`, which computes a value bottom-up. Nothing here recurses, so a tree 100,000 nodes deep can be built, compared, hashed,
+walked and printed.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ class Span(NamedTuple):
 
 
 class Production(NamedTuple):
-    """A rule ``lhs -> rhs`` as used in a tree; a word in ``rhs`` is told from a label by ``words``.
+    """A rule ``lhs -> rhs`` as used in a tree; ``words`` is true where the symbol in ``rhs`` is a word.
 
     >>> print(Production("NP", ("DT", "cat"), (False, True)))
     NP -> DT "cat"
@@ -176,7 +172,7 @@ class Tree:
 
     @property
     def order(self) -> tuple[int, ...] | None:
-        """The way the words of the children interleave (:class:`~treegauge.trees.discontinuous.DiscontinuousTree`); None: not."""
+        """None, unless the words of the children interleave: see :class:`~treegauge.trees.discontinuous.DiscontinuousTree`."""
         return None
 
     @property
@@ -216,9 +212,9 @@ class Tree:
             stack.extend(child for child in reversed(node.children) if isinstance(child, Tree))
 
     def nodes_with_spans(self) -> Iterator[tuple[Tree, int, int]]:
-        """All nodes in pre-order, each with the half-open range of words it covers; not for a tree in which some node has a gap.
+        """All nodes in pre-order, each with the half-open range of words it covers.
 
-        :meth:`nodes_with_blocks` is for all trees.
+        A node with a gap has no such range: :class:`~treegauge.errors.Discontinuous`. :meth:`nodes_with_blocks` accepts any tree.
         """
         stack: list[tuple[Tree, int]] = [(self, 0)]
         while stack:
@@ -293,7 +289,7 @@ class Tree:
         return one_line(self)
 
     def __repr__(self) -> str:
-        """An expression for this tree, also for one that bracketed text cannot hold."""
+        """A Python expression that gives this tree, even where bracketed text cannot hold it."""
         from treegauge.trees.bracketed import expression
 
         return expression(self)
@@ -320,7 +316,7 @@ class Tree:
         return draw_svg(self, marks, **options)
 
     def _repr_svg_(self) -> str:
-        """For notebooks: on paper of its own, since they show pictures apart from the page, and large trees with folded parts."""
+        """The picture for notebooks: on a background of its own, since they show it apart from the page; large trees are folded."""
         from treegauge.trees.drawing import draw_svg, fold_to
 
         return draw_svg(self, theme="auto", folded=fold_to(self))
@@ -343,7 +339,7 @@ def _in_order(node: Tree) -> list[tuple[str, str]]:
 
 
 def to_flat(tree: Tree) -> Iterator[Any]:
-    """The tree in post-order as words and ``(label, number of children)``, with the ``order`` of words that interleave third."""
+    """The tree in post-order: words, and ``(label, number of children)`` for nodes, with ``order`` third where words interleave."""
     stack: list[tuple[Child, bool]] = [(tree, False)]
     while stack:
         node, children_done = stack.pop()
@@ -357,7 +353,7 @@ def to_flat(tree: Tree) -> Iterator[Any]:
 
 
 def from_flat(items: Iterable[Any]) -> Tree:
-    """The inverse of :func:`to_flat`; a tree may stand in the place of a word."""
+    """The inverse of :func:`to_flat`; an item may also be a whole subtree."""
     built: list[Child] = []
     for item in items:
         if isinstance(item, str | Tree):
@@ -378,10 +374,10 @@ def _crossing(label: str, children: list[Child], order: tuple[int, ...]) -> Tree
 
 
 def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
-    """A tree made bottom-up: ``make(node, new_children)`` gives what stands in the node's place.
+    """A new tree, made bottom-up: each node is replaced by what ``make(node, new_children)`` returns.
 
-    It may give nothing (the node goes), one thing, or several (the node is spliced out). Returns ``None`` if nothing is left of
-    the root; a root replaced by several keeps its own label above them.
+    That may be nothing (the node is removed), one item, or several (the node is spliced out). The result is ``None`` if nothing is
+    left of the root; a root replaced by several items keeps its own label above them.
 
     >>> tree = Tree.parse("(S (X (NP (N a))) (VP (V b)))")
     >>> print(rebuild(tree, lambda node, children: children if node.label == "X" else [node.replace(children=children)]))
@@ -412,11 +408,11 @@ def rebuild(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) ->
 
 
 def _rebuild_placed(tree: Tree, make: Callable[[Tree, list[Child]], Iterable[Child]]) -> Tree | None:
-    """:func:`rebuild` of a discontinuous tree: the words carry their places meanwhile."""
-    from treegauge.trees.discontinuous import place, weave
+    """:func:`rebuild` for a discontinuous tree, whose words carry their places meanwhile."""
+    from treegauge.trees.discontinuous import from_placed_words, with_placed_words
 
-    made = rebuild(place(tree), make)
-    return None if made is None else weave(made)
+    made = rebuild(with_placed_words(tree), make)
+    return None if made is None else from_placed_words(made)
 
 
 T = TypeVar("T")
@@ -425,7 +421,7 @@ T = TypeVar("T")
 def post_order(tree: Tree) -> Iterator[tuple[Tree, Sequence[Tree]]]:
     """All nodes, children before their parent, each with its ancestors from the root down to its parent.
 
-    The sequence of ancestors is the walk's own and changes as it goes on: read it at once.
+    The sequence of ancestors is reused and changes with the next node: read it before going on.
 
     >>> tree = Tree.parse("(S (NP (N a)) (V b))")
     >>> [(node.label, [above.label for above in ancestors]) for node, ancestors in post_order(tree)]
@@ -446,7 +442,9 @@ def post_order(tree: Tree) -> Iterator[tuple[Tree, Sequence[Tree]]]:
 
 
 def fold(tree: Tree, combine: Callable[[Tree, list[T | str], Sequence[Tree]], T]) -> T:
-    """The value of the root, where a node's value is ``combine(node, values of its children, ancestors)``; a word is its own value.
+    """The value of the root, computed bottom-up: that of a node is ``combine(node, values of its children, ancestors)``.
+
+    The value of a word is the word itself.
 
     >>> fold(Tree.parse("(S (NP (N a)) (V b))"), lambda node, values, above: f"{node.label}{len(above)}[{' '.join(values)}]")
     'S0[NP1[N2[a]] V1[b]]'

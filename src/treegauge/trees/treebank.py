@@ -1,8 +1,7 @@
 """Treebank: many trees as one table of NumPy columns, a row per node in pre-order.
 
-A score never needs a Python object per node; ``treebank[i]`` makes a :class:`Tree` where one is wanted.
-
-Where trees came from: file, line and sentence id, kept through slicing, picking and joining.
+A score never needs a Python object per node; ``treebank[i]`` makes a :class:`Tree` where one is wanted. An :class:`Origin` records
+where trees were read (file, line and sentence id), and stays with them through slicing, picking and joining.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from treegauge.trees.columns import (
     merge_strings,
     rows_of,
 )
-from treegauge.trees.discontinuous import PlacedWord, weave
+from treegauge.trees.discontinuous import PlacedWord, from_placed_words
 from treegauge.trees.tree import Child, Tree
 
 __all__ = ["Int32", "Int64", "Origin", "Problem", "Treebank", "parts_of", "pick_origins", "place_of"]
@@ -37,8 +36,8 @@ __all__ = ["Int32", "Int64", "Origin", "Problem", "Treebank", "parts_of", "pick_
 class Problem(NamedTuple):
     """A problem with the text of a tree: its place (``file:line:column``), the reason, advice, and the repairs.
 
-    A tree with repairs was read; one without any could not be, and is a sentence without a parse. ``may_repair`` says that nobody
-    has tried to repair it.
+    A tree with repairs was read after all; one without any could not be read, and is a sentence without a parse. ``may_repair`` is
+    true if no repair has been tried.
     """
 
     place: str
@@ -50,9 +49,9 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a run of trees: the file, and for each tree its line (1-based) and, if the format has one, its id.
+    """The origin of a run of trees: the file, and for each tree its line (1-based) and, if the format has ids, its id.
 
-    ``problems`` are those of single trees, by their number within the run.
+    ``problems`` has the problems of single trees, by their number within the run.
     """
 
     path: str
@@ -66,11 +65,13 @@ class Origin:
         return f"{self.path or '<input>'}:{self.line[index]}{identity}"
 
     def part(self, first: int, last: int) -> Origin:
+        """The origin of the trees ``first:last`` of the run."""
         ids = None if self.ids is None else self.ids[first:last]
         problems = {index - first: problem for index, problem in self.problems.items() if first <= index < last}
         return Origin(self.path, self.line[first:last], ids, problems)
 
     def pick(self, indices: Int64) -> Origin:
+        """The origin of the trees at ``indices`` of the run, in that order."""
         numbers: list[int] = indices.tolist()
         ids = None if self.ids is None else tuple(self.ids[i] for i in numbers)
         found = ((index, self.problems.get(number)) for index, number in enumerate(numbers)) if self.problems else ()
@@ -119,8 +120,8 @@ class Treebank(Sequence[Tree]):
     ``end`` (half-open word positions in the sentence), ``parent`` (the parent's row counted from the tree's first row; -1
     at the root). Token columns: ``word`` (an index into ``vocabulary``), ``above`` (the row, in the tree, of the node directly
     above) and ``tag`` (that node's label if it is a preterminal, else -1). Tree ``i`` owns the nodes
-    ``node_offset[i]:node_offset[i+1]`` and the tokens ``token_offset[i]:token_offset[i+1]``. Nodes with a gap have their
-    ``blocks`` of words beside that; None: every node of every tree is continuous.
+    ``node_offset[i]:node_offset[i+1]`` and the tokens ``token_offset[i]:token_offset[i+1]``. ``blocks`` has the blocks of words of
+    nodes with a gap; it is None if every node of every tree is continuous.
 
     >>> bank = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat))) (NP (NN rain))")
     >>> len(bank), bank.n_nodes, bank.n_tokens
@@ -154,12 +155,12 @@ class Treebank(Sequence[Tree]):
 
     @classmethod
     def from_trees(cls, trees: Iterable[Tree]) -> Treebank:
-        """The columns of trees given as values."""
+        """The treebank of trees given as values."""
         return cls.from_builder(ColumnBuilder().add_all(trees))
 
     @classmethod
     def from_builder(cls, built: ColumnBuilder) -> Treebank:
-        """The columns of trees that were added one by one."""
+        """The treebank of the trees that a builder was given."""
         return cls(
             tuple(built.labels),
             tuple(built.vocabulary),
@@ -223,16 +224,17 @@ class Treebank(Sequence[Tree]):
         return self._tree(self._position(index))
 
     def _position(self, index: int) -> int:
-        """An index as it counts from the beginning."""
+        """A tree's index counted from the beginning; a negative one counts from the end, as in a list."""
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"tree {index} of {len(self)}")
         return position
 
     def over_tokens(self, token: Int64, position: Int64) -> Treebank:
-        """The same nodes over other tokens: the old tokens ``token``, where ``position[i]`` of them stand before old token ``i``.
+        """The same nodes over a changed sequence of tokens.
 
-        A token may be left out, or stand several times in a row; a node left without words covers nothing.
+        ``token`` lists the old tokens that are the new ones, in order: a token may be left out, or repeated. ``position[i]`` is the
+        number of new tokens before old token ``i``. A node left without words covers nothing.
         """
         first_token = np.repeat(self.token_offset[:-1], np.diff(self.node_offset))
         start = (position[first_token + self.start] - position[first_token]).astype(np.int32)
@@ -253,7 +255,7 @@ class Treebank(Sequence[Tree]):
         )
 
     def take(self, indices: Sequence[int] | Int64) -> Treebank:
-        """The trees at ``indices``, in that order and as often as they are named; they keep their place in the file.
+        """The trees at ``indices``, in that order, repeated where an index is; each keeps its place in the file.
 
         >>> bank = Treebank.parse("(A a) (B b) (C c)")
         >>> [str(tree) for tree in bank.take([2, 0, 0])]
@@ -273,7 +275,7 @@ class Treebank(Sequence[Tree]):
         return (self._tree(index) for index in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        """The same trees in the same order; where they came from does not matter."""
+        """Whether both have the same trees in the same order, wherever these were read."""
         if not isinstance(other, Treebank):
             return NotImplemented
         return len(self) == len(other) and self.sha256() == other.sha256()
@@ -325,7 +327,7 @@ class Treebank(Sequence[Tree]):
         return found[0] - 1
 
     def require_continuous(self, purpose: str) -> None:
-        """Refuse discontinuous trees; ``purpose`` is what they would be for: ``"FREVAL needs trees without gaps"``."""
+        """Refuse discontinuous trees; ``purpose`` begins the message: ``"FREVAL needs trees without gaps"``."""
         if self.blocks is None:
             return
         row = int(self.blocks.row[0])
@@ -341,7 +343,7 @@ class Treebank(Sequence[Tree]):
         return place_of(self.origins, self._position(index))
 
     def problems(self) -> dict[int, Problem]:
-        """The trees that could not be read, or had to be repaired, by number, with what was wrong with each."""
+        """The problems of the trees that could not be read or had to be repaired, by the number of the tree."""
         found: dict[int, Problem] = {}
         first = 0
         for origin in self.origins:
@@ -352,7 +354,7 @@ class Treebank(Sequence[Tree]):
     def sha256(self) -> str:
         """A hash of the trees themselves: the same for the same trees from any file, format, slice or machine.
 
-        :class:`~treegauge.trees.columns.TreebankHash` gives the same for trees that come in blocks.
+        :class:`~treegauge.trees.columns.TreebankHash` computes the same hash block by block.
         """
         digest = TreebankHash()
         digest.update(self)
@@ -381,7 +383,7 @@ class Treebank(Sequence[Tree]):
         origins: tuple[Origin, ...],
         blocks: Blocks | None,
     ) -> Treebank:
-        """The given rows of the columns, as a treebank with offsets, origins and blocks of its own."""
+        """The treebank of some rows of the columns, with the offsets, origins and blocks that belong to them."""
         return Treebank(
             self.labels,
             self.vocabulary,
@@ -399,7 +401,7 @@ class Treebank(Sequence[Tree]):
         )
 
     def _tree(self, index: int) -> Tree:
-        """Tree ``index``, built bottom-up: rows in reverse pre-order find their child nodes already made."""
+        """Tree ``index``, built bottom-up: in reverse pre-order the children of a row are made before it."""
         has_gaps = self.blocks is not None and self.has_gaps(index)
         nodes = slice(self.node_offset[index], self.node_offset[index + 1])
         tokens = slice(self.token_offset[index], self.token_offset[index + 1])
@@ -416,12 +418,12 @@ class Treebank(Sequence[Tree]):
         for row in range(len(labels) - 1, -1, -1):
             inside = children[row]
             if len(inside) > 1:
-                # Children nodes were added last to first. A node without words stands before the word at its position.
+                # Child nodes were added last to first. A node without words comes before the word at its position.
                 inside.reverse()
                 inside.sort(key=_by_position)
             tree = Tree(labels[row], [child for _, _, child in inside])
             if row == 0:
-                return weave(tree) if has_gaps else tree
+                return from_placed_words(tree) if has_gaps else tree
             children[parents[row]].append((starts[row], 0, tree))
         raise AssertionError("a tree has at least one node")
 

@@ -18,7 +18,7 @@ from treegauge.metrics.parseval import Parseval
 from treegauge.presets import load_preset
 from treegauge.reports.scores import score_text
 from treegauge.testing.brute_force import constituents
-from treegauge.testing.pairs import treebank_pairs
+from treegauge.testing.strategies import treebank_pairs
 from treegauge.trees import Span, Tree, Treebank
 
 Banks = tuple[Treebank, Treebank]

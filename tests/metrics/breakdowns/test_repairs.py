@@ -14,7 +14,7 @@ from treegauge.metrics.breakdowns.errors import KINDS, MOST_WRONG, Repair, Sente
 from treegauge.metrics.matching import partners
 from treegauge.presets import load_preset
 from treegauge.testing.brute_force import crosses
-from treegauge.testing.pairs import tree_pairs
+from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Span, Tree, Treebank
 
 

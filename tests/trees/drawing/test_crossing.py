@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from treegauge.testing import discontinuous_trees, trees
 from treegauge.trees import Tree, parse_discbracket
 from treegauge.trees.drawing import draw_svg, draw_text, tree_items
-from treegauge.trees.drawing.crossing import place_crossing
+from treegauge.trees.drawing.layout import place_crossing
 
 APFEL = parse_discbracket("(S (VP (NP (ART 0=Den) (NN 1=Apfel)) (VVPP 4=gegessen)) (VAFIN 2=hat) (NE 3=Anna))")
 BRIEF = parse_discbracket("(S (PPER 0=Sie) (VAFIN 1=hat) (VP (NP (NN 2=Briefe) (RC (PRELS 4=die) (V 5=kamen))) (VVPP 3=gefunden)))")

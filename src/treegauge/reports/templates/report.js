@@ -231,7 +231,7 @@
     return places.some((at, i) => i > 0 && at < places[i - 1]);
   }
 
-  // Words in their order, each phrase in the lowest row with room for it: trees.drawing.crossing.place_crossing, step by step.
+  // Words in their order, each phrase in the lowest row with room for it: trees.drawing.layout.place_crossing, step by step.
   function placeCrossing(items, mirrored) {
     const children = items.map(() => []), level = items.map(() => 0), tried = items.map(() => 0);
     items.forEach((item, i) => { if (item.parent >= 0) children[item.parent].push(i); });

@@ -1,7 +1,7 @@
 """Trees as pictures: text for a terminal, SVG for everything else.
 
-Nodes are named by their place in pre-order (:meth:`Tree.nodes <treegauge.trees.Tree.nodes>`), and a comparison can mark them:
-``{3: "crossing", 5: "matched focus"}``. Every mark has a symbol, a shape and a line of its own beside its colour.
+Nodes are numbered in pre-order (:meth:`Tree.nodes <treegauge.trees.Tree.nodes>`), and a comparison can mark them:
+``{3: "crossing", 5: "matched focus"}``. Besides its colour every mark has a symbol, a shape and a line of its own.
 """
 
 from __future__ import annotations

@@ -1,20 +1,77 @@
-"""The layout of trees: each node above the middle of its children, each subtree in a strip of its own, words in one row.
+"""The layout of trees: the place of each label and word, for a picture or a terminal.
 
+Without crossing branches each node stands above the middle of its children, each subtree in a strip of its own, words in one row.
 A strip is as wide as its words or its labels need, whichever is wider, so nothing can overlap, and the work is linear in the
-number of nodes. Numbers are integers: columns for a terminal, pixels for a picture. A large tree stays readable if some nodes are
-folded: drawn closed, as a roof over their words.
+number of nodes. Numbers are integers: columns for a terminal, pixels for a picture.
+
+With crossing branches the words keep their order, and each phrase stands over the middle of its children, in the lowest row where
+neither its label nor the line to its children runs into those of another phrase: lines cross at right angles only, and run behind
+a label only where that cannot be avoided.
+
+A large tree stays readable if some nodes are folded: drawn closed, as a roof over their words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from treegauge.errors import UnknownName, UsageError
-from treegauge.trees.drawing.crossing import Item, crossing_items, has_crossings, kind_of, place_crossing, roof_text
+from treegauge.errors import UsageError
+from treegauge.tables import terminal_width
+from treegauge.trees.discontinuous import walk
 from treegauge.trees.tree import Child, Tree
 
-__all__ = ["Item", "Layout", "check_choice", "fold_settled", "fold_to", "lay_out", "tree_items"]
+__all__ = ["Item", "Layout", "fold_settled", "fold_to", "has_crossings", "lay_out", "tree_items"]
+
+_LONGEST_ROOF = 30
+_WORDS_OF_LONG_ROOF = 3
+
+ItemKind = Literal["phrase", "tag", "word", "empty", "folded", "roof"]
+
+
+class Item(NamedTuple):
+    """A node, a word or a roof to be drawn; items are in pre-order.
+
+    ``number`` is the node's id in pre-order, or the position of the (first) word; ``parent`` is an index into the items, -1 at the
+    root; ``start`` and ``end`` are the words it covers. A ``folded`` node is drawn with all its words in one ``roof`` below it;
+    an ``empty`` node has no children.
+    """
+
+    kind: ItemKind
+    number: int
+    text: str
+    parent: int
+    depth: int
+    start: int
+    end: int
+
+    @property
+    def is_node(self) -> bool:
+        return self.kind not in ("word", "roof")
+
+
+def _kind_of(node: Tree, is_folded: bool) -> ItemKind:
+    """The kind of item that a node is drawn as."""
+    if not node.children:
+        return "empty"
+    if node.is_preterminal:
+        return "tag"
+    return "folded" if is_folded and node.width else "phrase"
+
+
+def _roof_text(words: Sequence[str]) -> str:
+    """The text under a roof: all words if they are few, else the first ones and the last.
+
+    >>> _roof_text("the withdrawal of the company 's poison pill rights plan".split())
+    'the withdrawal of … plan'
+    """
+    room = _LONGEST_ROOF
+    for count, word in enumerate(words):
+        room -= terminal_width(word) + 1
+        if room < 0:
+            return " ".join([*words[: max(min(count - 1, _WORDS_OF_LONG_ROOF), 1)], "…", *words[-1:]])
+    return " ".join(words)
 
 
 def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
@@ -26,7 +83,7 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
     folded = frozenset(folded)
     _check_folded(tree, folded)
     if not tree.is_continuous:
-        return crossing_items(tree, folded)
+        return _crossing_items(tree, folded)
     items: list[Item] = []
     stack: list[tuple[Child, int, int]] = [(tree, -1, 0)]
     number = position = 0
@@ -36,10 +93,10 @@ def tree_items(tree: Tree, folded: Collection[int] = ()) -> list[Item]:
             items.append(Item("word", position, node, parent, depth, position, position + 1))
             position += 1
             continue
-        kind = kind_of(node, number in folded)
+        kind = _kind_of(node, number in folded)
         items.append(Item(kind, number, node.label, parent, depth, position, position + node.width))
         if kind == "folded":
-            items.append(Item("roof", position, roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
+            items.append(Item("roof", position, _roof_text(node.words), len(items) - 1, depth + 1, position, position + node.width))
             number += node.size
             position += node.width
             continue
@@ -55,19 +112,52 @@ def _check_folded(tree: Tree, folded: Collection[int]) -> None:
             raise UsageError(f"folded node {node}: this tree's nodes are numbered from 0 to {tree.size - 1}, in pre-order")
 
 
-def check_choice(kind: str, name: str, valid: Collection[str]) -> None:
-    """Raise an error that lists the valid names, unless the name is one of them."""
-    if name not in valid:
-        raise UnknownName(kind, name, valid)
+def _crossing_items(tree: Tree, folded: Collection[int]) -> list[Item]:
+    """The nodes and words of a tree with crossing branches, in pre-order; a node with a gap is never folded under a roof."""
+    items: list[Item] = []
+    index_of: list[int] = []  # the item of each node; -1 below a roof
+    for node, places, parent in walk(tree):
+        above = index_of[parent] if parent >= 0 else -1
+        hidden = parent >= 0 and (above < 0 or items[above].kind == "folded")
+        start, end = (places[0], places[-1] + 1) if places else (_begin(places), _begin(places))
+        depth = 0 if parent < 0 or hidden else items[above].depth + 1
+        if isinstance(node, str):
+            if not hidden:
+                items.append(Item("word", start, node, above, depth, start, end))
+            continue
+        number = len(index_of)
+        index_of.append(-1 if hidden else len(items))
+        if hidden:
+            continue
+        kind = _kind_of(node, number in folded and end - start == node.width and node.is_continuous)
+        items.append(Item(kind, number, node.label, above, depth, start, end))
+        if kind == "folded":
+            items.append(Item("roof", start, _roof_text(node.words), len(items) - 1, depth + 1, start, end))
+    return items
+
+
+def _begin(places: Sequence[int]) -> int:
+    return places.start if isinstance(places, range) else 0
+
+
+def has_crossings(items: Sequence[Item]) -> bool:
+    """Whether branches cross: whether some word comes before one to its left."""
+    last = -1
+    for item in items:
+        if not item.is_node:
+            if item.start < last:
+                return True
+            last = item.start
+    return False
 
 
 @dataclass(frozen=True)
 class Layout:
     """Items and their positions.
 
-    ``centre`` and ``left`` are where an item's text has its middle and begins; ``size`` is how wide it is. Phrases stand in the
-    rows ``0`` to ``levels - 1`` by their depth, tags in row ``levels``, words in row ``levels + 1``. Where branches cross, ``rows``
-    says in which row each item stands.
+    ``left``, ``centre`` and ``size`` are the beginning, middle and width of an item's text. Phrases stand in the rows ``0`` to
+    ``levels - 1`` by their depth, tags in row ``levels``, words in row ``levels + 1``. Where branches cross, ``rows`` has the row
+    of each item.
     """
 
     items: list[Item]
@@ -79,6 +169,7 @@ class Layout:
     rows: list[int] | None = None
 
     def row(self, index: int) -> int:
+        """The row of an item."""
         if self.rows is not None:
             return self.rows[index]
         kind = self.items[index].kind
@@ -88,9 +179,10 @@ class Layout:
 
 
 def lay_out(items: list[Item], size: list[int], gap: int, *, snap: int = 0, mirrored: bool = False) -> Layout:
-    """The layout of items whose texts are as wide as ``size`` says, with at least ``gap`` between neighbours.
+    """The layout of items whose texts have the widths ``size``, with at least ``gap`` between neighbours.
 
-    A parent whose middle is at most ``snap`` away from a child stands right above that child.
+    A parent of three children or more whose middle is at most ``snap`` from that of a child stands right above that child.
+    ``mirrored`` puts the first word on the right.
 
     >>> items = tree_items(Tree.parse("(S (A aaa) (B bb))"))
     >>> layout = lay_out(items, [len(item.text) for item in items], gap=2)
@@ -111,7 +203,7 @@ def lay_out(items: list[Item], size: list[int], gap: int, *, snap: int = 0, mirr
 
 
 def _centres(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[list[int], int]:
-    """The middle of each item, and the width of all."""
+    """The middle of each item, and the width of the whole."""
     strip, middle, offset = _strips(items, size, gap, snap)
     begin = [0] * len(items)
     for index, item in enumerate(items):
@@ -120,13 +212,19 @@ def _centres(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[l
     return [first + at for first, at in zip(begin, middle, strict=True)], strip[0]
 
 
-def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[list[int], list[int], list[int]]:
-    """Bottom-up, for each item: the width of its strip, its own middle in it, and where the strip begins in its parent's."""
-    strip, middle, offset = size.copy(), [own // 2 for own in size], [0] * len(items)
+def _children_of(items: Sequence[Item]) -> list[list[int]]:
+    """The indices of the children of each item."""
     children: list[list[int]] = [[] for _ in items]
     for index, item in enumerate(items):
         if item.parent >= 0:
             children[item.parent].append(index)
+    return children
+
+
+def _strips(items: list[Item], size: list[int], gap: int, snap: int) -> tuple[list[int], list[int], list[int]]:
+    """For each item, computed bottom-up: the width of its strip, its middle in it, and the strip's beginning in the parent's."""
+    strip, middle, offset = size.copy(), [own // 2 for own in size], [0] * len(items)
+    children = _children_of(items)
     for index in range(len(items) - 1, -1, -1):
         below = children[index]
         if not below:
@@ -151,6 +249,112 @@ def _snap(at: int, below: list[int], middle: list[int], offset: list[int], snap:
         return at
     nearest = min((offset[child] + middle[child] for child in below), key=lambda place: abs(place - at))
     return nearest if abs(nearest - at) <= snap else at
+
+
+_PATIENCE = 4
+"""The number of rows that are tried for a phrase before its label may stand on a line."""
+
+
+class _Placement(NamedTuple):
+    """The middle and the row of each item, the width of the whole, and the number of rows of phrases."""
+
+    centre: list[int]
+    row: list[int]
+    width: int
+    levels: int
+
+
+def place_crossing(items: Sequence[Item], size: Sequence[int], gap: int) -> _Placement:
+    """Places for items whose texts have the widths ``size``, with at least ``gap`` between neighbours."""
+    children = _children_of(items)
+    centre = _columns(items, size, gap, children)
+    level = [0] * len(items)
+    _RowFiller(items, size, gap, children, centre, level).fill()
+    # A label may stick out on the left.
+    left = min(at - own // 2 for at, own in zip(centre, size, strict=True))
+    centre = [at - left for at in centre]
+    width = max(at - own // 2 + own for at, own in zip(centre, size, strict=True))
+    levels = max(level)
+    row = [levels - own if item.is_node else levels + 1 for item, own in zip(items, level, strict=True)]
+    return _Placement(centre, row, width, levels)
+
+
+def _columns(items: Sequence[Item], size: Sequence[int], gap: int, children: Sequence[Sequence[int]]) -> list[int]:
+    """The middles of words, of the tags above them, and of nodes without words, from left to right; 0 for phrases."""
+    centre = [0] * len(items)
+    columns = [index for index, below in enumerate(children) if not below]
+    columns.sort(key=lambda index: (items[index].start, items[index].end))
+    left = 0
+    for index in columns:
+        tag = items[index].parent if items[index].parent >= 0 and items[items[index].parent].kind == "tag" else index
+        width = max(size[index], size[tag])
+        centre[index] = centre[tag] = left + width // 2
+        left += width + gap
+    return centre
+
+
+class _RowFiller:
+    """Puts phrases into rows, from the bottom up."""
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        size: Sequence[int],
+        gap: int,
+        children: Sequence[Sequence[int]],
+        centre: list[int],
+        level: list[int],
+    ) -> None:
+        self.items, self.size, self.gap, self.children, self.centre, self.level = items, size, gap, children, centre, level
+        self.waiting = {index for index, item in enumerate(items) if item.kind in ("phrase", "folded") and children[index]}
+        self.tried = [0] * len(items)
+
+    def fill(self) -> None:
+        """Give each phrase its middle and its row."""
+        row = 0
+        while self.waiting:
+            row += 1
+            taken: list[tuple[int, int]] = []
+            ready = [index for index in sorted(self.waiting) if self.waiting.isdisjoint(self.children[index])]
+            ready.sort(key=lambda index: (self.items[index].end - self.items[index].start, self.items[index].start))
+            done = [index for index in ready if self._put(index, row, taken)]
+            self.waiting.difference_update(done)
+
+    def _put(self, index: int, row: int, taken: list[tuple[int, int]]) -> bool:
+        """Put a phrase into a row if there is room; whether there was."""
+        below = [self.centre[child] for child in self.children[index]]
+        lines = self._lines_past(index)
+        middle = (min(below) + max(below)) // 2
+        options = sorted({middle, *below}, key=lambda at: (abs(at - middle), at))
+        half = self.size[index] // 2
+        free = [
+            at
+            for at in options
+            if _is_free(min(*below, at - half) - self.gap, max(*below, at - half + self.size[index]) + self.gap, taken)
+        ]
+        near = half + self.gap // 2
+        clear = [at for at in free if not any(at - near <= line <= at + near + self.size[index] % 2 for line in lines)]
+        self.tried[index] += 1
+        if not clear and (not free or self.tried[index] <= _PATIENCE):
+            return False
+        at = (clear or free)[0]
+        self.centre[index], self.level[index] = at, row
+        taken.append((min(*below, at - half), max(*below, at - half + self.size[index])))
+        return True
+
+    def _lines_past(self, index: int) -> list[int]:
+        """The columns of lines up to phrases that have no place yet, other than this one."""
+        return [
+            self.centre[child]
+            for other in self.waiting
+            if other != index
+            for child in self.children[other]
+            if child not in self.waiting
+        ]
+
+
+def _is_free(left: int, right: int, taken: Sequence[tuple[int, int]]) -> bool:
+    return all(right <= first or last <= left for first, last in taken)
 
 
 def fold_to(tree: Tree, *, nodes: int = 2000, depth: int = 60) -> frozenset[int]:
@@ -181,33 +385,30 @@ def fold_to(tree: Tree, *, nodes: int = 2000, depth: int = 60) -> frozenset[int]
 def _levels(tree: Tree) -> list[int]:
     """The number of nodes above each node, in pre-order."""
     levels: list[int] = []
-    stack: list[tuple[Tree, int]] = [(tree, 0)]
-    while stack:
-        node, level = stack.pop()
-        levels.append(level)
-        stack.extend((child, level + 1) for child in reversed(node.children) if isinstance(child, Tree))
+    for parent in _parents(tree):
+        levels.append(levels[parent] + 1 if parent >= 0 else 0)
     return levels
 
 
 def fold_settled(tree: Tree, marks: Mapping[int, str]) -> frozenset[int]:
-    """The largest subtrees below the root in which every marked node matched: in a comparison, those that need no attention.
+    """The roots of the largest subtrees in which every marked node matched: in a comparison, those that need no attention.
 
     >>> tree = Tree.parse("(S (NP (NP (DT the) (NN cat)) (PP (IN of) (NP (N Ur)))) (VP (VBD sat)))")
     >>> sorted(fold_settled(tree, {0: "matched", 1: "matched", 2: "matched", 9: "missed"}))
     [1]
     """
     nodes, parents = list(tree.nodes()), _parents(tree)
-    kept = {0}
+    open_nodes = {0}
     for number, mark in marks.items():
         if mark.split() != ["matched"]:
-            while number not in kept:
-                kept.add(number)
+            while number not in open_nodes:
+                open_nodes.add(number)
                 number = parents[number]
     folded: set[int] = set()
     number = 0
     while number < len(nodes):
         node = nodes[number]
-        if number in kept:
+        if number in open_nodes:
             number += 1
             continue
         if not node.is_preterminal and node.width:

@@ -1,16 +1,16 @@
-"""Marks: the findings of a comparison about a node, and the signs that show them.
+"""Marks: what a comparison found about a node, and how that is shown.
 
-No sign rests on colour alone: each mark has a symbol after the label and, in pictures, a shape and a line of its own.
-The colours keep a contrast of at least 3.7 to 1 on white and on black paper.
+No mark relies on colour alone: each has a symbol after the label and, in pictures, a shape and a line of its own. The colours have
+a contrast of at least 3.7 to 1 on white and on black backgrounds.
 
-Also the estimated width of text in a picture, and text from anywhere made safe to draw.
+The module also prepares text for drawings: it makes any text safe to draw and estimates its width in a picture.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ __all__ = [
     "Mark",
     "MarkSymbols",
     "NodeMark",
+    "check_choice",
     "clean",
     "ems",
     "isolate_direction",
@@ -33,7 +34,7 @@ __all__ = [
 
 
 class Mark(NamedTuple):
-    """A mark's name, its symbol (also in ASCII), and how it is drawn in a picture."""
+    """A mark's name, its symbol (in Unicode and in ASCII), and its colour, shape and line in a picture."""
 
     name: str
     symbol: str
@@ -59,7 +60,7 @@ _FOCUS = MARKS["focus"]
 
 
 class NodeMark(NamedTuple):
-    """The marks of one node: what it is, if anything, and whether it is the one to look at."""
+    """The marks of one node: the finding about it, if any, and whether it is the one to look at."""
 
     kind: Mark | None
     focus: bool
@@ -74,7 +75,7 @@ class NodeMark(NamedTuple):
 
 
 class MarkSymbols(NamedTuple):
-    """Marks as text after a label, in Unicode or ASCII."""
+    """The symbols of marks after a label, in Unicode or ASCII."""
 
     ascii_only: bool = False
 
@@ -82,7 +83,14 @@ class MarkSymbols(NamedTuple):
         return mark.ascii_symbol if self.ascii_only else mark.symbol
 
     def behind(self, mark: NodeMark | None) -> str:
+        """The symbols of a node's marks, each after a blank."""
         return "".join(" " + self.of(one) for one in mark.marks) if mark else ""
+
+
+def check_choice(kind: str, name: str, valid: Collection[str]) -> None:
+    """Raise an error that lists the valid names, unless the name is one of them."""
+    if name not in valid:
+        raise UnknownName(kind, name, valid)
 
 
 def node_marks(tree: Tree, marks: Mapping[int, str] | None) -> dict[int, NodeMark]:
@@ -97,8 +105,7 @@ def node_marks(tree: Tree, marks: Mapping[int, str] | None) -> dict[int, NodeMar
             raise UsageError(f"a mark for node {node}: this tree's nodes are numbered from 0 to {tree.size - 1}, in pre-order")
         names = text.split()
         for name in names:
-            if name not in MARKS:
-                raise UnknownName("mark", name, MARKS)
+            check_choice("mark", name, MARKS)
         kinds = [MARKS[name] for name in names if name != "focus"]
         if len(kinds) > 1:
             raise UsageError(f"node {node} is marked {text!r}: one mark per node, and 'focus' beside it")
@@ -113,7 +120,7 @@ def used_marks(marks: Iterable[NodeMark]) -> list[Mark]:
 
 
 def legend_text(marks: Iterable[str] = tuple(MARKS), *, charset: str = "unicode") -> str:
-    """One line that says what the symbols mean.
+    """The meaning of the symbols, in one line.
 
     >>> print(legend_text(["matched", "crossing"]))
     ✓ matched   × crossing
@@ -121,19 +128,18 @@ def legend_text(marks: Iterable[str] = tuple(MARKS), *, charset: str = "unicode"
     symbols = MarkSymbols(charset == "ascii")
     wanted = set(marks)
     for name in wanted:
-        if name not in MARKS:
-            raise UnknownName("mark", name, MARKS)
+        check_choice("mark", name, MARKS)
     return "   ".join(f"{symbols.of(mark)} {mark.name}" for mark in MARKS.values() if mark.name in wanted)
 
 
-# Control characters, unpaired surrogates and non-characters, which XML cannot hold and terminals obey; and the characters that
-# turn the direction of everything after them.
+# Control characters, unpaired surrogates and non-characters, which XML cannot hold and which act on terminals; and the characters
+# that change the direction of all text after them.
 _UNDRAWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _LEFT_TO_RIGHT_MARK = "\u200e"
 
 
 def clean(text: str, longest: int) -> str:
-    r"""Text as it can be drawn: what cannot be shown is replaced, and what goes beyond ``longest`` columns is cut.
+    r"""Text that can be drawn: characters that cannot are replaced, and text beyond ``longest`` columns is cut.
 
     >>> clean("a\x1b[31mb", 40), clean("a" * 50, 10)
     ('a�[31mb', 'aaaaaaaaa…')
@@ -143,26 +149,26 @@ def clean(text: str, longest: int) -> str:
     text = _UNDRAWABLE.sub("\ufffd", text[: 4 * longest])
     if terminal_width(text) <= longest:
         return text
-    kept, used = 0, 0
+    count, width = 0, 0
     for character in text:
-        used += terminal_width(character)
-        if used > longest - 1:
+        width += terminal_width(character)
+        if width > longest - 1:
             break
-        kept += 1
-    return text[:kept] + "…"
+        count += 1
+    return text[:count] + "…"
 
 
 def isolate_direction(text: str) -> str:
-    """Text that keeps its place in a row of columns: a word written from right to left is set off from its neighbours.
+    """Text that keeps its place in a row of columns: one written from right to left gets direction marks around it.
 
-    Else a terminal that knows about direction would turn round the whole row of words, away from the lines above them.
+    Otherwise a terminal that supports such text would reverse the whole row of words, away from the lines above them.
     """
     if text.isascii() or not any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
         return text
     return _LEFT_TO_RIGHT_MARK + text + _LEFT_TO_RIGHT_MARK
 
 
-# Hundredths of the font size; of the common sans-serif typefaces the widest (DejaVu Sans, Arial), so that text never collides.
+# Hundredths of the font size, in the widest of the common sans-serif typefaces (DejaVu Sans, Arial), so that texts never collide.
 _WIDTHS = {
     29: "'ijlI",
     34: ' !,.:;|/\\f()[]`"',

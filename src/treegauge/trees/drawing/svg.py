@@ -1,8 +1,8 @@
-"""Trees as SVG: the same bytes for the same tree, no external resources, in the page's own colours.
+"""Trees as SVG: the same bytes for the same tree, without external resources, in the colours of the page.
 
-Text and lines take the page's own colour (``currentColor``). Everything looks right without the style sheet, so a page whose
-policy forbids inline styles can leave it out; with it, custom properties such as ``--tree-crossing`` change the colours. Every
-picture has a title and, for screen readers, a description: the tree as bracketed text with the names of the marks.
+Text and lines have the page's own colour (``currentColor``). The picture needs no style sheet, so a page whose policy forbids
+inline styles can leave it out; with it, custom properties such as ``--tree-crossing`` change the colours. Every picture has a title
+and, for screen readers, a description: the tree as bracketed text with the names of the marks.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Literal, NamedTuple
 
 from treegauge.errors import UsageError
 from treegauge.trees.discontinuous import blocks_of
-from treegauge.trees.drawing.crossing import has_crossings
-from treegauge.trees.drawing.layout import Item, check_choice, lay_out, tree_items
-from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, clean, ems, node_marks, used_marks
+from treegauge.trees.drawing.layout import Item, has_crossings, lay_out, tree_items
+from treegauge.trees.drawing.marks import MARKS, Mark, MarkSymbols, NodeMark, check_choice, clean, ems, node_marks, used_marks
 from treegauge.trees.tree import Tree
 
 __all__ = [
@@ -38,7 +37,7 @@ Theme = Literal["inherit", "light", "dark", "auto"]
 _FONTS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
 _INK_AND_PAPER = {"light": ("#1b1b1b", "#ffffff"), "dark": ("#e8e8e8", "#1b1b1b"), "auto": ("#1b1b1b", "#ffffff")}
 
-# A mark's colours stand in attributes too; this sheet only lets a page change them.
+# The colours of marks are attributes, too; this sheet only lets a page change them.
 STYLESHEET = "".join(
     [
         ".treegauge .edges{stroke:var(--tree-line,currentColor)}",
@@ -61,7 +60,7 @@ _AUTO = (
 
 
 class PictureFrame(NamedTuple):
-    """The outside of a picture."""
+    """The parts of a picture around the drawing: title, description, style sheet and background."""
 
     title: str
     description: str = ""
@@ -71,7 +70,7 @@ class PictureFrame(NamedTuple):
     font: int = 14
 
     def around(self, body: Iterable[str], width: int, height: int) -> str:
-        """The whole picture. Lines at whole numbers are moved by half a pixel, which makes them sharp."""
+        """The whole picture around the elements of a drawing; these are moved by half a pixel, which makes lines sharp."""
         ink, paper = _INK_AND_PAPER.get(self.theme, ("", ""))
         style = (STYLESHEET if self.stylesheet else "") + (_AUTO if self.theme == "auto" else "")
         svg_description = f' aria-describedby="{self.id_prefix}desc"' if self.description else ""
@@ -94,12 +93,12 @@ class PictureFrame(NamedTuple):
 
 
 def escape_xml(text: str) -> str:
-    """Text as an SVG holds it; characters that XML cannot hold have been replaced before (:func:`clean`)."""
+    """Text escaped for SVG; characters that XML cannot hold must have been replaced before, by :func:`clean`."""
     return escape_html(text, quote=True)
 
 
 def shapes(marks: Sequence[Mark], x: int, y: int, half_width: int, half_height: int) -> str:
-    """The outlines of a node's marks around the label whose middle is ``x, y``; the ring goes around another shape."""
+    """The outlines of a node's marks around the label whose middle is ``x, y``; a ring goes around any other shape."""
     apart = 4 if len(marks) > 1 else 0
     return "".join(
         _shape(mark, x, y, half_width + apart, half_height + apart)
@@ -127,7 +126,7 @@ def _shape(mark: Mark, x: int, y: int, half_width: int, half_height: int) -> str
 
 
 class Legend(NamedTuple):
-    """The elements of a legend, and where it ends."""
+    """The elements of a legend, and its right and bottom edges."""
 
     elements: list[str]
     right: int
@@ -155,7 +154,7 @@ def legend_svg(
 
 
 def legend_at(marks: Sequence[Mark], left: int, top: int, width: int, font: int) -> Legend:
-    """A legend in columns of equal width that begins at ``left, top`` and ends before ``width`` if it can."""
+    """A legend in columns of equal width that begins at ``left, top`` and, if it can, ends before ``width``."""
     column = 4 * font + max((ems(mark.name) for mark in marks), default=0) * font // 100
     across = max(1, min(len(marks), (width - left) // column))
     elements = ['<g class="legend">']
@@ -190,7 +189,7 @@ def svg_title(tree: Tree, title: str, marks: Mapping[int, NodeMark]) -> str:
 
 
 def svg_description(items: list[Item], marks: Mapping[int, NodeMark]) -> str:
-    """The tree as bracketed text with the names of marks, cut where it becomes long."""
+    """The tree as bracketed text with the names of marks, cut if it is long."""
     parts: list[str] = []
     length = open_brackets = 0
     crosses = has_crossings(items)
@@ -236,9 +235,9 @@ def draw_svg(
 
     Node ``i`` in pre-order is the group ``n{i}``, with its mark among its classes and the words it covers in ``data-span``; the
     branch that leads to it is ``e{i}``; word ``j`` is ``w{j}``. Where branches cross, ``data-span`` reaches from the first word to
-    the last, and ``data-above`` is the number of the node above. ``id_prefix`` goes before every id, so that one page can hold many
-    trees. ``marks`` and ``folded`` are as in :func:`~treegauge.trees.drawing.draw_text`; ``theme`` is ``inherit`` for a picture
-    inside a page, and for one on its own ``light``, ``dark``, or ``auto`` (as the reader's system is set).
+    the last, and ``data-above`` is the number of the node above. ``id_prefix`` comes before every id, so that one page can hold
+    many trees. ``marks`` and ``folded`` are as in :func:`~treegauge.trees.drawing.draw_text`. ``theme`` is ``inherit`` for a
+    picture inside a page; for one on its own it is ``light``, ``dark`` or ``auto``, which follows the reader's system.
 
     >>> picture = draw_svg(Tree.parse("(S (V go))"), {0: "matched"})
     >>> 'id="n0" class="node phrase matched"' in picture, 'id="w0"' in picture
@@ -259,9 +258,9 @@ def draw_svg(
 
 
 class Metrics(NamedTuple):
-    """The distances of a picture in pixels, all from the font size.
+    """The distances in a picture, in pixels, all derived from the font size.
 
-    ``half`` is half the height of a line of text, ``level`` the distance of two levels, ``word`` that of tags and words.
+    ``half`` is half the height of a line of text, ``level`` the distance between two levels, ``word`` that between tags and words.
     """
 
     font: int
@@ -291,14 +290,8 @@ class _TreeDrawing:
         branches: Branches,
         mirrored: bool,
     ) -> None:
-        self.items, self.marks, self.metrics, self.prefix, self.branches, self.mirrored = (
-            items,
-            marks,
-            metrics,
-            prefix,
-            branches,
-            mirrored,
-        )
+        self.items, self.marks, self.metrics = items, marks, metrics
+        self.prefix, self.branches, self.mirrored = prefix, branches, mirrored
         self.crosses = has_crossings(items)
         self.texts = [_item_text(item) for item in items]
         sizes = [self._size(item, text) for item, text in zip(items, self.texts, strict=True)]
@@ -316,12 +309,12 @@ class _TreeDrawing:
         return width if mark is None else width + 2 * font
 
     def _height_of(self, row: int) -> int:
-        """The middle of a row of text."""
+        """The height of the middle of a row of text."""
         metrics, tags = self.metrics, self.layout.levels
         return metrics.margin + metrics.half + min(row, tags) * metrics.level + (metrics.word if row > tags else 0)
 
     def inside(self, frame: PictureFrame, with_legend: bool) -> str:
-        """The picture in its frame, with a legend of the marks that occur."""
+        """The picture in its frame, with a legend of the marks that occur if one is wanted."""
         metrics, count = self.metrics, range(len(self.items))
         plain = [line for index in count for line in self._stem(index) + self._branch(index, marked=False)]
         marked = [line for index in count for line in self._branch(index, marked=True)]
@@ -345,7 +338,7 @@ class _TreeDrawing:
         return frame.around(body, width, height)
 
     def _bus(self, parent: int) -> int:
-        """The height at which the branches of a parent part."""
+        """The height at which the branches of a parent diverge."""
         return self.y[parent] + self.metrics.level // 2
 
     def _stem(self, index: int) -> list[str]:
@@ -363,7 +356,7 @@ class _TreeDrawing:
         return f'<path class="roof" d="M{self.x[index]} {self.y[index] + half}L{right} {bottom}H{left}z"/>'
 
     def _branch(self, index: int, *, marked: bool) -> list[str]:
-        """The line to an item from the phrase above it, if it is of the wanted sort; the word below a tag needs none."""
+        """The line from a phrase to an item below it, if ``marked`` is as wanted; the word below a tag needs no line."""
         item = self.items[index]
         mark = self._mark(item)
         kind = mark.kind if mark else None
@@ -410,7 +403,7 @@ class _TreeDrawing:
         return f"{head}<title>{escape_xml(self.texts[index])}, {words}: {mark.names}</title>{outline}{label}{signs}</text></g>"
 
     def _covered(self, index: int) -> str:
-        """The words that a node covers, in words; there can be gaps among them where branches cross."""
+        """A phrase that names the words a node covers; where branches cross there may be gaps between them."""
         item = self.items[index]
         if item.end == item.start:
             return "no words"

@@ -1,6 +1,6 @@
-"""Trees drawn with lines in a terminal: top-down, or as an indented outline where that would be too wide or too deep.
+"""Trees drawn with lines in a terminal: top-down, or as an indented outline where that would be too wide.
 
-A tree as an indented outline, one node per line; in a deep tree only the last few levels of indentation are drawn.
+The outline has one node per line; in a deep tree only the last few levels of indentation are drawn.
 """
 
 from __future__ import annotations
@@ -10,9 +10,17 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from treegauge.tables import terminal_width
-from treegauge.trees.drawing.crossing import has_crossings
-from treegauge.trees.drawing.layout import Item, Layout, check_choice, lay_out, tree_items
-from treegauge.trees.drawing.marks import MarkSymbols, NodeMark, clean, isolate_direction, legend_text, node_marks, used_marks
+from treegauge.trees.drawing.layout import Item, Layout, has_crossings, lay_out, tree_items
+from treegauge.trees.drawing.marks import (
+    MarkSymbols,
+    NodeMark,
+    check_choice,
+    clean,
+    isolate_direction,
+    legend_text,
+    node_marks,
+    used_marks,
+)
 from treegauge.trees.tree import Tree
 
 __all__ = ["draw_text", "outline_lines"]
@@ -22,7 +30,7 @@ _ROOM_FOR_TEXT = 30
 
 
 def outline_lines(items: list[Item], texts: list[str], width: int | None, ascii_only: bool) -> list[str]:
-    """The lines of the outline. A line too deep for the width begins with the number of levels that are left out."""
+    """The lines of the outline; one too deep for the width begins with the number of levels left out."""
     last = _last_children(items)
     bar, branch, corner, beyond = ("|  ", "+- ", "`- ", "..") if ascii_only else ("│  ", "├─ ", "└─ ", "…")
     most = _LEVELS if width is None else max(2, min(_LEVELS, (width - _ROOM_FOR_TEXT) // 3))
@@ -58,7 +66,7 @@ _MOST_CELLS = 1_000_000
 
 
 class LineCharacters(NamedTuple):
-    """The characters lines are made of; a corner is named by the sides it connects."""
+    """The characters that lines are made of; a corner is named by the sides it connects."""
 
     across: str
     down: str
@@ -88,9 +96,9 @@ def draw_text(
 ) -> str:
     """The tree drawn with lines, words in one row at the bottom.
 
-    A tree wider than ``width`` columns (``None``: no limit) is drawn as an outline, one node per line. ``marks`` says of nodes, by
-    their place in pre-order, what a comparison found, in the names of :data:`~treegauge.trees.drawing.MARKS`. ``folded`` nodes are
-    drawn closed, with their words in one piece. ``direction="rtl"`` has the first word on the right.
+    A tree wider than ``width`` columns (``None``: no limit) is drawn as an outline, one node per line. ``marks`` has the names of
+    marks (:data:`~treegauge.trees.drawing.MARKS`) by the number of the node in pre-order. ``folded`` nodes are drawn closed, with
+    their words in one piece. ``direction="rtl"`` puts the first word on the right.
 
     >>> tree = Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")
     >>> print(draw_text(tree, {1: "matched"}))
@@ -115,7 +123,7 @@ def draw_text(
     check_choice("direction", direction, ("ltr", "rtl"))
     marked = node_marks(tree, marks)
     picture = _TextPicture(tree_items(tree, folded), marked, charset == "ascii")
-    layout = picture.fitting(width, direction == "rtl") if style == "tree" else None
+    layout = picture.layout_within(width, direction == "rtl") if style == "tree" else None
     drawn = (
         picture.lines(layout) if layout else outline_lines(picture.items, picture.texts_with_places(), width, charset == "ascii")
     )
@@ -136,13 +144,13 @@ class _TextPicture:
         self.sizes = [terminal_width(text) for text in self.texts]
 
     def texts_with_places(self) -> list[str]:
-        """The texts; where branches cross, words with their places in the sentence."""
+        """The texts; where branches cross, each word after its place in the sentence."""
         if not has_crossings(self.items):
             return self.texts
         return [text if item.is_node else f"{item.start}={text}" for item, text in zip(self.items, self.texts, strict=True)]
 
-    def fitting(self, width: int | None, mirrored: bool) -> Layout | None:
-        """A layout that fits into the width, loose or tight."""
+    def layout_within(self, width: int | None, mirrored: bool) -> Layout | None:
+        """A layout that fits into the width, loose or tight; None if there is none."""
         for gap in (2, 1):
             layout = lay_out(self.items, self.sizes, gap, snap=1, mirrored=mirrored)
             if (width is None or layout.width <= width) and layout.width * (2 * layout.levels + 2) <= _MOST_CELLS:
@@ -164,11 +172,11 @@ class _TextPicture:
             if index >= 0 and self.items[index].kind in ("phrase", "folded"):
                 branches = self._branches(layout.centre[index], below)
                 rows[2 * layout.row(index) + 1].append((min(below), branches, len(branches)))
-        drawn = [_line(sorted(row)) if layout.rows is None else self._painted(row) for row in rows]
+        drawn = [_line(sorted(row)) if layout.rows is None else self._paint(row) for row in rows]
         return drawn if drawn[-1] else [line for line in drawn if line]
 
-    def _painted(self, pieces: list[tuple[int, str, int]]) -> str:
-        """Pieces that may lie over one another as one line: labels above lines down, and these above lines across."""
+    def _paint(self, pieces: list[tuple[int, str, int]]) -> str:
+        """One line of pieces that may overlap: labels cover lines down, and these cover lines across."""
         cells: list[str] = [" "] * max((left + size for left, _, size in pieces), default=0)
         for left, text, size in sorted(pieces, key=self._height):
             if len(text) == size:
@@ -178,7 +186,7 @@ class _TextPicture:
         return "".join(cells).rstrip()
 
     def _height(self, piece: tuple[int, str, int]) -> int:
-        """The order in which pieces are painted: lines across, lines down, texts."""
+        """The rank of a piece in the order of painting: lines across, lines down, texts."""
         text = piece[1]
         return 1 if text == self.draw.down else 0 if all(letter in self.draw for letter in text) else 2
 
@@ -187,7 +195,7 @@ class _TextPicture:
         return 2 * row if row <= layout.levels else 2 * layout.levels + 1
 
     def _branches(self, parent: int, children: list[int]) -> str:
-        """The line from a parent's column to those of its children."""
+        """The line from a parent's column to the columns of its children."""
         draw = self.draw
         low, high = min(children), max(children)
         if low == high:
@@ -205,7 +213,7 @@ class _TextPicture:
 
 
 def _item_text(item: Item, marks: Mapping[int, NodeMark], symbols: MarkSymbols, point: str) -> str:
-    """An item's text: a node without a label is a point, one without children is followed by ``()``."""
+    """An item's text: a node without a label is a dot, one without children has ``()`` after its label."""
     if not item.is_node:
         return clean(item.text, _LONGEST_TEXT) or '""'
     text = clean(item.text, _LONGEST_TEXT)
@@ -216,7 +224,7 @@ def _item_text(item: Item, marks: Mapping[int, NodeMark], symbols: MarkSymbols, 
 
 
 def _line(pieces: list[tuple[int, str, int]]) -> str:
-    """Pieces at their columns as one line."""
+    """One line with the pieces at their columns."""
     if not pieces:
         return ""
     line = [" " * pieces[0][0], pieces[0][1]]
