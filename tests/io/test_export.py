@@ -147,7 +147,7 @@ WRONG = {
     "a A -- -- x": "x.export:2:1: the parent 'x' is not a number",
     "a A -- -- 777": "x.export:2:11: sentence 1: a word has the parent 777, which does not exist",
     "a A -- -- 500\n#500 X -- -- 501\n#501 Y -- -- 500": "x.export:3:14: sentence 1: node 500 is not below "
-    "the root: its ancestors form a circle",
+    "the root: its ancestors form a cycle",
     "a A -- -- 0\n#500 X -- -- 0": "x.export:3:1: sentence 1: node 500 (X) covers no word",
     "a A -- -- 500\n#500 X -- -- 0\n#500 X -- -- 0": "x.export:4:1: node 500 occurs twice",
     "777 A -- -- 777 SB 777": "x.export:2:13: sentence 1: a word has the parent 777, which does not exist",
@@ -161,7 +161,7 @@ def test_what_can_be_wrong_with_a_sentence(rows: str) -> None:
 
 def test_a_sentence_must_end_with_its_own_eos() -> None:
     lost = "#BOS 1\na A -- -- 0\nb B -- -- 0\n#EOS 2\n#BOS 3\nc C -- -- 0\n#EOS\n#BOS\nd D -- -- 0\n#EOS 4\n"
-    assert errors(lost) == ["x.export:4:1: #EOS of sentence 2, but it was sentence 1 that began"]
+    assert errors(lost) == ["x.export:4:1: #EOS of sentence 2, but the sentence began as 1"]
     assert [str(tree) for tree in reading(lost[lost.index("#BOS 3") :])] == ["(VROOT (C c))", "(VROOT (D d))"]
 
 

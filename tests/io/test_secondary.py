@@ -166,7 +166,7 @@ def test_index_nodes_that_stand_for_nothing_with_words_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("tree", "problem"),
     [
-        ("(S (N##sec=SB:2## a) (V b))", "comes from a node that is not there"),
+        ("(S (N##sec=SB:2## a) (V b))", "comes from a missing node"),
         ("(S (NP##id=1## (N##sec=SB:1## a)) (VP##id=1## (V b)))", "two nodes"),
         ("(S##sec=SB:1## (NP##id=1## (N a)) (V b))", "the root"),
         ("(S (N##id=1## a) (V##sec=SB:1## b))", "from the tag"),

@@ -243,7 +243,7 @@ BAD = [
     (("gold.mrg", "x/*.mrg"), 3, "x/*.mrg: nothing matches this pattern"),
     (("golds", "others"), 4, "only in golds: deep/b.mrg\n  only in others: c.mrg"),
     (("gold.mrg", "test.mrg", "-p", "no.prm"), 3, "no.prm: the preset cannot be read"),
-    (("gold.mrg", "test.mrg", "-p", "bad.prm"), 3, "bad.prm: no line of this file is one of an EVALB parameter file"),
+    (("gold.mrg", "test.mrg", "-p", "bad.prm"), 3, "bad.prm: this is not an EVALB parameter file: no line has one of its keywords"),
     (("gold.mrg", "test.mrg", "-p", "colins"), 2, "did you mean 'collins'?"),
     (("gold.mrg", "test.mrg", "-m", "parsval"), 2, "did you mean 'parseval'?"),
     (("gold.mrg", "test.mrg", "-m", "parseval:x"), 2, "takes no options"),

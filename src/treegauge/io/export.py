@@ -139,7 +139,7 @@ class _ExportScanner:
                 version = fields[1] if len(fields) > 1 else b""
                 if version not in (b"3", b"4"):
                     raise self._error(
-                        f"unknown version {version.decode('utf-8', 'replace')!r}", advice="Versions 3 and 4 are known."
+                        f"unknown version {version.decode('utf-8', 'replace')!r}", advice="Versions 3 and 4 can be read."
                     )
                 self.version = int(version)
             case b"#BOT":
@@ -154,8 +154,8 @@ class _ExportScanner:
                     raise self._error("#EOS without a #BOS before it")
                 if len(fields) > 1 and self.identity and fields[1] != self.identity:
                     ends, began = (name[:60].decode("utf-8", "replace") for name in (fields[1], self.identity))
-                    advice = "A #EOS and the #BOS after it may be missing: each sentence stands between its own two."
-                    raise self._error(f"#EOS of sentence {ends}, but it was sentence {began} that began", advice)
+                    advice = "A #EOS and the #BOS after it may be missing: each sentence has its own #BOS and #EOS."
+                    raise self._error(f"#EOS of sentence {ends}, but the sentence began as {began}", advice)
             case _:
                 return False
         return True

@@ -236,7 +236,7 @@ def _bottom_up(graph: Graph, path: str) -> list[str]:
         found = set(top_down)
         name = next(name for name in graph.nodes if name not in found)
         node = graph.nodes[name]
-        raise _fault(f"node {name} is not below the root: its ancestors form a circle", graph, node, path, node.parent)
+        raise _fault(f"node {name} is not below the root: its ancestors form a cycle", graph, node, path, node.parent)
     top_down.reverse()
     return top_down
 

@@ -119,7 +119,9 @@ def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
         if own is None or own.number not in wanted:
             continue
         if own.number in numbered:
-            raise WriteError(f"two nodes of a tree with secondary edges have the feature id={own.number}.\n  Number them anew.")
+            raise WriteError(
+                f"two nodes of a tree with secondary edges have the feature id={own.number}.\n  Give them different numbers."
+            )
         if nodes[row].is_preterminal:
             raise WriteError(f"a secondary edge comes from the tag {nodes[row].label!r}: only nodes above tags can have children.")
         numbered[own.number] = row
@@ -130,7 +132,7 @@ def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
         for function, number in own.edges if own is not None else ():
             if number not in numbered:
                 raise WriteError(
-                    f"the secondary edge sec={function}:{number} comes from a node that is not there: none has id={number}.\n"
+                    f"the secondary edge sec={function}:{number} comes from a missing node: none has id={number}.\n"
                     "  Remove it from the label, or all of them by the step features."
                 )
             edges.append(TreeEdge(row, function, numbered[number]))

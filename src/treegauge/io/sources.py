@@ -276,7 +276,7 @@ def find_sources(path: str | os.PathLike[str]) -> list[Source]:
                 "no treebank file in this directory",
                 path=name,
                 advice=f"Looked for {' '.join(sorted(TREEBANK_SUFFIXES))}, also with .gz .bz2 .xz;\n"
-                f"  a glob such as '{os.path.join(name, '*')}' takes any name.",
+                f"  a glob such as '{os.path.join(name, '*')}' matches any name.",
             )
         return [Source(file) for file in found]
     if glob.has_magic(name) and not os.path.exists(name):
@@ -426,7 +426,7 @@ def _without_mark(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
                 advice = "Give its encoding, utf-16 (option encoding)."
                 raise EncodingError("this is UTF-16, not UTF-8", path=name, line=1, column=1, advice=advice)
             if suffix := magic_suffix(chunk):
-                advice = f"Compression is told by the suffix: name the file {suffix}, or decompress it."
+                advice = f"Files are decompressed by their suffix: let the name end in {suffix}, or decompress the file."
                 raise EncodingError(f"this is compressed ({suffix}), not text", path=name, advice=advice)
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
         yield chunk

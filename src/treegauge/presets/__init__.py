@@ -229,7 +229,7 @@ def _from_prm(data: bytes, name: str, path: str) -> Preset:
     parameters, messages = parse_prm(rest)
     known = settings or remarks or any(line.split(maxsplit=1)[0] in KEYWORDS for line in rest.splitlines() if line.strip())
     if messages and not known:
-        raise FormatError("no line of this file is one of an EVALB parameter file", path=path, advice=_PRM_ADVICE)
+        raise FormatError("this is not an EVALB parameter file: no line has one of its keywords", path=path, advice=_PRM_ADVICE)
     ignored = [f"{path}:{message.line}: {message.text.decode('utf-8', 'replace')}" for message in messages]
     ignored += [f"{path}:{line}: {text}" for line, text in remarks]
     preset = from_parameters(parameters, name)

@@ -96,14 +96,14 @@ def _check_order(node: Tree, order: tuple[int, ...]) -> None:
     if sorted(order) != list(range(node.width)):
         problem = "is not a permutation of its words"
     elif all(a < b for a, b in pairwise(order)):
-        problem = "leaves no gap: a plain Tree holds it"
+        problem = "leaves no gap: use a plain Tree"
     else:
         first, before = 0, -1
         for child in node.children:
             own = order[first : first + _width(child)]
             first += len(own)
             if own and (own[0] < before or any(a > b for a, b in pairwise(own))):
-                problem = "turns words or children around"
+                problem = "reverses words or children"
             before = own[0] if own else before
     if problem:
         raise UsageError(f"the order {order[:20]} of the node {node.label!r} {problem}")
