@@ -44,14 +44,14 @@ from treegauge.trees.discontinuous import walk
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["alpino_text", "check_alpino"]
+__all__ = ["alpino_text", "read_alpino"]
 
 _MOST_ELEMENTS = 1 << 20
 _TOP = "top"
 _NOT_FEATURES = {"id", "begin", "end", "word", "pos", "cat", "rel", "lemma", "index", "morph"}
 
 
-def check_alpino(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def read_alpino(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of an Alpino XML file, in blocks, and all its errors; after an error in the XML itself nothing more can be read.
 
     With another ``options.on_error`` than ``stop``, each sentence is read by itself, and broken ones have no parse.

@@ -25,7 +25,7 @@ from treegauge.trees.treebank import Origin, Problem, Treebank
 if TYPE_CHECKING:
     from treegauge.io.scanning import ScannedNames
 
-__all__ = ["AnyNames", "bracketed_parts", "check_bracketed", "names_for", "small_files_part", "treebank_of_texts"]
+__all__ = ["AnyNames", "bracketed_parts", "names_for", "read_bracketed", "small_files_part", "treebank_of_texts"]
 
 _SUSPICIOUS_TREE_BYTES = 16 << 20
 _LARGEST_TREE_BYTES = 64 << 20
@@ -97,7 +97,7 @@ def treebank_of_texts(
     return join_parts([] if part is None else [with_problems(part, {**mended.problems, **problems})], names)
 
 
-def check_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def read_bracketed(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All complete trees of a text, in blocks, and all its errors; after the first error the careful scanner takes over."""
     reader = _Reader(text, options, names_for(text))
     try:

@@ -33,7 +33,7 @@ from treegauge.trees.columns import Int32, Mask
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank
 
-__all__ = ["OUTSIDE", "SENTENCE_LABEL", "check_conll2000", "conll2000_text"]
+__all__ = ["OUTSIDE", "SENTENCE_LABEL", "conll2000_text", "read_conll2000"]
 
 OUTSIDE, SENTENCE_LABEL = "O", "S"
 _CHUNK_TAG = re.compile(r"O|[BI]-(?![BI]-).+")
@@ -43,7 +43,7 @@ _FIELDS_ADVICE = "Each line is a word, its tag and its chunk tag; a blank line e
 _TAG_ADVICE = "Chunk tags are O, B-X or I-X, as in B-NP."
 
 
-def check_conll2000(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def read_conll2000(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of a file of columns, in blocks, and all its errors."""
     rest, line, enough = b"", 1, 0
     for chunk, is_last in text.chunks():

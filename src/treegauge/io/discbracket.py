@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from treegauge.errors import FormatError, InputError, WriteError
-from treegauge.io.bracketed import check_bracketed
+from treegauge.io.bracketed import read_bracketed
 from treegauge.io.diagnosis import TextPosition, error_at
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.io.writing import tree_lines
@@ -25,17 +25,17 @@ from treegauge.trees.bracketed import carries_places, discbracket_line, place_wo
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Origin, Problem, Treebank, pick_origins
 
-__all__ = ["check_discbracket", "discbracket_text", "first_carries_places", "place_words_in_block"]
+__all__ = ["discbracket_text", "first_carries_places", "place_words_in_block", "read_discbracket"]
 
 _MOST_LINES = 1000  # a tree is searched for an error no further than this
 _BRACKET_OR_ATOM = re.compile(rb"[()]|[^\s()]+")
 _PLACED = re.compile(rb"(\d{1,9})=.+", re.DOTALL)
 
 
-def check_discbracket(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def read_discbracket(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of a discbracket file, in blocks, and all its errors; or sentences without a parse in place of the errors."""
     kept = _KeptText(text)
-    for block in check_bracketed(kept, options):
+    for block in read_bracketed(kept, options):
         if isinstance(block, InputError):
             yield block
             continue

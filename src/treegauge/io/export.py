@@ -44,7 +44,7 @@ from treegauge.trees.discontinuous import PlacedWord, is_continuous, with_placed
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["NO_ROOT", "check_export", "export_text", "is_node_name"]
+__all__ = ["NO_ROOT", "export_text", "is_node_name", "read_export"]
 
 NO_ROOT = "%% no VROOT"
 _MOST_LABELS = 1 << 16
@@ -53,7 +53,7 @@ _COLUMN = re.compile(rb"[^ \t\n\r\v\f]+")
 _COLUMNS = {3: "word, tag, morphology, edge, parent", 4: "word, lemma, tag, morphology, edge, parent"}
 
 
-def check_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def read_export(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of an export file, in blocks, and all its errors; or sentences without a parse in place of the errors."""
     scanner = _ExportScanner(text.name, options)
     lines = enumerate(text.lines(), start=1)

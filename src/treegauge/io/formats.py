@@ -47,7 +47,7 @@ _TABLE = (
         "bracketed",
         "Penn Treebank brackets; written one tree per line",
         (".mrg", ".ptb", ".psd", ".parse", ".brackets", ".bracketed"),
-        _later("bracketed.check_bracketed"),
+        _later("bracketed.read_bracketed"),
         _later("bracketed_writing.one_line_text"),
     ),
     Format("pretty", "Penn Treebank brackets, written over several lines", writer=_later("bracketed_writing.pretty_text")),
@@ -55,7 +55,7 @@ _TABLE = (
         "export",
         "NEGRA export format, written as version 3",
         (".export", ".negra"),
-        _later("export.check_export"),
+        _later("export.read_export"),
         _later("export.export_text"),
     ),
     Format(
@@ -67,26 +67,26 @@ _TABLE = (
         "tigerxml",
         "TIGER-XML",
         (".tigerxml", ".tiger", ".xml"),
-        _later("tigerxml.check_tigerxml"),
+        _later("tigerxml.read_tigerxml"),
         _later("tigerxml.tigerxml_text"),
     ),
     Format(
         "discbracket",
         "brackets whose words carry their places, (VP 0=Wen 2=kennt)",
         (".discbracket", ".dbr"),
-        _later("discbracket.check_discbracket"),
+        _later("discbracket.read_discbracket"),
         _later("discbracket.discbracket_text"),
     ),
-    Format("alpino", "Alpino XML", (".alpino",), _later("alpino.check_alpino"), _later("alpino.alpino_text")),
+    Format("alpino", "Alpino XML", (".alpino",), _later("alpino.read_alpino"), _later("alpino.alpino_text")),
     Format(
         "conll2000",
         "columns word, tag, chunk of CoNLL-2000",
         (".conll", ".conll2000", ".iob"),
-        _later("conll2000.check_conll2000"),
+        _later("conll2000.read_conll2000"),
         _later("conll2000.conll2000_text"),
     ),
     Format(
-        "jsonl", "JSON lines with a tree in a field (reading only)", (".jsonl", ".ndjson"), _later("json_lines.check_json_lines")
+        "jsonl", "JSON lines with a tree in a field (reading only)", (".jsonl", ".ndjson"), _later("json_lines.read_json_lines")
     ),
 )
 

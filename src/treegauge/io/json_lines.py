@@ -12,13 +12,13 @@ from treegauge.io.discbracket import first_carries_places, place_words_in_block
 from treegauge.io.sources import ReadOptions, Text
 from treegauge.trees.treebank import Problem, Treebank
 
-__all__ = ["DEFAULT_FIELD", "check_json_lines"]
+__all__ = ["DEFAULT_FIELD", "read_json_lines"]
 
 DEFAULT_FIELD = "parse"
 _BLOCK_LINES = 4096
 
 
-def check_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def read_json_lines(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """The trees of a file of JSON lines, in blocks; a line without the field is an error, or a sentence without a parse."""
     field = options.field or DEFAULT_FIELD
     texts: list[str] = []

@@ -33,14 +33,14 @@ from treegauge.trees.bracketed import restore_word
 from treegauge.trees.tree import Tree
 from treegauge.trees.treebank import Treebank
 
-__all__ = ["NO_ROOT", "check_tigerxml", "tigerxml_text"]
+__all__ = ["NO_ROOT", "read_tigerxml", "tigerxml_text"]
 
 NO_ROOT = "treegauge no-vroot"
 _MOST_ELEMENTS = 1 << 20
 _NOT_FEATURES = {"id", "word", "pos", "cat", "lemma", "morph"}
 
 
-def check_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
+def read_tigerxml(text: Text, options: ReadOptions) -> Iterator[Treebank | InputError]:
     """All trees of a TIGER-XML file, in blocks, and all its errors; after an error in the XML itself nothing more can be read.
 
     With another ``options.on_error`` than ``stop``, each sentence is read by itself, and broken ones have no parse.
