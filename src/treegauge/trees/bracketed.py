@@ -42,7 +42,6 @@ __all__ = [
     "restore_word",
 ]
 
-_SPACE = " \t\n\r\v\f"
 _ATOM_OR_BRACKET = re.compile(r"[()]|[^() \t\n\r\v\f]+")
 _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
 _WITH_ESCAPES = re.compile(r"[()]|(?:\\[()]|[^() \t\n\r\v\f])+")
