@@ -172,7 +172,8 @@ def edit_tree(tree: Tree, name: str, node: int, last: int, label: str, *, has_ga
         return EDITS[name](tree, node, last, label, False)
     found = EDITS[name](with_placed_words(tree), node, last, label, True)
     made = from_placed_words(found.tree)
-    # from_placed_words() sorts siblings by first words, which can renumber nodes; nodes over the same words form a chain and keep their order.
+    # from_placed_words() sorts siblings by first words, which can renumber nodes; nodes over the same words form a chain and keep
+    # their order.
     wanted = [_places(part) for part in found.tree.nodes()]
     rank = wanted[: found.node].count(wanted[found.node])
     same = [number for number, places in enumerate(_all_places(made)) if places == wanted[found.node]]
