@@ -86,7 +86,7 @@ def test_a_whole_benepar_parser() -> None:
     ):
         with pytest.raises(UsageError, match=message):
             benepar_charts(wrong, inputs)
-    with pytest.raises(UsageError, match="tags of 1 sentences for 3"):
+    with pytest.raises(UsageError, match="tags are given for 1 sentence, but there are 3"):
         benepar_charts(parser, SENTENCES, tags=[["T"]])
 
 
@@ -118,9 +118,9 @@ def test_supar() -> None:
         tree = chart.argmax().tree
         assert tree.words == ("w",) * n
         assert not any("|<>" in node.label for node in tree.nodes())
-    with pytest.raises(UsageError, match="4 names for 5 labels"):
+    with pytest.raises(UsageError, match="labels must have 5 names, not 4"):
         supar_charts(s_span, s_label, lengths, names[:4])
-    with pytest.raises(UsageError, match="words of 1 sentences for a batch of 3"):
+    with pytest.raises(UsageError, match="words are given for 1 sentence, but there are 3"):
         supar_charts(s_span, s_label, lengths, names, words=[["w"]])
 
 

@@ -143,7 +143,7 @@ def test_the_gradient_of_the_loss() -> None:
         ({"null": 1.5}, "null must be the number of a label"),
         ({"lengths": [0, 1]}, "lengths"),
         ({"temperature": -1.0}, "temperature"),
-        ({"labels": ["a"]}, "1 names for 3 labels"),
+        ({"labels": ["a"]}, "labels must have 3 names, not 1"),
         ({"allowed": np.ones((2, 3, 3))}, "allowed spans must have shape"),
     ],
 )
@@ -274,9 +274,12 @@ def test_targets_that_make_no_tree(form: Any) -> None:
     free = SpanCRF(scores, null=0, root=False, labels=labels)
     for given, message in (
         (crossing, "sentence 2: constituents cross each other"),
-        (beyond, "a target of 3, but the labels are numbered from 0 to 2"),
+        (beyond, "target 3 is not the number of a label, from 0 to 2"),
         (target * 1.0, "targets must be whole numbers"),
-        ([Tree.parse("(A (T a) (T b) (T c) (T d))"), Tree.parse("(A (T a) (T b))")], "sentence 2: a tree over 2 words"),
+        (
+            [Tree.parse("(A (T a) (T b) (T c) (T d))"), Tree.parse("(A (T a) (T b))")],
+            "sentence 2: the tree has 2 words",
+        ),
         (["(A (T a))", "(A (T a))"], "a str is not a tree"),
     ):
         with pytest.raises(UsageError, match=message):
@@ -285,7 +288,7 @@ def test_targets_that_make_no_tree(form: Any) -> None:
     binary[0, range(4), range(4)] = binary[0, 0, 3] = binary[0, 0, 1] = binary[0, 1, 2] = 0
     with pytest.raises(UsageError, match="cross"):
         SpanCRF(scores[:1]).loss(binary)
-    with pytest.raises(UsageError, match="words of 1 sentences for a batch of 2"):
+    with pytest.raises(UsageError, match="words are given for 1 sentence, but there are 2"):
         free.decode(words=[["a"]])
 
 

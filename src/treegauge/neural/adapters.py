@@ -10,7 +10,8 @@ import numpy as np
 
 from treegauge.errors import UsageError
 from treegauge.neural.backend import Array, as_numpy
-from treegauge.neural.span_crf import SpanCRF
+from treegauge.neural.span_crf import SpanCRF, check_batch_size
+from treegauge.tables import number_of
 
 if TYPE_CHECKING:
     from treegauge.parsing import SpanChart
@@ -38,8 +39,7 @@ def benepar_charts(
     labels = [model.decoder.label_from_index[i] for i in range(len(model.decoder.label_from_index))]
     root = bool(getattr(model.decoder, "force_root_constituent", True))
     own = _benepar_tags(model, given, keep_given=parser is not model) if tags is None else tags
-    if len(own) != len(given):
-        raise UsageError(f"tags of {len(own)} sentences for {len(given)}")
+    check_batch_size("tags", own, len(given))
     charts: list[SpanChart] = []
     for sentence, its_tags, scores in zip(given, own, model.parse(given, return_scores=True) if given else [], strict=True):
         words = [leaf for leaf, _ in sentence.pos()]
@@ -91,12 +91,11 @@ def supar_charts(
     """
     from treegauge.parsing import SpanChart
 
-    for name, lines in (("words", words), ("tags", tags)):
-        if lines is not None and len(lines) != len(s_label):
-            raise UsageError(f"{name} of {len(lines)} sentences for a batch of {len(s_label)}")
+    check_batch_size("words", words, len(s_label))
+    check_batch_size("tags", tags, len(s_label))
     null = [X for X, name in enumerate(labels) if name.endswith("|<>")]
     if len(labels) != s_label.shape[-1]:
-        raise UsageError(f"{len(labels)} names for {s_label.shape[-1]} labels")
+        raise UsageError(f"labels must have {number_of(s_label.shape[-1], 'name')}, not {len(labels)}")
     spans = as_numpy(SpanCRF(s_span[..., None], lengths, convention="fencepost").marginals)[..., 0].astype(np.float64)
     scores = as_numpy(s_label)[:, :-1, 1:].astype(np.float64)
     shares = np.exp(scores - scores.max(-1, keepdims=True))

@@ -34,9 +34,9 @@ from treegauge.neural.backend import (
 )
 
 __all__ = [
+    "DenseInside",
     "DensePosteriors",
     "DenseRules",
-    "Inside",
     "inside",
     "outside",
     "root_posteriors",
@@ -75,7 +75,7 @@ class DenseRules:
 
 
 @dataclass(frozen=True, eq=False)
-class Inside:
+class DenseInside:
     """The inside chart: the numbers of all spans as ``chart[b, s, t]`` and ``ends[b, t, s]`` (B, n+1, n+1, N), and their log-scales
     in both orders.
 
@@ -113,7 +113,7 @@ class DensePosteriors(NamedTuple):
     roots: Array
 
 
-def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, allowed: Array | None) -> tuple[Array, Inside]:
+def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, allowed: Array | None) -> tuple[Array, DenseInside]:
     """log Z (B,) and the inside chart; ``emissions`` (B, n, T) and ``roots`` (B, N) are log-potentials, ``allowed`` is a mask of
     spans (B, n, n)."""
     xp = module_of(emissions)
@@ -146,7 +146,7 @@ def inside(emissions: Array, rules: DenseRules, roots: Array, lengths: Array, al
     return xp.where(z < NEVER / 2, xp.zeros_like(z) - np.inf, z), c
 
 
-def _empty_chart(emissions: Array, rules: DenseRules) -> Inside:
+def _empty_chart(emissions: Array, rules: DenseRules) -> DenseInside:
     """A chart that contains the words but no wider spans."""
     xp = module_of(emissions)
     B, n, _ = emissions.shape
@@ -161,13 +161,13 @@ def _empty_chart(emissions: Array, rules: DenseRules) -> Inside:
         b = "b" if rules.batched else ""
         by_first = xp.einsum(f"{b}axc,bix->biac", rules.first, words)
         by_last = xp.einsum(f"{b}acx,bix->biac", rules.last, words)
-    c = Inside(chart, ends, scale, ends_scale, words, word_scale, by_first, by_last, factor, top)
+    c = DenseInside(chart, ends, scale, ends_scale, words, word_scale, by_first, by_last, factor, top)
     if c.shared:
         _store(c, 1, words, word_scale)
     return c
 
 
-def _store(c: Inside, d: int, numbers: Array, scale: Array) -> None:
+def _store(c: DenseInside, d: int, numbers: Array, scale: Array) -> None:
     diagonal(c.chart, d)[...] = numbers
     diagonal(c.ends, d, below=True)[...] = numbers
     diagonal(c.scale, d)[...] = scale
@@ -183,7 +183,7 @@ class _WidthSplits(NamedTuple):
     scale: Array
 
 
-def _splits(c: Inside, d: int) -> _WidthSplits | None:
+def _splits(c: DenseInside, d: int) -> _WidthSplits | None:
     """The splits of the spans of width d into parts that have nonterminals; ``None`` if there are none."""
     at, width = (1, d - 1) if c.shared else (2, d - 3)
     if width < 1:
@@ -193,7 +193,7 @@ def _splits(c: Inside, d: int) -> _WidthSplits | None:
     return _WidthSplits(windows(c.chart, k, 0, at, width), windows(c.ends, k, d, at, width), scale)
 
 
-def _apply(c: Inside, rules: DenseRules, d: int) -> tuple[Array, Array]:
+def _apply(c: DenseInside, rules: DenseRules, d: int) -> tuple[Array, Array]:
     """The values (B, k, N) of the spans of width d, relative to the largest rule of each parent, and their log-scale (B, k)."""
     xp = module_of(c.words)
     B, n, _ = c.words.shape
@@ -222,7 +222,7 @@ class _Border(NamedTuple):
     scale: Array
 
 
-def _border(c: Inside, d: int, first: bool) -> _Border:
+def _border(c: DenseInside, d: int, first: bool) -> _Border:
     """The splits of the spans of width d that cut off the first or the last word."""
     k = c.words.shape[1] - d + 1
     word, span = (slice(0, k), slice(1, None)) if first else (slice(d - 1, None), slice(0, k))
@@ -266,7 +266,7 @@ def root_posteriors(chart: Array, roots: Array, lengths: Array, weight: Array | 
     return share, share / at_least(numbers, smallest)
 
 
-def outside(c: Inside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> DensePosteriors:
+def outside(c: DenseInside, rules: DenseRules, roots: Array, lengths: Array, weight: Array | None = None) -> DensePosteriors:
     """The posteriors of spans, words, rules and roots, times each sentence's ``weight``; 0 where log Z is -inf."""
     B, n, _ = c.words.shape
     share, of_numbers = root_posteriors(c.chart, roots, lengths, weight)
@@ -297,7 +297,7 @@ def _use_triton(array: Array, rules: DenseRules) -> bool:
     return rules.largest.shape[-1] <= LARGEST_N
 
 
-def _back_by_triton(c: Inside, rules: DenseRules, back: _Gradient) -> None:
+def _back_by_triton(c: DenseInside, rules: DenseRules, back: _Gradient) -> None:
     """Propagate gradients through all widths whose parts are spans, then to the rules of all spans at once."""
     from treegauge.neural.triton_dense import outside_widths
 
@@ -313,7 +313,7 @@ def _back_by_triton(c: Inside, rules: DenseRules, back: _Gradient) -> None:
     back.by_last[...] += transpose(h[:, :, 1:].transpose(1, 2)) @ part
 
 
-def _back_to_pairs(c: Inside, rules: DenseRules, back: _Gradient, h: Array) -> None:
+def _back_to_pairs(c: DenseInside, rules: DenseRules, back: _Gradient, h: Array) -> None:
     """Propagate gradients from spans of two words to the words and their rules, if symbols are not shared."""
     B, n, T = c.words.shape
     pair = (c.words[:, :-1, :, None] * c.words[:, 1:, None, :]).reshape(B, n - 1, -1)
@@ -323,7 +323,7 @@ def _back_to_pairs(c: Inside, rules: DenseRules, back: _Gradient, h: Array) -> N
     back.pairs[...] += _outer(h, pair, back.pairs, rules)
 
 
-def _back_to_splits(c: Inside, rules: DenseRules, back: _Gradient, d: int, h: Array) -> None:
+def _back_to_splits(c: DenseInside, rules: DenseRules, back: _Gradient, d: int, h: Array) -> None:
     """Propagate gradients from the spans of width d to their parts and rules."""
     xp = module_of(h)
     B, k, N = h.shape
@@ -345,7 +345,7 @@ def _back_to_splits(c: Inside, rules: DenseRules, back: _Gradient, d: int, h: Ar
         of_word[:, word] += h[..., :, None] * (weight * numbers)[..., None, :]
 
 
-def _counts(c: Inside, rules: DenseRules, back: _Gradient, share: Array) -> DensePosteriors:
+def _counts(c: DenseInside, rules: DenseRules, back: _Gradient, share: Array) -> DensePosteriors:
     """The posteriors and expected counts that the gradients give; ``share`` has the posteriors of the roots."""
     xp = module_of(c.words)
     flow = back.chart + xp.swapaxes(back.ends, 1, 2)

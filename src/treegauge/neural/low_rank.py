@@ -118,7 +118,7 @@ class LowRankPCFG(GrammarBatch):
         return _log_partition_function().apply(*self._factors, self)
 
     @cached_property
-    def inside(self) -> tuple[Array, _Inside]:
+    def inside(self) -> tuple[Array, _LowRankInside]:
         """log Z and the inside chart, without gradients."""
         root, parents, lefts, rights, emissions = (x.detach() if is_tensor(x) else x for x in self._factors)
         return _inside(root, parents, lefts, rights, emissions, self._lengths, self.allowed)
@@ -147,11 +147,11 @@ class LowRankPCFG(GrammarBatch):
 
 
 @dataclass(frozen=True, eq=False)
-class _Inside:
+class _LowRankInside:
     """The inside chart: the numbers of all spans ``chart[b, s, t]`` (B, n+1, n+1, N), their values as left children
     ``left[b, s, t]`` and as right children ``right[b, t, s]`` (B, n+1, n+1, R), and their log-scales in both orders; ``factor`` is
-    as in :class:`treegauge.neural.dense.Inside`. ``U``, ``V``, ``W`` are the factors of the rules, scaled to at most 1; ``V`` and
-    ``W`` are pairs for spans and words.
+    as in :class:`treegauge.neural.dense.DenseInside`. ``U``, ``V``, ``W`` are the factors of the rules, scaled to at most 1; ``V``
+    and ``W`` are pairs for spans and words.
     """
 
     chart: Array
@@ -169,7 +169,7 @@ class _Inside:
 
 def _inside(
     root: Array, parents: Array, lefts: Array, rights: Array, emissions: Array, lengths: Array, allowed: Array | None
-) -> tuple[Array, _Inside]:
+) -> tuple[Array, _LowRankInside]:
     """log Z (B,) and the inside chart."""
     xp = module_of(emissions)
     B, n, _ = emissions.shape
@@ -186,7 +186,7 @@ def _inside(
     chart, factor = (zeros(emissions, (*size, N)) for _ in range(2))
     left, right = (zeros(emissions, (*size, R)) for _ in range(2))
     scale, ends_scale = (zeros(emissions, size) + NEVER for _ in range(2))
-    c = _Inside(
+    c = _LowRankInside(
         chart,
         left,
         right,
@@ -223,7 +223,7 @@ def _inside(
     return xp.where(z < NEVER / 2, xp.zeros_like(z) - np.inf, z), c
 
 
-def _store(c: _Inside, d: int, numbers: Array, scale: Array) -> None:
+def _store(c: _LowRankInside, d: int, numbers: Array, scale: Array) -> None:
     word = d == 1
     diagonal(c.left, d)[...] = numbers @ c.V[word]
     diagonal(c.right, d, below=True)[...] = numbers @ c.W[word]
@@ -231,7 +231,7 @@ def _store(c: _Inside, d: int, numbers: Array, scale: Array) -> None:
     diagonal(c.ends_scale, d, below=True)[...] = scale
 
 
-def _splits(c: _Inside, d: int) -> tuple[Array, Array, Array, Array]:
+def _splits(c: _LowRankInside, d: int) -> tuple[Array, Array, Array, Array]:
     """The numbers of the left and right parts of all spans of a width (B, k, splits, R), the weight of each split, and the
     log-scale (B, k)."""
     xp = module_of(c.chart)
@@ -241,7 +241,7 @@ def _splits(c: _Inside, d: int) -> tuple[Array, Array, Array, Array]:
     return windows(c.left, k, 0, 1, d - 1), windows(c.right, k, d, 1, d - 1), xp.exp(scale - top[..., None])[..., None], top
 
 
-def _outside(c: _Inside, root: Array, lengths: Array, weight: Array | None = None) -> LowRankPosteriors:
+def _outside(c: _LowRankInside, root: Array, lengths: Array, weight: Array | None = None) -> LowRankPosteriors:
     """All posteriors and expected counts, times each sentence's ``weight``; 0 where log Z is -inf."""
     xp = module_of(c.chart)
     B, n = c.words.shape[:2]

@@ -91,8 +91,9 @@ class GrammarBatch:
         """The words of each sentence; without ``words``, their positions."""
         if words is None:
             return [[str(i) for i in range(n)] for n in self.lengths.tolist()]
-        if [len(own) for own in words] != self.lengths.tolist():
-            raise UsageError(f"words of sentences of {[len(own) for own in words]} for lengths of {self.lengths.tolist()}")
+        sizes = [len(own) for own in words]
+        if sizes != self.lengths.tolist():
+            raise UsageError(f"the lengths of words, {sizes}, are not the lengths of the batch, {self.lengths.tolist()}")
         return [list(own) for own in words]
 
     def _decode(

@@ -21,6 +21,7 @@ import numpy as np
 
 from treegauge.errors import NoTree, UnknownName, UsageError
 from treegauge.neural.backend import NEVER, Array, Tensor, as_numpy, in_gradient_mode, is_tensor, torch_module, use_triton
+from treegauge.tables import number_of
 from treegauge.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from treegauge.neural.triton_labels import FusedSums
     from treegauge.parsing import Best, SpanChart
 
-__all__ = ["CONVENTIONS", "SpanCRF", "checked_lengths", "encode"]
+__all__ = ["CONVENTIONS", "SpanCRF", "check_batch_size", "checked_lengths", "encode"]
 
 CONVENTIONS = ("inclusive", "fencepost")
 Null = int | Sequence[int] | None
@@ -88,7 +89,7 @@ class SpanCRF:
         self.root = checked_root(root)
         self.labels = [str(x) for x in range(size)] if labels is None else list(labels)
         if len(self.labels) != size:
-            raise UsageError(f"{len(self.labels)} names for {size} labels")
+            raise UsageError(f"labels must have {number_of(size, 'name')}, not {len(self.labels)}")
         self.allowed = None if allowed is None else self._mask(allowed, [(B, n, n), (B, n, n, size)], "allowed")
         self.required = None if required is None else self._mask(required, [(B, n, n)], "required")
         if self.required is not None:
@@ -302,21 +303,21 @@ class SpanCRF:
         if target.shape != tuple(self.scores.shape[:3]):
             raise UsageError(f"targets of shape {target.shape} do not fit scores of shape {tuple(self.scores.shape)}")
         if target.max() >= len(self.labels):
-            raise UsageError(f"a target of {target.max()}, but the labels are numbered from 0 to {len(self.labels) - 1}")
+            raise UsageError(f"target {target.max()} is not the number of a label, from 0 to {len(self.labels) - 1}")
         target[np.isin(target, self.null)] = -1
         crossing = _has_crossing(target >= 0) if numbered else np.zeros(len(target), np.bool_)
         for i, n in enumerate(self.lengths.tolist()):
             real = target[i] >= 0
             if real.sum() != np.triu(real[:n, :n]).sum():
-                raise UsageError(f"sentence {i + 1}: a constituent lies beyond its {n} words")
+                raise UsageError(f"sentence {i + 1}: a constituent is outside its {number_of(n, 'word')}")
             if not numbered and len(given[i].words) != n:
-                raise UsageError(f"sentence {i + 1}: a tree over {len(given[i].words)} words, but a length of {n}")
+                raise UsageError(f"sentence {i + 1}: the tree has {number_of(len(given[i].words), 'word')}, but the length is {n}")
             if crossing[i]:
                 raise UsageError(f"sentence {i + 1}: constituents cross each other, so they do not form a tree")
             if self.null and self.root and target[i, 0, n - 1] < 0:
                 raise UsageError(f"sentence {i + 1}: the whole sentence is not a constituent; root=False allows that")
             if not self.null and real.sum() != 2 * n - 1:
-                raise UsageError(f"sentence {i + 1}: without null labels a tree is binary, each of its words a constituent too")
+                raise UsageError(f"sentence {i + 1}: without null labels a tree is binary, and each word is a constituent too")
         return target
 
     def decode(
@@ -331,9 +332,8 @@ class SpanCRF:
 
         Objectives and their options are those of :meth:`treegauge.parsing.SpanChart.argmax`.
         """
-        for name, lines in (("words", words), ("tags", tags)):
-            if lines is not None and len(lines) != len(self.lengths):
-                raise UsageError(f"{name} of {len(lines)} sentences for a batch of {len(self.lengths)}")
+        check_batch_size("words", words, len(self.lengths))
+        check_batch_size("tags", tags, len(self.lengths))
         posterior = as_numpy(self._marginals) if is_tensor(self.scores) and objective != "viterbi" else None
         found: list[Best] = []
         for i, n in enumerate(self.lengths.tolist()):
@@ -367,9 +367,15 @@ def encode(trees: Sequence[Tree], labels: Sequence[str], n: int) -> Any:
             if label not in number:
                 raise UsageError(f"sentence {i + 1}: {label!r} is not one of the labels")
             if t > n:
-                raise UsageError(f"sentence {i + 1}: a tree over {len(tree.words)} words, but scores of {n}")
+                raise UsageError(f"sentence {i + 1}: the tree has {number_of(len(tree.words), 'word')}, but the scores are of {n}")
             target[i, s, t - 1] = number[label]
     return target
+
+
+def check_batch_size(name: str, given: Sequence[Any] | None, B: int) -> None:
+    """Raise an error unless an argument, if given, has an element for each of B sentences."""
+    if given is not None and len(given) != B:
+        raise UsageError(f"{name} are given for {number_of(len(given), 'sentence')}, but there are {B}")
 
 
 def checked_lengths(lengths: Array | None, B: int, n: int) -> Any:
