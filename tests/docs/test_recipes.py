@@ -46,7 +46,9 @@ def apply(block: str, root: Path) -> None:
         file.write_text(lines, "utf-8")
         return
     text = file.read_text("utf-8")
-    if place == "among the imports":
+    if place == "at the end":
+        file.write_text(f"{text}\n\n{lines}", "utf-8")
+    elif place == "among the imports":
         first = text.index("\nfrom treegauge.") + 1
         file.write_text(text[:first] + lines + text[first:], "utf-8")
     else:
