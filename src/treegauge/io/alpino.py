@@ -193,10 +193,7 @@ def _remove_wordless(graph: Graph) -> None:
 def alpino_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as Alpino XML within ``<treebank>``, sentences numbered from 1."""
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n<treebank>\n'
-    first = 1
-    for block in blocks:
-        yield from tree_lines(block, _sentence, first)
-        first += len(block)
+    yield from tree_lines(blocks, _sentence)
     yield b"</treebank>\n"
 
 

@@ -169,8 +169,7 @@ def _wrong_word(lines: Sequence[bytes], number: int) -> tuple[int, int] | None:
 
 def discbracket_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as discbracket text, one per line, whether or not they have gaps."""
-    for block in blocks:
-        yield from tree_lines(block, _checked_line)
+    return tree_lines(blocks, _checked_line)
 
 
 def _checked_line(tree: Tree, number: int) -> Iterator[str]:

@@ -255,16 +255,12 @@ def export_text(blocks: Iterable[Treebank], version: int = 3) -> Iterator[bytes]
     A tree whose root is not ``VROOT`` is marked by a comment in its first line, so that reading does not add one.
     """
     yield f"#FORMAT {version}\n".encode()
-    first = 1
-    for block in blocks:
-        may_have_edges = any("##" in label for label in block.labels)
-        yield from tree_lines(block, partial(_sentence, version=version, may_have_edges=may_have_edges), first)
-        first += len(block)
+    yield from tree_lines(blocks, partial(_sentence, version=version))
 
 
-def _sentence(tree: Tree, number: int, version: int, may_have_edges: bool) -> Iterator[str]:
+def _sentence(tree: Tree, number: int, version: int) -> Iterator[str]:
     """The lines of a sentence: its words, then its nodes, children before parents."""
-    tree, edges = edges_of_tree(tree) if may_have_edges else (tree, [])
+    tree, edges = edges_of_tree(tree)
     has_root = tree.label == ROOT_LABEL and not tree.is_preterminal
     is_empty = not tree.children and not tree.label
     yield f"#BOS {number} 0 0 0" + ("" if has_root or is_empty else f" {NO_ROOT}")

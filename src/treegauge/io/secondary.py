@@ -110,6 +110,8 @@ def edges_of_tree(tree: Tree) -> tuple[Tree, list[TreeEdge]]:
     (S (VP##id=1## (N a) (V b)) (VP (V c))) [TreeEdge(below=2, function='SB', above=4)]
     """
     nodes = list(tree.nodes())
+    if not any("##" in node.label for node in nodes):
+        return tree, []
     marks = [_edge_features(node.label) for node in nodes]
     wanted = {number for own in marks if own is not None for _, number in own.edges}
     if not wanted:

@@ -215,10 +215,7 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<corpus id="tr
 def tigerxml_text(blocks: Iterable[Treebank]) -> Iterator[bytes]:
     """The trees as a TIGER-XML corpus, sentences numbered from 1."""
     yield _HEAD.encode()
-    first = 1
-    for block in blocks:
-        yield from tree_lines(block, _sentence, first)
-        first += len(block)
+    yield from tree_lines(blocks, _sentence)
     yield b"</body>\n</corpus>\n"
 
 

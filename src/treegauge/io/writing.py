@@ -202,18 +202,21 @@ def _is_same_file(one: str | os.PathLike[str], other: str) -> bool:
         return False
 
 
-def tree_lines(block: Treebank, lines_of: Callable[[Tree, int], Iterable[str]], first: int = 1) -> Iterator[bytes]:
-    """The lines of each tree of a block, in UTF-8; ``lines_of(tree, number)`` gives them, numbers counting from ``first``.
+def tree_lines(blocks: Iterable[Treebank], lines_of: Callable[[Tree, int], Iterable[str]]) -> Iterator[bytes]:
+    """The lines of each tree, in UTF-8, as ``lines_of(tree, number)`` gives them; numbers count from 1.
 
     The error for a tree that cannot be written names the place where it was read.
     """
-    for index, tree in enumerate(block):
-        try:
-            yield "\n".join([*lines_of(tree, first + index), ""]).encode("utf-8")
-        except WriteError as error:
-            raise refusal(block, index, str(error)) from None
-        except UnicodeEncodeError:
-            raise refusal(block, index, NOT_TEXT) from None
+    number = 0
+    for block in blocks:
+        for index, tree in enumerate(block):
+            number += 1
+            try:
+                yield "\n".join([*lines_of(tree, number), ""]).encode("utf-8")
+            except WriteError as error:
+                raise refusal(block, index, str(error)) from None
+            except UnicodeEncodeError:
+                raise refusal(block, index, NOT_TEXT) from None
 
 
 def refusal(bank: Treebank, index: int, problem: str) -> WriteError:
