@@ -150,6 +150,7 @@ def mark_broken(found: tuple[Tensor, Tensor, Tensor], fits: Tensor, lengths: Ten
 
 
 def _by_numba(left: Tensor, right: Tensor, lengths: Tensor, posteriors: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """The sums by a Numba kernel over the batch in float64, on as many threads as torch uses."""
     from treegauge.parsing.span_kernels import marginals_of_batch
 
     same = left is right or left.data_ptr() == right.data_ptr()

@@ -163,6 +163,7 @@ class SpanCRF:
         return [self._chart(i) for i in range(len(self.lengths))]
 
     def _chart(self, i: int, **names: Any) -> SpanChart:
+        """The chart of sentence i, with ``names`` as further arguments of :class:`~treegauge.parsing.SpanChart`."""
         from treegauge.parsing.span_charts import SpanChart
 
         n = int(self.lengths[i])

@@ -161,6 +161,7 @@ class LabelledSpans(NamedTuple):
         return made
 
     def _launch(self, kernel: Any, arrays: list[Tensor], **options: Any) -> None:
+        """Launch a kernel over all cells, with as many spans per program as their labels allow."""
         B, n, _, size = self.scores.shape
         labels = triton.next_power_of_2(size)
         spans = max(1, 1024 // labels)

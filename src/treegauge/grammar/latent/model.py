@@ -177,6 +177,7 @@ def save_latent(model: LatentModel, path: str | Path) -> None:
 
 
 def _pack(grammar: Hierarchy) -> dict[str, NDArray[Any]]:
+    """The arrays of a grammar for a file, in small types and without negligible counts."""
     counts = grammar.counts
     large = np.flatnonzero(counts.pair >= _LEAST_COUNT)
     return {
@@ -218,6 +219,7 @@ def load_latent(path: str | Path) -> LatentModel:
 
 
 def _model(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> LatentModel:
+    """The model in the parts of a file, all of which are checked."""
     base = BaseGrammar(
         tuple(map(str, document["names"])),
         _numbers(arrays, "kind").astype(np.int8),
@@ -264,6 +266,7 @@ def settings_from(found: Mapping[str, Any]) -> ParseSettings:
 
 
 def _unpack(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: WordTable) -> Hierarchy:
+    """The grammar in the arrays of a file, which are checked; the inverse of :func:`_pack`."""
     sizes, root = _numbers(arrays, "sizes").astype(np.int64), _values(arrays, "root").astype(np.float64)
     if len(sizes) != base.size or sizes.min() < 1 or len(root) != int(sizes.sum()) or not root.sum() > 0:
         raise ValueError("sizes and root do not match the symbols")
@@ -280,6 +283,7 @@ def _unpack(arrays: Mapping[str, NDArray[Any]], base: BaseGrammar, table: WordTa
 
 
 def _rows(arrays: Mapping[str, NDArray[Any]], side: str, rules: NDArray[np.int32], sizes: Int64) -> RuleRows:
+    """The rows of binary or unary rules (``side``) in the arrays of a file, checked."""
     count = _numbers(arrays, f"{side}_rows").astype(np.int64)
     left, right = (_numbers(arrays, f"{side}_{name}").astype(np.int32) for name in ("left", "right"))
     value = _values(arrays, f"{side}_value").astype(np.float32)

@@ -208,6 +208,7 @@ class _TrainingRun:
     def _grammar(
         self, arrays: TreebankArrays, name: str, rounds: int, seed: tuple[int, ...], threads: int, stop: Event
     ) -> dict[int, Hierarchy]:
+        """Train one grammar from its checkpoint, or from the start; return its hierarchy after each round."""
         state, history = self.checkpoints.load(name) or (initial_state(arrays), list[list[float]]())
         made = {0: Hierarchy(initial_state(arrays).counts, ())} | self._complete(name, state)
         schedule, contexts = self.settings.schedule, self.settings.start(seed[-1])

@@ -313,6 +313,7 @@ class _Search:
         return made
 
     def _edges(self, v: int, i: int) -> list[_Edge]:
+        """The edges of item v with subcategory i whose children all have a derivation."""
         packed, place = self.packed, self.found.place
         if self.is_tag[packed.symbol[v]]:
             return [_Edge(-1, (), self._best((v, i)))]

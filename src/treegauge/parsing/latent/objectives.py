@@ -158,15 +158,15 @@ def parent_child(forest: LatentForest) -> Best:
     base = forest.model.base
     left = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 1]
     right = base.binary[:, 0].astype(np.int64) * base.size + base.binary[:, 2]
-    return _licensed(forest, _TIE * _tag_posteriors(forest), _summed_by_span(forest, left) + _summed_by_span(forest, right))
+    return _licensed(forest, _TIE * _tag_posteriors(forest), _posterior_by_span(forest, left) + _posterior_by_span(forest, right))
 
 
 def frames(forest: LatentForest) -> Best:
     """The tree of the forest with the most correct binary productions in expectation, ignoring splits (M_CFP in Sima'an 2003)."""
-    return _licensed(forest, _TIE * _tag_posteriors(forest), _summed_by_span(forest, np.arange(len(forest.model.base.binary))))
+    return _licensed(forest, _TIE * _tag_posteriors(forest), _posterior_by_span(forest, np.arange(len(forest.model.base.binary))))
 
 
-def _summed_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
+def _posterior_by_span(forest: LatentForest, part: NDArray[np.int64]) -> Float64:
     """For each edge of a binary rule, the posterior of all edges over the same span whose rules have the same ``part``; 0 for other
     edges, and -inf for pruned ones."""
     packed, posterior = _packed_forest(forest), forest.edge_posterior
