@@ -13,8 +13,7 @@ from hypothesis import given
 
 import treegauge
 from treegauge.reports.diff_pictures import diff_png, diff_svg
-from treegauge.reports.system_diff import SystemDiffs, system_diff_text
-from treegauge.reports.tree_diff import TreeDiff, TreeDiffs, diff, diff_text, diffs, mark_brackets
+from treegauge.reports.tree_diff import SystemDiffs, TreeDiff, TreeDiffs, diff, diff_text, diffs, mark_brackets, system_diff_text
 from treegauge.testing.strategies import tree_pairs
 from treegauge.trees import Tree, Treebank, parse_discbracket
 

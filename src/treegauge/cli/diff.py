@@ -141,7 +141,7 @@ def _draw_two(
     compared: Sequence[TreeDiffs], chosen: list[int] | None, worst: int, form: str, *, width: int, fold: bool, charset: Charset
 ) -> bytes:
     """The drawing of two systems' sentences: those chosen, those that differ most, or all that differ."""
-    from treegauge.reports.system_diff import SystemDiffs, system_diff_text
+    from treegauge.reports.tree_diff import SystemDiffs, system_diff_text
 
     both = SystemDiffs(*compared)
     if chosen is None:

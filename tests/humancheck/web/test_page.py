@@ -72,7 +72,7 @@ def test_every_part_of_the_page(people: dict[str, PageClient], store: Store) -> 
     anna.judge("accepted")
     assert "accepted" in anna.get("judged")
     again = anna.get(f"?question={question.key}")
-    assert "A new answer takes its place" in again
+    assert "A new answer replaces it" in again
     assert "Items (Hogenhout" in anna.get("results")
 
 

@@ -169,7 +169,7 @@ async function change(said, system) {
 function toggleWhole() {
   const whole = !remembered("whole");
   remember("whole", whole ? "yes" : "");
-  return change(whole ? "Whole trees." : "Only what is near the bracket.");
+  return change(whole ? "Whole trees." : "Only the part near the bracket.");
 }
 
 // The tree of another parser that made the same bracket.
