@@ -6,6 +6,7 @@ import itertools
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from treegauge.data import own_treebank
 from treegauge.errors import MismatchError, UnknownName
 from treegauge.experiments import load_experiment
 from treegauge.experiments.experiment import Checkpoint, Corpus, Work, document, run_experiment, split
+from treegauge.experiments.freval_table1 import Settings, latent_parses
 from treegauge.experiments.presentation import CriterionTest, criterion_table, in_words
 from treegauge.experiments.simaan_tables import variants
 from treegauge.io import read
+from treegauge.learning.latent import QUICK, train_latent
 from treegauge.normalise import pipeline
+from treegauge.parsing.latent import LatentParser
+from treegauge.parsing.parser import Sentence
 from treegauge.trees import Tree, Treebank
 
 pytestmark = pytest.mark.slow
@@ -111,13 +116,28 @@ def test_hogenhouts_tables_add_up() -> None:
 
 
 def test_freval_ranks_our_own_parsers() -> None:
-    found = run_small("freval-table1", sentences=12, max_length=10, dop_trees=30)
-    assert set(found["data"]["unparsed"]) == {"PCFG", "MH", "DOP", "annotated"}
+    found = run_small("freval-table1", sentences=12, max_length=10, dop_trees=30, latent=1)
+    assert set(found["data"]["unparsed"]) == {"PCFG", "MH", "DOP", "annotated", "latent"}
+    assert {"latent, viterbi", "latent, max-rule", "latent, labelled-precision-recall"} <= set(found["data"]["rates"])
     for rates in found["data"]["rates"].values():
         assert 0 <= rates["f1"] <= 1
     (row,) = [row for row in found["tables"][0]["rows"] if row["parser"] == "ours: PCFG"]
     assert row["F1 1"] == found["data"]["rates"]["PCFG"]["f1_1"]
     assert found["notes"][0].startswith("Outcome: ")
+
+
+def test_latent_grammars_are_in_the_ranking_by_default_and_trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Settings().latent > 0
+    parts, work, settings = split(small_corpus().bank), Work(Checkpoint()), Settings(latent=1)
+    gold, trees = list(parts.test)[:3], list(parts.train)[:45]
+    found, unparsed = latent_parses(trees, gold, settings, work)
+    # The model is the one of the command, and none is needed where the parses are in the checkpoint.
+    model = train_latent(trees, replace(QUICK, most_rounds=1))
+    for name, parsed in found.items():
+        parser = LatentParser(model, name.partition(", ")[2])
+        assert parsed == [parser.parse(Sentence(tree.words)).scored_tree for tree in gold]
+    monkeypatch.setattr("treegauge.learning.latent.train_latent", lambda *_, **__: pytest.fail("trained again"))
+    assert latent_parses(trees, gold, settings, work) == (found, unparsed)
 
 
 def test_the_curve_ends_where_the_table_stands() -> None:

@@ -280,22 +280,50 @@ def test_a_tag_that_no_word_of_its_kind_has_is_kept() -> None:
     assert forest.argmax("labelled-precision-recall").tree == Tree.parse("(TOP (S (NP (NN sat)) (VP (VBD saw) (NP (NN milk)))))")
 
 
-def test_no_posterior_is_above_one() -> None:
-    """A label can occur twice over a span: in a chain, or as the label of a phrase and of the tag below it."""
-    texts = ("(TOP (S (VP (S (NP (A a) (B b))))))", "(TOP (S (NP (NP a)) (X (NP (A a) (NP b)))))", "(TOP (NP (NP a)))")
-    model = model_of([Tree.parse(text) for text in texts])
-    for sentence in ("a b", "a a b", "a"):
-        words = tuple(sentence.split())
-        forest = LatentForest(model, words, exact=True)
-        shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
-        assert max(shown.values()) <= 1 + 1e-9
-        found = enumerate_parses(model, 0, words)
-        total = math.fsum(parse.probability for parse in found)
-        expected = defaultdict[tuple[int, int, str], float](float)
+LABELS_TWICE = (
+    "(TOP (S (VP (S (NP (A a) (B b))))))",
+    "(TOP (S (NP (NP a)) (X (NP (A a) (NP b)))))",
+    "(TOP (S (NP (QP (NP a))) (X (QP (B b)))))",
+    "(TOP (S (VP (NP (QP (NP b)))) (X (QP (A a) (NP b)))))",
+    "(TOP (VP (QP (A a) (B b))))",
+    "(TOP (X (TOP (A a) (B b))))",
+    "(TOP (NP (NP a)))",
+)
+"""A label stands twice over a span: in a chain, or as that of a tag and of a phrase right above it, at the top of a chain over it,
+or in the middle of one; or as the root's."""
+SOME_TAGS = ("(TOP (S (NP (A a) b) (X (B b))))", "(TOP (S (A a) (X (NP a b))))", "(TOP (S a (NP (B b) a) (X (A a))))")
+"""Words with a tag, without one, and right below a phrase."""
+
+
+@pytest.mark.parametrize("texts", [LABELS_TWICE, SOME_TAGS])
+@pytest.mark.parametrize("sentence", ["a b", "a a b", "b a b", "a"])
+def test_a_constituent_has_the_probability_that_a_tree_shows_it(texts: tuple[str, ...], sentence: str) -> None:
+    """By the label, and by the span alone; so none has more than 1, even where a label stands twice over a span."""
+    model, words = model_of([Tree.parse(text) for text in texts], seeds=(0, 1)), tuple(sentence.split())
+    forest = LatentForest(model, words, exact=True)
+    expected, spans = defaultdict[tuple[int, int, str], float](float), defaultdict[tuple[int, int], float](float)
+    each = [enumerate_parses(model, number, words) for number in range(len(model.grammars))]
+    if not forest.has_parse:
+        assert not any(each)
+        return
+    for found in each:
+        total = math.fsum(parse.probability for parse in found) * len(each)
         for parse in found:
             for key in constituents(parse.tree):
                 expected[key] += parse.probability / total
-        assert shown == pytest.approx(dict(expected), abs=1e-5)
+            for span in {key[:2] for key in constituents(_without_root(parse.tree))}:
+                spans[span] += parse.probability / total
+    shown = {(c.start, c.end, c.label): c.posterior for c in forest.shown_constituents()}
+    assert shown == pytest.approx(dict(expected), abs=1e-5)
+    assert max(shown.values()) <= 1
+    some = forest.span_labels.some
+    assert {(s, t): some[s, t] for s, t in np.argwhere(some > 1e-12).tolist()} == pytest.approx(dict(spans), abs=1e-5)
+
+
+def _without_root(tree: Tree) -> Tree:
+    """The tree below the treebank's root."""
+    (child,) = tree.children
+    return child if isinstance(child, Tree) else tree
 
 
 def test_pruning_loses_little() -> None:

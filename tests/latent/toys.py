@@ -120,7 +120,7 @@ def enumerate_parses(model: LatentModel, grammar: int, words: tuple[str, ...]) -
             if t == s + 1 and (A, words[s]) in pairs:
                 p = pairs[A, words[s]]
                 value = probability[offset[p] : offset[p + 1]]
-                made.append(_Way((Tree(base.names[A], [words[s]]),), value, value))
+                made.append(_Way((Tree(base.names[A], [words[s]]) if base.names[A] else words[s],), value, value))
             return made
         if t == s + 1:
             for rule, (parent, child) in enumerate(base.unary.tolist()):

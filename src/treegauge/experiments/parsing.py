@@ -18,24 +18,33 @@ from treegauge.errors import MismatchError
 from treegauge.experiments.experiment import Work
 from treegauge.grammar.counting import induce
 from treegauge.normalise import pipeline
-from treegauge.parsing.parser import ParsedSentence, Parser, Sentence
+from treegauge.parsing.parser import ParsedSentence, Parser, Sentence, SentenceParser
 from treegauge.parsing.shards import SentenceBlock
 from treegauge.scoring.evaluation import score
 from treegauge.tables import Table, plain
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
-__all__ = ["BLOCK", "CRITERIA", "GOODMAN_OBJECTIVES", "Matrix", "clean_short", "objective_matrix", "parse_with_checkpoint"]
+__all__ = [
+    "BLOCK",
+    "CRITERIA",
+    "GOODMAN_OBJECTIVES",
+    "Matrix",
+    "are_parsed",
+    "clean_short",
+    "objective_matrix",
+    "parse_with_checkpoint",
+]
 
 BLOCK = 50
 """Sentences in a part of the checkpoint."""
 
 
-def parse_with_checkpoint(work: Work, name: str, parser: Parser, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
+def parse_with_checkpoint(work: Work, name: str, parser: SentenceParser, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
     """The parses of sentences; those in the checkpoint are not parsed again."""
     blocks: dict[str, SentenceBlock] = {}
     for first in range(0, len(sentences), BLOCK):
         block = tuple(sentences[first : first + BLOCK])
-        blocks[f"{name} {first}"] = SentenceBlock(first, len(block), sentences=block)
+        blocks[_piece(name, first)] = SentenceBlock(first, len(block), sentences=block)
     kept = {piece for piece in blocks if piece in work.checkpoint}
     parsed: list[ParsedSentence] = []
     began, fresh = time.monotonic(), 0
@@ -47,7 +56,16 @@ def parse_with_checkpoint(work: Work, name: str, parser: Parser, sentences: Sequ
     return parsed
 
 
-def _parse(how: tuple[Parser, int], block: SentenceBlock) -> list[dict[str, Any]]:
+def are_parsed(work: Work, name: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether all parses of :func:`parse_with_checkpoint` are in the checkpoint, so that no parser is needed."""
+    return all(_piece(name, first) in work.checkpoint for first in range(0, len(sentences), BLOCK))
+
+
+def _piece(name: str, first: int) -> str:
+    return f"{name} {first}"
+
+
+def _parse(how: tuple[SentenceParser, int], block: SentenceBlock) -> list[dict[str, Any]]:
     parser, jobs = how
     first, last = block.only or (0, block.count)
     return [_document(parsed) for parsed in parser.parse_all(block.sentences[first:last], jobs)]

@@ -337,6 +337,10 @@ def _check_base(base: BaseGrammar) -> None:
         raise ValueError("binary has a rule between the wrong kinds of symbols")
     if (kind[base.unary[:, 0]] != PHRASE).any() or (kind[base.unary[:, 1]] == INNER).any():
         raise ValueError("unary has a rule between the wrong kinds of symbols")
+    if (base.unary[:, 0] == base.unary[:, 1]).any():
+        raise ValueError("unary has a rule from a symbol to itself")
+    if len(set(zip(base.names, kind.tolist(), strict=True))) != base.size:
+        raise ValueError("two symbols of the same kind have the same name")
     _within("middles", np.array(list(base.middles), np.int64), base.size)
 
 

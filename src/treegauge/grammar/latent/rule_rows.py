@@ -149,11 +149,24 @@ def _sort_rows(rows: RuleRows, rule: Int64) -> RuleRows:
     return RuleRows(rows.first, rows.left[order], rows.right[order], made, rows.value[source])
 
 
+def _distinct(numbers: Int64, bound: int) -> tuple[Int64, Int64]:
+    """The distinct numbers in order, and the position of each number among them; all are below ``bound``.
+
+    Sorting would take most of the time in which a model is loaded, so numbers are marked in an array, unless it would be large.
+    """
+    if bound > 4_000_000:
+        found, place = np.unique(numbers, return_inverse=True)
+        return found, place.astype(np.int64)
+    is_there = np.zeros(bound, np.bool_)
+    is_there[numbers] = True
+    return np.flatnonzero(is_there), np.cumsum(is_there)[numbers] - 1
+
+
 def distinct_rows(rules: Int32, rule: Int64, left: NDArray[Any], right: NDArray[Any], sizes: Int64) -> tuple[RuleRows, Int64]:
     """The distinct rows among the given triples of rule, left and right subcategory, without values; and the row of each triple."""
     most = int(sizes.max(initial=1))
-    keys, place = np.unique((rule * most + left) * most + right, return_inverse=True)
-    return _build(rules, keys // most // most, keys // most % most, keys % most, sizes, np.zeros(0)), place.astype(np.int64)
+    keys, place = _distinct((rule * most + left) * most + right, len(rules) * most * most)
+    return _build(rules, keys // most // most, keys // most % most, keys % most, sizes, np.zeros(0)), place
 
 
 def merge_rows(rows: RuleRows, rules: Int32, old: Int64, new: Int64, to: Int64) -> RuleRows:

@@ -28,25 +28,25 @@ class BaseRules(NamedTuple):
     """The base grammar as the chart needs it. Symbols below ``phrases`` are phrases, those from there to ``tags`` inner symbols,
     and the rest tags.
 
-    The children of pair q are ``pair_left[q]`` and ``pair_right[q]``; the rules with these children are
-    ``by_pair[pair_rules[q]:pair_rules[q+1]]``. Pairs are ordered by left child, then right child; those with left child B are
-    ``pair_first[B]:pair_first[B+1]``, and from ``pair_tags[B]`` on their right child is a tag. The binary rules of A are
-    ``by_parent[parent_first[A]:parent_first[A+1]]``; its unary rules are found likewise by ``unary_by_parent`` and
-    ``unary_first``.
+    The children of pair q are ``pair_left[q]`` and ``pair_right[q]``; the parents and weights of the rules with these children are
+    ``pair_rules[q]:pair_rules[q+1]`` of ``parent_by_pair`` and ``weight_by_pair``, in the order in which they are read. Pairs are
+    ordered by left child, then right child; those with left child B are ``pair_first[B]:pair_first[B+1]``, and from
+    ``pair_tags[B]`` on their right child is a tag. The binary rules of A are ``by_parent[parent_first[A]:parent_first[A+1]]``; its
+    unary rules are found likewise by ``unary_by_parent`` and ``unary_first``.
     """
 
     phrases: int
     tags: int
     is_tag: Bools
     is_inner: Bools
-    parent: Ints
     pair: Ints
     weight: Floats
     pair_left: Ints
     pair_right: Ints
     pair_first: Ints
     pair_tags: Ints
-    by_pair: Ints
+    parent_by_pair: Ints
+    weight_by_pair: Floats
     pair_rules: Ints
     by_parent: Ints
     parent_first: Ints
@@ -75,14 +75,14 @@ def base_rules(base: BaseGrammar, level: Level) -> BaseRules:
         tags=tags,
         is_tag=is_tag,
         is_inner=base.is_inner,
-        parent=parent.astype(np.int32),
         pair=pair.astype(np.int32),
         weight=level.binary.value.astype(np.float64),
         pair_left=pair_left.astype(np.int32),
         pair_right=pair_right.astype(np.int32),
         pair_first=np.searchsorted(pair_left, symbols).astype(np.int64),
         pair_tags=np.searchsorted(pairs, symbols[:-1] * base.size + tags).astype(np.int64),
-        by_pair=by_pair.astype(np.int32),
+        parent_by_pair=parent[by_pair].astype(np.int32),
+        weight_by_pair=level.binary.value[by_pair].astype(np.float64),
         pair_rules=np.searchsorted(pair[by_pair], np.arange(len(pairs) + 1)).astype(np.int64),
         by_parent=by_parent.astype(np.int32),
         parent_first=np.searchsorted(parent[by_parent], symbols).astype(np.int64),
@@ -131,8 +131,7 @@ def base_inside(n: int, word: Floats, rules: BaseRules, high: Floats, low: Float
                 for q in range(len(x)):
                     if x[q] > 0.0:
                         for i in range(rules.pair_rules[q], rules.pair_rules[q + 1]):
-                            k = rules.by_pair[i]
-                            lo[rules.parent[k]] += rules.weight[k] * x[q]
+                            lo[rules.parent_by_pair[i]] += rules.weight_by_pair[i] * x[q]
             for X in range(len(lo)):
                 hi[X] = lo[X]
             for u in range(len(rules.unary_parent)):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,8 +40,10 @@ from treegauge.parsing.latent.labels import (
     ConstituentPosteriors,
     SymbolLabels,
     constituent_posteriors,
+    repeated_names,
     span_labels_of,
     symbol_labels,
+    tags_below_chains,
 )
 from treegauge.parsing.latent.passes import ANY_TAG, Pass, Words, base_words, run_passes
 from treegauge.parsing.posteriors import Constituent
@@ -73,11 +75,12 @@ _SEED = 1
 
 
 class ModelTables(NamedTuple):
-    """The tables of a model for parsing: the base rules, the labels of symbols, and for each grammar its levels and the maps
-    between them (``paths``)."""
+    """The tables of a model for parsing: the base rules, the labels of symbols, the unary rules above tags with repeated names,
+    and for each grammar its levels and the maps between them (``paths``)."""
 
     rules: BaseRules
     labels: SymbolLabels
+    repeated: Mapping[int, frozenset[int]]
     paths: tuple[tuple[tuple[Level, ...], tuple[Int64, ...]], ...]
 
 
@@ -85,8 +88,19 @@ def model_tables(model: LatentModel) -> ModelTables:
     """The tables of a model, computed once and cached in it."""
     if "tables" not in model.derived:
         paths = tuple(model.path(grammar) for grammar in range(len(model.grammars)))
-        model.derived["tables"] = ModelTables(base_rules(model.base, model.base_level), symbol_labels(model.base), paths)
+        base = model.base
+        model.derived["tables"] = ModelTables(base_rules(base, model.base_level), symbol_labels(base), repeated_names(base), paths)
     return model.derived["tables"]
+
+
+class BaseChart(NamedTuple):
+    """The inside values of the base grammar in both layers, the sums over pairs of children, and the factors of the words with
+    which the probability of the sentence is 1."""
+
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+    scale: NDArray[np.float64]
 
 
 def word_columns(model: LatentModel, words: Sequence[str]) -> Words:
@@ -161,13 +175,16 @@ class LatentForest:
 
         If pruning leaves no grammar a parse, as can happen in very long sentences, it is repeated with smaller thresholds.
         """
-        packed, passes = None, list[Pass | None]()
-        for weaker in (1.0,) if self.exact else _WEAKER:
-            packed = self._base_forest(weaker)
-            passes = [] if packed is None else self._passes(*packed, weaker)
-            if packed is None or any(each is not None for each in passes):
-                break
-        return packed, passes
+        chart = self._scaled_chart(0.0 if self.exact else _LEAST_SHARE) or self._scaled_chart(0.0) if self.n else None
+        if chart is None:
+            return None, []
+        words = self._word_columns._replace(scale=chart.scale)
+        for weaker in _WEAKER:
+            forest = self._base_forest(chart, weaker)
+            passes = self._passes(forest, words, weaker)
+            if self.exact or any(each is not None for each in passes):
+                return (forest, words), passes
+        return None, []
 
     @property
     def packed(self) -> tuple[PackedForest, Words] | None:
@@ -179,12 +196,8 @@ class LatentForest:
         """The last pass of each grammar; ``None`` where pruning left a grammar without a parse."""
         return self._analysis[1]
 
-    def _base_forest(self, weaker: float) -> tuple[PackedForest, Words] | None:
-        if not self.n:
-            return None
-        return self._base_pass(0.0 if self.exact else _LEAST_SHARE, weaker) or self._base_pass(0.0, weaker)
-
-    def _base_pass(self, least_share: float, weaker: float) -> tuple[PackedForest, Words] | None:
+    def _scaled_chart(self, least_share: float) -> BaseChart | None:
+        """The chart of the base grammar, with words scaled so that nothing underflows or overflows; ``None`` without a parse."""
         rules, n = self.tables.rules, self.n
         rows = self._base_rows(least_share)
         first = _FIRST_SCALE / rows.max(axis=1)
@@ -194,23 +207,23 @@ class LatentForest:
             high, low, pairs = self._base_chart(rows * scale[:, None])
             z = float(rules.root @ high[0, n])
             if 1e-200 < z < 1e200:
-                break
+                return BaseChart(high, low, pairs, scale * math.exp(-math.log(z) / n))
             if z == 0:
                 too_small = step
             elif not z < math.inf:
                 too_large = step
             step = _next_step(step, z, n, too_small, too_large)
-        else:
-            return None
-        threshold = 0.0 if self.exact else self.model.settings.base * weaker
+        return None
+
+    def _base_forest(self, chart: BaseChart, weaker: float) -> PackedForest:
+        n, threshold = self.n, 0.0 if self.exact else self.model.settings.base * weaker
         room = 20_000 + 1000 * n
-        done, forest = base_forest(n, rules, high, low, pairs, threshold, room)
-        while not done:
+        while room <= _MOST_EDGES:
+            done, forest = base_forest(n, self.tables.rules, chart.high, chart.low, chart.pairs, threshold, room)
+            if done:
+                return forest
             room *= 4
-            if room > _MOST_EDGES:
-                raise TooLong(f"a sentence of {n:,} words has too many parses to look at all of them")
-            done, forest = base_forest(n, rules, high, low, pairs, threshold, room)
-        return forest, self._word_columns._replace(scale=scale * math.exp(-math.log(z) / n))
+        raise TooLong(f"a sentence of {n:,} words has too many parses to look at all of them")
 
     def _base_rows(self, least_share: float) -> NDArray[np.float64]:
         """P(word | tag) under the base grammar, an (n, symbols) array, for the tags that the words may have."""
@@ -282,7 +295,15 @@ class LatentForest:
         """The posteriors of the constituents and tags that appear in trees."""
         self._require_parse()
         assert self.packed is not None
-        return constituent_posteriors(self.n, self.packed[0], self.tables.labels, self.item_posterior, self.edge_posterior)
+        forest, tables = self.packed[0], self.tables
+        made = constituent_posteriors(self.n, forest, tables.labels, self.item_posterior, self.edge_posterior)
+        if not tables.repeated:
+            return made
+        below = [
+            tags_below_chains(self.n, forest, tables.labels, tables.repeated, tables.paths[number][0][-1], each)
+            for number, each in self.grammar_passes
+        ]
+        return made._replace(both=made.both + np.mean(below, axis=0))
 
     @cached_property
     def span_labels(self) -> SpanLabels:
@@ -338,16 +359,18 @@ class LatentForest:
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items()) if posterior > 0]
 
     def shown_constituents(self) -> list[Constituent]:
-        """g(s, t, label) by the labels of output trees, including tags."""
+        """g(s, t, label) by the labels of output trees, including tags: the probability that a tree has a node with the label over
+        the span, whether once or several times."""
         if not self.has_parse:
             return []
-        found, root = self.span_labels, self.model.base.root
-        total = {(c.start, c.end, c.label): c.posterior for c in self.phrase_constituents() if c.label == root}
+        found, total = self.span_labels, dict[tuple[int, int, str], float]()
         for s in range(self.n):
             for t in range(s + 1, self.n + 1):
                 own = found.of_span(s, t)
                 for label, g in zip(found.label[own].tolist(), found.any[own].tolist(), strict=True):
                     total[s, t, found.names[label]] = g
+        if self.model.base.root is not None:
+            total[0, self.n, self.model.base.root] = 1.0  # every tree has it
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
 
     def phrase_constituents(self) -> list[Constituent]:
@@ -356,7 +379,7 @@ class LatentForest:
             return []
         base, shown = self.model.base, self.posteriors
         total = {(s, t, base.labels[X]): float(shown.label[s, t, X]) for s, t, X in np.argwhere(shown.label > 0).tolist()}
-        if base.root is not None and (0, self.n, base.root) not in total:
+        if base.root is not None:
             total[0, self.n, base.root] = 1.0
         return [Constituent(*key, posterior) for key, posterior in sorted(total.items())]
 

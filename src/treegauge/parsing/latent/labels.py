@@ -2,21 +2,37 @@
 
 g(s, t, X) is the probability that some node with label X has the span. A low phrase is a node; a high phrase is a further node only
 if a unary rule leads to the low one, and the labels in the middle of the rule's chain are nodes too.
+
+A chain in which a label occurs twice has that constituent once. The ends of a chain of phrases differ, and labels in its middle
+that are those of an end are left out, so the posteriors of phrases add up; a tag with the name of a phrase above it over the same
+word is subtracted (:class:`ConstituentPosteriors`, ``both``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from treegauge.grammar.latent.grammar import Level
 from treegauge.grammar.latent.rule_rows import offsets
 from treegauge.grammar.latent.symbols import PHRASE, BaseGrammar
 from treegauge.parsing.jit import Floats, Ints, kernel
 from treegauge.parsing.labels import SpanLabels
 from treegauge.parsing.latent.base_chart import UNARY, PackedForest
+from treegauge.parsing.latent.passes import Pass
 
-__all__ = ["ConstituentPosteriors", "SymbolLabels", "constituent_posteriors", "span_labels_of", "symbol_labels"]
+__all__ = [
+    "ConstituentPosteriors",
+    "SymbolLabels",
+    "constituent_posteriors",
+    "repeated_names",
+    "span_labels_of",
+    "symbol_labels",
+    "tags_below_chains",
+]
 
 
 class SymbolLabels(NamedTuple):
@@ -54,22 +70,43 @@ def _between(base: BaseGrammar, A: int, B: int) -> list[str]:
     return [name for name in dict.fromkeys(base.middles.get((A, B), ())) if name not in (base.names[A], base.names[B])]
 
 
+def repeated_names(base: BaseGrammar) -> dict[int, frozenset[int]]:
+    """For each unary rule between phrases the rules from its child to tags with the name of a phrase above that child.
+
+    Tags with the name of the child itself are not included.
+    """
+    made: dict[int, frozenset[int]] = {}
+    unary: list[list[int]] = base.unary.tolist()
+    to_tags = [(u, A, base.names[T]) for u, (A, T) in enumerate(unary) if base.is_tag[T]]
+    for u, (A, B) in enumerate(unary):
+        if not base.is_tag[B]:
+            above = {base.names[A], *_between(base, A, B)}
+            rules = frozenset(other for other, child, name in to_tags if child == B and name in above)
+            made |= {u: rules} if rules else {}
+    return made
+
+
 class ConstituentPosteriors(NamedTuple):
     """Posteriors of the nodes of trees: ``label[s, t, X]`` of constituents, ``top[s, t, X]`` of constituents at the top of the
-    chain over their span, ``tag[s, T]`` of tags, ``both[s, T]`` of tags directly below a phrase of the same name."""
+    chain over their span, ``tag[s, T]`` of tags, ``covered[s, T]`` of tags with a phrase above them over the word, ``both[s, T]``
+    of tags with a phrase of the same name there."""
 
     label: Floats
     top: Floats
     tag: Floats
+    covered: Floats
     both: Floats
 
 
 @kernel
 def constituent_posteriors(n: int, forest: PackedForest, labels: SymbolLabels, item: Floats, edge: Floats) -> ConstituentPosteriors:
-    """Sum the posteriors of items and edges by the constituents and tags that they have in trees."""
+    """Sum the posteriors of items and edges by the constituents and tags that they have in trees.
+
+    ``both`` has only tags directly below the phrase; :func:`tags_below_chains` gives the others.
+    """
     made = ConstituentPosteriors(
         np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, n + 1, labels.n_labels)), np.zeros((n, labels.n_tags)),
-        np.zeros((n, labels.n_tags)),
+        np.zeros((n, labels.n_tags)), np.zeros((n, labels.n_tags)),
     )  # fmt: skip
     for v in range(len(forest.symbol)):
         s, t, A = forest.start[v], forest.end[v], forest.symbol[v]
@@ -82,8 +119,10 @@ def constituent_posteriors(n: int, forest: PackedForest, labels: SymbolLabels, i
             made.label[s, t, X] += item[v]
             for d in range(forest.first[v], forest.first[v + 1] if t == s + 1 else forest.first[v]):
                 T = labels.tag[forest.symbol[forest.left[d]]] if edge[d] > 0.0 else -1
-                if T >= 0 and labels.same[T] == X:
-                    made.both[s, T] += edge[d]
+                if T >= 0:
+                    made.covered[s, T] += edge[d]
+                    if labels.same[T] == X:
+                        made.both[s, T] += edge[d]
             continue
         made.top[s, t, X] += item[v]
         for d in range(forest.first[v], forest.first[v + 1]):
@@ -93,6 +132,45 @@ def constituent_posteriors(n: int, forest: PackedForest, labels: SymbolLabels, i
                 for i in range(labels.middle_first[u], labels.middle_first[u + 1]):
                     made.label[s, t, labels.middle[i]] += edge[d]
     return made
+
+
+def tags_below_chains(
+    n: int, forest: PackedForest, labels: SymbolLabels, repeated: Mapping[int, frozenset[int]], level: Level, found: Pass
+) -> NDArray[np.float64]:
+    """The posteriors, under one grammar, of tags below a chain of phrases in which an upper phrase, but not the lowest, has the
+    tag's name, an (n, tags) array. ``repeated`` is that of :func:`repeated_names`.
+
+    The rule between the phrases and the rule to the tag both depend on the subcategory of the lowest phrase, so their joint
+    posterior is a sum over it: f of the top, both rules, and e of the tag.
+    """
+    total, place = np.zeros((n, labels.n_tags)), found.place
+    for v in np.flatnonzero(forest.high & (forest.end - forest.start == 1)).tolist():
+        f = found.outside[place[v] : place[v + 1]]
+        for d in _unary_edges(forest, found, v):
+            rules_to_tags, b = repeated.get(int(forest.rule[d]), frozenset[int]()), int(forest.left[d])
+            for below in _unary_edges(forest, found, b) if rules_to_tags else ():
+                if int(forest.rule[below]) in rules_to_tags:
+                    x = int(forest.left[below])
+                    e, is_open = found.inside[place[x] : place[x + 1]], found.is_open[place[b] : place[b + 1]]
+                    up = _unary_matrix(level, int(forest.rule[d]), (len(f), len(is_open)))
+                    down = _unary_matrix(level, int(forest.rule[below]), (len(is_open), len(e)))
+                    joint = float(np.where(is_open, f @ up, 0.0) @ (down @ e))
+                    total[forest.start[v], labels.tag[forest.symbol[x]]] += joint / found.total
+    return total
+
+
+def _unary_edges(forest: PackedForest, found: Pass, v: int) -> list[int]:
+    """The edges of an item with unary rules that pruning has left."""
+    edges = range(int(forest.first[v]), int(forest.first[v + 1]))
+    return [d for d in edges if forest.kind[d] == UNARY and found.alive[d]]
+
+
+def _unary_matrix(level: Level, rule: int, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """The weights of A_i -> B_j by i and j; those of dropped rows are 0."""
+    rows, matrix = level.unary, np.zeros(shape)
+    for q in range(int(rows.first[rule]), int(rows.first[rule + 1])):
+        matrix[:, rows.left[q]] = rows.value[rows.offset[q] : rows.offset[q + 1]]
+    return matrix
 
 
 def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors) -> SpanLabels:
@@ -111,7 +189,7 @@ def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors) -> S
     for T, name in tags:
         found[words, words + 1, number[name]] += shown.tag[:, T] - shown.both[:, T]
     named = np.array([T for T, _ in tags], np.int64)
-    some[words, words + 1] = np.maximum(some[words, words + 1], shown.tag[:, named].sum(axis=1))
+    some[words, words + 1] += (shown.tag - shown.covered)[:, named].sum(axis=1)
     at = np.argwhere(found > 0)
     span = at[:, 0] * (n + 1) + at[:, 1]
     entries = tuple(at.T)
@@ -120,7 +198,7 @@ def span_labels_of(n: int, base: BaseGrammar, shown: ConstituentPosteriors) -> S
         n,
         np.searchsorted(span, np.arange(n * (n + 1) + 1)),
         at[:, 2],
-        np.minimum(found[entries], 1.0),
+        np.minimum(found[entries], 1.0),  # rounding can take a sum above 1
         np.minimum(phrase[entries], 1.0),
         top[entries],
         some,

@@ -45,7 +45,7 @@ class Words(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """The result of a pass: the open subcategories of items, the edges that are left (``alive``), e of all subcategories, the
+    """The result of a pass: the open subcategories of items, the edges that are left (``alive``), e and f of all subcategories, the
     posterior of each item and each edge, summed over subcategories, the sentence's scaled probability, and the factors by which
     words are scaled in it."""
 
@@ -53,6 +53,7 @@ class Pass(NamedTuple):
     is_open: Bools
     alive: Bools
     inside: Floats
+    outside: Floats
     item: Floats
     edge: Floats
     total: float
@@ -300,14 +301,14 @@ def run_passes(
     place = forest_places(forest, levels[0].sizes)
     is_open = np.ones(place[-1], np.bool_)
     item, edge = np.zeros(len(forest.symbol)), np.zeros(len(forest.kind))
-    e, z = np.zeros(1, kind.dtype), 0.0
+    e, f, z = np.zeros(1, kind.dtype), np.zeros(1, kind.dtype), 0.0
     for m in range(len(levels)):
         level = levels[m]
         e, f = np.zeros(place[-1], kind.dtype), np.zeros(place[-1], kind.dtype)
         fill_inside(forest, alive, is_tag, level, words, scale, place, is_open, e)
         z = root_outside(n, forest, is_tag, level, place, e, f)
         if not z > 0.0 or z > 1e300:
-            return Pass(place, is_open, alive, e, item, edge, 0.0, scale)
+            return Pass(place, is_open, alive, e, f, item, edge, 0.0, scale)
         edge[:] = 0.0
         outside_forest(forest, alive, level, place, z, e, f, item, edge)
         if m + 1 == len(levels):
@@ -319,4 +320,4 @@ def run_passes(
         place = finer
         for s in range(n):
             scale[s] *= np.exp(-np.log(z) / n)
-    return Pass(place, is_open, alive, e, item, edge, z, scale)
+    return Pass(place, is_open, alive, e, f, item, edge, z, scale)
