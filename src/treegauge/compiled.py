@@ -23,13 +23,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["Kernels", "compile_module", "kernels", "requested_mode"]
+__all__ = ["Kernels", "compile_module", "kernels", "load_ahead", "requested_mode"]
 
 _SEAL = hashlib.sha256().digest_size
 _PACKAGE = Path(__file__).parent
@@ -58,11 +60,28 @@ def requested_mode() -> str:
 
 _loaded: dict[str, Kernels] = {}
 _asked: set[str] = set()
+_lock = threading.Lock()
 
 
 def kernels(module: str) -> Kernels | None:
     """The compiled functions of a kernel module; None if there are none, or none yet."""
-    mode = requested_mode()
+    with _lock:
+        return _found(module, requested_mode())
+
+
+def load_ahead() -> None:
+    """Begin to load the kernels of scoring in a thread of its own: LLVM's loader mostly leaves the interpreter to others."""
+    threading.Thread(target=_load_all).start()
+
+
+def _load_all() -> None:
+    # Whoever asks for kernels later meets the same error, and can say what it means.
+    with suppress(Exception):
+        for module in _MODULES:
+            kernels(module)
+
+
+def _found(module: str, mode: str) -> Kernels | None:
     if mode == "never":
         return None
     if module not in _loaded:

@@ -58,6 +58,20 @@ def test_help_imports_no_command() -> None:
     ]
 
 
+def test_the_program_ends_with_its_code_after_all_that_was_to_be_done_at_the_end() -> None:
+    code = """
+import atexit, sys, treegauge.cli
+def run(args):
+    atexit.register(print, "last", flush=False)
+    print("first")
+    return 7
+treegauge.cli._run = run
+treegauge.cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "first\nlast\n", "")
+
+
 def test_import_treegauge_imports_nothing_else() -> None:
     modules = loaded(code="import sys, treegauge; print(*sys.modules, file=sys.stderr)")
     assert ours(modules) == ["treegauge"]

@@ -16,6 +16,7 @@ from treegauge import Treebank
 from treegauge.io import sources
 from treegauge.scoring import counts as comparison
 from treegauge.scoring import inputs as sides
+from treegauge.scoring.prefetch import Prefetch
 from treegauge.scoring.result import Result
 from treegauge.trees.columns import TreebankHash
 
@@ -157,7 +158,7 @@ def test_reading_ahead_stops_when_nobody_takes() -> None:
             made.append(1)
             yield Treebank.parse("(N a)")
 
-    ahead = sides.Prefetch(endless)
+    ahead = Prefetch(endless)
     assert ahead.take() is not None
     ahead.close()
     assert not ahead._thread.is_alive()
@@ -165,7 +166,7 @@ def test_reading_ahead_stops_when_nobody_takes() -> None:
 
 
 def test_the_end_and_an_error_come_again_when_asked_again(tmp_path: Path) -> None:
-    ahead = sides.Prefetch(lambda: iter([Treebank.parse("(N a)")]))
+    ahead = Prefetch(lambda: iter([Treebank.parse("(N a)")]))
     assert [ahead.take() is None for _ in range(3)] == [False, True, True]
     broken = sides.FileTrees([str(written(tmp_path, "broken.mrg", [*GOLD, "(S"]))], treegauge.ReadOptions(), keep=True)
     for _ in range(2):

@@ -18,10 +18,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,8 +162,7 @@ MISSED = "its gold brackets count as missed"
 LEFT_OUT = "it is left out"
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(NamedTuple):
     """Something to tell about one sentence: where, of which kind, what, and with which consequence.
 
     ``sentence`` counts gold sentences from 0, and is -1 for a test sentence without a gold one. ``kind`` is ``characters``,
@@ -186,8 +186,7 @@ class Note:
         return f"{place}{self.what}" + (f"; {self.consequence}" if self.consequence else "")
 
 
-@dataclass(frozen=True)
-class Alignment:
+class Alignment(NamedTuple):
     """For each gold sentence its test sentence (-1: none) and how the two fit; test sentences that belong to none.
 
     ``gold_aside`` and ``test_aside`` mark tokens that are not part of the comparison, as only one side has them; None: none are.
@@ -198,10 +197,10 @@ class Alignment:
     test: Int64
     fit: Int64
     extra: tuple[int, ...] = ()
-    notes: tuple[Note, ...] = field(default=(), repr=False)
-    gold_aside: Mask | None = field(default=None, repr=False)
-    test_aside: Mask | None = field(default=None, repr=False)
-    shared: Mapping[int, tuple[Int64, Int64]] = field(default_factory=dict[int, tuple[Int64, Int64]], repr=False)
+    notes: tuple[Note, ...] = ()
+    gold_aside: Mask | None = None
+    test_aside: Mask | None = None
+    shared: Mapping[int, tuple[Int64, Int64]] = MappingProxyType({})
 
     @property
     def is_identity(self) -> bool:

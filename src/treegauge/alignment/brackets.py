@@ -84,7 +84,7 @@ class LabelNumbers:
         return None if np.array_equal(equal, classes[:, None] == classes[None, :]) else equal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Brackets:
     """The counted constituents of ``n`` sentences, sentence by sentence, each in pre-order.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,7 @@ __all__ = ["Common", "Pair", "over_common_tokens", "pair", "pair_of"]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Common:
+class Common(NamedTuple):
     """Gold and test over the same tokens; None stands for "all of them".
 
     ``counted`` marks the tokens that are a gold token or the first piece of one; ``tags_comparable`` those that are a whole
@@ -121,7 +121,7 @@ def _recut(bank: Treebank, pieces: dict[int, Int64]) -> Treebank:
     return bank.over_tokens(token, edge)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """Gold and test as Brackets over the same tokens, sentence by sentence.
 
@@ -253,8 +253,8 @@ def pair_of(
     stays = np.ones(len(gold), dtype=np.bool_)
     if on_mismatch == "skip":
         stays &= alignment.fit < Fit.TEXT_DIFFERS
-        notes = [replace(note, consequence=LEFT_OUT) if note.consequence == MISSED else note for note in alignment.notes]
-        alignment = replace(alignment, notes=tuple(notes))
+        notes = [note._replace(consequence=LEFT_OUT) if note.consequence == MISSED else note for note in alignment.notes]
+        alignment = alignment._replace(notes=tuple(notes))
     if not preset.empty_gold:
         stays &= gold_brackets.counts > 0
     index = np.flatnonzero(stays)

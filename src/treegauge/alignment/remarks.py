@@ -39,11 +39,13 @@ class TagUse:
 
     def add(self, bank: Treebank) -> None:
         """Add the trees of a block."""
-        tagged = bank.tag[bank.tag >= 0]
+        tags = np.bincount(bank.tag + 1, minlength=len(bank.labels) + 1)[1:]
+        nodes = np.bincount(bank.label, minlength=len(bank.labels))
         self.words += bank.n_tokens
-        self.tagged += len(tagged)
-        for found, numbers in ((self.tags, tagged), (self.phrases, bank.label[~bank.is_preterminal])):
-            found.update(bank.labels[number] for number in np.flatnonzero(np.bincount(numbers)).tolist())
+        self.tagged += int(tags.sum())
+        # Each tag is a node over its one word: a label on more nodes than words is a phrase's.
+        for found, counts in ((self.tags, tags), (self.phrases, nodes - tags)):
+            found.update(bank.labels[number] for number in np.flatnonzero(counts).tolist())
 
     def merge(self, other: TagUse) -> None:
         """Add what another counted."""

@@ -64,12 +64,13 @@ def plain_word(word: str) -> str:
     return word
 
 
-_BRACKET = re.compile(r"-[lr][rsc]b-", re.IGNORECASE)
-_UNKNOWN = re.compile(r"[<\[(*_@$-]*(unk|unknown|oov)[>\])*_@$-]*|unk-[\w-]+", re.IGNORECASE)
-_ESCAPED = re.compile(r"\\(?=[^\w\s])")
-_INVISIBLE = re.compile(r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe0e\ufe0f]")
-_QUOTES = re.compile("[\"'`´ʼ“”„‟‘’‚‛«»‹›「」『』《》〈〉＂＇]+")
-_DASHES = re.compile("[-‐‑‒–—―−]+")
+# Texts, not compiled patterns: re compiles one when it is first used, and remembers it; most runs use none of them.
+_BRACKET = r"(?i)-[lr][rsc]b-"
+_UNKNOWN = r"(?i)[<\[(*_@$-]*(unk|unknown|oov)[>\])*_@$-]*|unk-[\w-]+"
+_ESCAPED = r"\\(?=[^\w\s])"
+_INVISIBLE = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe0e\ufe0f]"
+_QUOTES = "[\"'`´ʼ“”„‟‘’‚‛«»‹›「」『』《》〈〉＂＇]+"
+_DASHES = "[-‐‑‒–—―−]+"
 
 
 def is_unknown_word(word: str) -> bool:
@@ -78,7 +79,7 @@ def is_unknown_word(word: str) -> bool:
     >>> [is_unknown_word(word) for word in ("<unk>", "[UNK]", "UNK", "UNK-LC-ing", "trunk")]
     [True, True, True, True, False]
     """
-    return _UNKNOWN.fullmatch(word) is not None
+    return re.fullmatch(_UNKNOWN, word) is not None
 
 
 def loose_word(word: str) -> str:
@@ -91,14 +92,14 @@ def loose_word(word: str) -> str:
         return word.lower()
     import html
 
-    plain = plain_word(_with_brackets(_ESCAPED.sub("", html.unescape(word))))
-    bare = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _QUOTES.sub("'", plain)))
-    return unicodedata.normalize("NFC", _DASHES.sub("-", _QUOTES.sub("'", bare)).casefold()) or word
+    plain = plain_word(_with_brackets(re.sub(_ESCAPED, "", html.unescape(word))))
+    bare = re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", re.sub(_QUOTES, "'", plain)))
+    return unicodedata.normalize("NFC", re.sub(_DASHES, "-", re.sub(_QUOTES, "'", bare)).casefold()) or word
 
 
 def _with_brackets(word: str) -> str:
     """A word whose escaped brackets are in capitals, as they are where nobody changed the case of a whole file."""
-    return _BRACKET.sub(lambda found: found[0].upper(), word) if "-" in word else word
+    return re.sub(_BRACKET, lambda found: found[0].upper(), word) if "-" in word else word
 
 
 def matched_word(word: str, match_words: str = "exact") -> str:
@@ -170,21 +171,21 @@ class WordNumbers:
         for known in self._recent:
             if known[0] is vocabulary:
                 return known
-        written = self._written
+        written, numbers, equal, is_exact = self._written, self._numbers, self._equal, self.match_words == "exact"
         for word in vocabulary:
             if word not in written:
-                written[word] = self._number(word)
+                if is_exact and word.isalnum() and word not in equal:  # nearly all words
+                    written[word] = 2 * numbers.setdefault(word, len(numbers))
+                else:
+                    written[word] = self._number(word)
         found = np.array(list(map(written.__getitem__, vocabulary)) or [0], dtype=np.int32)
         entry = vocabulary, found >> 1, (found & 1).astype(np.bool_)
         self._recent.append(entry)
         return entry
 
     def _number(self, word: str) -> int:
-        if self.match_words == "exact" and word.isalnum():
-            plain, may_vary = word, word in self._equal
-        else:
-            plain = matched_word(word, self.match_words)
-            may_vary = self.match_words != "exact" or plain in self._equal or not _VARIABLE.isdisjoint(plain)
+        plain = matched_word(word, self.match_words)
+        may_vary = self.match_words != "exact" or plain in self._equal or not _VARIABLE.isdisjoint(plain)
         return 2 * self._numbers.setdefault(plain, len(self._numbers)) + may_vary
 
 

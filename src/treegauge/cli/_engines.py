@@ -45,7 +45,7 @@ Function = Callable[..., Any]
 CountedT = TypeVar("CountedT")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ShardedRun(Generic[CountedT]):
     """A run of a command, divided in two: ``count`` computes a value on an engine, ``finish`` prints or writes it.
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import click
 
@@ -69,7 +68,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         written = [ctx.params[name] for name in _WRITTEN if ctx.params.get(name)]
-        if any(os.path.exists(path) for path in written if isinstance(path, str | Path)):
+        if any(os.path.exists(path) for path in written if _is_path(path)):
             from treegauge.io.writing import protect_inputs
 
             for path in written:
@@ -107,12 +106,16 @@ class Command(click.Command):
         return ctx.command_path.removeprefix("treegauge ")
 
 
+def _is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(value, str | os.PathLike)
+
+
 def _files_read(given: Mapping[str, Any]) -> Iterator[str]:
     """All values of parameters that may name a file to be read; a system can be NAME=FILE, a preset NAME+FILE."""
     for name in _READ:
         value: object = given.get(name)
         for one in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
-            text = str(one) if isinstance(one, str | Path) else ""
+            text = str(one) if _is_path(one) else ""
             yield from (text, text.partition("=")[2], *text.split("+"))
 
 

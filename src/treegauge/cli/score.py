@@ -144,6 +144,13 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         return None
     if gold is None or not tests:
         raise click.UsageError("Missing argument 'GOLD' or 'TEST...'.")
+    if chosen["ignore_words"]:
+        chosen["match_words"] = "length"
+    how = _job_options(options, chosen)
+    if _are_for_kernels(gold, tests, how):
+        from treegauge.compiled import load_ahead
+
+        load_ahead()
     from treegauge.cli._progress import progress
     from treegauge.reports.scores import parse_rate_limit
     from treegauge.scoring.evaluation import ScoringJob, score_baselines
@@ -154,14 +161,10 @@ def command(gold: str | None, tests: tuple[str, ...], options: ReadOptions, **ch
         raise UsageError("--grammar is for the Parse Base of -m hogenhout")
     checks = [parse_rate_limit(text) for text in chosen["fail_under"]]
     checks += [parse_rate_limit(text, is_most=True) for text in chosen["fail_over"]]
-    if chosen["ignore_words"]:
-        chosen["match_words"] = "length"
     systems = named_systems(tests)
     protect_inputs(chosen["output"], gold, *systems.values())
     _remark(gold, list(systems.values()), preset, chosen)
     metrics = chosen["metrics"] or ("parseval",)
-    how = _job_options(options, chosen)
-
     job = ScoringJob.of(gold, systems, metrics, preset, **how)
 
     def count(engine: Engine) -> list[SystemTotal]:
@@ -230,6 +233,21 @@ def _print_parse_base(grammar: str, gold: str, options: ReadOptions, form: str) 
     )
 
 
+def _kernels_can_count(chosen: dict[str, Any]) -> bool:
+    return chosen["metrics"] in ((), ("parseval",)) and not chosen["breakdowns"] and not chosen["by_length"]
+
+
+def _are_for_kernels(gold: str, tests: Sequence[str], how: JobOptions) -> bool:
+    """Whether kernels will count these files in this process, as far as one can tell before anything is read."""
+    from treegauge.scoring.inputs import SMALLEST_BYTES
+
+    context = click.get_current_context()
+    is_here = context.params.get("engine") == "local" and not context.params.get("shard") and context.obj is None
+    if not is_here or not _kernels_can_count(context.params) or how.get("sentences") or how.get("match_words") != "exact":
+        return False
+    return os.path.isfile(gold) and os.path.isfile(tests[0]) and os.path.getsize(gold) + os.path.getsize(tests[0]) > SMALLEST_BYTES
+
+
 _LARGE_BYTES = 64 << 20
 """Files of more bytes than these together are worth starting processes for."""
 
@@ -237,8 +255,7 @@ _LARGE_BYTES = 64 << 20
 def _engine_for(engine: Engine, gold: str, systems: dict[str, str], chosen: dict[str, Any]) -> Engine:
     """The engine that was chosen or, for large files that compiled code cannot count, processes on this machine."""
     jobs = number_of_jobs(chosen["jobs"], engine)
-    by_kernels = chosen["metrics"] in ((), ("parseval",)) and not chosen["breakdowns"] and not chosen["by_length"]
-    if jobs == 1 or not engine.in_process or by_kernels or chosen["stream"] or chosen["on_mismatch"] == "evalb":
+    if jobs == 1 or not engine.in_process or _kernels_can_count(chosen) or chosen["stream"] or chosen["on_mismatch"] == "evalb":
         return engine
     paths = [gold, *systems.values()]
     if not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) < _LARGE_BYTES:

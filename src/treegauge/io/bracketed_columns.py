@@ -40,7 +40,7 @@ _OPEN, _CLOSE = np.uint8(ord("(")), np.uint8(ord(")"))
 _TAIL = 1 << 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Events:
     """The events of a text in order.
 
@@ -246,7 +246,7 @@ def _parents(level: Int32, by_depth: Int64) -> Int32:
 
 
 _NEWLINE = np.uint8(ord("\n"))
-_SET_OFF = re.compile(rb"\(([ \t\n\r\v\f]+)([^() \t\n\r\v\f]++)(?=[ \t\n\r\v\f]*[^) \t\n\r\v\f])")
+_SET_OFF = rb"\(([ \t\n\r\v\f]+)([^() \t\n\r\v\f]++)(?=[ \t\n\r\v\f]*[^) \t\n\r\v\f])"
 
 
 class Names:
@@ -387,7 +387,7 @@ def _has_label_set_off(events: Events, opens: Int64) -> bool:
 def _with_labels_at_brackets(events: Events) -> bytes:
     """The text with each opening bracket moved to its label."""
     text = events.data[: int(events.position[-1]) + 1].tobytes()
-    return _SET_OFF.sub(rb"\1(\2", text)
+    return re.sub(_SET_OFF, rb"\1(\2", text)
 
 
 def _lines_of(events: Events, position: Int64, first_line: int) -> Int64:

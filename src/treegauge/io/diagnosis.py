@@ -19,7 +19,8 @@ from treegauge.io.sources import ReadOptions
 __all__ = ["Scanner", "TextPosition", "bad_bytes", "error_at", "first_error", "is_comment", "is_nested_at_margin"]
 
 # No group is repeated: the memory of a match would grow with the number of brackets in a row.
-_TOKEN = re.compile(rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+")
+_TOKEN = rb"\([( \t\r\v\f]*|\)[) \t\r\v\f]*|[^() \t\n\r\v\f]+"
+_FIRST_LOOK = 1 << 14
 _BLANK = bytes(byte if byte == ord("\n") else ord(" ") for byte in range(256))
 _BALANCE = "Each tree needs as many '(' as ')'; write -LRB- and -RRB- for literal brackets."
 _OUTSIDE = "Every word belongs inside a bracket, as in (NP (NN word)); the option comment leaves comment lines out."
@@ -66,15 +67,13 @@ def is_nested_at_margin(text: bytes) -> bool:
     """
     if b"\n(" not in text:
         return False
-    events = find_events(text)
-    opens = np.flatnonzero(events.is_open)
-    if not len(opens):
-        return False
-    first = int(opens[0])
-    closed = np.flatnonzero(events.depth[first:] < events.depth[first])
-    if not len(closed):
-        return False
-    return b"\n(" in text[events.position[first] : events.position[first + int(closed[0])]]
+    for size in (_FIRST_LOOK, len(text)):  # the first tree is rarely long
+        events = find_events(text[:size])
+        opens = np.flatnonzero(events.is_open)
+        closed = np.flatnonzero(events.depth[opens[0] :] < events.depth[opens[0]]) if len(opens) else opens
+        if len(closed):
+            return b"\n(" in text[events.position[opens[0]] : events.position[opens[0] + closed[0]]]
+    return False
 
 
 class GoodText(NamedTuple):
@@ -139,7 +138,7 @@ class Scanner:
         if fault is not None:
             problem, at, advice = fault
             yield self._error(EncodingError, problem, line, at, advice)
-        for match in _TOKEN.finditer(line):
+        for match in re.finditer(_TOKEN, line):
             token, at = match.group(), match.start()
             if token.startswith(b"("):
                 at_margin = at == 0 and self.place.begins_line

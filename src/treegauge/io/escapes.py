@@ -16,14 +16,15 @@ from treegauge.trees.bracketed import ESCAPED_BRACKETS
 __all__ = ["escape_everywhere", "has_escapes", "read_escapes"]
 
 _OPEN, _CLOSE = (letter.encode() for letter in ESCAPED_BRACKETS)
-_ESCAPED = re.compile(rb"\\[()]")
-_MARGIN = re.compile(rb"(?<=\n)(?=\()")
-_LINE = re.compile(rb"(?<=\n)")
+# Texts: re compiles them when they are first used, which they rarely are.
+_ESCAPED = rb"\\[()]"
+_MARGIN = rb"(?<=\n)(?=\()"
+_LINE = rb"(?<=\n)"
 
 
 def has_escapes(text: bytes) -> bool:
     r"""Whether a text contains ``\(`` or ``\)``."""
-    return b"\\" in text and _ESCAPED.search(text) is not None
+    return b"\\" in text and re.search(_ESCAPED, text) is not None
 
 
 def escape_everywhere(text: bytes) -> bytes:
@@ -42,7 +43,7 @@ def read_escapes(text: bytes, *, lines: bool, is_whole: bool = True) -> bytes:
     """
     if not has_escapes(text):
         return text
-    trees = (_LINE if lines else _MARGIN).split(text)
+    trees = re.split(_LINE if lines else _MARGIN, text)
     last = len(trees) - 1
     return b"".join(_read_tree(tree, is_whole or number < last) for number, tree in enumerate(trees))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -132,7 +133,7 @@ def detect_format(text: Text, options: ReadOptions) -> Format:
 
 def _looks_like(head: bytes, options: ReadOptions) -> str:
     """The name of the format that the beginning of a text looks like."""
-    line = next((line.strip() for line in head.split(b"\n") if line.strip() and not is_comment(line, options)), b"")
+    line = next((line.strip() for line in io.BytesIO(head) if line.strip() and not is_comment(line, options)), b"")
     if line.startswith(b"<"):
         return _kind_of_xml(head)
     if _EXPORT_LINE.match(line):
@@ -158,7 +159,8 @@ def _has_places(head: bytes, options: ReadOptions) -> bool:
     lines = (line for line in head.split(b"\n") if not is_comment(line, options))
     places: list[bytes] = []
     depth, previous, has_words = 0, b"", False
-    for token in _BRACKET_OR_ATOM.findall(b"\n".join(lines)):
+    for found in _BRACKET_OR_ATOM.finditer(b"\n".join(lines)):
+        token = found[0]
         depth += (token == b"(") - (token == b")")
         if token not in (b"(", b")") and previous != b"(":
             placed = _PLACED.fullmatch(token)

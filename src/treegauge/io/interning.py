@@ -26,6 +26,7 @@ _REHASH = np.uint64(0xD6E8FEB86659FD93)
 _MASKS = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], dtype=np.uint64)
 _SMALLEST_TABLE, _LARGEST_FIRST_TABLE = 1 << 10, 1 << 16
 _GIANT_BYTES = 1 << 10
+_FIRST = 1 << 12
 
 
 class WordView:
@@ -74,8 +75,13 @@ class Interner:
 
         Raises UnicodeDecodeError if a new slice is not UTF-8.
         """
-        if not self.strings:
-            self._make_room(len(start) // 4)
+        if self.strings:
+            return self._ids(words, start, end)
+        self._make_room(len(start) // 4)
+        # Once the frequent strings have their numbers, nearly all others are found at the first look.
+        return np.concatenate([self._ids(words, start[:_FIRST], end[:_FIRST]), self._ids(words, start[_FIRST:], end[_FIRST:])])
+
+    def _ids(self, words: WordView, start: Int64, end: Int64) -> Int32:
         length = end - start
         keys = words.at(start)
         keys &= _MASKS.take(length, mode="clip")

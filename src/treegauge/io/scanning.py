@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import Bytes, Int32, Int64, offsets_of
 from treegauge.trees.treebank import Origin, Treebank
 
-__all__ = ["ScannedNames", "Strings", "scanner"]
+__all__ = ["NameCounts", "ScannedNames", "Strings", "scanner"]
 
 _N_NODES, _N_WORDS, _N_TREES, _N_LABELS, _N_DISTINCT, _NESTED, _OPEN, _LOOSE = 1, 2, 3, 4, 6, 9, 10, 11
 _BLANKS = b" \t\n\v\f\r"
@@ -124,6 +125,13 @@ class Strings:
         return int(np.diff(self.starts[first : last + 1]).max(initial=0))
 
 
+class NameCounts(NamedTuple):
+    """The numbers of distinct labels and of distinct words of a text, up to some place in it."""
+
+    labels: int
+    words: int
+
+
 class ScannedNames:
     """The labels and words of a text as numbered by the compiled scanner: its counterpart of :class:`Names`."""
 
@@ -144,6 +152,11 @@ class ScannedNames:
 
     def __len__(self) -> int:
         return self.label_strings.count + self.word_strings.count
+
+    @property
+    def counts(self) -> NameCounts:
+        """The numbers of labels and of words so far."""
+        return NameCounts(self.label_strings.count, self.word_strings.count)
 
     def labels(self) -> tuple[str, ...]:
         """All labels by number."""

@@ -38,7 +38,7 @@ def narrow(numbers: Cells) -> Cells:
     return numbers if kind.itemsize >= numbers.dtype.itemsize else numbers.astype(kind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompactIndex:
     """The numbers of some sentences, in order: a range where none is left out.
 
@@ -85,7 +85,7 @@ class CompactIndex:
         return 0 if isinstance(self.numbers, range) else self.numbers.nbytes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompactColumn:
     """One column: the ``cells`` themselves, or, where there are ``values``, the place of each cell's value among them."""
 

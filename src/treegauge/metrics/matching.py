@@ -12,8 +12,8 @@ numbers that are equal exactly where the rows are, and everything else is sortin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -310,8 +310,7 @@ def sequence_codes(symbol: Column, first: Int64, length: Int64) -> Int64:
     return code
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """The parts of ``n`` sentences on both sides, as numbers with the sentence each belongs to; a number names its sentence too."""
 
     n: int

@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,8 +148,7 @@ Total = Iterable[Any]
 Rates = dict[str, float]
 
 
-@dataclass(frozen=True)
-class OptionWords:
+class OptionWords(NamedTuple):
     """The words that set an option of a metric after a colon, as in ``goodman:pre``.
 
     ``read`` gives the value of a word, or None if the word does not belong to this option. ``examples`` are words for a list of
@@ -165,7 +164,11 @@ class OptionWords:
 def choice(default: str, words: Sequence[str], meaning: str) -> Any:
     """A field of a metric that is one of some words."""
     given = tuple(words)
-    return field(default=default, metadata={"words": OptionWords(given, lambda word: word if word in given else None, meaning)})
+
+    def read(word: str) -> str | None:
+        return word if word in given else None
+
+    return field(default=default, metadata={"words": OptionWords(given, read, meaning)})
 
 
 def flag(default: bool, yes: str, no: str, meaning: str) -> Any:

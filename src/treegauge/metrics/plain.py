@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from treegauge.alignment.brackets import LabelNumbers
 from treegauge.alignment.words import plain_word
 from treegauge.compiled import Kernels, kernels
 from treegauge.io.bracketed_columns import TreeColumns
-from treegauge.io.scanning import ScannedNames
+from treegauge.io.interning import with_room
+from treegauge.io.scanning import NameCounts, ScannedNames
 from treegauge.presets import Preset
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.treebank import Int64
@@ -167,43 +168,54 @@ class PresetRules:
 
 
 class PlainCounter:
-    """The labels and words of two files as the kernel must know them, by some rules."""
+    """The labels and words of two files as the kernel must know them, by some rules.
+
+    Both files may be read on in other threads meanwhile, but for gold while :meth:`learn` looks up words among its own.
+    """
 
     def __init__(self, engine: Kernels, gold: ScannedNames, test: ScannedNames, rules: CountingRules) -> None:
         self._engine, self._gold, self._test, self._rules = engine, gold, test, rules
         self._tables = [np.zeros((4, 0), dtype=np.int32), np.zeros((4, 0), dtype=np.int32)]
+        self._known = NameCounts(0, 0), NameCounts(0, 0)
         self._numbers = [np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)]
         self._same = np.zeros(0, dtype=np.int32)
         self._special: dict[str, int] = {}
         self._lacking: list[Int64] = []
 
-    def learn(self) -> None:
-        """Add the labels and words that came since the last time."""
-        for side, names in enumerate((self._gold, self._test)):
-            known, count = self._tables[side].shape[1], names.label_strings.count
-            if known < count:
-                new = [self._rules.column(label) for label in names.label_strings.raw(range(known, count))]
-                joined = np.concatenate([self._tables[side], np.array(new, dtype=np.int32).T], axis=1)
+    def learn(self, gold: NameCounts, test: NameCounts) -> None:
+        """Add the labels and words that came since the last time, up to these numbers."""
+        for side, (names, known, new) in enumerate(zip((self._gold, self._test), self._known, (gold, test), strict=True)):
+            if known.labels < new.labels:
+                columns = [self._rules.column(label) for label in names.label_strings.raw(range(known.labels, new.labels))]
+                joined = np.concatenate([self._tables[side], np.array(columns, dtype=np.int32).T], axis=1)
                 self._tables[side] = np.ascontiguousarray(joined)
-        ours, theirs = self._gold.word_strings, self._test.word_strings
-        known, known_test = len(self._numbers[0]), len(self._numbers[1])
-        self._numbers[0] = _grown(self._numbers[0], np.arange(known, ours.count))
-        self._same = _grown(self._same, np.full(theirs.count - known_test, -1))
-        self._numbers[1] = _grown(self._numbers[1], np.full(theirs.count - known_test, _NOWHERE))
-        # A test word that gold has not had yet may come in its next block.
-        wanted = np.concatenate([*self._lacking, np.arange(known_test, theirs.count)])
-        theirs.places_in(ours, wanted, self._same)
-        # A word that may be written otherwise keeps the number that it was given by its plain form.
-        regular = wanted[(self._numbers[1][wanted] < _SPECIAL_WORD)]
-        self._numbers[1][regular] = np.where(self._same[regular] < 0, _NOWHERE, self._same[regular])
-        new = np.arange(known_test, theirs.count)
-        self._lacking = [left[self._same[left] < 0] for left in [*self._lacking, new][-_RECENT:]]
-        for numbers, strings, first in ((self._numbers[0], ours, known), (self._numbers[1], theirs, known_test)):
-            special: list[int] = (first + np.flatnonzero(strings.marks[first : strings.count])).tolist()
+        first, first_test = self._known[0].words, self._known[1].words
+        self._known = gold, test
+        self._numbers[0] = with_room(self._numbers[0], gold.words)
+        self._numbers[0][first : gold.words] = np.arange(first, gold.words)
+        self._number_test_words(first_test, test.words)
+        for side, names, since in ((0, self._gold, first), (1, self._test, first_test)):
+            strings, numbers = names.word_strings, self._numbers[side]
+            special: list[int] = (since + np.flatnonzero(strings.marks[since : self._known[side].words])).tolist()
             for number, word in zip(special, strings.raw(special), strict=True):
                 plain = self._rules.plain_word(word)
                 if plain is not None:
                     numbers[number] = self._special.setdefault(plain, _SPECIAL_WORD + len(self._special))
+
+    def _number_test_words(self, first: int, count: int) -> None:
+        """Give the words ``first:count`` of test, and those that gold lacked, the numbers of the same words in gold."""
+        self._same = with_room(self._same, count)
+        self._numbers[1] = with_room(self._numbers[1], count)
+        self._numbers[1][first:count] = _NOWHERE
+        # A test word that gold has not had yet may come in its next block.
+        new = np.arange(first, count)
+        wanted = np.concatenate([*self._lacking, new])
+        self._test.word_strings.places_in(self._gold.word_strings, wanted, self._same)
+        # A word that may be written otherwise keeps the number that it was given by its plain form.
+        regular = wanted[self._numbers[1][wanted] < _SPECIAL_WORD]
+        self._numbers[1][regular] = np.where(self._same[regular] < 0, _NOWHERE, self._same[regular])
+        recent = [*self._lacking, new] if len(new) else self._lacking
+        self._lacking = [left[self._same[left] < 0] for left in recent[-_RECENT:]]
 
     def count(self, gold: TreeSlice, test: TreeSlice) -> PlainCounts:
         """Count as many sentences as both stretches have."""
@@ -217,7 +229,3 @@ class PlainCounter:
             sides += [self._tables[number], self._numbers[number]]
         self._engine["count"](*sides, self._same, int(self._rules.asks_evalb), int(self._rules.may_repair), room, out)
         return PlainCounts(out[0] != 0, *out[1:])
-
-
-def _grown(array: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, more.astype(array.dtype)])

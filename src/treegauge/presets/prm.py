@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 __all__ = ["KEYWORDS", "Parameters", "PrmMessage", "atoi", "cut_label", "disco_keywords", "parse_prm"]
@@ -25,8 +24,7 @@ _RECORD = 499
 _WHITESPACE = b" \t\n\v\f\r"
 
 
-@dataclass(frozen=True)
-class Parameters:
+class Parameters(NamedTuple):
     """The settings of an EVALB run; the defaults are EVALB's without any file: nothing is deleted, so TOP counts.
 
     ``delete_labels``: a terminal with such a tag is dropped with its word, a non-terminal with such a label (after
@@ -122,7 +120,7 @@ def _records(data: bytes) -> Iterator[bytes]:
 def _equal_labels(parameters: Parameters, value: bytes) -> Parameters | None:
     match value.split():
         case [first, second]:
-            return replace(parameters, equal_labels=(*parameters.equal_labels, (first, second)))
+            return parameters._replace(equal_labels=(*parameters.equal_labels, (first, second)))
         case _:
             return None
 
@@ -130,19 +128,19 @@ def _equal_labels(parameters: Parameters, value: bytes) -> Parameters | None:
 def _equal_words(parameters: Parameters, value: bytes) -> Parameters | None:
     match value.split():
         case [first, second]:
-            return replace(parameters, equal_words=(*parameters.equal_words, (first, second)))
+            return parameters._replace(equal_words=(*parameters.equal_words, (first, second)))
         case _:
             return None
 
 
 KEYWORDS: dict[bytes, Callable[[Parameters, bytes], Parameters | None]] = {
-    b"DEBUG": lambda p, value: replace(p, debug=atoi(value)),
-    b"MAX_ERROR": lambda p, value: replace(p, max_error=atoi(value)),
-    b"CUTOFF_LEN": lambda p, value: replace(p, cutoff_length=atoi(value)),
-    b"LABELED": lambda p, value: replace(p, labelled=atoi(value) != 0),
-    b"DELETE_LABEL": lambda p, value: replace(p, delete_labels=(*p.delete_labels, value)),
-    b"DELETE_LABEL_FOR_LENGTH": lambda p, value: replace(p, delete_labels_for_length=(*p.delete_labels_for_length, value)),
-    b"QUOTE_LABEL": lambda p, value: replace(p, quote_labels=(*p.quote_labels, value)),
+    b"DEBUG": lambda p, value: p._replace(debug=atoi(value)),
+    b"MAX_ERROR": lambda p, value: p._replace(max_error=atoi(value)),
+    b"CUTOFF_LEN": lambda p, value: p._replace(cutoff_length=atoi(value)),
+    b"LABELED": lambda p, value: p._replace(labelled=atoi(value) != 0),
+    b"DELETE_LABEL": lambda p, value: p._replace(delete_labels=(*p.delete_labels, value)),
+    b"DELETE_LABEL_FOR_LENGTH": lambda p, value: p._replace(delete_labels_for_length=(*p.delete_labels_for_length, value)),
+    b"QUOTE_LABEL": lambda p, value: p._replace(quote_labels=(*p.quote_labels, value)),
     b"EQ_LABEL": _equal_labels,
     b"EQ_WORD": _equal_words,
 }

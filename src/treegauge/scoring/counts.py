@@ -55,7 +55,7 @@ def no_progress(done: int) -> None:
     """Ignore progress."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Request:
     """Everything that decides what is counted, and how.
 
@@ -257,7 +257,7 @@ class SystemCounts:
                 self.breakdowns[name] = self.breakdowns[name] + counted if name in self.breakdowns else counted
 
     def _note(self, notes: Sequence[Note], first: int) -> None:
-        self.notes += [note if note.sentence < 0 else replace(note, sentence=note.sentence + first) for note in notes]
+        self.notes += [note if note.sentence < 0 else note._replace(sentence=note.sentence + first) for note in notes]
 
     def all_notes(self) -> tuple[Note, ...]:
         """The notes on sentences, and the remarks on all of them together."""
@@ -279,7 +279,7 @@ class SystemCounts:
         """Add what was counted of the sentences that follow, where they were numbered from 0."""
         for counts in other.of_metrics:
             counts.index = [index.shifted(self.n_gold) for index in counts.index]
-        other.notes = [note if note.sentence < 0 else replace(note, sentence=note.sentence + self.n_gold) for note in other.notes]
+        other.notes = [note if note.sentence < 0 else note._replace(sentence=note.sentence + self.n_gold) for note in other.notes]
         self.merge(other)
 
     def merge(self, other: SystemCounts) -> None:

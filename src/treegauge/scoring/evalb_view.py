@@ -240,7 +240,7 @@ def evalb_parameters(preset: Preset) -> Parameters:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EvalbRows:
     """Rows of the sentences that EVALB scores, which those are, the status of every gold sentence, and what EVALB says."""
 
@@ -264,7 +264,7 @@ def evalb_rows(gold: Treebank, test: Treebank, preset: Preset) -> EvalbRows:
     _refuse_gaps(gold, test)
     parameters = evalb_parameters(preset)
     results = _results(gold, test, parameters)
-    unlabelled = _results(gold, test, replace(parameters, labelled=False))
+    unlabelled = _results(gold, test, parameters._replace(labelled=False))
     valid = [result.id - 1 for result in results if result.status == VALID]
 
     def column(name: str) -> Int64:

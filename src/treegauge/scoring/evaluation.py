@@ -30,6 +30,7 @@ from treegauge.presets.treebanks import unused_punctuation
 from treegauge.scoring.counts import HashedCounts, Request, SystemCounts, check_fit, count_files, no_progress
 from treegauge.scoring.evalb_view import evalb_parameters
 from treegauge.scoring.inputs import (
+    SMALLEST_BYTES,
     FileTrees,
     Hasher,
     MemoryTrees,
@@ -216,7 +217,7 @@ SystemTotal = tuple[HashedCounts, Inputs | None]
 """The counts of a system, and the files they were counted from."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoringJob:
     """A call of :func:`score`: what to score, and how. It is done in two steps, counts and results, and the counts may be made
     in this process, on an engine, or by :meth:`total` from the values of shards that were counted anywhere."""
@@ -316,10 +317,6 @@ def _counted(files: Sequence[tuple[Trees, Trees]], request: Request) -> HashedCo
         for sides in files:
             for side in sides:
                 side.close()
-
-
-SMALLEST_BYTES = 2 << 20
-"""Files of fewer bytes together are counted before the kernels are loaded."""
 
 
 LARGE_BYTES = 32 << 20

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import queue
-import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -27,7 +25,10 @@ from treegauge.trees.treebank import Treebank
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
+    from treegauge.scoring.prefetch import Prefetch
+
 __all__ = [
+    "SMALLEST_BYTES",
     "FileTrees",
     "Hasher",
     "MemoryTrees",
@@ -41,7 +42,8 @@ __all__ = [
     "trees_of",
 ]
 
-_PREFETCH_BLOCKS = 2
+SMALLEST_BYTES = 2 << 20
+"""Files of fewer bytes together are counted before the kernels are loaded."""
 _WORTH_A_THREAD = 1 << 18
 """The words of a block from which on a thread of its own is worth starting to hash it."""
 
@@ -81,7 +83,7 @@ class FileTrees:
         self.can_be_read_again = keep or "-" not in paths
         self._options, self._keep = options, keep
         self._kept: list[Treebank] = []
-        self._rest: Prefetch | Direct | None = None
+        self._rest: Prefetch[Treebank] | Direct | None = None
         self._is_complete = False
 
     def blocks(self) -> Iterator[Treebank]:
@@ -89,8 +91,7 @@ class FileTrees:
         if not self._keep:
             self.close()
         if self._rest is None and not self._is_complete:
-            make = Prefetch if _are_large(self.paths) else Direct
-            self._rest = make(lambda: (block for path in self.paths for block in io.stream(path, self._options)))
+            self._rest = _opened(self.paths, lambda: (block for path in self.paths for block in io.stream(path, self._options)))
         yield from self._kept
         while self._rest is not None and (block := self._rest.take()) is not None:
             if self._keep:
@@ -127,6 +128,15 @@ def _are_large(paths: Sequence[str]) -> bool:
     return not all(map(os.path.isfile, paths)) or sum(map(os.path.getsize, paths)) > CHUNK_BYTES
 
 
+def _opened(paths: Sequence[str], make: Callable[[], Iterator[Treebank]]) -> Prefetch[Treebank] | Direct:
+    """The blocks of files: read ahead in a thread where they are large."""
+    if not _are_large(paths):
+        return Direct(make)
+    from treegauge.scoring.prefetch import Prefetch
+
+    return Prefetch(make)
+
+
 class Direct:
     """Items made when they are asked for."""
 
@@ -146,49 +156,6 @@ class Direct:
 
     def close(self) -> None:
         """There is nothing to stop."""
-
-
-class Prefetch:
-    """Items made in a thread, a few ahead of the consumer."""
-
-    def __init__(self, make: Callable[[], Iterator[Treebank]]) -> None:
-        self._queue: queue.Queue[Treebank | BaseException | None] = queue.Queue(_PREFETCH_BLOCKS)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._fill, args=(make,), daemon=True)
-        self._thread.start()
-
-    def _fill(self, make: Callable[[], Iterator[Treebank]]) -> None:
-        try:
-            for item in make():
-                if not self._put(item):
-                    return
-            self._put(None)
-        except BaseException as error:
-            self._put(error)
-
-    def _put(self, item: Treebank | BaseException | None) -> bool:
-        """Put an item into the queue unless nobody takes it any more."""
-        while not self._stopped.is_set():
-            try:
-                self._queue.put(item, timeout=0.1)
-            except queue.Full:
-                continue
-            return True
-        return False
-
-    def take(self) -> Treebank | None:
-        """The next item, or None after the last; an error that stopped the making is raised here."""
-        item = self._queue.get()
-        if item is None or isinstance(item, BaseException):
-            self._queue.put(item)  # a further request gets the same answer
-        if isinstance(item, BaseException):
-            raise item
-        return item
-
-    def close(self) -> None:
-        """Stop the thread, and wait for it."""
-        self._stopped.set()
-        self._thread.join()
 
 
 class Hasher:

@@ -7,10 +7,11 @@ cannot be read.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,9 @@ import numpy as np
 from treegauge.alignment.remarks import TagUse
 from treegauge.errors import InputError
 from treegauge.io.bracketed import bracketed_parts
-from treegauge.io.bracketed_columns import TreeColumns
+from treegauge.io.bracketed_columns import Columns, TreeColumns
 from treegauge.io.formats import detect_format
-from treegauge.io.scanning import ScannedNames, scanner
+from treegauge.io.scanning import NameCounts, ScannedNames, scanner
 from treegauge.io.sources import ReadOptions, Source, Text
 from treegauge.metrics.evalb import ERROR, SKIP, VALID
 from treegauge.metrics.parseval import Parseval
@@ -29,6 +30,7 @@ from treegauge.presets import Preset, from_parameters
 from treegauge.presets.treebanks import counted_punctuation
 from treegauge.scoring.counts import HashedCounts, NotParallel, Request, SystemCounts
 from treegauge.scoring.evalb_view import EvalbOutcome
+from treegauge.scoring.prefetch import Prefetch
 from treegauge.trees.bracketed import restore_label, restore_word
 from treegauge.trees.columns import TreebankHash
 from treegauge.trees.treebank import Int64, Treebank
@@ -91,6 +93,13 @@ def _is_transitive(preset: Preset) -> bool:
     return LabelNumbers(preset.equal_labels).equality(preset.equal_labels) is None
 
 
+class _ScannedBlock(NamedTuple):
+    """Some trees of a file, and how many labels and words the file has up to their end."""
+
+    trees: TreeSlice
+    names: NameCounts
+
+
 class _Side:
     """One file: scanned block by block, and hashed."""
 
@@ -99,43 +108,42 @@ class _Side:
         if detect_format(text, options).name != "bracketed":
             raise _NotPlain
         self.names = names
+        self.scanning = Lock()
+        """Held while names are added."""
         self._parts: Iterator[TreeColumns] = bracketed_parts(text, options, names)
         self._hash = TreebankHash()
-        self._read: deque[TreeSlice] = deque()
-        self.waiting: deque[TreeSlice] = deque()
-        self._is_read = self.is_over = False
         self.n_words = 0
         self._tags = np.zeros(0, dtype=np.int64)
         self._labels = np.zeros(0, dtype=np.int64)
 
-    def advance(self) -> None:
-        """Read a block, unless enough is waiting."""
-        if self._is_read or len(self.waiting) > 2:
-            return
+    def blocks(self) -> Iterator[_ScannedBlock]:
+        """The trees, a block at a time."""
         labels, words = self.names.label_strings, self.names.word_strings
-        known = labels.count, words.count
-        part = next(self._parts, None)
+        known = self.names.counts
+        while (part := self._next_part()) is not None:
+            new_labels = labels.spelled(known.labels, labels.count, restore_label)
+            new_words = words.spelled(known.words, words.count, restore_word)
+            self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
+            self._tally(part.columns)
+            known = self.names.counts
+            yield _ScannedBlock(TreeSlice.of(part), known)
+
+    def _next_part(self) -> TreeColumns | None:
+        with self.scanning:
+            part = next(self._parts, None)
         if self.names.has_escapes:
             raise _NotPlain
-        if part is None:
-            self._is_read = True
-            return
-        new_labels = labels.spelled(known[0], labels.count, restore_label)
-        new_words = words.spelled(known[1], words.count, restore_word)
-        self._hash.update_numbered(part.columns, part.n_nodes, part.n_tokens, new_labels, new_words)
-        self._read.append(TreeSlice.of(part))
-        self.n_words += len(part.columns.word)
-        tags = np.bincount(part.columns.tag + 1, minlength=labels.count + 1)[1:]
+        return part
+
+    def _tally(self, columns: Columns) -> None:
+        """Count the labels of words and of nodes."""
+        self.n_words += len(columns.word)
+        n_labels = self.names.label_strings.count
+        tags = np.bincount(columns.tag + 1, minlength=n_labels + 1)[1:]
         tags[: len(self._tags)] += self._tags
-        of_nodes = np.bincount(part.columns.label, minlength=labels.count)
+        of_nodes = np.bincount(columns.label, minlength=n_labels)
         of_nodes[: len(self._labels)] += self._labels
         self._tags, self._labels = tags, of_nodes
-
-    def take_over(self) -> None:
-        """Let what has been read wait to be counted; not while :meth:`advance` runs in another thread."""
-        self.waiting.extend(self._read)
-        self._read.clear()
-        self.is_over = self._is_read
 
     def tag_use(self) -> TagUse:
         """The tags and the labels of phrases, and how many words have a tag; a label on more nodes than words is a phrase's."""
@@ -173,54 +181,43 @@ class _FilePairCounter:
     def counts(self) -> HashedCounts:
         """The counts of both files; NotParallel if they are not parallel."""
         gold, test = self._sides
-        with ThreadPoolExecutor(2) as pool:
-            while not (gold.is_over and test.is_over):
-                # The next blocks are read while the last ones are counted; what is new in them is learnt in between.
-                reading = [pool.submit(side.advance) for side in self._sides]
-                self._count_waiting()
-                if (gold.is_over and test.waiting) or (test.is_over and gold.waiting):
-                    raise NotParallel
-                for job in reading:
-                    job.result()
-                self._counter.learn()
-                for side in self._sides:
-                    side.take_over()
-        self._count_waiting()
-        if gold.waiting or test.waiting or not self._n:
-            raise NotParallel
+        with closing(Prefetch(gold.blocks)) as ours, closing(Prefetch(test.blocks)) as theirs:
+            self._count_all(ours, theirs)
         self._add_batch()
         self._add_odd()
         return HashedCounts(self._together(), (gold.hexdigest(), test.hexdigest()))
 
-    def _count_waiting(self) -> None:
-        """Count the sentences that both sides have waiting."""
-        while all(side.waiting for side in self._sides):
-            self._count()
+    def _count_all(self, ours: Prefetch[_ScannedBlock], theirs: Prefetch[_ScannedBlock]) -> None:
+        """Count the sentences of both files while further ones are read."""
+        gold, test = ours.take(), theirs.take()
+        while gold is not None and test is not None:
+            with self._sides[0].scanning:
+                self._counter.learn(gold.names, test.names)
+            size = min(len(gold.trees), len(test.trees))
+            (head, gold_rest), (test_head, test_rest) = gold.trees.split(size), test.trees.split(size)
+            self._count(head, test_head)
+            gold = gold._replace(trees=gold_rest) if len(gold_rest) else ours.take()
+            test = test._replace(trees=test_rest) if len(test_rest) else theirs.take()
+        if gold is not None or test is not None or not self._n:
+            raise NotParallel
 
-    def _count(self) -> None:
-        """Count the sentences that both sides have waiting in their first blocks."""
-        gold, test = (side.waiting.popleft() for side in self._sides)
-        size = min(len(gold), len(test))
-        rest: list[TreeSlice] = []
-        for side, stretch in zip(self._sides, (gold, test), strict=True):
-            head, tail = stretch.split(size)
-            rest.append(head)
-            if len(tail):
-                side.waiting.appendleft(tail)
-        counted = self._counter.count(rest[0], rest[1])
-        problems = [number - rest[1].first for origin in rest[1].part.origins for number in origin.problems]
-        counted.is_odd[[number for number in problems if 0 <= number < size]] = True
+    def _count(self, gold: TreeSlice, test: TreeSlice) -> None:
+        """Count equally many sentences."""
+        counted = self._counter.count(gold, test)
+        problems = [number - test.first for origin in test.part.origins for number in origin.problems]
+        counted.is_odd[[number for number in problems if 0 <= number < len(test)]] = True
         odd = np.flatnonzero(counted.is_odd)
         if len(odd):
-            trees = [side.names.treebank_of(part.part, odd + part.first) for side, part in zip(self._sides, rest, strict=True)]
+            parts = zip(self._sides, (gold, test), strict=True)
+            trees = [side.names.treebank_of(stretch.part, odd + stretch.first) for side, stretch in parts]
             self._odd_batch.append(_OddSentences(odd + self._n, *trees))
         self._batch.append(counted)
-        self._n += size
+        self._n += len(gold)
         if sum(len(each.is_odd) for each in self._batch) >= _BATCH:
             self._add_batch()
         if sum(len(each.numbers) for each in self._odd_batch) >= _ODD_BATCH:
             self._add_odd()
-        self._request.progress(size)
+        self._request.progress(len(gold))
 
     def _add_batch(self) -> None:
         """Add the rows of plain sentences."""
@@ -254,7 +251,7 @@ class _FilePairCounter:
         """The counts of all sentences."""
         odd, total = self._odd, self._plain
         index = np.concatenate([np.zeros(0, np.int64), *self._odd_index])
-        odd.notes = [note if note.sentence < 0 else replace(note, sentence=int(index[note.sentence])) for note in odd.notes]
+        odd.notes = [note if note.sentence < 0 else note._replace(sentence=int(index[note.sentence])) for note in odd.notes]
         total.merge(odd)
         total.texts = odd.texts
         total.n_gold = total.n_test = self._n

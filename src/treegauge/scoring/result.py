@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -80,8 +80,7 @@ class IntervalOptions(NamedTuple):
         return f"Intervals: {percent}, {self.method} bootstrap over sentences, {self.rounds:,} samples, seed {self.seed}."
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """The files that were compared, as they were named, and how they were read."""
 
     gold: tuple[str, ...]
@@ -359,9 +358,9 @@ def result_to_dict(result: Result, *, per_sentence: bool = False) -> dict[str, A
         "skipped": result.skipped,
         "cutoff": {"length": result.short.length, **_part_to_dict(result.short)},
         "evalb": None if result.evalb is None else result.evalb.to_dict(),
-        "notes": [{**asdict(note), "sentence": note.sentence + 1 if note.sentence >= 0 else None} for note in result.notes],
+        "notes": [{**note._asdict(), "sentence": note.sentence + 1 if note.sentence >= 0 else None} for note in result.notes],
         "signature": result.signature.to_dict(),
-        "inputs": None if result.inputs is None else asdict(result.inputs),
+        "inputs": None if result.inputs is None else result.inputs._asdict(),
     }
     if result.confidence is not None:
         data["confidence"] = result.confidence._asdict()

@@ -18,7 +18,7 @@ from treegauge.trees.treebank import Int64
 __all__ = ["Sentences"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sentences:
     """The rows behind a result: one for each sentence that was scored.
 

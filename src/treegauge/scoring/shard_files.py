@@ -59,7 +59,7 @@ def save_counts(counts: SystemCounts, store: ArrayStore) -> dict[str, Any]:
         "n_gold": counts.n_gold,
         "n_test": counts.n_test,
         "of_metrics": [_save_metric(of_metric, store) for of_metric in counts.of_metrics],
-        "notes": [astuple(note) for note in counts.notes],
+        "notes": list(counts.notes),
         "repairs": dict(counts.repairs),
         "punctuation": dict(counts.punctuation),
         "n_words": counts.n_words,

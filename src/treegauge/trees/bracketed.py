@@ -42,14 +42,15 @@ __all__ = [
     "restore_word",
 ]
 
-_ATOM_OR_BRACKET = re.compile(r"[()]|[^() \t\n\r\v\f]+")
 _FORBIDDEN = re.compile(r"[ \t\n\r\v\f\0]")
-_WITH_ESCAPES = re.compile(r"[()]|(?:\\[()]|[^() \t\n\r\v\f])+")
+# Texts: re compiles them when they are first used; files are read by other code.
+_ATOM_OR_BRACKET = r"[()]|[^() \t\n\r\v\f]+"
+_WITH_ESCAPES = r"[()]|(?:\\[()]|[^() \t\n\r\v\f])+"
 _BRACKET_TAGS = ("-LRB-", "-RRB-")
 ESCAPED_BRACKETS = ("\u07fb", "\u07fc")
 """Characters that Unicode does not assign; they stand for escaped brackets while a file is being read."""
 _ESCAPES = {"\\(": "(", "\\)": ")", ESCAPED_BRACKETS[0]: "(", ESCAPED_BRACKETS[1]: ")"}
-_ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
+_ESCAPED = "|".join(map(re.escape, _ESCAPES))
 
 
 def restore_word(word: str) -> str:
@@ -59,7 +60,7 @@ def restore_word(word: str) -> str:
     ('(', 'a)', '-LSB-')
     """
     if "\\" in word or ESCAPED_BRACKETS[0] in word or ESCAPED_BRACKETS[1] in word:
-        word = _ESCAPED.sub(lambda found: _ESCAPES[found[0]], word)
+        word = re.sub(_ESCAPED, lambda found: _ESCAPES[found[0]], word)
     return word.replace("-LRB-", "(").replace("-RRB-", ")") if "RB-" in word else word
 
 
@@ -116,10 +117,10 @@ def parse_one(text: str) -> Tree:
 
 def _tokens(text: str) -> list[tuple[str, int]]:
     """Brackets and atoms, each with its position; a backslash escapes a bracket where the tree cannot be read otherwise."""
-    plain = [(match.group(), match.start()) for match in _ATOM_OR_BRACKET.finditer(text)]
+    plain = [(match.group(), match.start()) for match in re.finditer(_ATOM_OR_BRACKET, text)]
     if "\\(" not in text and "\\)" not in text:
         return plain
-    escaped = [(match.group(), match.start()) for match in _WITH_ESCAPES.finditer(text)]
+    escaped = [(match.group(), match.start()) for match in re.finditer(_WITH_ESCAPES, text)]
     return escaped if "\\(" in text or (_balance(escaped) and not _balance(plain)) else plain
 
 
@@ -296,8 +297,8 @@ def _lengths(tree: Tree) -> dict[int, int]:
     return lengths
 
 
-_PLACE = re.compile(r"([0-9]{1,9})=(.+)", re.DOTALL)
-_NUMBERED = re.compile(r"([0-9]+)=(.*)", re.DOTALL)
+_PLACE = r"(?s)([0-9]{1,9})=(.+)"
+_NUMBERED = r"(?s)([0-9]+)=(.*)"
 
 
 def carries_places(words: Sequence[str]) -> bool:
@@ -306,7 +307,7 @@ def carries_places(words: Sequence[str]) -> bool:
     >>> carries_places(["1=er", "0=Wen"]), carries_places(["0=Wen", "er"])
     (True, False)
     """
-    places = [found and int(found[1]) for found in map(_PLACE.fullmatch, words)]
+    places = [found and int(found[1]) for found in map(re.compile(_PLACE).fullmatch, words)]
     return None not in places and sorted(place or 0 for place in places) == list(range(len(words)))
 
 
@@ -359,10 +360,10 @@ def place_words(tree: Tree) -> Tree:
 
 
 def _placed_word(text: str, seen: set[int]) -> PlacedWord:
-    match = _PLACE.fullmatch(text)
+    match = re.fullmatch(_PLACE, text)
     if match is None:
         advice = "In discbracket text each word is PLACE=WORD, such as 0=Wen."
-        numbered = _NUMBERED.fullmatch(text)
+        numbered = re.fullmatch(_NUMBERED, text)
         problem = "no place" if numbered is None else "a place that no sentence has" if numbered[2] else "no text after its place"
         advice += "" if numbered else " If these are plain brackets, say so (option format)."
         raise FormatError(f"the word {text[:60]!r} has {problem}", advice=advice)

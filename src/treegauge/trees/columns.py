@@ -395,6 +395,10 @@ class TreebankHash:
         return digest.hexdigest()
 
 
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
 class _Strings:
     """Numbers for strings by first use, and a hash of the strings in that order."""
 
@@ -422,9 +426,9 @@ class _Strings:
     def _learn(self, strings: list[str]) -> None:
         """Number the new strings, in the order of their use."""
         known = self._numbers
-        new = dict.fromkeys([string for string in strings if string not in known])
-        encoded = [string.encode("utf-8", "surrogatepass") for string in new]
-        self.digest.update(b"".join([b"%d:%b" % (len(string), string) for string in encoded]))
+        new = dict.fromkeys([string for string in strings if string not in known] if known else strings)
+        spelled = [f"{len(string) if string.isascii() else len(_utf8(string))}:{string}" for string in new]
+        self.digest.update(_utf8("".join(spelled)))
         known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
 
     def mark(self) -> tuple[int, Digest]:

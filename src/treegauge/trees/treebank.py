@@ -47,7 +47,7 @@ class Problem(NamedTuple):
     may_repair: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Origin:
     """The origin of a run of trees: the file, and for each tree its line (1-based) and, if the format has ids, its id.
 

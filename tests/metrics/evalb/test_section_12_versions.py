@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -29,18 +28,18 @@ def test_collins():
 
 def test_collins_is_the_file_beside_the_outputs(shared):
     data = (shared / "data" / "outputs" / "collins.prm").read_bytes()
-    assert replace(parse_prm(data)[0], max_error=10) == preset("collins")
+    assert parse_prm(data)[0]._replace(max_error=10) == preset("collins")
 
 
 def test_new_is_collins_and_more():
     collins, new = preset("collins"), preset("new")
     assert set(new.delete_labels) == {*collins.delete_labels, b"S1", b"?", b"!"}
     assert set(new.quote_labels) == {b"``", b"''", b"POS", b"NN", b"CD", b"VBZ", b":"}
-    assert replace(new, delete_labels=collins.delete_labels, quote_labels=()) == collins
+    assert new._replace(delete_labels=collins.delete_labels, quote_labels=()) == collins
 
 
 def test_nk_is_new_with_more_errors():
-    assert preset("nk") == replace(preset("new"), max_error=10_000)
+    assert preset("nk") == preset("new")._replace(max_error=10_000)
 
 
 @pytest.mark.parametrize("side", ["gold", "test"])

@@ -134,7 +134,7 @@ class _Blocks:
         ours, theirs = self._scanned(self._names[0], gold), self._scanned(self._names[1], test)
         if ours is None or theirs is None:
             return None
-        self._counter.learn()
+        self._counter.learn(self._names[0].counts, self._names[1].counts)
         counted = self._counter.count(TreeSlice.of(ours), TreeSlice.of(theirs))
         for part, lines in ((ours, gold), (theirs, test)):
             counted.is_odd[(part.n_nodes > limits.BRACKETS) | (_lengths(lines) > limits.LINE)] = True

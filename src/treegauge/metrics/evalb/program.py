@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
 from treegauge import presets
@@ -115,9 +115,9 @@ def _name_file(run: Invocation, name: bytes) -> None:
 def _set_flag(run: Invocation, letter: bytes) -> None:
     match letter:
         case b"d":
-            run.parameters = replace(run.parameters, debug=1)
+            run.parameters = run.parameters._replace(debug=1)
         case b"D":
-            run.parameters = replace(run.parameters, debug=2)
+            run.parameters = run.parameters._replace(debug=2)
         case _:
             run.said += USAGE
             run.exit_code = 1 if letter == b"h" else 0
@@ -126,9 +126,9 @@ def _set_flag(run: Invocation, letter: bytes) -> None:
 def _set_value(run: Invocation, letter: bytes, value: bytes) -> None:
     match letter:
         case b"c":
-            run.parameters = replace(run.parameters, cutoff_length=atoi(value))
+            run.parameters = run.parameters._replace(cutoff_length=atoi(value))
         case b"e":
-            run.parameters = replace(run.parameters, max_error=atoi(value))
+            run.parameters = run.parameters._replace(max_error=atoi(value))
         case _:
             _read_prm(run, value)
 

@@ -1,0 +1,57 @@
+"""Items made ahead in a thread of their own, such as blocks of trees that are read while the last ones are scored."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+__all__ = ["Prefetch"]
+
+_MOST_AHEAD = 2
+
+ItemT = TypeVar("ItemT")
+
+
+class Prefetch(Generic[ItemT]):
+    """Items made in a thread, a few ahead of the consumer."""
+
+    def __init__(self, make: Callable[[], Iterator[ItemT]]) -> None:
+        self._queue: queue.Queue[ItemT | BaseException | None] = queue.Queue(_MOST_AHEAD)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._fill, args=(make,), daemon=True)
+        self._thread.start()
+
+    def _fill(self, make: Callable[[], Iterator[ItemT]]) -> None:
+        try:
+            for item in make():
+                if not self._put(item):
+                    return
+            self._put(None)
+        except BaseException as error:
+            self._put(error)
+
+    def _put(self, item: ItemT | BaseException | None) -> bool:
+        """Put an item into the queue unless nobody takes it any more."""
+        while not self._stopped.is_set():
+            try:
+                self._queue.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def take(self) -> ItemT | None:
+        """The next item, or None after the last; an error that stopped the making is raised here."""
+        item = self._queue.get()
+        if item is None or isinstance(item, BaseException):
+            self._queue.put(item)  # a further request gets the same answer
+        if isinstance(item, BaseException):
+            raise item
+        return item
+
+    def close(self) -> None:
+        """Stop the thread, and wait for it."""
+        self._stopped.set()
+        self._thread.join()
