@@ -25,8 +25,9 @@ from treegauge.experiments.presentation import SIGNIFICANT, RateTests
 from treegauge.grammar import load_model
 from treegauge.io import read
 from treegauge.normalise import pipeline
+from treegauge.parsing.objectives import CRITERIA, DecodingSetting, settings_from_notes
 from treegauge.parsing.parser import Parser, Sentence
-from treegauge.parsing.tuning import CRITERIA, SETTINGS, DecodingSetting, from_notes
+from treegauge.parsing.tuning import SETTINGS
 from treegauge.tables import Cell, Table, plain, render
 from treegauge.trees.tree import Tree, from_flat, to_flat
 
@@ -118,7 +119,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write the results beside this script")
     args = parser.parse_args()
     model = load_model(args.model)
-    chosen = from_notes(model.notes)
+    chosen = settings_from_notes(model.notes)
     if not chosen:
         parser.error("the model has no settings: make it with treegauge induce, without --no-tune")
     clean = pipeline("traces,functions,root")

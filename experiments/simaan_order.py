@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from treegauge.experiments.presentation import RateTests
-from treegauge.experiments.simaan_tables import Variant, cleaner, variants
+from treegauge.experiments.simaan_report import Variant, cleaner, variants
 from treegauge.io import read
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.tables import Cell, Table, plain, render

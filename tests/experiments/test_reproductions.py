@@ -19,7 +19,7 @@ from treegauge.experiments import load_experiment
 from treegauge.experiments.experiment import Checkpoint, Corpus, Work, document, run_experiment, split
 from treegauge.experiments.freval_table1 import Settings, latent_parses
 from treegauge.experiments.presentation import CriterionTest, criterion_table, in_words
-from treegauge.experiments.simaan_tables import variants
+from treegauge.experiments.simaan_report import variants
 from treegauge.io import read
 from treegauge.learning.latent import QUICK, train_latent
 from treegauge.normalise import pipeline

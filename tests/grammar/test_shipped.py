@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from treegauge.grammar.model import SHIPPED, load_model, shipped_model
-from treegauge.parsing.tuning import CRITERIA, from_notes, ship
+from treegauge.parsing.objectives import CRITERIA, settings_from_notes
+from treegauge.parsing.tuning import ship
 
 
 def test_the_shipped_grammar_is_the_one_that_training_gives(tmp_path: Path) -> None:
@@ -13,4 +14,4 @@ def test_the_shipped_grammar_is_the_one_that_training_gives(tmp_path: Path) -> N
     assert made.grammar == shipped.grammar, advice
     assert made == shipped, advice
     assert (tmp_path / "new.model").read_bytes() == SHIPPED.read_bytes(), advice
-    assert set(from_notes(shipped.notes)) == set(CRITERIA)
+    assert set(settings_from_notes(shipped.notes)) == set(CRITERIA)

@@ -14,7 +14,8 @@ from treegauge.grammar import load_model, train
 from treegauge.grammar.tree_counts import Recipe, count_trees
 from treegauge.io import write
 from treegauge.normalise import pipeline
-from treegauge.parsing.tuning import CRITERIA, SETTINGS, VITERBI, choose_settings, from_notes, to_notes, tuning_sentences
+from treegauge.parsing.objectives import CRITERIA, VITERBI, settings_from_notes
+from treegauge.parsing.tuning import SETTINGS, choose_settings, settings_to_notes, tuning_sentences
 from treegauge.trees import Tree
 
 pytestmark = pytest.mark.slow
@@ -35,13 +36,13 @@ def test_each_setting_is_best_for_its_rate() -> None:
     for criterion in ("recall", "precision"):
         allowed = [r for r in chosen.rates.values() if r["f1"] >= chosen.rates[VITERBI]["f1"]]
         assert chosen.rates[chosen.best[criterion]][criterion] == max(r[criterion] for r in allowed)
-    assert from_notes({"settings": to_notes(chosen)}) == chosen.best
+    assert settings_from_notes({"settings": settings_to_notes(chosen)}) == chosen.best
 
 
 def test_notes_that_cannot_be_read() -> None:
-    assert from_notes({}) == {}
+    assert settings_from_notes({}) == {}
     with pytest.raises(UsageError, match="run treegauge induce again"):
-        from_notes({"settings": {"best": {"f1": 3}}})
+        settings_from_notes({"settings": {"best": {"f1": 3}}})
 
 
 def test_tuning_sentences_are_short_and_few() -> None:
@@ -58,7 +59,7 @@ def test_the_commands(tmp_path: Path) -> None:
     done = run("induce", str(tmp_path / "train.mrg"), "-o", model)
     assert done.returncode == 0, done.stderr
     assert "best for f1 on " in done.stderr
-    assert set(from_notes(load_model(model).notes)) == set(CRITERIA)
+    assert set(settings_from_notes(load_model(model).notes)) == set(CRITERIA)
     sentence = "Show me the flights ."
     assert "decoding for f1: --objective" in run("parse", model, text=sentence).stderr
     assert "decoding for recall: --objective" in run("parse", model, "--for", "recall", text=sentence).stderr
@@ -77,7 +78,7 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "best for f1 on " in piped.stderr
     plain = str(tmp_path / "y.model")
     assert "best for" not in run("induce", str(tmp_path / "train.mrg"), "-o", plain, "--no-tune").stderr
-    assert from_notes(load_model(plain).notes) == {}
+    assert settings_from_notes(load_model(plain).notes) == {}
     unset = run("parse", plain, "--for", "recall", text=sentence)
     assert unset.returncode == 0
     assert "no stored setting for recall: --objective viterbi" in unset.stderr
@@ -108,7 +109,7 @@ def test_learned_grammars_are_tuned_on_trees_that_are_given(tmp_path: Path) -> N
     assert "best for unlabelled f1 on " in learned.stderr
     notes = load_model(model).notes
     assert notes["settings"]["unlabelled"]
-    assert set(from_notes(notes)) == set(CRITERIA)
+    assert set(settings_from_notes(notes)) == set(CRITERIA)
     assert run("learn", str(tmp_path / "train.mrg"), "--tune", str(tmp_path / "held.mrg")).returncode == 2
 
 

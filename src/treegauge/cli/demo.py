@@ -58,7 +58,7 @@ def command(jobs: int, output: str) -> None:
 
 def _show_difference(sweep: Sweep) -> None:
     """Print a short sentence on which Viterbi and the setting for recall give different trees."""
-    from treegauge.parsing.decoding_settings import VITERBI
+    from treegauge.parsing.objectives import VITERBI
 
     setting = sweep.best("recall")
     for gold, viterbi, other in zip(sweep.gold, sweep.trees[VITERBI], sweep.trees[setting], strict=True):
@@ -83,7 +83,7 @@ def _why_alike(matrix: Matrix) -> str:
 
 def _write_report(sweep: Sweep, output: str) -> None:
     """Write a report on Viterbi and the setting for F1 or, if that is Viterbi, the setting for recall."""
-    from treegauge.parsing.decoding_settings import VITERBI
+    from treegauge.parsing.objectives import VITERBI
     from treegauge.reports import reporting
 
     setting = sweep.chosen.best["f1"]

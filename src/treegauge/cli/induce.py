@@ -127,15 +127,15 @@ def _total(values: Iterable[TreeCounts | str]) -> TreebankCounts:
 
 def _settings(tune: str | None, grammar: PCFG, counted: TreeCounts, recipe: Recipe, options: ReadOptions) -> dict[str, Any]:
     """Decoding settings, chosen on the trees of ``tune`` or on a tenth of the treebank under a grammar of the rest."""
-    from treegauge.parsing.tuning import choose_on, settings_of_counts, to_notes
+    from treegauge.parsing.tuning import settings_of_counts, settings_on_trees, settings_to_notes
 
     with progress("tuning", None) as advance:
         if tune is not None:
-            chosen = choose_on(grammar, read(tune, options), recipe, advance=advance)
+            chosen = settings_on_trees(grammar, read(tune, options), recipe, advance=advance)
         else:
             chosen = settings_of_counts(counted, recipe, advance=advance)
     if chosen is None:
         return {}
     for name, setting in chosen.best.items():
         click.echo(f"best for {name} on {chosen.sentences:,} sentences: --objective {setting}", err=True)
-    return {"settings": to_notes(chosen)}
+    return {"settings": settings_to_notes(chosen)}

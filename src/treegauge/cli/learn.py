@@ -148,7 +148,7 @@ def command(
 
 def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, options: ReadOptions, **_: Any) -> dict[str, Any]:
     """The settings with the best unlabelled rates on some trees, as the model stores them."""
-    from treegauge.parsing.tuning import UNLABELLED, choose_settings, to_notes, tuning_sentences
+    from treegauge.parsing.tuning import UNLABELLED, choose_settings, settings_to_notes, tuning_sentences
 
     clean = pipeline("traces,functions,root" + (",punctuation" if no_punctuation else ""))
     gold = tuning_sentences(tree for tree in map(clean, read(path, options)) if tree is not None)
@@ -159,7 +159,7 @@ def _tune(grammar: PCFG, path: str, tag_words: bool, *, no_punctuation: bool, op
         )  # fmt: skip
     for name, setting in chosen.best.items():
         click.echo(f"best for unlabelled {name} on {number_of(chosen.sentences, 'sentence')}: --objective {setting}", err=True)
-    return {"settings": {**to_notes(chosen), "unlabelled": True}}
+    return {"settings": {**settings_to_notes(chosen), "unlabelled": True}}
 
 
 def _sentences(

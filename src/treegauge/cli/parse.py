@@ -23,11 +23,10 @@ from treegauge.engines import Engine
 from treegauge.engines.parts import ShardedWork
 from treegauge.errors import TreegaugeError, UnknownName, UsageError
 from treegauge.io.sources import ReadOptions
-from treegauge.parsing.decoding_settings import CRITERIA, VITERBI, from_notes
 from treegauge.parsing.expected import ExpectedCounts
 from treegauge.parsing.input import KINDS, InputKind, read_sentences
 from treegauge.parsing.jit import report_compiling, when_compiling
-from treegauge.parsing.objectives import OBJECTIVES
+from treegauge.parsing.objectives import CRITERIA, OBJECTIVES, VITERBI, settings_from_notes
 from treegauge.parsing.output import FORMATS, RecordFile, footer, header
 from treegauge.parsing.parser import Parser, Sentence, SentenceParser
 from treegauge.parsing.pruning import THRESHOLD, search_error
@@ -239,7 +238,7 @@ def _latent_parser(
 
 def _setting(purpose: str | None, notes: Mapping[str, Any], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The objective for a criterion, with its options: the model's stored setting, or Viterbi; stderr shows which."""
-    known = from_notes(notes)
+    known = settings_from_notes(notes)
     if purpose is not None and purpose not in CRITERIA:
         click.echo(f"decoding for {purpose}: --objective mbr:{purpose}", err=True)
         return f"mbr:{purpose}", options

@@ -200,7 +200,7 @@ def _calibration(
     given: LoadedGrammar | None, latent: LatentModel | None, path: str, options: ReadOptions, bins: bool, longest: int | None,
     svg: Path | None, form: str,
 ) -> None:  # fmt: skip
-    from treegauge.parsing.decoding_settings import VITERBI, from_notes
+    from treegauge.parsing.objectives import VITERBI, settings_from_notes
     from treegauge.parsing.reliability import calibrate, draw_calibration
 
     clean = pipeline("traces,functions,root")
@@ -208,7 +208,7 @@ def _calibration(
     gold = [_over_grammar_words(given, tree) for tree in kept]
     if not gold:
         raise NoParse("there is no tree to compare with")
-    setting = VITERBI if given is None else from_notes(given.notes).get("f1", VITERBI)
+    setting = VITERBI if given is None else settings_from_notes(given.notes).get("f1", VITERBI)
     with progress("parsing", len(gold)) as advance:
         found = calibrate(
             (_forest(given, latent, tree.words) for tree in gold), gold,

@@ -11,6 +11,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -28,6 +29,7 @@ __all__ = [
     "Threads",
     "WorkerLost",
     "in_order",
+    "in_threads",
     "usable_processors",
 ]
 
@@ -118,19 +120,31 @@ class Threads(EngineBase):
         self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
         """See :class:`Engine`."""
-        rest = iter(items)
-        from concurrent.futures import ThreadPoolExecutor
+        return in_threads(partial(function, shared), items, self._threads)
 
-        with ThreadPoolExecutor(self._threads) as pool:
-            waiting = deque(pool.submit(function, shared, item) for item in itertools.islice(rest, self._threads))
-            try:
-                while waiting:
-                    result = waiting.popleft().result()
-                    waiting.extend(pool.submit(function, shared, item) for item in itertools.islice(rest, 1))
-                    yield result
-            finally:
-                for task in waiting:
-                    task.cancel()
+
+def in_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int, *, ahead: int = 1) -> Iterator[ResultT]:
+    """``work`` of each item, in the order of the items; at most ``ahead`` items per thread are begun before their turn.
+
+    >>> list(in_threads(abs, [-2, 1, -3], threads=2))
+    [2, 1, 3]
+    """
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    rest = iter(items)
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = deque(pool.submit(work, item) for item in itertools.islice(rest, ahead * threads))
+        try:
+            while waiting:
+                result = waiting.popleft().result()
+                waiting.extend(pool.submit(work, item) for item in itertools.islice(rest, 1))
+                yield result
+        finally:
+            for task in waiting:
+                task.cancel()
 
 
 def usable_processors() -> int:

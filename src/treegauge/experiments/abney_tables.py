@@ -18,9 +18,8 @@ from treegauge.chunks.evaluation import Evaluation, blame_table, coverage_table,
 from treegauge.chunks.models import Tagged, train_models, with_gold_tags
 from treegauge.chunks.reading import chunked_sentences
 from treegauge.chunks.tagger import HmmTagger
-from treegauge.data import own_treebank
 from treegauge.errors import UsageError
-from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
+from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting
 from treegauge.experiments.presentation import paper_table
 from treegauge.reports.figures import blame_figure
 from treegauge.reports.plots import write_figure
@@ -170,10 +169,6 @@ def _notes(parts: Sequence[Sequence[ChunkedSentence]], settings: Settings, evalu
     ]
 
 
-def own() -> Corpus:
-    return Corpus("treegauge's own treebank", own_treebank())
-
-
 EXPERIMENT = Experiment(
-    "abney-tables", "Abney 1993: the entropy of phrase recognition, and who is to blame", "abney1993", Settings, run, own
+    "abney-tables", "Abney 1993: the entropy of phrase recognition, and who is to blame", "abney1993", Settings, run, own_corpus
 )

@@ -18,7 +18,7 @@ from treegauge import alignment
 from treegauge.data import own_treebank
 from treegauge.errors import UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, setting
-from treegauge.experiments.presentation import Line, LineFigure, Summary, paper_table, summarise
+from treegauge.experiments.presentation import Line, LineFigure, Summary, error_reduction, paper_table, summarise
 from treegauge.learning import BracketedSentences, DenseGrammar, random_grammar, reestimation_steps
 from treegauge.learning.decoding import decode_brackets
 from treegauge.metrics.goodman import Goodman
@@ -200,7 +200,7 @@ def _significance(tests: Mapping[str, Any], ours: Mapping[tuple[str, str], Summa
     for name in CRITERIA:
         paper = PAPER[DIFFERENCE, name]
         t = paper.mean / (paper.deviation / math.sqrt(PAPER_RUNS))
-        shares = [_error_reduction(source, name) for source in (PAPER, ours)]
+        shares = [error_reduction(source[VITERBI, name].mean, source[RECALL, name].mean) for source in (PAPER, ours)]
         test = tests[name]
         rows.append(
             (name, t, test.t, f"{student(t, PAPER_RUNS - 1):.3f}", f"{test.p:.3g}", *(f"{100 * share:.1f}%" for share in shares))
@@ -230,11 +230,6 @@ def _on_the_way(results: Sequence[Mapping[str, Any]]) -> Table:
         notes=("The paper, of its Figure 2: Bracketed Recall is smoother, more nearly monotonic, and off to a much faster start.",),
         percent=(*at, "sum of the falls"),
     )
-
-
-def _error_reduction(source: Mapping[tuple[str, str], Summary], name: str) -> float:
-    before, after = source[VITERBI, name].mean, source[RECALL, name].mean
-    return (after - before) / (1 - before) if before < 1 else math.nan
 
 
 def typical_run(results: Sequence[Mapping[str, Any]], name: str) -> int:

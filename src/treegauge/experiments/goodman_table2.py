@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ from treegauge.experiments.presentation import (
     RateTests,
     criterion_table,
     criterion_test,
+    error_reduction,
     in_words,
     paper_table,
 )
@@ -98,17 +98,13 @@ def _reductions(matrix: Matrix) -> Table:
     for name in GOODMAN_OBJECTIVES[1:]:
         for criterion in order:
             column = order.index(criterion)
-            printed = _reduction(PAPER["Labelled Tree",][column], PAPER[NAMES[name],][column])
-            found = _reduction(matrix.rates["viterbi"][criterion], matrix.rates[name][criterion])
+            printed = error_reduction(PAPER["Labelled Tree",][column], PAPER[NAMES[name],][column])
+            found = error_reduction(matrix.rates["viterbi"][criterion], matrix.rates[name][criterion])
             rows.append((NAMES[name], CRITERIA[criterion], printed, found))
     columns = ("algorithm", "criterion", "paper", "ours")
     return Table(
         "Share of the error of the Labelled Tree algorithm that goes away", columns, tuple(rows), percent=("paper", "ours")
     )
-
-
-def _reduction(before: float, after: float) -> float:
-    return (after - before) / (1 - before) if before < 1 else math.nan
 
 
 def _verdicts(binary: RateTests, nary: RateTests) -> list[CriterionTest]:

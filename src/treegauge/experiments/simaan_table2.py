@@ -9,7 +9,7 @@ from treegauge.errors import MismatchError, UsageError
 from treegauge.experiments.experiment import Corpus, Experiment, ExperimentReport, Work, own_corpus, setting, split
 from treegauge.experiments.parsing import parse_with_checkpoint
 from treegauge.experiments.presentation import RateTests
-from treegauge.experiments.simaan_tables import (
+from treegauge.experiments.simaan_report import (
     ALGORITHMS,
     CRITERIA,
     Outcome,

@@ -18,6 +18,7 @@ from treegauge.learning.sentences import BracketedSentences
 from treegauge.parsing.forest import Forest
 from treegauge.parsing.free import best_spans
 from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.span_trees import spans_below
 from treegauge.trees.tree import Tree
 
 __all__ = ["BracketList", "DecodedBrackets", "decode_brackets"]
@@ -46,8 +47,7 @@ def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> lis
     >>> found.viterbi, round(found.expected_brackets, 9)
     ([(0, 3), (1, 3)], 1.5)
     """
-    known = {word: i for i, word in enumerate(grammar.terminals)}
-    row = np.array([known.get(word, -1) for word in sentences.terminals], np.int64)
+    row = grammar.rows(sentences.terminals)
     N = len(grammar.symbols)
     binary = grammar.binary.reshape(N, N * N)
     lexical = np.concatenate([grammar.lexical, np.zeros((1, N))])
@@ -145,16 +145,7 @@ def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, In
 
 
 def _brackets(split: Ints) -> BracketList:
-    """The spans that splits lead to from the top."""
-    spans: BracketList = []
-    stack = [(0, len(split))]
-    while stack:
-        s, t = stack.pop()
-        if t - s > 1:
-            spans.append((s, t))
-            r = int(split[s, t])
-            stack += [(r, t), (s, r)]
-    return spans
+    return [(s, t) for s, t in spans_below(split, len(split)) if t - s > 1]
 
 
 def _spans(tree: Tree) -> BracketList:

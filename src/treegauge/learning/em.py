@@ -11,20 +11,18 @@ so that the result has the same bits for any number of threads or workers. Other
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treegauge.engines import IN_PROCESS, Engine
+from treegauge.engines.engine import in_threads
 from treegauge.errors import UsageError
 from treegauge.grammar.pcfg import PCFG, Rule
 from treegauge.learning.kernels import (
@@ -105,6 +103,11 @@ class DenseGrammar:
             for w in np.flatnonzero(self.lexical[:, A] > 0).tolist():
                 yield Rule(parent, (self.terminals[w],), (True,), float(self.lexical[w, A]))
 
+    def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The row of each word in ``lexical``; -1 for a word that no rule produces."""
+        known = {word: i for i, word in enumerate(self.terminals)}
+        return np.array([known.get(word, -1) for word in words], np.int64)
+
     @property
     def n_rules(self) -> int:
         """The number of rules that have a probability above 0."""
@@ -147,9 +150,6 @@ BLOCK = 32
 """Sentences a block. A constant: other blocks, other bits."""
 GROUP = 8
 """Blocks that go to a worker together."""
-
-ItemT = TypeVar("ItemT")
-ResultT = TypeVar("ResultT")
 
 
 class DenseExpectation(NamedTuple):
@@ -219,9 +219,8 @@ def expect_dense(
     ([[[4.0]]], [[6.0]], [0.0625, 0.03125])
     """
     sentences, N = prepared.sentences, len(grammar.symbols)
-    known = {word: i for i, word in enumerate(grammar.terminals)}
-    row = np.array([known.get(word, -1) for word in sentences.terminals], np.int64)
-    # Row -1 of the padded array: a word that no rule makes.
+    row = grammar.rows(sentences.terminals)
+    # Row -1 of the padded array belongs to words that no rule produces.
     lexical = np.concatenate([grammar.lexical, np.zeros((1, N))])
     flat = grammar.binary.reshape(N, N * N)
     binary, found = np.zeros((N, N * N)), np.zeros_like(lexical)
@@ -230,7 +229,7 @@ def expect_dense(
     words = lexical[row]
     if engine.in_process:
         workers = threads or os.cpu_count() or 1
-        counted = _in_order(partial(_count, flat, words), prepared.blocks, workers)
+        counted = in_threads(partial(_count, flat, words), prepared.blocks, workers, ahead=4)
     else:
         groups = engine.map(_count_group, (flat, words), _groups(prepared.blocks))
         counted = (counts for group in groups for counts in group)
@@ -244,9 +243,7 @@ def expect_dense(
 
 def expect_on_device(grammar: DenseGrammar, sentences: BracketedSentences, device: str) -> DenseExpectation:
     """The same counts as :func:`expect_dense` but for rounding, by torch on a device such as ``cuda``, in batches."""
-    known = {word: i for i, word in enumerate(grammar.terminals)}
-    row = np.array([known.get(word, -1) for word in sentences.terminals], np.int64)
-    offset = sentences.token_offset
+    row, offset = grammar.rows(sentences.terminals), sentences.token_offset
     given = [(row[sentences.terminal[offset[i] : offset[i + 1]]], sentences.brackets(i)) for i in range(len(sentences))]
     return DenseExpectation(*expected_rule_counts(grammar.binary, grammar.lexical, given, device))
 
@@ -271,19 +268,6 @@ def _count(binary: Float64, words: Float64, block: _Block) -> BlockCounts:
     counts = BlockCounts(np.zeros_like(binary), np.zeros_like(lexical), np.empty(block.last - block.first))
     count_block(block.tokens, grammar, chart, counts)
     return counts
-
-
-def _in_order(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], workers: int) -> Iterator[ResultT]:
-    """``work`` of each item, in their order; on ``workers`` threads, never far ahead of what has been taken."""
-    if workers == 1:
-        yield from map(work, items)
-        return
-    remaining = iter(items)
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[ResultT]] = deque(pool.submit(work, item) for item in itertools.islice(remaining, 4 * workers))
-        while waiting:
-            yield waiting.popleft().result()
-            waiting.extend(pool.submit(work, item) for item in itertools.islice(remaining, 1))
 
 
 def _with_odd_sentences(grammar: DenseGrammar, sentences: BracketedSentences, expected: DenseExpectation) -> DenseExpectation:

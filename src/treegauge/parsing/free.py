@@ -31,7 +31,6 @@ __all__ = [
     "LabelChoice",
     "best_spans",
     "bracketed_recall",
-    "build",
     "general",
     "labelled_precision_recall",
     "labelled_recall",
@@ -68,7 +67,7 @@ def best_spans(weight: Floats, optional: bool) -> tuple[float, Ints]:
     return value[0, n], split
 
 
-def build(
+def _build(
     words: Sequence[str],
     split: Ints,
     label: Callable[[int, int], str | None],
@@ -80,25 +79,17 @@ def build(
     A word stands under its tag, if it has one, and that under the label of its span, if that is another. ``root`` is
     the label of the root if it has no other.
     """
-    done: list[list[Child]] = [[]]
-    n = len(words)
-    stack: list[tuple[int, int, bool]] = [(0, n, False)]
-    while stack:
-        s, t, finished = stack.pop()
-        if finished:
-            children = done.pop()
-            name = label(s, t)
-            done[-1].extend(children if name is None else [Tree(name, children)])
-        elif t == s + 1:
-            name, above = tag(s), label(s, t)
-            leaf = words[s] if name is None else Tree(name, [words[s]])
-            done[-1].append(leaf if above is None or above == name else Tree(above, [leaf]))
-        else:
-            r = int(split[s, t])
-            stack += [(s, t, True), (r, t, False), (s, r, False)]
-            done.append([])
-    top = done[0]
-    return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(root, top)
+    tags = [tag(position) for position in range(len(words))]
+
+    def leaf(position: int) -> Child:
+        name = tags[position]
+        return words[position] if name is None else Tree(name, [words[position]])
+
+    def labels(s: int, t: int) -> list[str]:
+        name = label(s, t)
+        return [] if name is None or (t == s + 1 and name == tags[s]) else [name]
+
+    return _with_root(split_tree(len(words), split, leaf, labels), root)
 
 
 def labelled_recall(forest: Forest, *, pre: bool = False, labels: LabelChoice | None = None, lam: float = 0.5) -> Best:
@@ -147,7 +138,7 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
             return forest.grammar.label(forest.grammar.start) or likeliest or DUMMY
         return (likeliest if labels == "argmax" else None) or DUMMY
 
-    return Best(build(forest.words, split, name, _tagger(forest), DUMMY), float(value))
+    return Best(_build(forest.words, split, name, _tagger(forest), DUMMY), float(value))
 
 
 _IMPOSSIBLE = -1e299
@@ -170,7 +161,7 @@ def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike
             return None
         return found.names[int(label[s, t])] if label[s, t] >= 0 else None if t == s + 1 else DUMMY
 
-    return Best(build(forest.words, split, name, _tagger(forest), forest.grammar.start), float(value))
+    return Best(_build(forest.words, split, name, _tagger(forest), forest.grammar.start), float(value))
 
 
 def weights_and_labels(n: int, found: SpanLabels, weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -218,7 +209,7 @@ def _one_label(forest: Forest, *, pre: bool, lam: float | None) -> Best:
         # Over one word there is nothing but the preterminal, which does not count.
         tag = _tagger(forest)(0)
         return Best(Tree(forest.grammar.start if tag is None else tag, [forest.words[0]]), 0.0)
-    return Best(build(forest.words, split, name, (lambda _: None) if pre else _tagger(forest), forest.grammar.start), float(value))
+    return Best(_build(forest.words, split, name, (lambda _: None) if pre else _tagger(forest), forest.grammar.start), float(value))
 
 
 class _Cell(NamedTuple):
@@ -309,7 +300,7 @@ def _build_sets(forest: Forest, split: Ints, cells: Mapping[tuple[int, int], _Ce
         return forest.words[i] if tag is None else Tree(tag, [forest.words[i]])
 
     top = split_tree(forest.n, split, leaf, lambda s, t: [names[label] for label in cells.get((s, t), none).labels])
-    return top[0] if len(top) == 1 and isinstance(top[0], Tree) else Tree(forest.grammar.start, top)
+    return _with_root(top, forest.grammar.start)
 
 
 def split_tree(n: int, split: Ints, leaf: Callable[[int], Child], labels: Callable[[int, int], Sequence[str]]) -> list[Child]:
@@ -329,6 +320,11 @@ def split_tree(n: int, split: Ints, leaf: Callable[[int], Child], labels: Callab
             children = [Tree(label, children)]
         done[-1].extend(children)
     return done[0]
+
+
+def _with_root(nodes: list[Child], label: str) -> Tree:
+    """The only node, or else a root with that label over all nodes."""
+    return nodes[0] if len(nodes) == 1 and isinstance(nodes[0], Tree) else Tree(label, nodes)
 
 
 def _without_words(weight: NDArray[np.float64]) -> NDArray[np.float64]:

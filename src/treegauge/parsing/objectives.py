@@ -29,7 +29,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import Best
@@ -42,11 +42,15 @@ if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
 __all__ = [
+    "CRITERIA",
     "OBJECTIVES",
+    "VITERBI",
+    "DecodingSetting",
     "Objective",
     "check_objective",
     "check_options",
     "decode_forest",
+    "settings_from_notes",
     "with_metric",
 ]
 
@@ -145,3 +149,37 @@ OBJECTIVES: dict[str, Objective] = {
         Objective("mbr", "any metric, over samples or the k best parses", True, "Kumar & Byrne 2004", minimum_risk),
     )
 }
+
+
+CRITERIA = {"f1": "f1", "exact": "exact_match", "recall": "recall", "precision": "precision"}
+"""The purposes of a setting, and the rate that measures each."""
+
+
+class DecodingSetting(NamedTuple):
+    """An objective with its lam, if it takes one."""
+
+    objective: str
+    lam: float | None = None
+
+    @property
+    def options(self) -> dict[str, float]:
+        """The options of the objective."""
+        return {} if self.lam is None else {"lam": self.lam}
+
+    def __str__(self) -> str:
+        return self.objective if self.lam is None else f"{self.objective} --lam {self.lam:g}"
+
+
+VITERBI = DecodingSetting("viterbi")
+
+
+def settings_from_notes(notes: Mapping[str, Any]) -> dict[str, DecodingSetting]:
+    """The settings of a model file; none if it has none."""
+    try:
+        best: Mapping[str, Any] = notes.get("settings", {}).get("best", {})
+        return {
+            str(name): DecodingSetting(str(objective), None if lam is None else float(lam))
+            for name, (objective, lam) in best.items()
+        }
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise UsageError("the settings of this model cannot be read: run treegauge induce again") from None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from treegauge.engines.engine import in_threads
 from treegauge.errors import MismatchError, TooLong, UsageError
 from treegauge.grammar.pcfg import PCFG
 from treegauge.normalise.pruning import expand_unaries
@@ -26,6 +24,7 @@ from treegauge.presets import FALLBACK
 from treegauge.trees.tree import Child, Tree, from_flat, to_flat
 
 __all__ = [
+    "AHEAD",
     "FALLBACK",
     "LONG",
     "ParsedSentence",
@@ -35,16 +34,18 @@ __all__ = [
     "check_memory",
     "fallback",
     "memory_at_hand",
-    "parse_in_threads",
 ]
 
+AHEAD = 8
+"""The number of sentences per thread that are begun before their turn, so that a long one does not hold up the others."""
 LONG = 400
-"""Words of a sentence from which on it is asked whether its chart fits: that of a shorter one does on any machine."""
+"""The length in words above which the memory for a chart is checked; shorter sentences fit on any machine."""
 _PROBE = 200
+"""The number of first words on which the size of a long sentence's chart is estimated."""
 _CHARTS = 3
-"""A chart grows by copying, and has an outside of the same size."""
+"""The peak memory in charts: a chart grows by copying, and its outside values take the same space."""
 _SHARE = 0.5
-"""Of the memory at hand for one chart: other sentences, and other programs, need some too."""
+"""The share of the available memory that one chart may take: other sentences and other programs need some too."""
 
 
 def check_memory(grammar: PCFG, words: Sequence[str], tags: Tags | None) -> None:
@@ -285,7 +286,7 @@ class Parser:
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
         """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
-        return parse_in_threads(self.parse, sentences, jobs)
+        return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
 
     def without_pruning(self) -> Parser:
         """The same parser, exact."""
@@ -339,26 +340,6 @@ class Parser:
         below = [rule for rule in self.grammar.rules if rule.lhs == self.grammar.start and rule.is_unary]
         best = max(below, key=lambda rule: rule.probability, default=None)
         return (self.grammar.label(best.rhs[0]) if best else None) or self.grammar.start
-
-
-def parse_in_threads(
-    parse: Callable[[Sentence], ParsedSentence], sentences: Iterable[Sentence], jobs: int
-) -> Iterator[ParsedSentence]:
-    """Parses in the order of the sentences, several at a time."""
-    if jobs <= 1:
-        yield from map(parse, sentences)
-        return
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting: deque[Future[ParsedSentence]] = deque()
-        rest = iter(sentences)
-        try:
-            waiting.extend(pool.submit(parse, sentence) for sentence in itertools.islice(rest, 8 * jobs))
-            while waiting:
-                yield waiting.popleft().result()
-                waiting.extend(pool.submit(parse, sentence) for sentence in itertools.islice(rest, 1))
-        finally:
-            for future in waiting:
-                future.cancel()
 
 
 def _over_words(tree: Tree, leaves: Sequence[Tree]) -> Tree:

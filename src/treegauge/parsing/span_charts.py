@@ -37,7 +37,6 @@ from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.forest import Parse
 from treegauge.parsing.objectives import with_metric
 from treegauge.parsing.posteriors import Constituent
-from treegauge.parsing.span_f1 import TreeWorth, expected_f1, trees_by_price
 from treegauge.parsing.span_kernels import best_tree, sample_parts
 from treegauge.parsing.span_potentials import (
     Null,
@@ -53,7 +52,15 @@ from treegauge.parsing.span_potentials import (
     required_spans,
     spans_crossing,
 )
-from treegauge.parsing.span_trees import best_trees, labelled_spans, make_tree, spans_below
+from treegauge.parsing.span_trees import (
+    TreeWorth,
+    best_trees,
+    expected_f1,
+    labelled_spans,
+    make_tree,
+    spans_below,
+    trees_by_price,
+)
 from treegauge.parsing.tree_consensus import MetricRate, Score, consensus
 from treegauge.spelling import british
 from treegauge.tables import number_of

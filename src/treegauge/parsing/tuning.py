@@ -24,7 +24,7 @@ from treegauge.grammar.pcfg import PCFG
 from treegauge.grammar.training import train_counted
 from treegauge.grammar.tree_counts import KEEP_EVERY, Recipe, TreeCounts, count_trees
 from treegauge.normalise import pipeline
-from treegauge.parsing.decoding_settings import CRITERIA, VITERBI, DecodingSetting, from_notes
+from treegauge.parsing.objectives import CRITERIA, VITERBI, DecodingSetting
 from treegauge.parsing.parser import Parser, Sentence
 from treegauge.parsing.reliability import BINS, Reliability, reliability_bins
 from treegauge.parsing.span_charts import SpanChart
@@ -34,20 +34,18 @@ from treegauge.scoring.evaluation import score
 from treegauge.trees.tree import Tree
 
 __all__ = [
-    "CRITERIA",
-    "VITERBI",
-    "DecodingSetting",
-    "Setting",
+    "SETTINGS",
+    "UNLABELLED",
+    "ChartSetting",
     "TunedDecoding",
     "TuningResult",
     "calibration",
-    "choose_on",
     "choose_settings",
-    "from_notes",
     "is_surely_better",
     "settings_of_counts",
+    "settings_on_trees",
+    "settings_to_notes",
     "ship",
-    "to_notes",
     "tune",
     "tuning_sentences",
 ]
@@ -149,10 +147,10 @@ def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable
         return None
     apart = counted.stored_trees
     grammar = train_counted(counted.without(count_trees(apart, replace(recipe, keep_every=0))), recipe).grammar
-    return choose_on(grammar, apart, recipe, advance=advance)
+    return settings_on_trees(grammar, apart, recipe, advance=advance)
 
 
-def choose_on(
+def settings_on_trees(
     grammar: PCFG, trees: Iterable[Tree], recipe: Recipe, *, advance: Callable[[], None] = lambda: None
 ) -> TunedDecoding | None:
     """Settings chosen on the short ones of some trees, after traces, function tags and an empty root are removed."""
@@ -173,10 +171,12 @@ def ship(path: Path = SHIPPED) -> None:
     counted = count_trees(bank, recipe)
     grammar, notes = train_counted(counted, recipe)
     chosen = settings_of_counts(counted, recipe)
-    save_model(grammar, path, trained_on=bank.sha256(), notes={**notes, **({"settings": to_notes(chosen)} if chosen else {})})
+    save_model(
+        grammar, path, trained_on=bank.sha256(), notes={**notes, **({"settings": settings_to_notes(chosen)} if chosen else {})}
+    )
 
 
-def to_notes(chosen: TunedDecoding) -> dict[str, Any]:
+def settings_to_notes(chosen: TunedDecoding) -> dict[str, Any]:
     """The settings as a model file stores them."""
     return {
         "sentences": chosen.sentences,
@@ -189,7 +189,7 @@ LAMS = (None, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
 OBJECTIVES = ("viterbi", "labelled-recall", "labelled-precision-recall")
 
 
-class Setting(NamedTuple):
+class ChartSetting(NamedTuple):
     """One way to decode, and its labelled F1 on the held-out sentences; ``lam`` None is each chart's own."""
 
     temperature: float
@@ -206,8 +206,8 @@ class TuningResult:
     mean of -log P(gold tree) in nats (inf if some chart excludes its gold tree).
     """
 
-    best: Setting
-    settings: tuple[Setting, ...]
+    best: ChartSetting
+    settings: tuple[ChartSetting, ...]
     bins: tuple[Reliability, ...]
     calibration_error: float
     log_loss: float
@@ -259,7 +259,7 @@ def tune(
     if not (temperatures and objectives and lams):
         raise UsageError("there is nothing to choose from: temperatures, objectives and lams need at least one each")
     right = [set(labelled_spans(tree, tags=chart.tags is not None).items()) for chart, tree in zip(given, gold, strict=True)]
-    settings: list[Setting] = []
+    settings: list[ChartSetting] = []
     for temperature in temperatures:
         at = [chart.with_temperature(temperature) for chart in given]
         for objective, lam in _ways(objectives, lams):
@@ -267,7 +267,7 @@ def tune(
             found = [set(chart.spans(chart.argmax(objective, **options).tree).items()) for chart in at]
             matched = sum(len(a & b) for a, b in zip(right, found, strict=True))
             total = sum(map(len, right)) + sum(map(len, found))
-            settings.append(Setting(temperature, objective, lam, 2 * matched / total if total else math.nan))
+            settings.append(ChartSetting(temperature, objective, lam, 2 * matched / total if total else math.nan))
     best = max(settings, key=lambda setting: -math.inf if math.isnan(setting.f1) else setting.f1)
     at = [chart.with_temperature(best.temperature) for chart in given]
     bins, error = calibration(at, gold)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from treegauge.engines.engine import in_threads
 from treegauge.errors import MismatchError, TooLong
 from treegauge.grammar.latent.model import LatentModel
 from treegauge.parsing.expected import expected_counts
 from treegauge.parsing.latent.forest import MOST_WORDS, LatentForest, word_columns
 from treegauge.parsing.latent.objectives import DEFAULT, check_latent_objective
 from treegauge.parsing.latent.passes import base_words
-from treegauge.parsing.parser import FALLBACK, ParsedSentence, Sentence, fallback, parse_in_threads
+from treegauge.parsing.parser import AHEAD, FALLBACK, ParsedSentence, Sentence, fallback
 from treegauge.trees.tree import Child, Tree, rebuild
 
 __all__ = ["LatentParser"]
@@ -47,7 +48,7 @@ class LatentParser:
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
         """The best trees in the order of the sentences, parsed by ``jobs`` threads in parallel."""
-        return parse_in_threads(self.parse, sentences, jobs)
+        return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
         """The best tree of one sentence, or the fallback if it has no parse or too many words for a chart."""

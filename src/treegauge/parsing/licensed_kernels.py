@@ -1,0 +1,289 @@
+"""Kernels of the licensed objectives: the best parse of a chart, where nodes and productions count as numbered parts.
+
+The worth of a part over a span is its posterior: the sum over all nodes and productions of that span that count as it. Then
+
+    best(s, t, A) = worth of the node + max over productions and splits of (worth of the production + best of the children)
+
+over those entries of the chart that are part of some parse. Letters and layout as in :mod:`treegauge.parsing.layout`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treegauge.parsing.derivations import Grid
+from treegauge.parsing.jit import Floats, Ints, kernel
+from treegauge.parsing.outside_pass import Outer
+from treegauge.parsing.semirings import LOG_SUM, MAX, dot, one_of
+
+__all__ = ["Chains", "LicensedTable", "PartNumbers", "best_licensed", "best_production"]
+
+TIE = 1e-12
+
+
+class PartNumbers(NamedTuple):
+    """The numbers of the parts that nodes and productions count as, -1 for none; there are ``size`` parts.
+
+    A node X counts as ``node[X]``, the production of a word by X as ``leaf[X]``, unary rule u as ``unary[u]``, and binary rule k as
+    ``binary[binary_first[k]:binary_first[k+1]]``. Without ``preterminals`` a node directly above a word does not count.
+    """
+
+    size: int
+    node: Ints
+    leaf: Ints
+    unary: Ints
+    binary_first: Ints
+    binary: Ints
+    preterminals: bool
+
+
+class Chains(NamedTuple):
+    """The chains of unary rules above each bottom symbol: X has the chains ``first[X]:first[X+1]``.
+
+    Chain c has the symbol ``top[c]`` at its top and counts as ``part[part_first[c]:part_first[c+1]]``, of which the first
+    ``bottom[c]`` belong to the bottom node. Its labels cost ``phrase_price[c]`` over a phrase, ``word_price[c]`` over a single
+    word.
+    """
+
+    first: Ints
+    top: Ints
+    part_first: Ints
+    part: Ints
+    bottom: Ints
+    phrase_price: Floats
+    word_price: Floats
+
+
+class LicensedTable(NamedTuple):
+    """The best values of a chart's entries: as the bottom of a chain (``inner``), and as the top of one (``best``), with that
+    chain's number (``chain``) and the entry at its bottom (``bottom``).
+
+    ``left_row`` and ``right_row`` hold the best values of children as the chart's rows hold their inside values.
+    """
+
+    inner: Floats
+    best: Floats
+    bottom: Ints
+    chain: Ints
+    left_row: Floats
+    right_row: Floats
+
+
+@kernel
+def posterior(mode: int, outer: float, weight: float, inner: float) -> float:
+    """The posterior of a node or production: the product of its outside, its own weight and what is inside."""
+    return np.exp(outer + weight + inner) if mode == LOG_SUM else outer * weight * inner
+
+
+@kernel
+def grid_rows(grid: Grid, k: int, s: int, t: int) -> tuple[int, int, int, int]:
+    """The rows of a binary rule's two children over [s, t), and the first and the last split that both have (1 and 0 if none)."""
+    i = grid.chart.slot[s, grid.binary.left_id[grid.binary.left[k]]]
+    C = grid.binary.right_id[grid.binary.right[k]]
+    if i < 0 or grid.chart.rights[t, C, 0] < 0:
+        return 0, 0, 1, 0
+    lo = max(grid.chart.lefts[s, i, 2], grid.chart.rights[t, C, 1], s + 1)
+    hi = min(grid.chart.lefts[s, i, 3], grid.chart.rights[t, C, 2], t - 1)
+    return grid.chart.lefts[s, i, 1], grid.chart.rights[t, C, 0], lo, hi
+
+
+@kernel
+def leaf_weight(grid: Grid, s: int, X: int) -> float:
+    """The weight of X over word s, in the chart's semiring; +inf if X cannot stand there."""
+    for i in range(grid.leaves.first[s], grid.leaves.first[s + 1]):
+        if grid.leaves.symbol[i] == X:
+            return grid.leaves.weight[i]
+    return np.inf
+
+
+@kernel
+def add_worth(
+    mode: int, e: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, place: Ints, worth: Floats
+) -> None:
+    """Add the posteriors of the node e and of its lexical and unary productions to the parts they count as.
+
+    ``node[e]`` is the posterior of the node; ``place[X]`` is the entry of X in this cell, or -1.
+    """
+    X, f = grid.chart.symbol[e], outer.value[e]
+    over_word = leaf_weight(grid, s, X) if t == s + 1 else np.inf
+    if parts.node[X] >= 0:
+        worth[parts.node[X]] += node[e]
+    if over_word < np.inf and parts.leaf[X] >= 0:
+        worth[parts.leaf[X]] += posterior(mode, f, one_of(mode), over_word)
+    c = grid.unary.component[X]
+    if c >= 0:
+        for i in range(grid.unary.rule_first[c], grid.unary.rule_first[c + 1]):
+            u = grid.unary.rule[i]
+            below = place[grid.unary.child[u]]
+            if grid.unary.parent[u] == X and below >= 0 and parts.unary[u] >= 0:
+                worth[parts.unary[u]] += posterior(mode, f, grid.unary_weight[u], grid.chart.value[below])
+
+
+@kernel
+def add_binary_worth(mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, place: Ints, worth: Floats) -> None:
+    """Add the posteriors of all binary rules over [s, t), splits summed out, to the parts they count as."""
+    chart, rules = grid.chart, grid.binary
+    for i in range(chart.n_lefts[s]):
+        B, a = chart.lefts[s, i, 0], chart.left_row[chart.lefts[s, i, 1]]
+        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
+            C = rules.pair_right[q]
+            lo = max(chart.lefts[s, i, 2], chart.rights[t, C, 1], s + 1)
+            hi = min(chart.lefts[s, i, 3], chart.rights[t, C, 2], t - 1)
+            if lo > hi or not any_wanted(rules.rule_first[q], rules.rule_first[q + 1], grid, parts, place):
+                continue
+            x = dot(mode, a, chart.right_row[chart.rights[t, C, 0]], lo, hi, 0.0)
+            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
+                e = place[rules.parent[k]]
+                if e >= 0:
+                    p = posterior(mode, outer.value[e], grid.binary_weight[k], x)
+                    for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
+                        worth[parts.binary[j]] += p
+
+
+@kernel
+def any_wanted(first: int, last: int, grid: Grid, parts: PartNumbers, place: Ints) -> bool:
+    """Whether one of the rules ``first:last`` has a parent in the cell and counts as some part."""
+    wanted = False
+    for k in range(first, last):
+        wanted = wanted or (place[grid.binary.parent[k]] >= 0 and parts.binary_first[k] < parts.binary_first[k + 1])
+    return wanted
+
+
+@kernel
+def rule_worth(k: int, parts: PartNumbers, worth: Floats) -> float:
+    """The sum of the worths of the parts that binary rule k counts as."""
+    total = 0.0
+    for j in range(parts.binary_first[k], parts.binary_first[k + 1]):
+        total += worth[parts.binary[j]]
+    return total
+
+
+@kernel
+def best_of_binary(s: int, t: int, grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
+    """Fill in the best value that a binary rule gives each entry of the cell; the entry's own node is not counted."""
+    chart, rules = grid.chart, grid.binary
+    for i in range(chart.n_lefts[s]):
+        B, a = chart.lefts[s, i, 0], table.left_row[chart.lefts[s, i, 1]]
+        for q in range(rules.pair_first[B], rules.pair_first[B + 1]):
+            C = rules.pair_right[q]
+            lo = max(chart.lefts[s, i, 2], chart.rights[t, C, 1], s + 1)
+            hi = min(chart.lefts[s, i, 3], chart.rights[t, C, 2], t - 1)
+            if lo > hi:
+                continue
+            x = dot(MAX, a, table.right_row[chart.rights[t, C, 0]], lo, hi, 0.0)
+            for k in range(rules.rule_first[q], rules.rule_first[q + 1]):
+                e = place[rules.parent[k]]
+                if e >= 0:
+                    table.inner[e] = max(table.inner[e], x + rule_worth(k, parts, worth))
+
+
+@kernel
+def words_of_cell(s: int, grid: Grid, parts: PartNumbers, worth: Floats, place: Ints, table: LicensedTable) -> None:
+    """Fill in the value of each symbol right above word s."""
+    for i in range(grid.leaves.first[s], grid.leaves.first[s + 1]):
+        X = grid.leaves.symbol[i]
+        if place[X] >= 0:
+            table.inner[place[X]] = worth[parts.leaf[X]] if parts.leaf[X] >= 0 else 0.0
+
+
+@kernel
+def close_chains(
+    s: int, t: int, grid: Grid, parts: PartNumbers, chains: Chains, worth: Floats, place: Ints, table: LicensedTable
+) -> None:
+    """Find the best chain below each entry of a cell as its top; ``place[X]`` is the entry of X, or -1."""
+    is_word = t == s + 1
+    for e in range(grid.chart.first[s, t], grid.chart.last[s, t]):
+        if table.inner[e] == -np.inf:
+            continue
+        X = grid.chart.symbol[e]
+        for c in range(chains.first[X], chains.first[X + 1]):
+            top = place[chains.top[c]]
+            if top < 0:
+                continue
+            begin = chains.part_first[c] + (chains.bottom[c] if is_word and not parts.preterminals else 0)
+            value = table.inner[e] - (chains.word_price[c] if is_word else chains.phrase_price[c])
+            for i in range(begin, chains.part_first[c + 1]):
+                value += worth[chains.part[i]]
+            if value > table.best[top] + TIE:
+                table.best[top], table.bottom[top], table.chain[top] = value, e, c
+
+
+@kernel
+def weigh(
+    mode: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, place: Ints, worth: Floats
+) -> bool:
+    """Fill in ``place``, the entry of each symbol over [s, t) that is in some parse, and the worth of every part over [s, t).
+
+    Returns whether any symbol is in some parse.
+    """
+    chart, found = grid.chart, False
+    for e in range(chart.first[s, t], chart.last[s, t]):
+        if posterior(mode, outer.value[e], one_of(mode), chart.value[e]) > 0:
+            place[chart.symbol[e]] = e
+            found = True
+    if not found:
+        return False
+    worth[:] = 0.0
+    for e in range(chart.first[s, t], chart.last[s, t]):
+        if place[chart.symbol[e]] >= 0:
+            add_worth(mode, e, s, t, grid, outer, parts, node, place, worth)
+    if len(parts.binary) > 0 and t > s + 1:
+        add_binary_worth(mode, s, t, grid, outer, parts, place, worth)
+    return True
+
+
+@kernel
+def best_licensed(mode: int, n: int, grid: Grid, outer: Outer, parts: PartNumbers, chains: Chains, node: Floats) -> LicensedTable:
+    """The best value of every entry of the chart that is in some parse."""
+    chart, size = grid.chart, len(grid.chart.symbol)
+    table = LicensedTable(
+        np.full(size, -np.inf),
+        np.full(size, -np.inf),
+        np.full(size, -1, np.int64),
+        np.full(size, -1, np.int64),
+        np.full(chart.left_row.shape, -np.inf),
+        np.full(chart.right_row.shape, -np.inf),
+    )
+    place, worth = np.full(len(grid.binary.left_id), -1, np.int64), np.zeros(parts.size)
+    for d in range(1, n + 1):
+        for s in range(n - d + 1):
+            t = s + d
+            if not weigh(mode, s, t, grid, outer, parts, node, place, worth):
+                continue
+            if d > 1:
+                best_of_binary(s, t, grid, parts, worth, place, table)
+            else:
+                words_of_cell(s, grid, parts, worth, place, table)
+            close_chains(s, t, grid, parts, chains, worth, place, table)
+            for e in range(chart.first[s, t], chart.last[s, t]):
+                X = chart.symbol[e]
+                if place[X] < 0:
+                    continue
+                place[X] = -1
+                B, C = grid.binary.left_id[X], grid.binary.right_id[X]
+                if B >= 0 and d < n:
+                    table.left_row[chart.lefts[s, chart.slot[s, B], 1], t] = table.best[e]
+                if C >= 0 and d < n:
+                    table.right_row[chart.rights[t, C, 0], s] = table.best[e]
+    return table
+
+
+@kernel
+def best_production(
+    mode: int, A: int, s: int, t: int, grid: Grid, outer: Outer, parts: PartNumbers, node: Floats, table: LicensedTable
+) -> tuple[int, int]:
+    """The best binary rule of A over [s, t) and its split; among equals the first split, then the first rule."""
+    place, worth = np.full(len(grid.binary.left_id), -1, np.int64), np.zeros(parts.size)
+    weigh(mode, s, t, grid, outer, parts, node, place, worth)
+    value, rule, split = -np.inf, -1, -1
+    for i in range(grid.binary.by_parent_first[A], grid.binary.by_parent_first[A + 1]):
+        k = grid.binary.by_parent[i]
+        row_b, row_c, lo, hi = grid_rows(grid, k, s, t)
+        weight = rule_worth(k, parts, worth) if lo <= hi else 0.0
+        for r in range(lo, hi + 1):
+            x = weight + (table.left_row[row_b, r] + table.right_row[row_c, r])
+            if x > value + TIE or (r < split and x >= value - TIE):
+                value, rule, split = x, k, r
+    return rule, split
