@@ -18,7 +18,7 @@ FOR_COMMANDS = {
     "reports/scores.py": {
         *("--match-words {}", "--on-mismatch edit", "; --on-error repair reads", "--fail-over", "--fail-under", "--treebank "),
     },
-    "parsing/decoding_settings.py": {" --lam "},
+    "parsing/objectives.py": {" --lam "},
 }
 """Texts that are not messages of the API: lines for a command's stderr, and what to type after `parse --for`."""
 

@@ -157,7 +157,7 @@ def test_constraints(drawn: tuple[int, tuple[int, list[int]], bool, int], chosen
         sorted((math.log(w / z) for _, w in weights), reverse=True)[:5]
     )
     for objective in ("viterbi", "labelled-recall", "labelled-precision-recall"):
-        spans = chart.numbered(chart.argmax(objective).tree)
+        spans = chart.label_numbers(chart.argmax(objective).tree)
         if spans is None:
             assert not root
             continue
@@ -198,7 +198,7 @@ def test_expected_f1(drawn: tuple[int, tuple[int, list[int]], bool, int]) -> Non
         worth = math.fsum(posterior[s, t - 1, X] for (s, t), X in tree.items())
         assert chart.expected_score(chart.tree(tree)) == pytest.approx(worth)
     best = chart.argmax("labelled-precision-recall")
-    spans = chart.numbered(best.tree)
+    spans = chart.label_numbers(best.tree)
     assert spans is not None
     assert best.score == pytest.approx(exact(spans), abs=1e-9)
     for lam in np.linspace(0.1, 0.9, 9).tolist():

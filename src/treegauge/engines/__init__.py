@@ -1,8 +1,8 @@
 """Engines that run a command's work: in this process, in worker processes, on a Dask cluster, or in parts without a scheduler.
 
-An engine maps a function over shards and gives the results in the shards' order. It knows nothing of trees or parsers; a shard is a
-small value that says what to do, a result is small and adds to others. As shards and the order of addition do not depend on the
-engine, neither does a single bit of what comes out.
+An engine maps a function over shards and returns the results in the order of the shards. It does not depend on trees or parsers. A
+shard is a small value that describes a piece of work; results are small, and add up. Since neither the shards nor the order of
+addition depend on the engine, the result has the same bits on any engine.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ ENGINE_NAMES = "local, local:N, dask, dask:N, dask:ADDRESS"
 def open_engine(name: str) -> Engine:
     """The engine of that name; workers start only when there is work.
 
-    ``local`` is this process, ``local:N`` are N worker processes; ``dask`` is a Dask cluster on this machine with a worker for
-    each processor, ``dask:N`` one with N workers, and ``dask:ADDRESS`` one that is already running, given by the address of its
-    scheduler or by a scheduler file.
+    ``local`` is this process, ``local:N`` are N worker processes. ``dask`` is a Dask cluster on this machine with one worker per
+    processor, ``dask:N`` one with N workers, and ``dask:ADDRESS`` a running cluster, given by the address of its scheduler or by a
+    scheduler file.
 
     >>> type(open_engine("local")).__name__, type(open_engine("local:2")).__name__, type(open_engine("dask")).__name__
     ('InProcess', 'Processes', 'Cluster')
@@ -41,7 +41,7 @@ def open_engine(name: str) -> Engine:
     raise UsageError(f"unknown engine {name!r}; valid: {ENGINE_NAMES}")
 
 
-# Imported only when needed: most commands run in this process, and should start at once.
+# Imported only when needed, because most commands run in this process and should start at once.
 
 
 def _processes(workers: int) -> Engine:

@@ -1,4 +1,4 @@
-"""A Dask cluster: one that is already running, or one on this machine that lives as long as the engine."""
+"""Dask clusters: a running one, or one on this machine that exists as long as the engine."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _SECONDS_TO_CONNECT = 30
 class Cluster(EngineBase):
     """The workers of a Dask cluster.
 
-    ``address`` is that of a scheduler (``tcp://host:8786``), a scheduler file, or empty for a cluster on this machine with so many
-    ``workers`` of one thread each.
+    ``address`` is that of a scheduler (``tcp://host:8786``), a scheduler file, or empty for a cluster on this machine, which gets
+    ``workers`` workers of one thread each.
     """
 
     in_process = False
@@ -50,7 +50,7 @@ class Cluster(EngineBase):
             from distributed import Client, LocalCluster
         except ImportError:
             raise MissingExtra("the engine dask", "cluster") from None
-        # What all shards share travels as part of a task, so that it survives any worker; a grammar is large for a task.
+        # The value that all shards share is part of a task, so that it survives any worker; for Dask a grammar is a large task.
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
@@ -59,7 +59,7 @@ class Cluster(EngineBase):
             elif self._address:
                 self._client = Client(self._address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
             else:
-                self._cluster = self._started(LocalCluster)
+                self._cluster = self._start_cluster(LocalCluster)
                 self._client = Client(self._cluster, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
@@ -67,8 +67,8 @@ class Cluster(EngineBase):
                 "  Start one with `dask scheduler`, and workers of one thread each with `dask worker ADDRESS`."
             ) from None
 
-    def _started(self, start: Callable[..., Any]) -> Any:
-        """A cluster on this machine; a worker that is killed while it starts makes Dask give up, and us try again."""
+    def _start_cluster(self, start: Callable[..., Any]) -> Any:
+        """Start a cluster on this machine. Dask gives up if a worker is killed while it starts; then it is tried again."""
         failure: Exception | None = None
         for _ in range(TRIES):
             try:
@@ -94,7 +94,7 @@ class Cluster(EngineBase):
         yield from in_order(_ClusterTasks(self.client, function, shared), items)
 
     def close(self) -> None:
-        """Leave the cluster; one that was started for this engine ends."""
+        """Disconnect from the cluster, and end it if it was started for this engine."""
         for part in (self._client, self._cluster):
             if part is not None:
                 part.close()
@@ -103,7 +103,7 @@ class Cluster(EngineBase):
 
 @contextmanager
 def _children_without_interrupts() -> Generator[None]:
-    """Start processes that leave an interrupt from the keyboard to this one, and end quietly."""
+    """A context in which new processes ignore interrupts from the keyboard, which this process handles for all."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -120,9 +120,9 @@ class _ClusterTasks:
     def __init__(self, client: Any, function: ShardFunction[Any, Any, Any], shared: Any) -> None:
         self._client, self._version, self._folder = client, metadata.version("treegauge"), os.getcwd()
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
-        # Called by their content, so that a worker that has unpacked the same before need not do so again.
+        # Named by its content, so that a worker that has unpacked the same before need not do so again.
         self._name = f"treegauge-{hashlib.sha256(packed).hexdigest()}"
-        # A task that any worker can do again, and no scattered data, which is lost with the workers that have it.
+        # A task, which any worker can repeat, and not scattered data, which would be lost with the workers that have it.
         self._packed = client.submit(bytes, packed, key=f"{self._name}-shared", pure=False)
         self._map, self._started = f"treegauge-{getattr(function, '__name__', 'work')}-{secrets.token_hex(8)}", 0
         self.window = 3 * max(2, sum(client.nthreads().values()))

@@ -1,8 +1,8 @@
 """The interface of an engine, the engine of this process, and pools of workers: results in order, failed shards retried.
 
 A shard that fails is tried again; if it fails every time, it is halved until the sentences that make it fail are found and named.
-Nothing is left out: there is a result of everything, or an error. Errors that treegauge raises on purpose are about the input,
-would come again, and are raised at once.
+Nothing is left out: either every shard has a result, or there is an error. The errors of treegauge itself are about the input; they
+would occur again, and are raised at once.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ SharedT = TypeVar("SharedT")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 ShardFunction = Callable[[SharedT, ItemT], ResultT]
-"""The function of a shard, given the value that all shards share."""
+"""A function of the value that all shards share and of a shard."""
 
 
 @runtime_checkable
 class Shard(Protocol):
-    """A shard that can be split: ``str`` names its sentences, ``halves`` are two smaller shards, or none of one sentence."""
+    """A shard that can be split: ``str`` names its sentences, ``halves`` are two smaller shards, or none if it is one sentence."""
 
     def halves(self) -> Sequence[Any]: ...
 
@@ -56,28 +56,28 @@ class Engine(Protocol):
 
     @property
     def in_process(self) -> bool:
-        """Whether work runs in this process, so that there is nothing to gain from cutting it into shards."""
+        """Whether work runs in this process, so that nothing is gained by cutting it into shards."""
         ...
 
     def map(
         self, function: ShardFunction[SharedT, ItemT, ResultT], shared: SharedT, items: Iterable[ItemT], *, title: str = ""
     ) -> Iterator[ResultT]:
-        """``function(shared, item)`` of each item, in the order of the items; ``title`` names the work for the progress bar.
+        """``function(shared, item)`` for each item, in the order of the items; ``title`` names the work for the progress bar.
 
         Functions, shared values, items and results must be picklable.
         """
         ...
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Stop the workers."""
         ...
 
 
 class EngineBase:
-    """The behaviour common to all engines: leaving a ``with`` closes the engine."""
+    """The common base of engines: leaving a ``with`` block closes the engine."""
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Stop the workers."""
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +87,7 @@ class EngineBase:
 
 
 class InProcess(EngineBase):
-    """The engine that does all work in this process, one shard after the other.
+    """The engine that runs all work in this process, one shard after the other.
 
     >>> import operator
     >>> list(InProcess().map(operator.mul, 3, range(4)))
@@ -104,7 +104,7 @@ class InProcess(EngineBase):
 
 
 class Threads(EngineBase):
-    """The engine that does the work in some threads of this process: for work that spends its time outside the interpreter's lock.
+    """The engine that runs work in threads of this process, for functions that release the interpreter lock.
 
     >>> import operator
     >>> list(Threads(2).map(operator.mul, 3, range(4)))
@@ -124,7 +124,7 @@ class Threads(EngineBase):
 
 
 def in_threads(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int, *, ahead: int = 1) -> Iterator[ResultT]:
-    """``work`` of each item, in the order of the items; at most ``ahead`` items per thread are begun before their turn.
+    """The results of ``work`` for each item, in the order of the items; ``ahead`` items per thread are begun before their turn.
 
     >>> list(in_threads(abs, [-2, 1, -3], threads=2))
     [2, 1, 3]
@@ -160,15 +160,15 @@ IN_PROCESS = InProcess()
 
 
 class WorkerLost(Exception):
-    """A worker died while it worked on some shard; the message says how."""
+    """A worker died while it worked on some shard; the message tells how."""
 
 
 class Pool(Protocol):
-    """Workers that take one shard after the other. A task is the pool's own handle of a submitted shard."""
+    """The interface of a pool of workers. A task is the pool's own handle of a submitted shard."""
 
     @property
     def window(self) -> int:
-        """The largest number of shards submitted before the first result is taken."""
+        """The largest number of shards that are submitted before the first result is taken."""
         ...
 
     def start(self, item: Any) -> Any:
@@ -176,11 +176,11 @@ class Pool(Protocol):
         ...
 
     def finish(self, task: Any) -> Any:
-        """The result of a task; :class:`WorkerLost` if its worker went away, else whatever its work raised."""
+        """The result of a task; raises :class:`WorkerLost` if its worker died, and whatever the work itself raised."""
         ...
 
     def alone(self, item: Any) -> Any:
-        """The result of a shard that runs by itself, so that a crash costs no other shard."""
+        """The result of a shard, computed by a worker of its own, so that a crash affects no other shard."""
         ...
 
     def abandon(self, tasks: Iterable[Any]) -> None:
@@ -191,7 +191,7 @@ class Pool(Protocol):
 def in_order(pool: Pool, items: Iterable[Any]) -> Iterator[Any]:
     """The results of all shards, in order.
 
-    Shards from an iterator are submitted only a window ahead of the results taken; all known shards are submitted at once.
+    All shards of a sequence are submitted at once, those of an iterator only one window ahead of the results taken.
     """
     rest = iter(items)
     window = len(items) if isinstance(items, Sequence) else pool.window
@@ -225,7 +225,7 @@ def _with_retries(pool: Pool, item: Any, task: Any) -> Any:
 
 
 def _culprits(pool: Pool, item: Any) -> list[Any]:
-    """The smallest parts of a shard that fail, in order; none if its halves do not fail."""
+    """The smallest parts of a shard that fail, in order; empty if its halves do not fail."""
     found: list[Any] = []
     parts = list(_halves(item))[::-1]
     while parts and len(found) < _MOST_NAMED:

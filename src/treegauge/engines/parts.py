@@ -1,11 +1,11 @@
 """A run in parts, without a scheduler: each job runs every n-th shard and writes a file; ``treegauge merge`` adds the files up.
 
-A part holds the command's own value of each of its shards (sums of rows, trees in order, counts of trees, learned grammars) with
-the shard's position, how the work was cut, and the command line it belongs to. Values of different shards add
-(:class:`ShardValues`), in any order, to the values of all; of these the command makes its value, and finishes as a whole run does.
+A part has the command's own value for each of its shards (sums of rows, trees in order, counts of trees, learned grammars) with the
+shard's position, a hash of how the work was cut, and the command line that it belongs to. The values of parts add up
+(:class:`ShardValues`), in any order, to those of all shards; the command then finishes as it does in a single run.
 
-Each command says how its values are saved (:class:`PartFormat`): as JSON and arrays, without pickle, so that reading a part runs
-no code and finds no class by its name.
+Each command defines how its values are stored (:class:`PartFormat`): as JSON and arrays, without pickle, so that reading a part
+runs no code and looks up no class by name.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class ShardValues:
 
 
 class ShardedWork(NamedTuple):
-    """Work cut into shards: ``function(shared, item)`` is the value of a shard; ``checksum`` is of the files, if no item has it."""
+    """Work cut into shards: ``function(shared, item)`` is the value of a shard. ``checksum`` is of the files, unless the items have
+    it."""
 
     function: ShardFunction[Any, Any, Any]
     shared: Any
@@ -76,7 +77,7 @@ class ShardedWork(NamedTuple):
         return engine.map(self.function, self.shared, self.items, title=self.title)
 
     def part(self, number: int, of: int, engine: Engine) -> ShardValues:
-        """The values of the shards ``number``, ``number + of`` ..., counted from 1."""
+        """The values of the shards ``number``, ``number + of``, ``number + 2 of`` ..., counted from 1."""
         digest, positions, shards = hashlib.sha256(b"%d" % self.checksum), list[int](), 0
 
         def own_items() -> Iterator[Any]:
@@ -93,7 +94,7 @@ class ShardedWork(NamedTuple):
 
 
 class PartFormat(NamedTuple):
-    """The file format of one command's parts: how the value of a shard becomes JSON and arrays, and how it is read back."""
+    """The file format of one command's parts: functions that turn the value of a shard into JSON and arrays, and back."""
 
     save: Callable[[Any, ArrayStore], Any]
     load: Callable[[Any, ArrayStore], Any]
@@ -101,8 +102,8 @@ class PartFormat(NamedTuple):
 
 @dataclass(frozen=True)
 class RunPart:
-    """Part ``number`` of ``of`` of a run, counted from 1: ``command`` and ``arguments`` are the run's; ``settings`` what they mean,
-    all defaults spelt out."""
+    """Part ``number`` of ``of`` of a run, counted from 1. ``command`` and ``arguments`` are those of the run, ``settings`` the
+    values of all its options, including defaults."""
 
     command: str
     arguments: tuple[str, ...]
@@ -117,7 +118,7 @@ _RUN = ("command", "arguments", "settings", "version", "number", "of")
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """The number of a part, and the number of parts.
+    """The number of a part and the number of parts, from text.
 
     >>> parse_shard("3/10")
     (3, 10)
@@ -129,7 +130,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def write_part(part: RunPart, path: str, form: PartFormat) -> None:
-    """Write a part, whole or not at all."""
+    """Write a part, completely or not at all."""
     store = ArrayStore()
     document = {
         "schema": SCHEMA,
@@ -143,7 +144,7 @@ def write_part(part: RunPart, path: str, form: PartFormat) -> None:
 
 
 def read_part(path: str, form_of: Callable[[str], PartFormat]) -> RunPart:
-    """The part in a file, in the format of its command; :class:`~treegauge.errors.FormatError` if it is none, or damaged."""
+    """The part in a file, in the format of its command; a :class:`~treegauge.errors.FormatError` if it is no part, or damaged."""
     try:
         with open(path, "rb") as stream:
             head = stream.read(len(_VERSION_1))
@@ -176,7 +177,7 @@ def _older_version(path: str) -> FormatError:
 
 
 def check_parts(parts: dict[str, RunPart]) -> None:
-    """Refuse parts, by the names of their files, that do not belong together, of which some are missing, or doubled."""
+    """Refuse parts, given by the names of their files, that do not belong together, or of which one is missing or given twice."""
     (first_path, first), *others = parts.items()
     for path, part in others:
         for name in ("command", "version", "of"):

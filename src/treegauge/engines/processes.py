@@ -32,15 +32,15 @@ _unpacked: OrderedDict[str, tuple[Callable[[Any, Any], Any], Any]] = OrderedDict
 
 
 def call_with_file(path: str, item: Any) -> Any:
-    """The result of a shard; function and shared value are in a file."""
+    """The result of a shard, with the function and the shared value from a file."""
     return _call(path, lambda: Path(path).read_bytes(), item)
 
 
 def call_with_bytes(name: str, version: str, folder: str, packed: bytes, item: Any) -> Any:
-    """The result of a shard; function and shared value are packed.
+    """The result of a shard, with the function and the shared value from pickled bytes.
 
-    A worker of another version is refused, as it might count differently. Relative paths are those of ``folder``, in
-    which the command runs.
+    A worker with another version of treegauge is refused, because it might count differently. Relative paths start from ``folder``,
+    in which the command runs.
     """
     if os.path.isdir(folder) and os.getcwd() != folder:
         os.chdir(folder)
@@ -59,10 +59,10 @@ def _call(name: str, packed: Callable[[], bytes], item: Any) -> Any:
 
 
 class Processes(EngineBase):
-    """Worker processes of this machine; they start when there is work, and stay until the engine is closed.
+    """Worker processes on this machine; they start when there is work, and run until the engine is closed.
 
-    With ``inherit`` they begin as copies of this process, where the system has that and no other thread runs here: what is loaded
-    here is then not loaded again by each of them.
+    With ``inherit`` they are forked from this process, if the system can do that and no other thread runs here, so that they need
+    not load again what is loaded here.
 
     >>> import operator
     >>> with Processes(2) as engine:
@@ -83,8 +83,8 @@ class Processes(EngineBase):
         """See :class:`~treegauge.engines.engine.Engine`."""
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="treegauge-")
-        # A file and not an argument: what is shared may be large, and each worker needs it only once. The file is named by its
-        # content, so that a worker that has unpacked the same before need not do so again.
+        # A file and not an argument, because the shared value may be large, and each worker needs it only once. The file is named
+        # by its content, so that a worker that has unpacked the same before need not do so again.
         packed = pickle.dumps((function, shared), pickle.HIGHEST_PROTOCOL)
         path = Path(self._folder) / hashlib.sha256(packed).hexdigest()
         path.write_bytes(packed)
@@ -97,9 +97,9 @@ class Processes(EngineBase):
             _unpacked.pop(str(path), None)
 
     def executor(self) -> ProcessPoolExecutor:
-        """The workers; new ones if the last pool broke."""
+        """The pool of workers, a new one if the last broke."""
         if self._executor is None:
-            # After the first pool this process has had threads, and they may have left locks behind.
+            # Only the first pool may be forked: since then this process has had threads, which may hold locks.
             self._executor = _executor(self.workers, copies=self._inherit and _can_be_copied())
             self._inherit = False
         return self._executor
@@ -111,7 +111,7 @@ class Processes(EngineBase):
             self._executor = None
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Stop the workers."""
         self.give_up(self._executor)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -124,7 +124,7 @@ def _can_be_copied() -> bool:
 
 
 def _executor(workers: int, *, copies: bool = False) -> ProcessPoolExecutor:
-    # Unless asked for, spawned and not forked: this process may have threads.
+    # Spawned and not forked, unless that is safe: this process may have threads.
     context = multiprocessing.get_context("fork" if copies else "spawn")
     return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(workers,))
 
@@ -149,7 +149,7 @@ class _ProcessTasks:
         try:
             return executor, executor.submit(call_with_file, self._path, item)
         except BrokenProcessPool as error:
-            # Some earlier shard broke it; that one will be found when its turn comes.
+            # Some earlier shard broke the pool; that shard is found when its turn comes.
             failed: Future[Any] = Future()
             failed.set_exception(error)
             return executor, failed

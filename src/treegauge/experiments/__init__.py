@@ -1,7 +1,7 @@
 """The papers' experiments, run again: one module each, with the paper's numbers beside ours.
 
-An experiment is a module ``treegauge.experiments.<name>`` (``-`` as ``_``) with a value ``EXPERIMENT``, and a line
-here.
+An experiment is a module ``treegauge.experiments.<name>`` (with ``_`` for ``-``) that defines ``EXPERIMENT``, and a line in
+:data:`EXPERIMENTS`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXPERIMENTS: dict[str, str] = {
     "simaan-example": "The sentence of eight words whose likeliest parse is not the best (Sima'an 2003, section 4.2).",
     "simaan-table2": "Four algorithms on right-linearised and on head-lexicalised treebanks (Sima'an 2003, Table 2).",
 }
-"""Experiment name -> one line of help."""
+"""One line of help for each experiment, by name."""
 
 
 def load_experiment(name: str) -> Experiment:

@@ -1,7 +1,7 @@
-"""Abney 1993: the entropy of phrase recognition by models 0 to S, and which categories cause it.
+"""Abney 1993: the entropy of phrase recognition by models 0 to S, and the categories that cause it.
 
-The sentences are dealt into three corpora, one after the other: rules come from the first, their probabilities from the second, and
-the third is measured. Any treebank or CoNLL-2000 file serves.
+The sentences are dealt out in turn to three corpora: rules come from the first, their probabilities from the second, and the third
+is measured. Any treebank or CoNLL-2000 file will do.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class BlameFigure:
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """Train on two thirds, measure on the third."""
+    """The report: models trained on the first two corpora, measured on the third."""
     assert corpus is not None
     sentences = chunked_sentences(corpus.bank)
     if len(sentences) < 3 or settings.tags not in ("tagger", "gold"):
@@ -128,12 +128,12 @@ def _measures(evaluation: Evaluation) -> Table:
 
 
 def _round(rows: dict[tuple[str, ...], Sequence[Cell]]) -> dict[tuple[str, ...], Sequence[Cell]]:
-    """Bits per candidate as text: two decimal places would hide them."""
+    """The same rows with bits per candidate as text, because two decimal places would hide them."""
     return {key: (f"{row[0]:.5f}" if isinstance(row[0], float) else row[0], *row[1:]) for key, row in rows.items()}
 
 
 def _blame(blame: Table) -> Table:
-    """Our categories under the paper's names; what it does not name is `other`."""
+    """The blame by the paper's categories; categories that it does not name are `other`."""
     ours: dict[str, list[float]] = {}
     for category, share, _, excess in blame.rows:
         row = ours.setdefault(str(category) if category in PAPER_BLAME else "other", [0.0, 0.0])

@@ -1,5 +1,5 @@
-"""Experiments: their settings, data, checkpoints and reports; the split of a treebank into training and test trees; and running one
-with checkpoints, its report written as JSON, Markdown and figures.
+"""Experiments: their settings, corpora, checkpoints and reports, the split of a treebank into training and test trees, and the run
+of an experiment with checkpoints, whose report is written as JSON, Markdown and figures.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ __all__ = [
 
 
 class Checkpoint:
-    r"""Finished parts of an experiment by name, in a file of JSON lines: the settings first, then a line for each part.
+    r"""The finished parts of an experiment by name, in a file of JSON lines: first the settings, then a line for each part.
 
-    An incomplete last line is ignored. Without a path nothing is stored.
+    An incomplete last line is ignored. Without a path nothing is stored on disk.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "p.jsonl")
@@ -70,10 +70,11 @@ class Checkpoint:
         return name in self._done
 
     def get(self, name: str, compute: Callable[[], Any]) -> Any:
-        """The stored value of a name, or the computed value, which is then stored. It must be JSON data."""
+        """The stored value of a name; if there is none, the value that ``compute`` returns, which is stored. It must be JSON
+        data."""
         if name not in self._done:
             line = json.dumps({"name": name, "value": compute()})
-            # Read back, so that a new value and a stored one are equal.
+            # Converted to JSON and back, so that a new value equals a stored one.
             self._done[name] = json.loads(line)["value"]
             if self._path is not None:
                 with self._path.open("a", encoding="utf-8") as file:
@@ -103,14 +104,14 @@ class Checkpoint:
 
 
 class Corpus(NamedTuple):
-    """A treebank and what it is called in reports."""
+    """A treebank and its name in reports."""
 
     name: str
     bank: Treebank
 
 
 class ExperimentFigure(Protocol):
-    """A figure of a report, and the numbers in it."""
+    """The interface of a figure in a report, which can be drawn and written as CSV."""
 
     @property
     def name(self) -> str: ...
@@ -120,7 +121,7 @@ class ExperimentFigure(Protocol):
 
 @dataclass(frozen=True)
 class Work:
-    """The means of an experiment: its checkpoint, a progress callback, threads, and an engine for the remaining parts."""
+    """The means of running an experiment: its checkpoint, a progress callback, the number of threads, and an engine."""
 
     checkpoint: Checkpoint
     report: Callable[[str], None] = lambda _: None
@@ -129,13 +130,13 @@ class Work:
 
     @property
     def jobs(self) -> int:
-        """The number of threads of one part: all processors in this process, else one, unless given."""
+        """The number of threads of one part: as given, or else one per processor in this process and one in a worker."""
         return self.threads or (os.cpu_count() or 1 if self.engine.in_process else 1)
 
     def each(self, function: Callable[[Any, Any], Any], shared: Any, named: Mapping[str, Any]) -> Iterator[Any]:
-        """The part of each name, in order: the stored value, or ``function(shared, item)``, stored as soon as it is there.
+        """The values of named parts, in order: the stored value, or else ``function(shared, item)``, which is stored at once.
 
-        Parts must be JSON data.
+        Values must be JSON data.
         """
         missing = [item for name, item in named.items() if name not in self.checkpoint]
         made = self.engine.map(function, shared, missing)
@@ -145,8 +146,8 @@ class Work:
 
 @dataclass(frozen=True)
 class ExperimentReport:
-    """The results of an experiment: tables (the paper's numbers beside ours), figures, notes on differences, and all
-    numbers."""
+    """The results of an experiment: tables (the paper's numbers beside ours), figures, notes on differences from the paper, and all
+    numbers as data."""
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
@@ -177,16 +178,17 @@ class Experiment:
 
 
 def setting(default: Any, meaning: str) -> Any:
-    """A field of an experiment's settings: its default and what it means."""
+    """A field of an experiment's settings, with its default and its help text."""
     return field(default=default, metadata={"help": meaning})
 
 
 EVERY = 5
+"""One of so many trees is held out, if no file is named dev or test."""
 _HELD_OUT = re.compile(r"(^|[^a-z])(dev|test|eval|heldout|held-out)([^a-z]|$)", re.IGNORECASE)
 
 
 class TreebankSplit(NamedTuple):
-    """Trees to train on, trees to test on, and how they were split."""
+    """Trees to train on, trees to test on, and a description of the split."""
 
     train: Treebank
     test: Treebank
@@ -199,7 +201,7 @@ def own_corpus() -> Corpus:
 
 
 def split(bank: Treebank) -> TreebankSplit:
-    """The trees of files called dev or test are held out; where there are none, the fifth of every five trees of a file is.
+    """The split of a treebank: the trees of files named dev or test are held out, or else every fifth tree of each file.
 
     >>> train, test, how = split(own_treebank())
     >>> len(train), len(test), test == own_treebank("dev")
@@ -233,7 +235,7 @@ def run_experiment(
     progress: Callable[[str], None] = lambda _: None,
     engine: Engine = IN_PROCESS,
 ) -> ExperimentReport:
-    """Run an experiment; with a folder, store finished parts there as they come, and the report at the end."""
+    """Run an experiment; with a folder, store finished parts there as soon as they are done, and the report at the end."""
     fingerprint = experiment.fingerprint(corpus, settings)
     kept = None if folder is None else Path(folder) / f"{experiment.name}.pieces.jsonl"
     report = experiment.run(corpus, settings, Work(Checkpoint(kept, fingerprint, resume=resume), progress, threads, engine))
@@ -245,7 +247,7 @@ def run_experiment(
 
 
 def document(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any]) -> dict[str, Any]:
-    """The report as one JSON document, at full precision."""
+    """The report as a JSON document with numbers at full precision."""
     return {
         "schema": "treegauge.reproduce/2",
         "title": experiment.title,
@@ -259,7 +261,7 @@ def document(experiment: Experiment, report: ExperimentReport, fingerprint: dict
 
 
 def markdown(experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any], *, figures: bool = True) -> str:
-    """The report as a page: what it is, the tables, the figures, what differs from the paper and why."""
+    """The report as a Markdown page: title and settings, tables, figures, and the differences from the paper with their reasons."""
     corpus = fingerprint["corpus"]
     about = f" on {corpus['name']} ({corpus['trees']:,} trees, sha256 {corpus['sha256'][:12]})" if corpus else ""
     settings = ", ".join(f"{name}={value}" for name, value in fingerprint["settings"].items())
@@ -275,7 +277,8 @@ def markdown(experiment: Experiment, report: ExperimentReport, fingerprint: dict
 def write_report(
     experiment: Experiment, report: ExperimentReport, fingerprint: dict[str, Any], folder: Path, progress: Callable[[str], None]
 ) -> list[Path]:
-    """Write NAME.json, NAME.md, and for each figure an SVG and its data; each file whole or not at all."""
+    """Write NAME.json, NAME.md, and for each figure an SVG and its data as CSV, each file completely or not at all. Returns their
+    paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     drawn = True

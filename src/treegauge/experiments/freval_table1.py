@@ -1,6 +1,6 @@
 """Bastings & Sima'an 2014, Table 1: parsers ranked by fragments of size 1, 1-15, 1-25 and all.
 
-The paper scored the output of nine parsers of others. Here the parsers are our own, trained on the same trees: plain,
+The paper scored the output of nine parsers of other authors. Here the parsers are our own, all trained on the same trees: plain,
 head-lexicalised and annotated treebank grammars, DOP, several decodings of one grammar, and latent-variable grammars.
 """
 
@@ -58,7 +58,7 @@ ANNOTATED = "traces,root,redundant,annotate"
 
 @dataclass(frozen=True)
 class OwnParser:
-    """A parser of our own: its name, how its grammar is made of trees, and the objectives it is decoded with."""
+    """A parser of our own: its name, the options of training its grammar, and the objectives for which it is decoded."""
 
     name: str
     options: Mapping[str, Any]
@@ -101,7 +101,7 @@ class Settings:
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """Train, parse, score by fragments of every size, and compare the rankings."""
+    """The report: parsers trained and run, scored by fragments of every size, and their rankings compared."""
     assert corpus is not None
     if settings.rounds < 1 or settings.sentences < 1 or settings.latent < 0:
         raise UsageError("the experiment needs at least one sentence, one round, and no negative number for latent")
@@ -198,11 +198,12 @@ def _table(metric: Freval, tests: RateTests, sparse: RateTests) -> Table:
 
 
 ScoreChange = tuple[str, str, str, float, float, float, float]
-"""Two systems, the range of sizes that turns their order, and the differences in F1 (first less second) with their p."""
+"""Two systems, the range of sizes that reverses their order by size 1, and for both ranges the difference in F1, first less second,
+with its p-value."""
 
 
 def _changes(metric: Freval, tests: RateTests) -> list[ScoreChange]:
-    """The pairs whose order by size 1 turns in another column, the first that does, clearest first."""
+    """The pairs of systems whose order by size 1 is reversed by another range, with the first such range; the clearest first."""
     f1 = [rate for rate in metric.range_rates if rate.startswith("f1")]
     found: list[ScoreChange] = []
     for a, b in itertools.combinations(tests.rates, 2):
@@ -227,9 +228,9 @@ def _change_table(changes: Iterable[ScoreChange]) -> Table:
 def _figures(
     corpus: Corpus, name: str, metric: Freval, gold: Sequence[Tree], trees: Mapping[str, Sequence[Tree]]
 ) -> list[ExperimentFigure]:
-    """The paper's Figures 1 and 2: F1 of each size up to 15, and the differences to the first parser.
+    """The paper's Figures 1 and 2: F1 by fragment size up to 15, and its difference from the first parser's.
 
-    Of many parsers the first is drawn, and those with the highest curves.
+    If there are many parsers, only the first and those with the highest curves are drawn.
     """
     curves: dict[str, list[float]] = {}
     for system in trees:

@@ -1,4 +1,4 @@
-"""Goodman 1996, section 3: four equally likely parses, and a tree of probability 0 that is better than each."""
+"""Goodman 1996, section 3: four equally likely parses, and a tree of probability 0 that is better than all of them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PAPER_NODES = {"S": 1.0, "A": 0.5, "B": 0.5, "C": 0.25}
 
 @dataclass(frozen=True)
 class Settings:
-    """There is nothing to set."""
+    """The options of the experiment: none."""
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """The expected number of right constituents of each parse, and of the tree that has most."""
+    """The report: the expected number of right constituents of each parse, and of the tree with most."""
     forest = Forest(PCFG.parse(GRAMMAR), ["x"] * 4)
     best = forest.argmax("labelled-recall")
     parses = {_shape(parse.tree): parse for parse in forest.kbest(10)}
@@ -51,7 +51,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
 
 
 def _shape(tree: Tree) -> str:
-    """S(A B) for the tree (S (A x x) (B x x))."""
+    """A tree in short: ``S(A B)`` for ``(S (A x x) (B x x))``."""
     return f"{tree.label}({' '.join(child.label for child in tree.children if isinstance(child, Tree))})"
 
 

@@ -1,7 +1,7 @@
 """Goodman 1996, Table 1: Viterbi against Bracketed Recall on grammars learned from brackets (Pereira & Schabes 1992).
 
-Several runs, each with a new split into training and test sentences and a new random start. After every step of
-learning the test sentences are parsed both ways. The table has the rates after the last step.
+There are several runs, each with a new split into training and test sentences and a new random start. After every step of learning
+the test sentences are parsed both ways. The table has the rates after the last step.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PAPER_RUNS, PAPER_UNPARSED = 10, 0.005
 EARLY = (5, 10, 20)
 
 RatesOfRuns = dict[str, list[float]]
-"""For each criterion the rate after each step."""
+"""The rates after each step, by criterion."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class Settings:
 
 
 def own_travel() -> Corpus:
-    """Our own sentences about travel: nearest to ATIS, the paper's corpus."""
+    """Our own sentences about travel, which are nearest to ATIS, the paper's corpus."""
     return Corpus("the travel part of treegauge's own treebank", own_treebank("all", ("travel",)))
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """All runs, the table, the test, and the rates by step."""
+    """The report of all runs: the table, the paired t-test, and the rates by step."""
     assert corpus is not None
     usable = _usable(corpus.bank, settings)
     results: list[dict[str, Any]] = []
@@ -88,7 +88,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
 
 
 def _usable(bank: Treebank, settings: Settings) -> BracketedSentences:
-    """The sentences of two terminals or more: over one there is no bracket to find."""
+    """The sentences of two terminals or more; in shorter ones there is no bracket to find."""
     every = BracketedSentences.from_treebank(bank, terminals=settings.terminals, longest=settings.max_length)
     usable = every.take(np.flatnonzero(every.lengths >= 2))
     if len(usable) < 10 or settings.runs < 1 or settings.test < 1:
@@ -105,7 +105,7 @@ def _run(shared: tuple[BracketedSentences, Settings, int], number: int) -> dict[
 
 
 def one_run(sentences: BracketedSentences, settings: Settings, number: int, threads: int | None = None) -> dict[str, Any]:
-    """One split and one start: the rates of both parsers after each step, as a document."""
+    """The run of one split and one start: the rates of both parsers after each step, as JSON data."""
     order = np.random.default_rng([settings.seed, number]).permutation(len(sentences))[: settings.sentences]
     size = min(settings.test, len(order) // 5)
     test, train = sentences.take(order[:size]), sentences.take(order[size:])
@@ -134,7 +134,7 @@ def _guess(words: Sequence[str], brackets: Sequence[tuple[int, int]] | None) -> 
 
 
 def bracket_tree(words: Sequence[str], brackets: Sequence[tuple[int, int]]) -> Tree:
-    """The tree with a root and these brackets, all labelled X; each word is its own tag.
+    """The tree with a root and these brackets, all labelled X, in which each word is its own tag.
 
     >>> print(bracket_tree(["DT", "NN", "VBD"], [(0, 2), (0, 3)]))
     (X (X (DT DT) (NN NN)) (VBD VBD))
@@ -195,7 +195,7 @@ def _report(sentences: BracketedSentences, settings: Settings, results: Sequence
 
 
 def _significance(tests: Mapping[str, Any], ours: Mapping[tuple[str, str], Summary], unparsed: float) -> Table:
-    """t and p of the paired differences, and by how much the error falls; the paper's t from its printed mean and SD."""
+    """The table of t, p and error reduction of the paired differences; the paper's t is computed from its printed mean and SD."""
     rows: list[tuple[Any, ...]] = []
     for name in CRITERIA:
         paper = PAPER[DIFFERENCE, name]
@@ -214,7 +214,7 @@ def _significance(tests: Mapping[str, Any], ours: Mapping[tuple[str, str], Summa
 
 
 def _on_the_way(results: Sequence[Mapping[str, Any]]) -> Table:
-    """The main criterion during learning: what the paper says of its Figure 2 in words."""
+    """The table of the main criterion during learning, which the paper describes in words for its Figure 2."""
     rows: list[tuple[Any, ...]] = []
     marks = [step for step in EARLY if step < len(results[0]["cross_entropy"])]
     for parser in (VITERBI, RECALL):
@@ -233,7 +233,7 @@ def _on_the_way(results: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def typical_run(results: Sequence[Mapping[str, Any]], name: str) -> int:
-    """The run whose difference between the two parsers after the last step is nearest to the mean; the first of several."""
+    """The index of the run whose final difference between the two parsers is nearest to the mean; the first of equal ones."""
     differences = [result["rates"][RECALL][name][-1] - result["rates"][VITERBI][name][-1] for result in results]
     mean = math.fsum(differences) / len(differences)
     return min(range(len(differences)), key=lambda i: abs(differences[i] - mean))

@@ -35,8 +35,8 @@ OWN = {
     "bracketed_recall": "bracketed-recall",
     "consistent_brackets_recall": "bracketed-recall",
 }
-"""The algorithm that maximises a criterion (Table 3); to maximise Consistent Brackets Tree is NP-complete. For consistent
-brackets it is the one for brackets: where trees are binary the two are the same."""
+"""The algorithm that maximises each criterion (Table 3). Maximising Consistent Brackets Tree is NP-complete. For Consistent
+Brackets Recall it is the algorithm for brackets: for binary trees the two criteria are the same."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Settings:
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """The table, the error reductions, and for each criterion whether its own algorithm is best."""
+    """The report: the table, the error reductions, and whether the algorithm of each criterion is best on it."""
     assert corpus is not None
     if settings.max_length < 2 or settings.rounds < 1:
         raise UsageError(
@@ -92,7 +92,7 @@ def _table(matrix: Matrix) -> Table:
 
 
 def _reductions(matrix: Matrix) -> Table:
-    """(after - before) / (1 - before), before being the Labelled Tree (Viterbi) algorithm."""
+    """The error reductions of two algorithms against the Labelled Tree (Viterbi) algorithm."""
     order = list(CRITERIA)
     rows: list[tuple[Cell, ...]] = []
     for name in GOODMAN_OBJECTIVES[1:]:
@@ -115,7 +115,7 @@ def _verdicts(binary: RateTests, nary: RateTests) -> list[CriterionTest]:
 
 
 def _name_algorithms(each: CriterionTest) -> CriterionTest:
-    """In words: Goodman calls algorithms as he calls the criteria."""
+    """The same test with "the ... algorithm" in its names, because Goodman's algorithms and criteria have the same names."""
     return replace(each, own=f"the {each.own} algorithm", rival=f"the {each.rival} algorithm")
 
 

@@ -1,8 +1,8 @@
-"""Hogenhout & Matsumoto 1996, Tables 1, 2 and 4, and the real test: two parsers of our own, judged as if by a person.
+"""Hogenhout & Matsumoto 1996, Tables 1, 2 and 4, and the real test, with two parsers of our own and a simulated judge.
 
 The paper's two systems and its annotator are not available. Here two parsers are trained on a treebank, and a *simulated* judge
-accepts crossing and spurious brackets at random, as often as the paper's annotator did; a store of real judgements of the
-two outputs can be given instead.
+accepts crossing and spurious brackets at random, as often as the paper's annotator did. A store of real judgements of the two
+outputs can be given instead.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class Settings:
 
 @dataclass(frozen=True)
 class HogenhoutFindings:
-    """The findings: items and measures by system, the four cells, and what is beside them."""
+    """The findings: items and measures by system, the four cells, the p-value of the randomisation test, the Parse Base, and the
+    numbers of sentences by crossing errors."""
 
     items: Mapping[str, Mapping[str, Any]]
     rates: Mapping[str, Mapping[str, float]]
@@ -83,7 +84,7 @@ class HogenhoutFindings:
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """Train, parse with both, judge, count, test."""
+    """The report: two parsers trained and run, their brackets judged and counted, their difference tested."""
     assert corpus is not None
     if settings.judge not in JUDGES:
         raise UnknownName("judge", settings.judge, JUDGES)
@@ -157,7 +158,7 @@ def _judgements(
     for name, pair in pairs.items():
         own: dict[BracketKey, Verdict] = {}
         for question in brackets_to_judge(pair, metric):
-            # The same bracket of the same sentence gets the same verdict, whichever system made it.
+            # The same bracket of the same sentence gets the same verdict for both systems.
             if question.bracket not in verdicts:
                 accepted = rng.random() < ACCEPTED[question.kind]
                 verdicts[question.bracket] = Verdict.ACCEPTED if accepted else Verdict.REJECTED

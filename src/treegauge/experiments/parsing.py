@@ -1,8 +1,8 @@
-"""Parsing in experiments: block by block with checkpoints; and the matrix of objectives by criteria (Goodman 1996, Table 2).
+"""Parsing in experiments: block by block with checkpoints, and the matrix of objectives by criteria (Goodman 1996, Table 2).
 
-For the matrix a grammar is counted from training trees, epsilons removed, singletons collapsed, binarised with X_Cont, relative
-frequency, no smoothing. Held-out sentences are parsed with every objective, and the trees scored by every criterion: against the
-binarised gold trees, but consistent brackets against the n-ary ones, as in the paper.
+For the matrix, a grammar is counted from training trees without epsilons, with singletons collapsed, and binarised with X_Cont, by
+relative frequency without smoothing. Held-out sentences are parsed with every objective, and the trees are scored by every
+criterion: against the binarised gold trees, except that consistent brackets are scored against the n-ary ones, as in the paper.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 BLOCK = 50
-"""Sentences in a part of the checkpoint."""
+"""The number of sentences in a part of the checkpoint."""
 
 
 def parse_with_checkpoint(work: Work, name: str, parser: SentenceParser, sentences: Sequence[Sentence]) -> list[ParsedSentence]:
@@ -108,11 +108,11 @@ class Matrix:
     unparsed: int
 
     def best(self, criterion: str) -> str:
-        """The objective with the highest rate; the first of several."""
+        """The objective with the highest rate on a criterion; the first of equal ones."""
         return max(self.rates, key=lambda objective: self.rates[objective][criterion])
 
     def table(self) -> Table:
-        """A row per objective, a column per criterion."""
+        """A table with a row for each objective and a column for each criterion."""
         rows = [(objective, *(rates[criterion] for criterion in CRITERIA)) for objective, rates in self.rates.items()]
         n = len(self.gold)
         return Table(
@@ -134,9 +134,11 @@ def objective_matrix(
     advance: Callable[[], None] = lambda: None,
     parse_all: Callable[[Parser, Sequence[Sentence]], Iterable[ParsedSentence]] | None = None,
 ) -> Matrix:
-    """Train on some trees, parse the tags of others with every objective, and score by every criterion.
+    """The matrix of a grammar trained on some trees: the tags of others are parsed with every objective, and scored by every
+    criterion.
 
-    ``advance`` is called after each parsed sentence. ``parse_all`` replaces the parser's own, for work that is kept as it is done.
+    ``advance`` is called after each parsed sentence. ``parse_all`` replaces the parser's own method, so that parses can be stored
+    in a checkpoint.
     """
 
     def own_parse_all(parser: Parser, sentences: Sequence[Sentence]) -> Iterable[ParsedSentence]:
@@ -166,7 +168,7 @@ def objective_matrix(
 
 
 def clean_short(trees: Iterable[Tree], longest: int, most: int) -> list[Tree]:
-    """The first trees, at most ``most``, of at most ``longest`` words (0: of any length), without traces, functions and root."""
+    """The first ``most`` trees of at most ``longest`` words (0 for any length), without traces, function tags and root."""
     clean = pipeline("traces,functions,root")
     short = (tree for tree in map(clean, trees) if tree is not None and 0 < tree.width <= (longest or tree.width))
     found = list(itertools.islice(short, most))
@@ -176,7 +178,7 @@ def clean_short(trees: Iterable[Tree], longest: int, most: int) -> list[Tree]:
 
 
 def _short(trees: Sequence[Tree], clean: Callable[[Tree], Tree | None], most: int) -> list[Tree]:
-    """The cleaned trees of at most so many words; one word alone has no constituents once singletons are collapsed."""
+    """The cleaned trees of 2 to ``most`` words; once singletons are collapsed, a single word has no constituents."""
     cleaned = (clean(tree) for tree in trees)
     return [tree for tree in cleaned if tree is not None and 1 < tree.width <= most]
 

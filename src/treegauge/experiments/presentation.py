@@ -1,5 +1,5 @@
 """Tables and figures of experiments: the paper's numbers beside ours, summaries of repeated runs, tests of differences between
-systems, whether each algorithm is best on the criterion that it maximises; lines and bars as SVG, with their data as CSV.
+systems and of whether each algorithm is best on the criterion that it maximises, and figures of lines and bars with their data.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Line:
-    """A named line, and the band around it if there is one."""
+    """A named line, with a band around it if ``low`` and ``high`` are given."""
 
     name: str
     y: Sequence[float]
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LineFigure:
-    """Lines over the same x."""
+    """A figure of several lines over the same x."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class LineFigure:
     lines: Sequence[Line]
 
     def draw(self, path: str) -> None:
-        """Write the figure; the suffix says as what."""
+        """Write the figure in the format of the path's suffix."""
         figure, axes = new_figure()
         every = max(1, len(self.x) // 15)
         for line, style in zip(self.lines, LINE_STYLES, strict=False):
@@ -73,7 +73,7 @@ class LineFigure:
         save_figure(figure, path)
 
     def csv(self) -> str:
-        """A row for each x, a column for each line and the ends of its band."""
+        """The data as CSV: a row for each x, a column for each line and for the ends of its band."""
         columns = [(self.x_label, self.x)]
         for line in self.lines:
             columns.append((line.name, line.y))
@@ -88,7 +88,7 @@ class LineFigure:
 
 @dataclass(frozen=True)
 class BarFigure:
-    """For each group (along x) a bar for each series; ``paper[series][i]`` is the paper's value, drawn as a line across the bar."""
+    """A figure with a bar for each group (along x) and series; ``paper[series][i]`` is the paper's value, a line across the bar."""
 
     name: str
     title: str
@@ -98,7 +98,7 @@ class BarFigure:
     paper: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
 
     def draw(self, path: str) -> None:
-        """Write the figure; the suffix says as what."""
+        """Write the figure in the format of the path's suffix."""
         figure, axes = new_figure(8.4)
         width = 0.8 / max(1, len(self.series))
         for number, (name, values) in enumerate(self.series.items()):
@@ -121,7 +121,7 @@ class BarFigure:
         save_figure(figure, path)
 
     def csv(self) -> str:
-        """A row for each bar: group, series, ours, the paper's."""
+        """The data as CSV: a row for each bar, with group, series, our value and the paper's."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["group", "series", "ours", "paper"])
@@ -132,7 +132,7 @@ class BarFigure:
 
 
 class Summary(NamedTuple):
-    """The smallest, the largest, the mean and the standard deviation (of a sample) of some numbers."""
+    """The smallest, the largest, the mean and the sample standard deviation of some numbers."""
 
     least: float
     most: float
@@ -141,7 +141,7 @@ class Summary(NamedTuple):
 
 
 def summarise(values: Sequence[float]) -> Summary:
-    """Summarise repeated runs; nan where there are none, and for the deviation of one.
+    """The summary of repeated runs; nan if there are none, and the deviation of a single run is nan.
 
     >>> summarise([1.0, 2.0, 3.0])
     Summary(least=1.0, most=3.0, mean=2.0, deviation=1.0)
@@ -172,7 +172,7 @@ def paper_table(
     percent: bool = False,
     notes: Sequence[str] = (),
 ) -> Table:
-    """A table with two columns for each of the paper's: what it printed, and what we got; - where there is nothing.
+    """A table with two columns for each column of the paper: its value and ours; a missing value is shown as -.
 
     >>> print(paper_table("F1", ["parser"], ["LR"], {("MRL",): [0.7]}, {("MRL",): [0.71], ("MH",): [0.8]}, percent=True))
     F1
@@ -190,7 +190,7 @@ def paper_table(
 
 
 class RateTests:
-    """The rates of systems by one metric, and p-values of their differences.
+    """The rates of systems by one metric, and the p-values of their differences.
 
     >>> gold = [Tree.parse("(S (A a) (X (B b) (C c)))")] * 3
     >>> flat = [Tree.parse("(S (A a) (B b) (C c))")] * 3
@@ -217,7 +217,7 @@ class RateTests:
         self._done: dict[tuple[str, str], Mapping[str, float]] = {}
 
     def p(self, a: str, b: str, rate: str) -> float:
-        """The two-sided p-value of the difference of two systems."""
+        """The two-sided p-value of the difference between two systems in a rate, by paired randomisation."""
         first, second = sorted((a, b), key=self._names.index)
         if (first, second) not in self._done:
             places = self._names.index(first), self._names.index(second)
@@ -228,12 +228,13 @@ class RateTests:
 
 SIGNIFICANT = 0.05
 _TIE = 5e-7
-"""Rates nearer than this are equal."""
+"""Rates closer than this count as equal."""
 
 
 @dataclass(frozen=True)
 class CriterionTest:
-    """The algorithm ``own`` less the best other one, on the criterion that it maximises; ``where`` names the grammar."""
+    """The difference between the algorithm ``own`` and the best other one, ``rival``, on the criterion that ``own`` maximises;
+    ``where`` names the grammar."""
 
     criterion: str
     own: str
@@ -244,7 +245,7 @@ class CriterionTest:
 
     @property
     def is_best(self) -> bool:
-        """Whether it is above every other; a tie is not a win."""
+        """Whether the algorithm is better than every other; a tie does not count."""
         return self.difference > _TIE
 
     @property
@@ -252,7 +253,7 @@ class CriterionTest:
         return abs(self.difference) <= _TIE
 
     def __str__(self) -> str:
-        """One sentence.
+        """The outcome in one sentence.
 
         >>> print(CriterionTest("LR", "M_LR", "MPP", -0.002, 0.4, "MH"))
         On LR (MH) MPP is 0.20 points above M_LR (p = 0.4000): not significant, so the sample cannot tell
@@ -272,7 +273,7 @@ class CriterionTest:
 def criterion_test(
     tests: RateTests, rate: str, criterion: str, own: str, names: Mapping[str, str] | None = None, where: str = ""
 ) -> CriterionTest:
-    """The verdict on one criterion; ``names`` says how algorithms show where that is not their name in ``tests``."""
+    """The test of algorithm ``own`` on one criterion; ``names`` are the shown names of algorithms, by their names in ``tests``."""
     shown = names or {name: name for name in tests.rates}
     rival = max((name for name in tests.rates if name != own), key=lambda name: tests.rates[name][rate])
     difference = tests.rates[own][rate] - tests.rates[rival][rate]
@@ -280,7 +281,7 @@ def criterion_test(
 
 
 def criterion_table(verdicts: Sequence[CriterionTest], notes: Sequence[str] = ()) -> Table:
-    """A row per criterion."""
+    """The table of several tests, with a row for each."""
     several = any(each.where for each in verdicts)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -308,7 +309,7 @@ def criterion_table(verdicts: Sequence[CriterionTest], notes: Sequence[str] = ()
 
 
 def in_words(verdicts: Sequence[CriterionTest]) -> str:
-    """Say how many algorithms are best on their own criterion, and every exception with its significance."""
+    """A text with the number of algorithms that are best on their own criterion, and every exception with its significance."""
     best = [each for each in verdicts if each.is_best]
     weak = [each for each in best if each.p >= SIGNIFICANT]
     said = f"on {len(best)} of {len(verdicts)} criteria the algorithm made for it is best"

@@ -21,11 +21,11 @@ PAPER: dict[tuple[str, ...], Sequence[Cell]] = {("MPP",): ("0.004", None, 1.69),
 
 @dataclass(frozen=True)
 class Settings:
-    """There is nothing to set."""
+    """The options of the experiment: none."""
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """The probability, expected right constituents and expected right productions of each algorithm's tree."""
+    """The report: the probability, expected right constituents and expected right productions of each algorithm's tree."""
     forest = Forest(PCFG.parse(GRAMMAR), ["x"] * 8)
     frames = {(f.start, f.end, f.production): f.posterior for f in forest.frames()}
     ours: dict[tuple[str, ...], Sequence[Cell]] = {}

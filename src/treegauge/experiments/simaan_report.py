@@ -1,6 +1,7 @@
-"""Sima'an 2003, Table 2: what the parses come to, as tables beside the paper's, figures and words.
+"""The report on Sima'an 2003, Table 2: the two treebank grammars, their learning curve, and the tables, figures and notes.
 
-How far MH is ahead of MRL by the number of training trees, and what unknown words cost either: both by MPP.
+The learning curve shows by how much MH is ahead of MRL as the number of training trees grows, and what unknown words cost either
+grammar, both decoded by MPP.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ __all__ = [
     "GRAMMARS",
     "PAPER_TREES",
     "UNARIES",
-    "Found",
+    "CurvePoint",
+    "CurveRates",
     "Outcome",
     "Parses",
-    "Point",
     "Variant",
     "cleaner",
     "curve",
@@ -61,10 +62,11 @@ UNARIES = ("joined", "kept")
 
 @dataclass(frozen=True)
 class Variant:
-    """A way to make a grammar of trees.
+    """A way to make a grammar from trees.
 
-    ``forward`` makes the grammar's trees of trees. Of its parses ``scored`` makes what the paper compared with ``gold`` of the
-    held-out tree, ``plain`` what is compared with the original tree, ``bare`` what is compared with it freed of unary productions.
+    ``forward`` turns a treebank tree into a tree of the grammar. Of a parse, ``scored`` makes the tree that the paper compared with
+    ``gold`` of the held-out tree, ``plain`` the one that is compared with the original tree, and ``bare`` the one that is compared
+    with the original tree without unary productions. ``against`` describes the gold trees.
     """
 
     name: str
@@ -80,16 +82,18 @@ class Variant:
         return collapse_unaries(self.plain(tree))
 
     def tags(self, tree: Tree) -> tuple[str, ...]:
-        """The tags of a tree as the grammar has them (a joined chain over a word is its tag)."""
+        """The tags of a tree in the grammar's form, in which a joined chain over a word is its tag."""
         return self.forward(tree).tags
 
     def grammar(self, trees: Sequence[Tree], unknown_below: int) -> PCFG:
-        """Relative frequency over words; symbols show as they are, so posteriors belong to the grammar's own symbols."""
+        """The relative-frequency grammar over words; its symbols show as they are, so posteriors belong to the grammar's own
+        symbols."""
         return induce(with_unknown([self.forward(tree) for tree in trees], unknown_below))
 
 
 def variants(unaries: str) -> list[Variant]:
-    """MRL and MH. In MRL a chain of single children may be one symbol while parsing (``S+VP``): it is expanded before scoring.
+    """The variants MRL and MH. In MRL a chain of single children may be one symbol while parsing (``S+VP``), expanded before
+    scoring.
 
     >>> mrl, mh = variants("joined")
     >>> tree = Tree.parse("(S (NP (N we)) (VP (V go) (ADVP (A now)) (ADVP (B home))))")
@@ -101,7 +105,7 @@ def variants(unaries: str) -> list[Variant]:
     if unaries not in UNARIES:
         raise UnknownName("treatment of unaries", unaries, UNARIES)
     if unaries == "joined":
-        # Binarised first: only the node itself is part of a chain, its continuations are not.
+        # Binarised first, so that only the node itself is part of a chain and its continuations are not.
         forward = cleaner("functions,mrl,unaries:joined")
         mrl = Variant("MRL", forward, expand_unaries, lambda tree: unmrl(expand_unaries(tree)), "binarised")
     else:
@@ -110,7 +114,7 @@ def variants(unaries: str) -> list[Variant]:
 
 
 def cleaner(steps: str) -> Callable[[Tree], Tree]:
-    """Normalising steps as a function; a tree of which they leave nothing becomes an empty one."""
+    """Normalising steps as a function; a tree of which nothing is left becomes an empty one."""
     made = pipeline(steps)
 
     def clean(tree: Tree) -> Tree:
@@ -121,7 +125,7 @@ def cleaner(steps: str) -> Callable[[Tree], Tree]:
 
 
 def unknown_share(train: Sequence[Tree], test: Sequence[Tree], below: int) -> float:
-    """The share of the words of ``test`` that are seen fewer than ``below`` times in ``train``.
+    """The share of the words of ``test`` that occur fewer than ``below`` times in ``train``.
 
     >>> unknown_share([Tree.parse("(S (A a) (A a) (B b))")], [Tree.parse("(S (A a) (B b))")], 2)
     0.5
@@ -132,25 +136,27 @@ def unknown_share(train: Sequence[Tree], test: Sequence[Tree], below: int) -> fl
 
 
 PAPER_TREES = 39_832
-"""Sections 02-21 of the Wall Street Journal."""
+"""The number of training trees in the paper: sections 02-21 of the Wall Street Journal."""
 PAPER_AHEAD = 0.8005 - 0.6144
+"""F of MH less F of MRL in the paper, by MPP."""
 
 
-class Found(NamedTuple):
-    """F of a grammar, and the share of sentences that it has no parse for."""
+class CurveRates(NamedTuple):
+    """F of a grammar, and the share of sentences for which it has no parse."""
 
     f1: float
     unparsed: float
 
 
 @dataclass(frozen=True)
-class Point:
-    """The rates of both grammars after training on some trees: over words, and with the gold tags given."""
+class CurvePoint:
+    """The rates of both grammars after training on ``trees`` trees: over words, and with the gold tags given. ``unknown`` is the
+    share of unknown words."""
 
     trees: int
     unknown: float
-    words: Mapping[str, Found]
-    tags: Mapping[str, Found]
+    words: Mapping[str, CurveRates]
+    tags: Mapping[str, CurveRates]
 
     def ahead(self, *, tags: bool = False) -> float:
         """F of MH less F of MRL."""
@@ -158,6 +164,7 @@ class Point:
         return found["MH"].f1 - found["MRL"].f1
 
     def cells(self) -> tuple[Cell, ...]:
+        """The row of the table."""
         sides = ((self.words, self.ahead()), (self.tags, self.ahead(tags=True)))
         found = [(*(side[name].f1 for name in GRAMMARS), ahead, side["MH"].unparsed) for side, ahead in sides]
         return self.trees, self.unknown, *found[0], *found[1]
@@ -165,34 +172,34 @@ class Point:
 
 def curve(
     made: Sequence[Variant], train: Sequence[Tree], test: Sequence[Tree], halvings: int, below: int, work: Work
-) -> list[Point]:
-    """F by MPP with all trees, with every second one, every fourth and so on; the fewest first."""
-    points: list[Point] = []
+) -> list[CurvePoint]:
+    """F by MPP after training on all trees, on every second one, every fourth and so on; the fewest trees first."""
+    points: list[CurvePoint] = []
     for halving in range(halvings, -1, -1):
         part = train[:: 2**halving]
-        found: dict[bool, dict[str, Found]] = {False: {}, True: {}}
+        found: dict[bool, dict[str, CurveRates]] = {False: {}, True: {}}
         for variant in made:
             grammar = variant.grammar(part, below)
             gold = [variant.gold(tree) for tree in test]
             for tags, rates in found.items():
                 sentences = [Sentence(tree.words, variant.tags(tree) if tags else None) for tree in test]
-                # The whole treebank over words is what the table of the paper needs too: the same pieces.
+                # With all trees and over words, these are the parses of the paper's table too, under the same name.
                 name = f"{variant.name} MPP" + (" tags" if tags else "") + (f" 1/{2**halving}" if halving else "")
                 parsed = parse_with_checkpoint(work, name, Parser(grammar, gold_tags=tags), sentences)
                 f1 = score(gold, [variant.scored(one.scored_tree) for one in parsed]).rates["f1"]
-                rates[variant.name] = Found(f1, sum(one.fallback for one in parsed) / len(parsed))
-        points.append(Point(len(part), unknown_share(part, test, below), found[False], found[True]))
+                rates[variant.name] = CurveRates(f1, sum(one.fallback for one in parsed) / len(parsed))
+        points.append(CurvePoint(len(part), unknown_share(part, test, below), found[False], found[True]))
     return points
 
 
-def curve_table(points: Sequence[Point]) -> Table:
+def curve_table(points: Sequence[CurvePoint]) -> Table:
     names = (*GRAMMARS, "MH less MRL", "MH without a parse")
     columns = ("trees to train on", "unknown words", *names, *(f"{name}, gold tags" for name in names))
     rows = tuple(point.cells() for point in points)
     return Table("F by MPP, as the training trees grow in number", columns, rows, percent=columns[1:])
 
 
-def curve_figure(points: Sequence[Point], corpus: str) -> LineFigure:
+def curve_figure(points: Sequence[CurvePoint], corpus: str) -> LineFigure:
     lines = [
         Line(f"{name}, {kind}", [100 * getattr(point, attribute)[name].f1 for point in points])
         for attribute, kind in (("words", "words"), ("tags", "gold tags"))
@@ -201,8 +208,8 @@ def curve_figure(points: Sequence[Point], corpus: str) -> LineFigure:
     return LineFigure("curve", f"F by MPP: {corpus}", "trees to train on", "F (%)", [point.trees for point in points], lines)
 
 
-def curve_note(points: Sequence[Point]) -> str:
-    """The reasons why MH is ahead by less than in the paper, in numbers."""
+def curve_note(points: Sequence[CurvePoint]) -> str:
+    """A note on why MH is ahead by less than in the paper."""
     first, last = points[0], points[-1]
     doublings = math.log2(PAPER_TREES / last.trees)
     said = (
@@ -257,7 +264,8 @@ CRITERIA = (
 
 @dataclass(frozen=True)
 class Parses:
-    """The parses of one grammar: scored as in the paper, against the original trees, and on the grammar's own trees by metric."""
+    """The parses of one grammar, scored as in the paper (``own``), against the original trees, and by several metrics against the
+    grammar's own trees (``inner``)."""
 
     variant: Variant
     trees: Mapping[str, Sequence[Tree]]
@@ -270,19 +278,19 @@ class Parses:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that is reported: parses of both grammars, ``same`` with all of them against one gold standard, the learning curve, and
-    what the data and settings were."""
+    """Everything that is reported: the parses of both grammars, their scores against the ``same`` trees, the learning curve, and a
+    description of data and settings."""
 
     parses: Sequence[Parses]
     same: RateTests
-    points: Sequence[Point]
+    points: Sequence[CurvePoint]
     about: str
     unaries: str
     unknown_below: int
 
 
 def experiment_report(corpus: str, outcome: Outcome) -> ExperimentReport:
-    """Tables, figures, notes and data of the experiment."""
+    """The report of the experiment."""
     own = {
         (each.variant.name, name): [each.own.rates[name][rate] for rate in COLUMNS]
         for each in outcome.parses
@@ -326,7 +334,7 @@ def _original(outcome: Outcome) -> Table:
 
 
 def _tests(outcome: Outcome) -> Table:
-    """One algorithm less another in F: the paper's difference and ours, its significance, and the share of the error that goes."""
+    """The table of differences in F between algorithms: the paper's and ours, with significance and error reduction."""
     rows: list[tuple[Cell, ...]] = []
     for each in outcome.parses:
         for a, b in COMPARED:
@@ -340,7 +348,7 @@ def _tests(outcome: Outcome) -> Table:
 
 
 def _same(same: RateTests) -> Table:
-    """F of both grammars against the trees freed of unary productions."""
+    """The table of F of both grammars against the trees without unary productions."""
     rows: list[tuple[Cell, ...]] = []
     for name in ALGORITHMS.values():
         mrl, mh = (f"{grammar} {name}" for grammar in GRAMMARS)
@@ -392,7 +400,7 @@ def _notes(corpus: str, outcome: Outcome, verdicts: Sequence[CriterionTest]) -> 
 
 
 def _order_note(outcome: Outcome) -> str:
-    """The order of the algorithms under MRL, and why the paper's is another: how many brackets each guesses."""
+    """A note on the order of the algorithms under MRL, and on the number of brackets as the reason why the paper's differs."""
     rates = {each.variant.name: each.own.rates for each in outcome.parses}["MRL"]
     order = " > ".join(sorted((name for name in ALGORITHMS.values() if name != "MPP"), key=lambda name: -rates[name]["f1"]))
     gaps: list[str] = []
@@ -428,7 +436,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     return {**grammars, "against the same trees": rates_of(outcome.same), "curve": [_plain(point) for point in outcome.points]}
 
 
-def _plain(point: Point) -> dict[str, Any]:
+def _plain(point: CurvePoint) -> dict[str, Any]:
     sides = {"words": point.words, "gold tags": point.tags}
     found = {kind: {name: rates._asdict() for name, rates in side.items()} for kind, side in sides.items()}
     return {"trees": point.trees, "unknown": point.unknown, **found}

@@ -43,7 +43,7 @@ class Settings:
 
 
 def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentReport:
-    """Train both grammars, parse with every algorithm, and score against transformed and original trees."""
+    """The report: both grammars trained and decoded by every algorithm, scored against transformed and original trees."""
     assert corpus is not None
     made = variants(settings.unaries)
     if settings.unknown_below < 1 or settings.rounds < 1:
@@ -73,7 +73,7 @@ def run(corpus: Corpus | None, settings: Settings, work: Work) -> ExperimentRepo
 
 
 def _parses(variant: Variant, train: Sequence[Tree], test: Sequence[Tree], settings: Settings, work: Work) -> Parses:
-    """The parses of one grammar by every algorithm, scored."""
+    """The parses of one grammar by every algorithm, with their scores."""
     grammar = variant.grammar(train, settings.unknown_below)
     work.report(f"{variant.name}: {len(grammar.rules):,} rules, {len(grammar.nonterminals):,} symbols")
     kind = " tags" if settings.gold_tags else ""

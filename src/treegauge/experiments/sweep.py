@@ -1,7 +1,8 @@
-"""Decoding for recall, precision, F1 and exact match: one grammar, every setting, on held-out sentences, with intervals and tests.
+"""The decoding sweep: one grammar decoded with many settings on held-out sentences, with confidence intervals and tests.
 
-The grammar is counted from the training trees and parses words. Which setting is for which rate is chosen on a part of the training
-trees, so that the held-out trees decide nothing. Expected scores (by the grammar's own posteriors) stand beside actual ones.
+The grammar is counted from the training trees and parses words. The setting for each of recall, precision, F1 and exact match is
+chosen on a part of the training trees, so that the held-out trees decide nothing. Expected scores, by the grammar's own posteriors,
+are shown beside actual ones.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ SHOWN = (
 
 @dataclass(frozen=True)
 class Sweep:
-    """The trees of each setting, the settings chosen for each rate, and how good they are."""
+    """The trees of each setting on the held-out sentences, the settings chosen for each rate, and their expected and actual
+    rates."""
 
     chosen: TunedDecoding
     gold: Sequence[Tree]
@@ -48,7 +50,7 @@ class Sweep:
     rules: int
 
     def table(self) -> Table:
-        """A row per setting: each rate with its interval, and p of its difference from Viterbi's."""
+        """A table with a row for each setting: each rate with its interval, and the p-value of its difference from Viterbi's."""
         rows: list[tuple[Cell, ...]] = []
         for setting in self.trees:
             rates = self.tests.rates[str(setting)]
@@ -69,7 +71,7 @@ class Sweep:
         return Table("One grammar, decoded for different rates (%)", ("decoding", "chosen for", *columns), tuple(rows), about)
 
     def expected_table(self) -> Table:
-        """Expected beside actual recall, precision and F1 of each setting."""
+        """A table of the expected and the actual recall, precision and F1 of each setting."""
         rows: list[tuple[Cell, ...]] = []
         for setting, counts in self.expected.items():
             rates = self.tests.rates[str(setting)]
@@ -83,7 +85,7 @@ class Sweep:
         return Table("What the grammar expects, and what it gets (%)", ("decoding", *columns), tuple(rows), about, columns)
 
     def verdicts(self) -> list[str]:
-        """A sentence for each rate: what the setting chosen for it has, against Viterbi."""
+        """A sentence for each rate that compares the setting chosen for it with Viterbi."""
         found: list[str] = []
         for criterion, rate in CRITERIA.items():
             setting = self.chosen.best[criterion]
@@ -100,11 +102,11 @@ class Sweep:
         return found
 
     def best(self, rate: str) -> DecodingSetting:
-        """The setting other than Viterbi with the best rate on the held-out sentences; the first of several."""
+        """The setting other than Viterbi with the best rate on the held-out sentences; the first of equal ones."""
         return max((each for each in self.trees if each != VITERBI), key=lambda each: self.tests.rates[str(each)][rate])
 
     def trades(self) -> list[str]:
-        """The gains of the sweep in words: the highest recall and the highest precision, and what each costs."""
+        """Sentences on the highest recall and the highest precision, and the price of each."""
         found: list[str] = []
         viterbi = self.tests.rates[str(VITERBI)]
         for rate, other in (("recall", "precision"), ("precision", "recall")):
@@ -126,7 +128,7 @@ _TITLES = {"recall": "recall", "precision": "precision", "f1": "F1", "exact": "e
 
 
 def decoding_sweep(train: Sequence[Tree], held_out: Sequence[Tree], *, advance: Callable[[], None] = lambda: None) -> Sweep:
-    """Count a grammar, choose settings on the training part, and parse the held-out sentences with all of them.
+    """The sweep of a grammar counted from ``train``: settings are chosen there, and the held-out sentences parsed with all of them.
 
     ``advance`` is called after each sentence.
     """
@@ -185,7 +187,7 @@ def _intervals(
 
 
 def _p_cell(p: float) -> str:
-    """A probability of chance in a table.
+    """A p-value in a table.
 
     >>> _p_cell(0.0001), _p_cell(0.0632)
     ('< 0.001', '0.063')
@@ -194,7 +196,7 @@ def _p_cell(p: float) -> str:
 
 
 def _p_text(p: float) -> str:
-    """A probability of chance in a sentence.
+    """A p-value in a sentence.
 
     >>> _p_text(0.0001), _p_text(0.0632)
     ('p < 0.001', 'p = 0.063')

@@ -1,10 +1,9 @@
-"""Binarisation: any PCFG as lexical, unary and binary rules over integers, in the columns that the chart kernels
-read.
+"""Binarisation: any PCFG as lexical, unary and binary rules over integers, in the columns that the chart kernels read.
 
-Invisible from outside. Symbols 0 .. visible-1 are the grammar's own; after them come one symbol for each word that
-stands among other symbols, and one for each *rest* of a long right-hand side: A -> B C D becomes A -> B [C D] and [C
-D] -> C D. Rules that end alike share their rests; still the rule A -> B [C D] tells which rule it is the top of, so
-its posterior is that of the whole rule.
+Users never see the binarised form. Symbols 0 .. visible-1 are the grammar's own; after them come one symbol for each word that
+occurs among other symbols, and one for each *rest* of a long right-hand side: A -> B C D becomes A -> B [C D] and [C D] -> C D.
+Rules with the same ending share their rests. The rule A -> B [C D] still identifies the rule that it is the top of, so its
+posterior is that of the whole rule.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ __all__ = ["BinaryGrammar", "BinaryRules", "Closure", "UnaryRules", "binarise_gr
 UnaryEdge = tuple[int, int, float]
 Row = dict[int, float]
 NEVER_ENDING = 1e-12
-"""A component that is left with less than this probability derives nothing: its rules are not part of any chain."""
+"""The least probability of leaving a component; below it the component derives nothing, and its rules are in no chain."""
 
 
 class Closure(NamedTuple):
-    """For each bottom symbol X the tops A that reach it: entries ``first[X]:first[X+1]`` of the columns; X itself
-    comes first.
+    """The chains of unary rules: bottom symbol X has the entries ``first[X]:first[X+1]`` of the columns, one for each top A that
+    derives it; X itself comes first.
 
-    ``total`` is C(A, X), the sum over all chains; ``best`` the logarithm of the likeliest chain's probability;
-    ``chains`` how many there are that use no rule inside a cycle (exact, Python integers).
+    ``total`` is C(A, X), the sum of the probabilities of all chains; ``best`` is the logarithm of the likeliest chain's; ``chains``
+    is the exact number of chains that use no rule inside a cycle.
     """
 
     first: NDArray[np.int64]
@@ -45,7 +44,7 @@ class Closure(NamedTuple):
 
 
 def components(n: int, edges: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each after all it can reach (Tarjan 1972, without recursion).
+    """The strongly connected components of a graph of n nodes, each after all that it can reach (Tarjan 1972, without recursion).
 
     >>> components(4, [(0, 1), (1, 2), (2, 1), (0, 3)])
     [[1, 2], [3], [0]]
@@ -86,7 +85,7 @@ def components(n: int, edges: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 
 def close(n: int, edges: Sequence[UnaryEdge]) -> Closure:
-    """The closure of unary rules (parent, child, probability) over symbols 0 .. n-1.
+    """The closure of unary rules (parent, child, probability) over the symbols 0 .. n-1.
 
     >>> closure = close(2, [(0, 0, 0.5), (0, 1, 0.25)])
     >>> closure.top.tolist(), closure.total.tolist()
@@ -111,12 +110,15 @@ def close(n: int, edges: Sequence[UnaryEdge]) -> Closure:
     )
 
 
-Solve = Callable[[list[int], dict[tuple[int, int], float], list[tuple[int, Row]]], list[Row]]
+RowSolver = Callable[[list[int], dict[tuple[int, int], float], list[tuple[int, Row]]], list[Row]]
 
 
-def _rows(n: int, edges: Sequence[UnaryEdge], groups: Sequence[list[int]], solve: Solve) -> list[Row]:
-    """C's rows. ``solve`` gets a component, its inner edges, and for its members the rows of what they reach
-    outside, weighted."""
+def _rows(n: int, edges: Sequence[UnaryEdge], groups: Sequence[list[int]], solve: RowSolver) -> list[Row]:
+    """The rows of the closure C: what each symbol derives, by bottom symbol.
+
+    ``solve`` computes the rows of a component, given its members, its inner edges, and the weighted rows that its members reach by
+    edges that leave it.
+    """
     rows: list[Row] = [{} for _ in range(n)]
     group_of = {member: number for number, group in enumerate(groups) for member in group}
     inner: list[dict[tuple[int, int], float]] = [{} for _ in groups]
@@ -167,7 +169,7 @@ def _chains_without_cycles(group: list[int], inner: dict[tuple[int, int], float]
 
 
 def _gather(group: list[int], reached: list[tuple[int, Row]], add: Callable[[list[float]], float]) -> list[Row]:
-    """For each member itself (weight 1) and what it reaches outside the component."""
+    """The row of each member without inner edges: itself, with weight 1, and what it reaches outside the component."""
     parts: dict[int, dict[int, list[float]]] = {member: {member: [1]} for member in group}
     for member, row in reached:
         for bottom, value in row.items():
@@ -191,9 +193,9 @@ Float64 = NDArray[np.float64]
 class BinaryRules(NamedTuple):
     """Binary rules grouped by the pair (left child, right child).
 
-    Symbols that occur as left children have small numbers of their own (``left_id``, -1 for others), so have right
-    children. Left id b owns the pairs ``pair_first[b]:pair_first[b+1]``; pair q is (b, ``pair_right[q]``) and owns
-    the rules ``rule_first[q]:rule_first[q+1]``.
+    Symbols that occur as left children have consecutive numbers of their own (``left_id``, -1 for others), and so have right
+    children. Left id b has the pairs ``pair_first[b]:pair_first[b+1]``; pair q is (b, ``pair_right[q]``) and has the rules
+    ``rule_first[q]:rule_first[q+1]``. Parent A has the rules ``by_parent[by_parent_first[A]:by_parent_first[A+1]]``.
     """
 
     left_id: Int32
@@ -211,7 +213,7 @@ class BinaryRules(NamedTuple):
 
 
 class UnaryRules(NamedTuple):
-    """Unary rules, and the strongly connected components of the symbols in them, each after all it can reach.
+    """Unary rules, and the strongly connected components of their symbols, each after all that it can reach.
 
     Component c has the members ``member[member_first[c]:member_first[c+1]]`` and the rules
     ``rule[rule_first[c]:rule_first[c+1]]`` of those members.
@@ -228,8 +230,8 @@ class UnaryRules(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BinaryGrammar:
-    """The columns of a binarised grammar. ``*_source`` is the index of the grammar's rule that a rule here is, or is
-    the top of, else -1."""
+    """The columns of a binarised grammar. ``binary_source`` and ``unary_source`` have the index of the grammar's rule that a rule
+    here is, or is the top of, else -1."""
 
     symbols: tuple[str, ...]
     visible: int
@@ -253,8 +255,8 @@ class BinaryGrammar:
     def word(self, word: str, *, initial: bool = False) -> tuple[Int32, Float64, Int64]:
         """The symbols right above a word, their probabilities, and their rules.
 
-        In a grammar with an unknown word, those of a word that is not known are those of its lower case if it begins the sentence
-        (``initial``), else of its finest signature that is known, in the end of the unknown word.
+        If the grammar has an unknown word, a word that is not in the lexicon is looked up in lower case if it begins the sentence
+        (``initial``), then by its signatures from the finest to the coarsest, and at last as the unknown word.
         """
         found = self.lexicon.get(word)
         if found is None and UNKNOWN in self.lexicon:
@@ -265,8 +267,7 @@ class BinaryGrammar:
 
 
 class _Symbols:
-    """Symbols under construction: the grammar's own first, then words among symbols and rests of rules, as they come
-    up."""
+    """A numbering of symbols: the grammar's own first, then words among symbols and rests of rules in order of first use."""
 
     def __init__(self, grammar: PCFG) -> None:
         self.names = list(grammar.nonterminals)
@@ -286,7 +287,7 @@ class _Symbols:
 
 
 def binarise_grammar(grammar: PCFG) -> BinaryGrammar:
-    """The columns of a grammar.
+    """The binarised form of a grammar.
 
     >>> from treegauge.grammar.pcfg import PCFG
     >>> binary = binarise_grammar(PCFG.parse('S -> "a" S "b" [0.5] | "a" "b" [0.5]'))
@@ -307,7 +308,7 @@ def binarise_grammar(grammar: PCFG) -> BinaryGrammar:
             unary.append((parent, symbols.ids[rule.rhs[0]], rule.probability, source))
         else:
             children = [symbols.of(x, word) for x, word in zip(rule.rhs, rule.words, strict=True)]
-            binary.extend(_steps(symbols, rests, parent, children, rule.probability, source))
+            binary.extend(_binary_rules(symbols, rests, parent, children, rule.probability, source))
     words = dict.fromkeys(
         x for rule in grammar.rules if len(rule.rhs) > 1 for x, word in zip(rule.rhs, rule.words, strict=True) if word
     )
@@ -325,15 +326,15 @@ def binarise_grammar(grammar: PCFG) -> BinaryGrammar:
         unary_probability=np.array([rule[2] for rule in unary], dtype=np.float64),
         unary_source=np.array([rule[3] for rule in unary], dtype=np.int64),
         closure=close(n, [rule[:3] for rule in unary]),
-        cyclic=_cyclic(n, unary),
+        cyclic=_cyclic_symbols(n, unary),
         lexicon=_lexicon(lexical),
     )
 
 
-def _steps(
+def _binary_rules(
     symbols: _Symbols, rests: set[int], parent: int, children: list[int], probability: float, source: int
 ) -> Iterator[tuple[int, int, int, float, int]]:
-    """The binary rules of one rule: its own top, and those of its rests that are not there yet."""
+    """The binary rules (parent, left, right, probability, source) of one rule: its top, and those of its rests that are new."""
     while len(children) > 2:
         rest = symbols.rest(tuple(children[1:]))
         yield parent, children[0], rest, probability, source
@@ -345,6 +346,7 @@ def _steps(
 
 
 def _binary_columns(n: int, rules: list[tuple[int, int, int, float, int]]) -> tuple[BinaryRules, list[int]]:
+    """The columns of binary rules over n symbols, and the order in which the given rules are stored there."""
     left_symbol = sorted({rule[1] for rule in rules})
     right_symbol = sorted({rule[2] for rule in rules})
     left_id, right_id = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
@@ -357,7 +359,7 @@ def _binary_columns(n: int, rules: list[tuple[int, int, int, float, int]]) -> tu
     starts = np.flatnonzero(new_pair)
     pair_left = left_id[left[starts]]
     pair_first = np.searchsorted(pair_left, np.arange(len(left_symbol) + 1)).astype(np.int64)
-    # A parent's rules in the order of the grammar, which decides ties.
+    # A parent's rules are in the order of the grammar, which decides ties.
     by_parent = sorted(range(len(order)), key=lambda k: (int(parent[k]), order[k]))
     columns = BinaryRules(
         left_id=left_id,
@@ -397,7 +399,7 @@ def _unary_columns(n: int, rules: list[tuple[int, int, float, int]]) -> UnaryRul
     )
 
 
-def _cyclic(n: int, rules: list[tuple[int, int, float, int]]) -> NDArray[np.bool_]:
+def _cyclic_symbols(n: int, rules: list[tuple[int, int, float, int]]) -> NDArray[np.bool_]:
     """The symbols that derive themselves by unary rules."""
     mask = np.zeros(n, np.bool_)
     for group in components(n, [rule[:2] for rule in rules]):
@@ -407,7 +409,7 @@ def _cyclic(n: int, rules: list[tuple[int, int, float, int]]) -> NDArray[np.bool
 
 
 def _lexicon(rules: list[tuple[str, int, float, int]]) -> dict[str, tuple[Int32, Float64, Int64]]:
-    """For each word its symbols, their probabilities, and the rules they come from."""
+    """The symbols of each word, their probabilities, and the rules that these come from."""
     entries: dict[str, list[tuple[int, float, int]]] = {}
     for word, symbol, probability, source in rules:
         entries.setdefault(word, []).append((symbol, probability, source))

@@ -1,6 +1,4 @@
-"""Grammars counted from trees: relative frequency, P(A -> rhs) = count(A -> rhs) / count(A)  (Goodman 1996, section
-4.2).
-"""
+"""Grammars counted from trees by relative frequency: P(A -> rhs) = count(A -> rhs) / count(A) (Goodman 1996, section 4.2)."""
 
 from __future__ import annotations
 
@@ -16,16 +14,15 @@ from treegauge.trees.tree import Production, Tree, fold
 __all__ = ["Statistics", "count_rules", "induce", "refuse_gaps", "relative_frequency", "statistics", "tag_sequence_tree"]
 
 TOP = "TOP"
-"""The start symbol that is put above the roots of trees that do not all have the same label; it does not show in
-output."""
+"""The start symbol above the roots of trees, if these do not all have the same label. It does not show in output."""
 
 
 def induce(trees: object, *, tags: bool = False, top: str = TOP) -> PCFG:
     """The relative-frequency PCFG of trees, its rules in order of first appearance.
 
-    The trees come in any form that :func:`treegauge.as_treebank` takes: a path, a Treebank, bracketed text, trees, strings.
-    With ``tags`` the sentences are the tags: a preterminal is read as a word. Where the roots differ, each becomes
-    the only child of an invisible start symbol ``top``.
+    The trees may be in any form that :func:`treegauge.as_treebank` accepts: a path, a Treebank, bracketed text, trees, strings.
+    With ``tags`` the words of the grammar are tags: each preterminal becomes a word. If the roots differ, each becomes the only
+    child of a start symbol ``top`` that does not show in output.
 
     >>> print(induce("(S (NP a) (VP b)) (S (NP c) (VP b))"))
     S -> NP VP [1]
@@ -41,7 +38,7 @@ def induce(trees: object, *, tags: bool = False, top: str = TOP) -> PCFG:
 
 
 def count_rules(tree: Tree, number: int, counts: Counter[Production], roots: Counter[str], *, tags: bool = False) -> None:
-    """Count the rules and the root of one tree, which is called by its number in errors."""
+    """Add the rules and the root of one tree to ``counts`` and ``roots``; errors name the tree by its number."""
     used = tag_sequence_tree(tree) if tags else tree
     if not isinstance(used, Tree) or used.width == 0:
         raise MismatchError(f"tree {number} has no rule to count: {tree}")
@@ -70,7 +67,7 @@ def _productions(tree: Tree, number: int) -> list[Production]:
 
 
 def refuse_gaps(tree: Tree, number: int = 1) -> None:
-    """Refuse a tree with gaps; ``number`` is its place among those that a grammar is made from."""
+    """Refuse a tree with gaps; errors name it by its number."""
     if not tree.is_continuous:
         label = next(node.label for node, blocks in tree.nodes_with_blocks() if len(blocks) > 1)
         advice = "Make the trees continuous first, by the normalisation step continuous:split, which can be undone on the parses."
@@ -87,7 +84,7 @@ def _relative_frequency(counts: Counter[Production], start: str, labels: dict[st
 
 
 def tag_sequence_tree(tree: Tree) -> Tree | str:
-    """The tree over its tags: each preterminal becomes a word; a word without one stays.
+    """The tree over its tags: each preterminal becomes a word; a word without a preterminal stays.
 
     >>> print(tag_sequence_tree(Tree.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat)))")))
     (S (NP DT NN) (VP VBD))
@@ -123,8 +120,7 @@ class Statistics:
 
 
 def statistics(grammar: PCFG) -> Statistics:
-    """The numbers of rules by kind, of symbols and words; ``cyclic`` counts symbols that derive themselves by unary
-    rules.
+    """The numbers of rules by kind, of symbols and of words; ``cyclic`` counts the symbols that derive themselves by unary rules.
 
     >>> print(statistics(PCFG.parse('S -> S S [0.5] | "a" [0.5]')))
     2 rules: 1 lexical, 0 unary, 1 binary, 0 longer (longest right-hand side 2)

@@ -1,14 +1,14 @@
 """Data-oriented parsing as a PCFG: Goodman's reduction, in which every node of the treebank has a symbol of its own.
 
-DOP takes every subtree of the treebank as a rule. The reduction (Goodman 1996, the companion paper on DOP) gives all trees the same
-probabilities with eight rules per node: for a node j labelled A with children k (labelled B) and l (C), let b_k and c_l be the
-numbers of subtrees that they head (0 for a word), and a_j = (b_k + 1)(c_l + 1). Then
+In DOP every subtree of the treebank is a rule. The reduction (Goodman 1996, the companion paper on DOP) gives every tree the same
+probability with only eight rules per node. For a node j labelled A with children k (labelled B) and l (labelled C), let b_k and c_l
+be the numbers of subtrees that the children head (0 for a word), and a_j = (b_k + 1)(c_l + 1). The rules are
 
     A_j -> B C  1/a_j      A_j -> B_k C  b_k/a_j      A_j -> B C_l  c_l/a_j      A_j -> B_k C_l  b_k c_l/a_j
 
-and the same four with A on the left, divided by a = the sum of all a_j of nodes labelled A (DOP1), or by n_A a_j, n_A being the
-number of these nodes (``corrected``: large trees do not drown the small ones). Nodes over equal subtrees have equal rules and
-share their symbol, which saves most of the memory.
+and the same four with A on the left, divided by a, the sum of a_j over all nodes labelled A (DOP1), or by n_A a_j, where n_A is the
+number of these nodes (``corrected``: large trees do not outweigh small ones). Nodes over equal subtrees have equal rules and share
+their symbol, which saves most of the memory.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _ADDRESS = "@"
 
 
 def dop(trees: Iterable[Tree], estimator: str = "dop1", *, top: str = TOP) -> PCFG:
-    """The DOP model of trees; its symbols ``A@17`` show as ``A``. Where the roots differ, an invisible one is put on top.
+    """The DOP model of trees; its symbols ``A@17`` show as ``A``. If the roots differ, a start symbol ``top`` is above them.
 
-    Parse with ``labelled-recall``: the likeliest derivation is not the likeliest tree, which is NP-hard to find.
+    Such a grammar is best decoded with ``labelled-recall``: the likeliest derivation is not the likeliest tree, which is NP-hard to
+    find.
 
     >>> grammar = dop([Tree.parse("(S (A a) (B b))"), Tree.parse("(S (A c) (B b))")])
     >>> [str(rule) for rule in grammar.rules if rule.lhs == "S"][:4]
@@ -67,7 +68,7 @@ def plain_label(symbol: str) -> str:
 
 
 class _Nodes:
-    """The different subtrees of a treebank: how often each stands there, how many subtrees it heads, its symbol."""
+    """The distinct subtrees of a treebank: the frequency of each, the number of subtrees that its root heads, and its symbol."""
 
     def __init__(self, bank: list[Tree]) -> None:
         self.count: Counter[Tree] = Counter()
@@ -84,7 +85,7 @@ class _Nodes:
                     self.names[node] = f"{node.label}{_ADDRESS}{len(self.names)}"
 
     def expansions(self, node: Tree) -> Iterator[tuple[tuple[str, ...], int]]:
-        """The right-hand sides of a node, each with how many of its subtrees begin so."""
+        """The right-hand sides of a node, each with the number of its subtrees that begin with it."""
         choices = [
             [(child, 1)] if isinstance(child, str) else [(child.label, 1), (self.names[child], self.heads[child])]
             for child in node.children
@@ -99,7 +100,7 @@ def _rules(nodes: _Nodes, estimator: str) -> Iterator[Rule]:
         total[node.label] += count * (nodes.heads[node] if estimator == "dop1" else 1)
     for node, count in nodes.count.items():
         words = tuple(isinstance(child, str) for child in node.children)
-        # Whole numbers are divided as such: a node can head more subtrees than a float can count.
+        # Divided as integers, because a node can head more subtrees than a float can count.
         share = total[node.label] * (1 if estimator == "dop1" else nodes.heads[node])
         for rhs, subtrees in nodes.expansions(node):
             yield Rule(nodes.names[node], rhs, words, subtrees / nodes.heads[node])

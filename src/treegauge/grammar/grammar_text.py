@@ -1,12 +1,12 @@
 r"""PCFGs as text, in NLTK's format: ``A -> B "word" C [0.3] | D [0.7]``.
 
-* one or several alternatives per line, each with its probability in brackets; ``#`` starts a comment line, a final
-  ``\`` continues a line;
-* words stand in double or single quotes; a word that has both kinds of quote, or a line break, is written ``@"..."``
-  with JSON's escapes;
-* symbols stand bare where NLTK can read them, else in backquotes (`` `PRP$` ``, `` `,` ``), a backquote inside
-  doubled: that is ours;
-* the first left-hand side is the start symbol, unless a line ``%start S`` names another.
+* A line has one or several alternatives, each with its probability in brackets. ``#`` starts a comment line; a final ``\``
+  continues a line.
+* Words are in double or single quotes; a word with both kinds of quotes, or with a line break, is written ``@"..."`` with JSON's
+  escapes.
+* Symbols are bare if NLTK can read them, else in backquotes (`` `PRP$` ``, `` `,` ``), in which a backquote is doubled; the
+  backquotes are our own addition.
+* The first left-hand side is the start symbol, unless a line ``%start S`` names another.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _GrammarLine(NamedTuple):
 
 
 def read_text(text: str, *, path: str = "", start: str | None = None, renormalise: bool = False) -> PCFG:
-    """The grammar written in ``text``; a mistake is reported with its line and column.
+    """The grammar in ``text``; an error has the line and the column of the mistake.
 
     >>> grammar = read_text('NP -> `PRP$` NN [1]\\n`PRP$` -> "its" [1]\\nNN -> "end" [1]')
     >>> grammar.nonterminals
@@ -73,7 +73,7 @@ def read_text(text: str, *, path: str = "", start: str | None = None, renormalis
 
 
 def _lines(text: str) -> Iterator[_GrammarLine]:
-    """The lines that say something, continued ones joined."""
+    """The lines that are neither blank nor comments, continued ones joined."""
     pending, first = "", 0
     for number, line in enumerate(text.split("\n"), 1):
         line = line.rstrip()
@@ -163,7 +163,7 @@ def _error(problem: str, token: _Token, line: _GrammarLine, path: str) -> Format
 
 
 def write_text(grammar: PCFG) -> str:
-    """The grammar as text that :func:`read_text` reads back without loss; alternatives one per line.
+    """The grammar as text that :func:`read_text` reads back without loss, one rule per line.
 
     >>> print(write_text(PCFG.from_rules([("NP", ["PRP$"], 1), ("PRP$", ["its"], 1)])), end="")
     %start NP
@@ -174,8 +174,8 @@ def write_text(grammar: PCFG) -> str:
 
 
 def write_nltk(grammar: PCFG) -> str:
-    """The grammar as text that ``nltk.PCFG.fromstring`` reads: symbols NLTK cannot read get names, listed in
-    comments on top.
+    """The grammar as text that ``nltk.PCFG.fromstring`` reads. Symbols that NLTK cannot read get other names, listed in comments at
+    the top.
 
     >>> print(write_nltk(PCFG.from_rules([("NP", ["PRP$"], 1), ("PRP$", ["its"], 1)])), end="")
     # PRP_dollar stands for PRP$
@@ -192,7 +192,7 @@ def write_nltk(grammar: PCFG) -> str:
 
 
 def nltk_names(symbols: Iterable[str]) -> dict[str, str]:
-    """For each symbol a name that NLTK can read: itself if possible, else one made of its characters' names.
+    """A name for each symbol that NLTK can read: the symbol itself if possible, else one made of its characters' names.
 
     >>> nltk_names(["NP", ",", "-LRB-", "PRP$"])
     {'NP': 'NP', ',': 'comma', '-LRB-': '_LRB-', 'PRP$': 'PRP_dollar'}
@@ -230,7 +230,7 @@ def _format(grammar: PCFG, symbol: Callable[[str], str], head: list[str]) -> str
     lines = head
     for rule in grammar.rules:
         right = (_word(x) if word else symbol(x) for x, word in zip(rule.rhs, rule.words, strict=True))
-        # Positional, because NLTK reads no exponents; the shortest digits that give back the same number.
+        # Without an exponent, which NLTK cannot read, and with the fewest digits that give the same number again.
         probability = np.format_float_positional(rule.probability, trim="-")
         lines.append(f"{symbol(rule.lhs)} -> {' '.join(right)} [{probability}]")
     return "\n".join(lines) + "\n"

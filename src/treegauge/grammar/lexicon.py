@@ -1,6 +1,8 @@
-"""Rare and unknown words: one unknown word (Collins 1997, as in Sima'an 2003), word signatures, or another lexicon.
+"""Rare and unknown words: a single unknown word (Collins 1997, as in Sima'an 2003), word signatures, smoothed lexicons.
 
-The signatures of a word describe its spelling, from the finest description to none at all.
+The signatures of a word describe its spelling, from the finest description to none at all. The smoothed lexicon estimates P(t | w)
+of a tag symbol t and a word w from their counts, backed off to the word's signatures s, whose P(t | s) come from rare words. The
+tag that a symbol t shows as is written |t|: first |t| given the word is estimated, then t given |t| and the word.
 """
 
 from __future__ import annotations
@@ -29,14 +31,13 @@ __all__ = [
 ]
 
 UNKNOWN = "<unknown>"
-"""The word that stands for every word a grammar does not know; P(<unknown> | tag) comes from the rare words of the
-training trees."""
+"""The word for all words that are not in a grammar; P(<unknown> | tag) comes from the rare words of the training trees."""
 
 
 def with_unknown(trees: Sequence[Tree], below: int) -> list[Tree]:
-    """The trees with every word seen fewer than ``below`` times in them replaced by the unknown word.
+    """The trees in which each word that occurs fewer than ``below`` times is replaced by the unknown word.
 
-    Where no word is so rare, the rarest are replaced: some words must show what unknown ones are like. ``below=1`` replaces none.
+    If no word is so rare, the rarest ones are replaced, because some words must model the unknown ones. ``below=1`` replaces none.
 
     >>> bank = [Tree.parse("(S (N a) (V b))"), Tree.parse("(S (N a) (V c))")]
     >>> [str(tree) for tree in with_unknown(bank, 2)]
@@ -59,8 +60,8 @@ def rare_below(counts: Mapping[str, int], below: int) -> int:
 
 
 def with_lexicon(grammar: PCFG, lexicon: Mapping[str, Mapping[str, float]]) -> PCFG:
-    """The grammar with other words: a symbol that rewrites to single words does so as often as before, but to the words
-    of ``lexicon[symbol]``, in proportion to their counts there.
+    """The grammar with another lexicon: a symbol rewrites to single words with the same total probability as before, but to the
+    words of ``lexicon[symbol]``, in proportion to their counts there.
 
     >>> grammar = PCFG.parse('S -> N N [1]\\nN -> "a" [.25] | "b" [.25] | N N [.5]')
     >>> print(with_lexicon(grammar, {"N": {"a": 3, "c": 1}}))
@@ -83,15 +84,15 @@ def with_lexicon(grammar: PCFG, lexicon: Mapping[str, Mapping[str, float]]) -> P
 _SUFFIX = 3
 """The number of last letters in the finest signature."""
 _LONGER = 2
-"""By how many letters a word must be longer than a suffix of it that means anything."""
+"""The number of letters by which a word must be longer than a suffix that is informative."""
 
 
 def signatures(word: str, *, initial: bool = False, known: Callable[[str], bool] = lambda word: False) -> tuple[str, ...]:
     """The signatures of a word, finest first; the last is the unknown word itself.
 
-    A signature has the word's capitals (``C`` first, ``A`` all, ``M`` others, ``I`` first of the first word of a
-    sentence; ``k`` where the word is ``known`` in lower case), ``d`` for digits (``D``: without any letters), ``h`` for
-    a hyphen, and its last three, two, one or no letters.
+    A signature describes the word's capitals (``C``: the first letter, ``A``: all letters, ``M``: others, ``I``: the first letter
+    of the first word of a sentence; ``k`` if the word is ``known`` in lower case), its digits (``d``, or ``D`` without any
+    letters), a hyphen (``h``), and its last three, two, one or no letters.
 
     >>> signatures("re-evaluating")
     ('<unknown:h:ing>', '<unknown:h:ng>', '<unknown:h:g>', '<unknown:h>', '<unknown>')
@@ -106,7 +107,7 @@ def signatures(word: str, *, initial: bool = False, known: Callable[[str], bool]
 
 
 def is_signature(word: str) -> bool:
-    """Whether a word of a grammar stands for words that it does not know.
+    """Whether a word of a grammar stands for unknown words.
 
     >>> is_signature("<unknown:C>"), is_signature(UNKNOWN), is_signature("unknown")
     (True, True, False)
@@ -129,7 +130,7 @@ def _shape(word: str, initial: bool, known: Callable[[str], bool]) -> str:
 
 
 class Token(NamedTuple):
-    """A word under its tag, and whether it is the first of its sentence."""
+    """A word with its tag, and whether it is the first of its sentence."""
 
     tag: str
     word: str
@@ -137,8 +138,11 @@ class Token(NamedTuple):
 
 
 class Smoothing(NamedTuple):
-    """The strength of lexical smoothing: words seen at most ``rare`` times (if none, the rarest) stand for unseen ones; the
-    weights of the three smoothings; and below which probability P(t | w) a tag of a word is dropped."""
+    """The strength of lexical smoothing. Words that occur at most ``rare`` times (if there are none, the rarest) model unseen ones.
+
+    ``alpha``, ``beta`` and ``gamma`` are the weights of the general distribution for a word's shown tags, for a signature's tags,
+    and for the symbols of one shown tag. Tags whose P(t | w) is below ``least`` are dropped.
+    """
 
     rare: int = 1
     alpha: float = 0.5
@@ -151,7 +155,7 @@ USUAL = Smoothing()
 
 
 def tokens(trees: Iterable[Tree]) -> Counter[Token]:
-    """The number of times each word stands under each tag.
+    """The number of times that each word has each tag.
 
     >>> sorted(tokens([Tree.parse("(S (N fish) (V fish))")]))
     [Token(tag='N', word='fish', initial=True), Token(tag='V', word='fish', initial=False)]
@@ -162,7 +166,7 @@ def tokens(trees: Iterable[Tree]) -> Counter[Token]:
 def smoothed_lexicon(
     counts: Mapping[Token, int], shown: Callable[[str], str] = lambda tag: tag, smoothing: Smoothing = USUAL
 ) -> dict[str, dict[str, float]]:
-    """For each tag symbol its words and signatures with their counts, shared out as above; ``shown(t)`` is |t|.
+    """The words and signatures of each tag symbol, with smoothed counts; ``shown(t)`` is the tag |t| that a symbol shows as.
 
     >>> lexicon = smoothed_lexicon(tokens([Tree.parse("(S (N Rome) (V fell))"), Tree.parse("(S (N rain) (V came))")]))
     >>> {word: round(lexicon["V"][word], 2) for word in ("fell", "Rome")}
@@ -203,7 +207,8 @@ class _Words:
         self.done: dict[str, Shares] = {}
 
     def _count_rare(self, counts: Mapping[Token, int]) -> None:
-        """u(t, s), and how the rare words stand for unseen ones: each word once, in equal parts by each of its signatures."""
+        """Count the tags of rare words by signature, and the weight of unseen words: each rare word is one, in equal parts for each
+        of its signatures."""
         self.rare: dict[str, Counter[str]] = defaultdict(Counter)
         self.coarser: dict[str, str | None] = {}
         self.unseen: dict[str, float] = defaultdict(float)
@@ -228,7 +233,7 @@ class _Words:
         return self.done[signature]
 
     def of_word(self, word: str) -> Shares:
-        """P(t | w): first which tag shows, then which symbol of it."""
+        """P(t | w): that of the shown tag, times that of its symbol."""
         seen: Counter[str] = Counter()
         for tag, count in self.by_word[word].items():
             seen[self.shown[tag]] += count
@@ -239,10 +244,10 @@ class _Words:
             tag: share * inner
             for name, share in _mix(seen, general, self.smoothing.alpha).items()
             if share >= self.smoothing.least
-            for tag, inner in self._inside(word, name).items()
+            for tag, inner in self._of_shown_tag(word, name).items()
         }
 
-    def _inside(self, word: str, name: str) -> Shares:
+    def _of_shown_tag(self, word: str, name: str) -> Shares:
         """P(t | |t|, w)."""
         group = self.group[name]
         if len(group) == 1:
@@ -266,7 +271,7 @@ def _mix(counts: Mapping[str, int], general: Mapping[str, float], weight: float)
 
 
 def _drop_small(shares: Shares, least: float) -> Shares:
-    """The shares of at least ``least``, scaled to sum to what all summed to."""
+    """The shares of at least ``least``, scaled to sum to 1; all shares if none is so large."""
     kept = {tag: share for tag, share in shares.items() if share >= least}
     left = fsum(kept.values())
     return {tag: share / left for tag, share in kept.items()} if left else shares

@@ -1,8 +1,8 @@
 """PCFGs as model files: an archive of integer columns, with the hash of the data it was trained on.
 
 One model comes with treegauge, so that ``echo ... | treegauge parse`` works at once. It is counted from our own treebank, with few
-labels: from 521 trees a finer grammar would have no parse of most sentences. It is a file because loading one takes a tenth of the
-time of training. :func:`treegauge.parsing.tuning.ship` writes the file.
+labels: a finer grammar of 521 trees would have no parse for most sentences. It is stored because loading takes a tenth of the time
+of training. :func:`treegauge.parsing.tuning.ship` writes the file.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ VERSION = 1
 
 
 class Model(NamedTuple):
-    """A grammar, the sha256 of its training trees (``""`` if unknown), and whatever else was noted when it was
-    made."""
+    """A grammar, the sha256 of its training trees (``""`` if unknown), and notes on how it was made."""
 
     grammar: PCFG
     trained_on: str
@@ -113,6 +112,7 @@ def _rules(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> l
 
 SHIPPED = Path(treegauge.__file__).parent / "data" / "own.model"
 STEPS = "traces,functions,root,redundant,binarise:h=1"
+"""The normalising steps of the shipped model."""
 
 
 def shipped_model() -> Model:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["PCFG", "TOLERANCE", "Rule"]
 
 TOLERANCE = 1e-6
-"""The largest distance from 1 of the sum of the probabilities of one left-hand side; beyond it the grammar is refused."""
+"""The largest accepted distance from 1 of the sum of the probabilities of one left-hand side."""
 
 
 class Rule(NamedTuple):
-    """A rule ``lhs -> rhs [probability]``; ``words[i]`` says that ``rhs[i]`` is a word, not a symbol.
+    """A rule ``lhs -> rhs [probability]``; ``words[i]`` tells whether ``rhs[i]`` is a word, not a symbol.
 
     >>> print(Rule("NP", ("DT", "cat"), (False, True), 0.5))
     NP -> DT "cat" [0.5]
@@ -54,11 +54,11 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class PCFG:
-    """Rules of any arity, words among them, with probabilities that sum to 1 for each left-hand side.
+    """A grammar of rules of any length, also with words among symbols; the probabilities of each left-hand side sum to 1.
 
-    Rules of probability 0 are not rules and are dropped; a rule given twice is one rule with the sum. ``labels``
-    says how symbols show in output trees where that is not their own name: another label, or ``None`` for a symbol
-    (made by a binarisation) whose children take its place.
+    Rules of probability 0 are dropped; a rule given twice becomes one rule with the sum. ``labels`` has the labels of symbols in
+    output trees that differ from their names: another label, or ``None`` for a symbol (made by a binarisation) that its children
+    replace.
 
     >>> grammar = PCFG.from_rules([("S", ["A", "A"], 1), ("A", ["a"], 0.25), ("A", ["b"], 0.75)], start="S")
     >>> grammar.nonterminals, grammar.vocabulary
@@ -97,9 +97,9 @@ class PCFG:
     ) -> PCFG:
         """A grammar from ``Rule`` values or triples (lhs, rhs, probability).
 
-        In a triple every symbol that is in ``nonterminals`` (default: that is some rule's left-hand side) is a
-        symbol, any other a word. The start symbol is the first left-hand side unless given. ``renormalise`` divides
-        by the sum of each left-hand side first.
+        In a triple, an element of the right-hand side is a symbol if it is in ``nonterminals`` (by default: if it is the left-hand
+        side of some rule), else a word. The start symbol is the first left-hand side unless given. With ``renormalise`` the
+        probabilities are first divided by the sum of their left-hand side.
         """
         given = list(rules)
         symbols = {rule[0] for rule in given} if nonterminals is None else set(nonterminals)
@@ -110,7 +110,7 @@ class PCFG:
 
     @classmethod
     def parse(cls, text: str, *, start: str | None = None, renormalise: bool = False) -> PCFG:
-        """The grammar written in a string in NLTK's format; see :mod:`treegauge.grammar.grammar_text`.
+        """The grammar in a string in NLTK's format; see :mod:`treegauge.grammar.grammar_text`.
 
         >>> PCFG.parse('S -> "x" S [0.5] | "x" [0.5]').start
         'S'
@@ -129,7 +129,7 @@ class PCFG:
 
     @cached_property
     def nonterminals(self) -> tuple[str, ...]:
-        """The symbols, start symbol first, then in order of first appearance."""
+        """The symbols: the start symbol, then the others in order of first appearance."""
         seen = {self.start: None}
         for rule in self.rules:
             seen[rule.lhs] = None
@@ -145,7 +145,7 @@ class PCFG:
 
     @cached_property
     def binary(self) -> BinaryGrammar:
-        """The same grammar in the form that charts need; made once."""
+        """The same grammar in the binarised form that charts need, made once."""
         from treegauge.grammar.binarisation import binarise_grammar
 
         return binarise_grammar(self)
@@ -155,7 +155,7 @@ class PCFG:
         return self.labels.get(symbol, symbol)
 
     def with_labels(self, label: Callable[[str], str | None]) -> PCFG:
-        """The same grammar whose symbols show as ``label(symbol)`` in output trees.
+        """The same grammar, with ``label(symbol)`` as the label of each symbol in output trees.
 
         >>> grammar = PCFG.parse('S -> A-1 A-2 [1]\\nA-1 -> "a" [1]\\nA-2 -> "a" [1]')
         >>> grammar.with_labels(lambda symbol: symbol.split("-")[0]).label("A-2")
@@ -208,5 +208,5 @@ def _normalise(rules: Sequence[Rule]) -> list[Rule]:
         _check(rule)
         parts.setdefault(rule.lhs, []).append(rule.probability)
     totals = {lhs: math.fsum(probabilities) for lhs, probabilities in parts.items()}
-    # Dividing one by one leaves out left-hand sides whose rules are all 0: they simply have no rules.
+    # A left-hand side whose rules all have probability 0 is left without rules.
     return [rule._replace(probability=rule.probability / totals[rule.lhs]) for rule in rules if totals[rule.lhs] > 0]

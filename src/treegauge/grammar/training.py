@@ -1,10 +1,10 @@
-"""Training: from a treebank to a grammar whose parses look like the treebank.
+"""Training: from a treebank to a grammar whose parses look like the treebank's trees.
 
-Trees are normalised and counted; the grammar notes how each symbol shows in output. Rules of split symbols may be smoothed
+Trees are normalised and counted; the grammar records the output label of each symbol. Rules of split symbols may be smoothed
 towards those of all symbols that differ from them only in their parent:
 
-P'(A -> rhs) = (c(A) P(A -> rhs) + k P(A' -> rhs)) / (c(A) + k), where A' stands for all symbols that are A but for their parent
-(``VP^S^VBF`` and ``VP^SBAR^VBF`` for example), c counts nodes, and P(A' -> rhs) is the mean over them, weighted by c.
+P'(A -> rhs) = (c(A) P(A -> rhs) + k P(A' -> rhs)) / (c(A) + k), where A' stands for all symbols that equal A but for their parent
+(for example ``VP^S^VBF`` and ``VP^SBAR^VBF``), c counts nodes, and P(A' -> rhs) is the mean over these symbols, weighted by c.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ __all__ = [
 ]
 
 _LEAST = 1e-5
-"""Smoothed rules less probable than this are not made: they would slow parsing for nothing."""
+"""The least probability of a rule that smoothing adds: less probable ones would only slow parsing."""
 
 
 def without_parent(symbol: str) -> str:
-    """A split symbol without the mark that follows its label.
+    """A split symbol without the mark of its parent, which is the first after its label.
 
     >>> without_parent("VP^S^VBF|NP"), without_parent("NP^S"), without_parent("NN")
     ('VP^VBF|NP', 'NP', 'NN')
@@ -63,7 +63,7 @@ def without_parent(symbol: str) -> str:
 
 
 def smooth_rules(grammar: PCFG, counts: Mapping[str, int], weight: float, coarser: Callable[[str], str] = without_parent) -> PCFG:
-    """The grammar with its rules smoothed, words left alone; ``counts`` has the number of nodes of each symbol.
+    """The grammar with its rules smoothed, except those with words; ``counts`` has the number of nodes of each symbol.
 
     >>> rules = [("S", ["A^S", "A^X"], 1), ("A^S", ["B", "B"], 1), ("A^X", ["C", "C"], 1), ("B", ["b"], 1), ("C", ["c"], 1)]
     >>> smoothed = smooth_rules(PCFG.from_rules(rules), {"A^S": 3, "A^X": 1}, 1.0)
@@ -92,7 +92,7 @@ def smooth_rules(grammar: PCFG, counts: Mapping[str, int], weight: float, coarse
 def _smooth_symbol(
     symbol: str, own: Mapping[tuple[str, ...], Rule], general: Mapping[tuple[str, ...], float], count: int, weight: float
 ) -> list[Rule]:
-    # What the symbol leaves for words stays so, and is not shared out.
+    # The probability that the symbol leaves for rules with words does not change.
     share = fsum(rule.probability for rule in own.values())
     mean = fsum(general.values())
     made: list[Rule] = []
@@ -123,13 +123,13 @@ def train(
     smoothing: Smoothing = USUAL,
     rule_weight: float = 0.0,
 ) -> TrainedGrammar:
-    """The grammar of trees after normalising steps; its parses show without what the steps added.
+    """The grammar of trees after normalising steps; what the steps added to labels does not show in its parses.
 
     ``estimator`` is ``counts`` (relative frequency), or ``dop1`` or ``corrected`` for DOP (:mod:`treegauge.grammar.dop_reduction`).
-    ``tags`` parses tags instead of words. Otherwise ``lexicon`` says what becomes of words that are rare or unknown:
-    ``signatures`` gives them the tags of words spelt alike (:mod:`treegauge.grammar.lexicon`); ``collins`` makes all that
-    are seen fewer than ``unknown_below`` times one unknown word; ``plain`` takes words as they are. With a
-    ``rule_weight`` rules are smoothed too (:mod:`treegauge.grammar.training`).
+    With ``tags`` the grammar parses tags instead of words. Otherwise ``lexicon`` is the treatment of rare and unknown words:
+    ``signatures`` gives them the tags of words with a similar spelling (:mod:`treegauge.grammar.lexicon`); ``collins`` replaces all
+    words that occur fewer than ``unknown_below`` times by one unknown word; ``plain`` leaves words as they are. With a
+    ``rule_weight`` above 0 rules are smoothed (:mod:`treegauge.grammar.training`).
 
     >>> bank = [Tree.parse("(TOP (S (NP-SBJ (N a)) (V b) (ADV c)))")]
     >>> grammar = train(bank, steps="functions,root,binarise:h=1", lexicon="plain").grammar
@@ -141,7 +141,7 @@ def train(
 
 
 def train_counted(counted: TreeCounts, recipe: Recipe) -> TrainedGrammar:
-    """The grammar of trees that are counted already."""
+    """The grammar of trees that have been counted."""
     if not counted.trees:
         raise MismatchError("no tree is left to count rules from: give more trees, or fewer normalising steps")
     grammar = _estimate(counted, recipe)
@@ -177,7 +177,7 @@ def _over_tags(trees: Iterable[Tree]) -> Iterator[Tree]:
 
 
 def _output_labels(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -> dict[str, str | None]:
-    """The output labels of symbols where they are not their own names; symbols with one ``plain`` name show alike."""
+    """The output labels of symbols that differ from their names; symbols with the same ``plain`` name show as the same label."""
     known: dict[str, str | None] = {}
     labels: dict[str, str | None] = {}
     for symbol in grammar.nonterminals:
@@ -189,21 +189,20 @@ def _output_labels(grammar: PCFG, undo: Pipeline, plain: Callable[[str], str]) -
 
 
 def _describe_lexicon(recipe: Recipe) -> str:
-    """The lexicon with what it was made by."""
+    """The lexicon and its parameters, as a note."""
     if recipe.lexicon == "signatures":
         return ":".join([recipe.lexicon, *(f"{name}={value:g}" for name, value in recipe.smoothing._asdict().items())])
     return f"{recipe.lexicon}:below={recipe.unknown_below}" if recipe.lexicon == "collins" else recipe.lexicon
 
 
 def _undo(made: Pipeline) -> Pipeline:
-    """The inverse of the steps that can be undone node by node; joined unary chains are expanded in whole trees
-    only."""
+    """The inverse of the steps that can be undone node by node. Joined unary chains can be expanded only in whole trees."""
     usable = [step for step in made.steps if step.backward is not None and step.step.name not in ("unaries", "double", "add-root")]
     return Pipeline(tuple(usable)).inverse()
 
 
 def shown_label(symbol: str, undo: Pipeline) -> str | None:
-    """The label of a node after the steps are undone; ``None`` if its children take its place.
+    """The label of a node after the steps are undone; ``None`` if its children replace it.
 
     >>> from treegauge.normalise import pipeline
     >>> undo = pipeline("xcont").inverse()

@@ -1,7 +1,8 @@
-"""Counts of trees for a grammar. They add, so that a treebank can be counted in any number of shards.
+"""Counts of trees for a grammar. Counts add, so a treebank can be counted in any number of shards.
 
-Rules, roots and words keep the order of their first appearance, and shards are added in order, so the grammar is the same to the
-bit. A shard is a block of trees, named by the bytes of the files they are in; one more shard hashes all trees.
+Rules, roots and words keep the order of their first appearance, and shards are added in order, so the grammar has the same bits
+however it is counted. A shard is a block of trees, given as ranges of bytes in files; one more shard computes the hash of all
+trees.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ COUNTS = "counts"
 """The estimator of a plain treebank grammar: relative frequency."""
 LEXICONS = ("signatures", "collins", "plain")
 KEEP_EVERY = 10
-"""Each tenth tree is for tuning, where no other trees are given."""
+"""Every tenth tree is for tuning, if no other trees are given for that."""
 COLLINS_BELOW = 5
-"""Words seen fewer times than this become the unknown word (Collins 1997)."""
+"""Words that occur fewer times than this become the unknown word (Collins 1997)."""
 
 
 @dataclass(frozen=True)
 class Recipe:
     """The options of making a grammar from trees; see :func:`treegauge.grammar.training.train`.
 
-    With ``keep_every`` = 10 each tenth tree is stored as it is, beside being counted, for tuning.
+    With ``keep_every`` = 10 every tenth tree is not only counted but also stored, before normalising, for tuning.
     """
 
     steps: str = DEFAULT_STEPS
@@ -81,8 +82,8 @@ class Recipe:
 
 @dataclass
 class TreeCounts:
-    """Counts of normalised trees. ``left_out`` counts the omitted trees by step; ``flat`` are the trees themselves, for DOP, whose
-    grammar is the treebank; ``stored`` are those of the trees before normalising that are for tuning."""
+    """Counts of normalised trees. ``left_out`` counts the omitted trees by step. ``flat`` are the trees themselves, for DOP, whose
+    grammar is the treebank; ``stored`` are the trees for tuning, before normalising."""
 
     trees: int = 0
     left_out: Counter[str] = field(default_factory=Counter[str])
@@ -94,7 +95,7 @@ class TreeCounts:
     stored: list[list[Any]] = field(default_factory=list[list[Any]])
 
     def add(self, other: TreeCounts) -> None:
-        """Add the counts of the trees that follow."""
+        """Add the counts of trees that follow these."""
         self.trees += other.trees
         self.left_out.update(other.left_out)
         self.rules.update(other.rules)
@@ -105,7 +106,7 @@ class TreeCounts:
         self.stored += other.stored
 
     def without(self, other: TreeCounts) -> TreeCounts:
-        """The counts of the trees that are not among others of them.
+        """The counts of the remaining trees, given the counts of some of these trees.
 
         >>> recipe = Recipe(steps="", lexicon="plain")
         >>> a, b = Tree.parse("(S (N fish) (V swim))"), Tree.parse("(S (N fish) (V sleep))")
@@ -144,12 +145,12 @@ KeyT = TypeVar("KeyT")
 
 
 def _less(all_of: Counter[KeyT], some: Counter[KeyT]) -> Counter[KeyT]:
-    """The difference, in the order of the first, without what is no longer there."""
+    """The positive differences of two counters, in the order of the first."""
     return Counter({key: left for key, number in all_of.items() if (left := number - some[key]) > 0})
 
 
 def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCounts:
-    """Normalise trees and count what the recipe needs; the first tree has the number ``first``, counted from 0.
+    """The counts that a recipe needs of trees, after normalising them; ``first`` is the number of the first tree, counted from 0.
 
     >>> counted = count_trees([Tree.parse("(S (N fish) (V swim))")], Recipe(steps="", lexicon="plain"))
     >>> [str(rule.lhs) for rule in counted.rules], dict(counted.roots)
@@ -167,7 +168,7 @@ def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCo
         if not tree.width:
             continue
         if recipe.tags and tree.is_preterminal:
-            # A single tag over a single word has no rule above the tag.
+            # A tree that is a tag over a word has no rule over tags.
             counted.left_out["tags"] += 1
             continue
         counted.trees += 1
@@ -183,8 +184,8 @@ def count_trees(trees: Iterable[Tree], recipe: Recipe, first: int = 0) -> TreeCo
 
 
 def with_unknown_rules(rules: Counter[Production], below: int) -> Counter[Production]:
-    """The rules of trees in which every word seen fewer than ``below`` times is the unknown word, as
-    :func:`~treegauge.grammar.lexicon.with_unknown` makes them.
+    """The rules of trees in which each word that occurs fewer than ``below`` times is replaced by the unknown word, as
+    :func:`~treegauge.grammar.lexicon.with_unknown` does with trees.
 
     >>> rules = count_trees([Tree.parse("(S (N a) (N b) (N b))")], Recipe(steps="", lexicon="plain")).rules
     >>> [(rule.rhs, count) for rule, count in with_unknown_rules(rules, 2).items()]
@@ -206,12 +207,13 @@ def with_unknown_rules(rules: Counter[Production], below: int) -> Counter[Produc
 
 
 TREES = 500
-"""Trees in a shard: a second of work."""
+"""The number of trees in a shard: a second of work."""
 
 
 @dataclass(frozen=True)
 class CountShard:
-    """Trees to be counted; ``checksum`` is that of all files."""
+    """Trees to be counted: those of a piece of files, or ``only`` some of them, from one index to another. ``checksum`` is of all
+    files."""
 
     piece: Piece
     reading: ReadOptions
@@ -238,7 +240,7 @@ class CountShard:
 
 @dataclass(frozen=True)
 class HashShard:
-    """Files of which the hash is wanted."""
+    """Files whose trees are to be hashed."""
 
     paths: tuple[str, ...]
     reading: ReadOptions
@@ -248,7 +250,7 @@ class HashShard:
 
 
 def grammar_shards(paths: tuple[str, ...], reading: ReadOptions, size: int = TREES) -> list[HashShard | CountShard]:
-    """The shards of a treebank: first the hash, then blocks of trees in order."""
+    """The shards of a treebank: first the one for the hash, then blocks of trees in order."""
     side = cut_files(paths, reading, size)
     return [HashShard(paths, reading), *(CountShard(piece, reading, side.checksum) for piece in side.pieces)]
 

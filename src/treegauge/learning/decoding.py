@@ -1,7 +1,7 @@
-"""The likeliest and the bracketed-recall parse of sentences under a dense grammar: spans only, and fast.
+"""The likeliest and the bracketed-recall parse of sentences under a dense grammar: only their spans, but fast.
 
-:class:`~treegauge.parsing.Forest` gives the same parses, and much more; but an experiment that looks at every test
-sentence after every step of learning needs kernels made for grammars with all rules.
+:class:`~treegauge.parsing.Forest` gives the same parses and much more, but an experiment that parses every test sentence after
+every step of learning needs kernels for grammars that have all possible rules.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from treegauge.trees.tree import Tree
 __all__ = ["BracketList", "DecodedBrackets", "decode_brackets"]
 
 BracketList = list[tuple[int, int]]
-"""The spans of two words or more of a binary tree, each before those inside it."""
+"""The spans of two words or more of a binary tree; a span comes before those inside it."""
 
 
 class DecodedBrackets(NamedTuple):
-    """The brackets of a sentence's likeliest parse and of the one with most right brackets on average, and how good
-    they are: the logarithm of the parse's probability, the expected number of right brackets."""
+    """The brackets of a sentence's likeliest parse, with the logarithm of its probability, and those of the tree with most right
+    brackets on average, with their expected number."""
 
     viterbi: BracketList
     log_probability: float
@@ -38,7 +38,7 @@ class DecodedBrackets(NamedTuple):
 
 
 def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> list[DecodedBrackets | None]:
-    """Both parses of each sentence, whose own brackets are ignored; ``None`` where there is no parse.
+    """Both parses of each sentence, ignoring its own brackets; ``None`` if it has no parse.
 
     >>> from treegauge.grammar import PCFG
     >>> from treegauge.learning import read_brackets
@@ -75,7 +75,7 @@ def decode_brackets(grammar: DenseGrammar, sentences: BracketedSentences) -> lis
 
 
 def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """For each span of two words or more how probable it is that a constituent has it; None if out of range."""
+    """The probability of each span of two words or more that a constituent has it; None if numbers are out of range."""
     n, N = lexical.shape
     largest = lexical.max(axis=1)
     grammar = BlockRules(binary, lexical / largest[:, None], np.log(largest))
@@ -88,7 +88,7 @@ def _bracket_posteriors(binary: NDArray[np.float64], lexical: NDArray[np.float64
 
 @kernel
 def bracket_posteriors(tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, weight: Floats) -> bool:
-    """Sum e f over the symbols of each cell; False if the numbers do not fit."""
+    """Add the sum of e f over the symbols of each cell to ``weight``. Returns False if numbers are out of range."""
     n = len(weight)
     cells = number_cells(n, tokens, 0, 0, chart.cell)
     if not inside(n, 0, tokens, grammar, chart) or chart.inside[chart.cell[0, n], 0] < 2.0**-400:
@@ -105,7 +105,7 @@ def bracket_posteriors(tokens: BlockTokens, grammar: BlockRules, chart: DenseCha
 
 @kernel
 def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, Ints]:
-    """The log probability of the likeliest parse, and the split of each of its spans (-1 elsewhere); first among equals."""
+    """The log probability of the likeliest parse, the first of equal ones, and the split of each of its spans (-1 elsewhere)."""
     n, N = log_lexical.shape
     value = np.full((n, n + 1, N), -np.inf)
     pair = np.full((n, n + 1, N), -1, np.int32)
@@ -145,6 +145,7 @@ def likeliest_splits(log_binary: Floats, log_lexical: Floats) -> tuple[float, In
 
 
 def _brackets(split: Ints) -> BracketList:
+    """The brackets of the binary tree with these splits."""
     return [(s, t) for s, t in spans_below(split, len(split)) if t - s > 1]
 
 

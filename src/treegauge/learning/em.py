@@ -1,12 +1,12 @@
 """One step of inside-outside re-estimation from bracketed sentences (Pereira & Schabes 1992).
 
 The new P(A -> rhs) is the expected count of the rule divided by that of A; each sentence is weighted by 1 / P(sentence). A
-nonterminal whose expected count is 0 keeps its rules; a probability of 0 stays 0; a sentence without a compatible parse is left
-out and counted. A dense grammar, in Chomsky normal form, holds the probabilities of all possible rules in arrays.
+nonterminal whose expected count is 0 keeps its rules; a probability of 0 stays 0. Sentences without a parse that respects their
+brackets are left out and counted. A dense grammar, in Chomsky normal form, has the probabilities of all possible rules in arrays.
 
-Dense grammars go through kernels in blocks of sentences. Blocks are fixed and their sums are added in their order,
-so that the result has the same bits for any number of threads or workers. Other grammars go through
-:class:`~treegauge.parsing.Forest`, and so does the odd sentence whose probabilities no dense kernel can hold.
+Dense grammars are counted by kernels, in blocks of sentences. The blocks are fixed and their sums are added in order, so that the
+result has the same bits for any number of threads or workers. Other grammars are counted with :class:`~treegauge.parsing.Forest`,
+and so are the rare sentences whose probabilities are out of the kernels' range.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class DenseGrammar:
         return cls(tuple(symbol), tuple(terminal), binary, lexical, grammar.labels)
 
     def to_pcfg(self, *, threshold: float = 0.0) -> PCFG:
-        """The grammar as a list of rules; those below ``threshold`` are left out and the others scaled."""
+        """The grammar as a list of rules; those less probable than ``threshold`` are left out, and the others are scaled."""
         rules = (rule for rule in self._rules() if rule.probability >= max(threshold, np.nextafter(0.0, 1.0)))
         return PCFG.from_rules(rules, start=self.symbols[0], renormalise=threshold > 0, labels=self.labels)
 
@@ -147,13 +147,13 @@ def random_grammar(nonterminals: int, terminals: Sequence[str], seed: int | Sequ
 
 
 BLOCK = 32
-"""Sentences a block. A constant: other blocks, other bits."""
+"""The number of sentences in a block. It is a constant, because other blocks would give other bits."""
 GROUP = 8
-"""Blocks that go to a worker together."""
+"""The number of blocks that are sent to a worker together."""
 
 
 class DenseExpectation(NamedTuple):
-    """Expected counts as arrays like the grammar's, and the logarithm of each sentence's probability (-inf: no parse)."""
+    """Expected counts in arrays of the grammar's shapes, and the logarithm of each sentence's probability, -inf without a parse."""
 
     binary: Float64
     lexical: Float64
@@ -161,7 +161,7 @@ class DenseExpectation(NamedTuple):
 
 
 class RuleExpectation(NamedTuple):
-    """The expected count of each rule, and the logarithm of each sentence's probability (-inf: no parse)."""
+    """The expected count of each rule, and the logarithm of each sentence's probability, -inf without a parse."""
 
     counts: Float64
     log_probability: Float64
@@ -169,6 +169,9 @@ class RuleExpectation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Block:
+    """The sentences ``first`` to ``last`` as kernels read them; ``terminals`` are the distinct ones among their words, ``longest``
+    is the length of the longest sentence, ``cells`` the largest number of cells of a sentence's chart."""
+
     first: int
     last: int
     terminals: NDArray[np.int64]
@@ -179,14 +182,14 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class SentenceBlocks:
-    """Sentences cut into blocks for the kernels: done once, used in every iteration."""
+    """Sentences cut into blocks for the kernels, once for all iterations."""
 
     sentences: BracketedSentences
     blocks: tuple[_Block, ...]
 
 
 def cut_blocks(sentences: BracketedSentences) -> SentenceBlocks:
-    """Sentences as the kernels want them."""
+    """Sentences in the form that the kernels read."""
     firsts = range(0, len(sentences), BLOCK)
     return SentenceBlocks(sentences, tuple(_block(sentences, first, min(first + BLOCK, len(sentences))) for first in firsts))
 
@@ -210,7 +213,7 @@ def _block(sentences: BracketedSentences, first: int, last: int) -> _Block:
 def expect_dense(
     grammar: DenseGrammar, prepared: SentenceBlocks, *, threads: int | None = None, engine: Engine = IN_PROCESS
 ) -> DenseExpectation:
-    """Expected counts under a dense grammar (Pereira & Schabes 1992); by default on all processors.
+    """Expected counts under a dense grammar (Pereira & Schabes 1992), by default with all processors.
 
     >>> from treegauge.learning.sentences import read_brackets
     >>> grammar = DenseGrammar.from_pcfg(PCFG.parse('S -> S S [0.5] | "a" [0.5]'))
@@ -238,18 +241,18 @@ def expect_dense(
         np.add.at(found, row[block.terminals], counts.lexical)
         log_probability[block.first : block.last] = counts.log_probability
     expected = DenseExpectation(binary.reshape(grammar.binary.shape) * grammar.binary, found[:-1], log_probability)
-    return _with_odd_sentences(grammar, sentences, expected)
+    return _with_out_of_range(grammar, sentences, expected)
 
 
 def expect_on_device(grammar: DenseGrammar, sentences: BracketedSentences, device: str) -> DenseExpectation:
-    """The same counts as :func:`expect_dense` but for rounding, by torch on a device such as ``cuda``, in batches."""
+    """The counts of :func:`expect_dense`, except for rounding, computed by torch on a device such as ``cuda``, in batches."""
     row, offset = grammar.rows(sentences.terminals), sentences.token_offset
     given = [(row[sentences.terminal[offset[i] : offset[i + 1]]], sentences.brackets(i)) for i in range(len(sentences))]
     return DenseExpectation(*expected_rule_counts(grammar.binary, grammar.lexical, given, device))
 
 
 def _groups(blocks: tuple[_Block, ...]) -> list[tuple[_Block, ...]]:
-    """Blocks that a worker does at once; each block's counts come back by themselves, to be added in order."""
+    """Groups of blocks, each for one task of a worker; the counts of the blocks come back separately, to be added in order."""
     return [blocks[first : first + GROUP] for first in range(0, len(blocks), GROUP)]
 
 
@@ -258,7 +261,7 @@ def _count_group(grammar: tuple[Float64, Float64], blocks: tuple[_Block, ...]) -
 
 
 def _count(binary: Float64, words: Float64, block: _Block) -> BlockCounts:
-    """The counts of a block; ``words`` are the probabilities of all words of the sentences."""
+    """The counts of a block; ``words`` has the lexical probabilities of all words of the sentences."""
     N, lexical = len(binary), words[block.terminals]
     largest = lexical.max(axis=1)
     divisor = np.where(largest > 0, largest, 1.0)
@@ -270,8 +273,8 @@ def _count(binary: Float64, words: Float64, block: _Block) -> BlockCounts:
     return counts
 
 
-def _with_odd_sentences(grammar: DenseGrammar, sentences: BracketedSentences, expected: DenseExpectation) -> DenseExpectation:
-    """The same with the sentences counted that were out of the kernels' range."""
+def _with_out_of_range(grammar: DenseGrammar, sentences: BracketedSentences, expected: DenseExpectation) -> DenseExpectation:
+    """The same counts with those of the sentences added that were out of the kernels' range."""
     odd = np.flatnonzero(expected.log_probability == OUT_OF_RANGE)
     if not len(odd):
         return expected
@@ -289,7 +292,7 @@ def _with_odd_sentences(grammar: DenseGrammar, sentences: BracketedSentences, ex
 
 
 def expect_rules(grammar: PCFG, sentences: BracketedSentences, *, engine: Engine = IN_PROCESS) -> RuleExpectation:
-    """Expected counts under any grammar, rules of any arity: sentence by sentence through charts, summed block by block."""
+    """Expected counts under any grammar, with rules of any length: from the forest of each sentence, summed block by block."""
     counts = np.zeros(len(grammar.rules))
     log_probability: list[Float64] = []
     blocks = (sentences.take(np.arange(first, min(first + BLOCK, len(sentences)))) for first in range(0, len(sentences), BLOCK))
@@ -318,10 +321,10 @@ _ROUNDING = 2.0**-48
 
 
 class ReestimationStep(NamedTuple):
-    """A grammar, how well it fits, and the grammar re-estimated from it.
+    """A grammar, its cross entropy, and the grammar re-estimated from it (``better``).
 
-    ``cross_entropy`` is -sum of log2 P(sentence) / sum of words, in bits per word, over the sentences that have a parse;
-    ``skipped`` counts the others. Where no sentence has a parse it is infinite, and the grammar stays as it is.
+    ``cross_entropy`` is -sum of log2 P(sentence) / number of words, in bits per word, over the sentences that have a parse;
+    ``skipped`` counts the others. If no sentence has a parse it is infinite, and the grammar stays the same.
     """
 
     grammar: Learnable
@@ -360,7 +363,7 @@ def reestimate(grammar: PCFG, sentences: BracketedSentences, *, threads: int | N
 def reestimation_steps(
     grammar: Learnable, sentences: BracketedSentences, *, threads: int | None = None
 ) -> Iterator[ReestimationStep]:
-    """One step after the other, without end: step ``k`` describes the grammar after ``k`` re-estimations."""
+    """An endless sequence of steps; step ``k`` describes the grammar after ``k`` re-estimations."""
     prepared = cut_blocks(sentences)
     while True:
         made = step(grammar, prepared, threads=threads)
@@ -376,7 +379,7 @@ def step(
     engine: Engine = IN_PROCESS,
     device: str | None = None,
 ) -> ReestimationStep:
-    """The cross entropy of a grammar, and the grammar re-estimated from it; ``device`` counts a dense one's rules with torch."""
+    """The cross entropy of a grammar, and the grammar re-estimated from it; with ``device`` a dense grammar is counted by torch."""
     if isinstance(grammar, PCFG):
         counted = expect_rules(grammar, prepared.sentences, engine=engine)
         better: Learnable = _relative_rules(grammar, counted)
@@ -392,7 +395,7 @@ def step(
         return ReestimationStep(grammar, math.inf, len(parsed), counted.log_probability, grammar)
     words = int(prepared.sentences.lengths[parsed].sum())
     bits = (0.0 - math.fsum(counted.log_probability[parsed].tolist())) / math.log(2)
-    # The probability of what is certain comes out as 1 but for rounding, and its entropy is 0.
+    # If everything is certain, probabilities are 1 except for rounding, and the cross entropy is 0.
     return ReestimationStep(
         grammar, bits / words if bits > _ROUNDING * words else 0.0, int((~parsed).sum()), counted.log_probability, better
     )

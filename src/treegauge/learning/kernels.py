@@ -1,12 +1,11 @@
 """Inside, outside and expected rule counts of bracketed sentences under a dense grammar.
 
-Letters (Goodman 1996): a span is [s, t), split at r; A -> B C is a rule over it; e is the inside and f the outside
-probability. N symbols; the pair (B, C) is the column B * N + C of ``binary`` (N, N * N); x[BC] = sum over r of
-e(s, r, B) e(r, t, C).
+Letters (Goodman 1996): a span is [s, t), split at r; A -> B C is a rule over it; e is the inside and f the outside probability.
+There are N symbols; the pair (B, C) is the column B * N + C of ``binary`` (N, N * N); x[BC] = sum over r of e(s, r, B) e(r, t, C).
 
-Only spans that cross no bracket have a cell, so forbidden ones cost nothing. Against underflow each word's
-probabilities are divided by their largest, and each cell holds its numbers as multiples of BASE ** scale: powers of
-two, so that nothing is rounded. f is kept such that e f of a cell is its posterior, whatever its scale.
+Only spans that cross no bracket have a cell, so forbidden spans cost nothing. Against underflow, the probabilities of each word are
+divided by the largest of them, and each cell has its numbers as multiples of BASE ** scale, powers of two, so that nothing is
+rounded. f is scaled such that e f of a cell is its posterior.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from treegauge.parsing.jit import Floats, Ints, kernel
 __all__ = ["OUT_OF_RANGE", "BlockCounts", "BlockRules", "BlockTokens", "DenseChart", "count_block", "most_cells", "new_chart"]
 
 OUT_OF_RANGE = np.inf
-"""Instead of a sentence's log probability: its numbers do not fit into cells of one scale; count it elsewhere."""
+"""A mark instead of a sentence's log probability: its numbers do not fit into cells of one scale; it must be counted elsewhere."""
 
 BASE = 2.0**256
 _LOG_BASE = 256 * np.log(2.0)
 _HIGH, _LOW = 2.0**128, 2.0**-128
 _FURTHEST = 2.0**400
-# BASE ** d for d = -4 .. 1; below that it adds nothing to a sum in which something has d = 0.
+# BASE ** d for d = -4 .. 1; less is too small to change a sum with a term of d = 0, and counts as 0.
 _POWER = np.array([0.0, BASE**-3, BASE**-2, BASE**-1, 1.0, BASE])
 
 
 class BlockRules(NamedTuple):
-    """P(A -> B C) as (N, N * N); P(A -> w) of a block's words as (words, N), each divided by ``exp(log_largest)``."""
+    """P(A -> B C) as (N, N * N), and P(A -> w) of a block's words as (words, N), each row divided by ``exp(log_largest)``."""
 
     binary: Floats
     lexical: Floats
@@ -57,7 +56,7 @@ class BlockCounts(NamedTuple):
 
 
 class DenseChart(NamedTuple):
-    """Room for one sentence: ``cell[s, t]`` numbers the spans that may be constituents, -1 the others.
+    """The arrays for one sentence at a time; ``cell[s, t]`` is the number of a span that may be a constituent, -1 for others.
 
     ``x`` and ``f_of_x`` hold x and f of up to four cells whose rules are still to be counted.
     """
@@ -76,7 +75,7 @@ class DenseChart(NamedTuple):
 
 
 def new_chart(n: int, N: int, cells: int) -> DenseChart:
-    """Room for sentences of up to ``n`` words and ``cells`` cells."""
+    """The arrays for sentences of up to ``n`` words and ``cells`` cells, under a grammar of N symbols."""
     return DenseChart(
         cell=np.empty((n, n + 1), np.int64),
         inside=np.empty((cells, N)),
@@ -94,7 +93,7 @@ def new_chart(n: int, N: int, cells: int) -> DenseChart:
 
 @kernel
 def number_cells(n: int, tokens: BlockTokens, first: int, last: int, cell: Ints) -> int:
-    """Give each span that crosses none of the brackets ``first:last`` a number, short spans first; how many there are."""
+    """Number the spans that cross none of the brackets ``first:last``, short spans first. Returns how many there are."""
     for s in range(n):
         for t in range(s + 1, n + 1):
             cell[s, t] = 0
@@ -116,7 +115,8 @@ def number_cells(n: int, tokens: BlockTokens, first: int, last: int, cell: Ints)
 
 @kernel
 def gather_splits(s: int, t: int, chart: DenseChart) -> tuple[int, int]:
-    """Put the two cells of each split of [s, t) into ``left`` and ``right``; how many, and the largest scale of one."""
+    """Put the two cells of each split of [s, t) into ``left`` and ``right``. Returns the number of splits and their largest
+    scale."""
     m, top = 0, -(2**62)
     for r in range(s + 1, t):
         a, b = chart.cell[s, r], chart.cell[r, t]
@@ -129,13 +129,14 @@ def gather_splits(s: int, t: int, chart: DenseChart) -> tuple[int, int]:
 
 @kernel
 def clear(values: Floats) -> None:
+    """Set all values to 0."""
     for i in range(len(values)):
         values[i] = 0.0
 
 
 @kernel
 def multiply_splits(m: int, scale: int, chart: DenseChart, x: Floats) -> None:
-    """x as multiples of BASE ** scale, and the factor of each split."""
+    """Fill in x, as multiples of BASE ** scale, and the factor of each of the m splits."""
     e, N = chart.inside, chart.inside.shape[1]
     clear(x)
     for k in range(m):
@@ -148,12 +149,12 @@ def multiply_splits(m: int, scale: int, chart: DenseChart, x: Floats) -> None:
                 x[B * N + C] += of_left * e[b, C]
 
 
-# The three loops over all N * N * N rules take four rows at a time: what they share is then loaded once for four.
+# The three loops over all N * N * N rules work on four rows at a time, so that what these share is loaded only once.
 
 
 @kernel
 def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
-    """e[A] = sum of P(A -> B C) x[BC]; the largest."""
+    """Fill in e[A] = sum of P(A -> B C) x[BC]. Returns the largest."""
     largest = 0.0
     last = len(e) - len(e) % 4
     for a in range(0, last, 4):
@@ -176,7 +177,7 @@ def apply_rules(P: Floats, x: Floats, e: Floats) -> float:
 
 @kernel
 def pass_down(P: Floats, f: Floats, y: Floats) -> None:
-    """y[BC] = sum of f[A] P(A -> B C)."""
+    """Fill in y[BC] = sum of f[A] P(A -> B C)."""
     clear(y)
     last = len(f) - len(f) % 4
     for a in range(0, last, 4):
@@ -190,7 +191,7 @@ def pass_down(P: Floats, f: Floats, y: Floats) -> None:
 
 @kernel
 def add_rule_counts(chart: DenseChart, waiting: int) -> None:
-    """Count the rules over the cells that wait: add f[A] x[BC] of each."""
+    """Count the rules over the waiting cells: add f[A] x[BC] of each."""
     x, f = chart.x, chart.f_of_x
     for k in range(waiting, 4):
         clear(f[k])
@@ -202,7 +203,7 @@ def add_rule_counts(chart: DenseChart, waiting: int) -> None:
 
 @kernel
 def inside_cell(c: int, m: int, top: int, grammar: BlockRules, chart: DenseChart) -> bool:
-    """e(s, t, A) = sum of P(A -> B C) x[BC]; False if the cell's numbers do not fit one scale."""
+    """Fill in e(s, t, A) = sum of P(A -> B C) x[BC] of cell c. Returns False if the cell's numbers do not fit one scale."""
     e = chart.inside[c]
     multiply_splits(m, top, chart, chart.x[0])
     largest = apply_rules(grammar.binary, chart.x[0], e)
@@ -217,7 +218,7 @@ def inside_cell(c: int, m: int, top: int, grammar: BlockRules, chart: DenseChart
 
 @kernel
 def inside(n: int, first: int, tokens: BlockTokens, grammar: BlockRules, chart: DenseChart) -> bool:
-    """Fill the chart of a sentence whose cells are numbered; False if some cell's numbers do not fit one scale."""
+    """Fill in the chart of a sentence whose cells are numbered. Returns False if some cell's numbers do not fit one scale."""
     for s in range(n):
         c = chart.cell[s, s + 1]
         for a in range(chart.inside.shape[1]):
@@ -236,7 +237,7 @@ def inside(n: int, first: int, tokens: BlockTokens, grammar: BlockRules, chart: 
 
 @kernel
 def outside_cell(m: int, grammar: BlockRules, f: Floats, chart: DenseChart) -> None:
-    """Give a cell's outside to the cells of its splits."""
+    """Pass the outside probabilities of a cell down to the cells of its splits."""
     y, e, N = chart.y, chart.inside, len(f)
     pass_down(grammar.binary, f, y)
     for k in range(m):
@@ -251,8 +252,8 @@ def outside_cell(m: int, grammar: BlockRules, f: Floats, chart: DenseChart) -> N
 
 @kernel
 def outside(n: int, cells: int, grammar: BlockRules, chart: DenseChart) -> bool:
-    """f of every cell, and the sentence's own counts of binary rules; False if some number is so large that what it
-    meets may have been lost."""
+    """Fill in f of every cell, and the sentence's counts of binary rules. Returns False if some number is so large that those it is
+    multiplied with may have been lost."""
     f, waiting = chart.outside, 0
     for c in range(cells):
         clear(f[c])
@@ -285,8 +286,8 @@ def outside(n: int, cells: int, grammar: BlockRules, chart: DenseChart) -> bool:
 
 @kernel
 def count_sentence(i: int, tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, counts: BlockCounts) -> float:
-    """Add the expected counts of sentence ``i``; its log probability. -inf if a word has no rule; OUT_OF_RANGE if the
-    numbers do not fit, or are all 0, which may be for want of a parse or of range."""
+    """Add the expected counts of sentence ``i``. Returns its log probability, or -inf if a word has no rule, or OUT_OF_RANGE if the
+    numbers do not fit or are all 0, either because there is no parse or because they are too small."""
     first, n = tokens.word_first[i], tokens.word_first[i + 1] - tokens.word_first[i]
     log_largest = 0.0
     for s in range(first, first + n):
@@ -311,14 +312,14 @@ def count_sentence(i: int, tokens: BlockTokens, grammar: BlockRules, chart: Dens
 
 @kernel
 def count_block(tokens: BlockTokens, grammar: BlockRules, chart: DenseChart, counts: BlockCounts) -> None:
-    """Add the expected counts of a block of sentences, and note each one's log probability."""
+    """Add the expected counts of a block of sentences, and fill in the log probability of each."""
     for i in range(len(counts.log_probability)):
         counts.log_probability[i] = count_sentence(i, tokens, grammar, chart, counts)
 
 
 @kernel
 def most_cells(tokens: BlockTokens, cell: Ints) -> int:
-    """The number of cells of the sentence that has most."""
+    """The largest number of cells that a sentence of the block has."""
     most = 0
     for i in range(len(tokens.word_first) - 1):
         n = tokens.word_first[i + 1] - tokens.word_first[i]

@@ -1,4 +1,4 @@
-"""Learning a grammar: re-estimation from one or several starts until convergence, resumable after any interruption.
+"""Learning a grammar: re-estimation from one or several starts until convergence, which can be resumed after any interruption.
 
 After each iteration the whole state is written to a checkpoint, completely or not at all.
 """
@@ -47,11 +47,11 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class LearningState:
-    """The state of learning: the next grammar, the cross entropies of each start so far, the best start so far.
+    """The state of learning: the next grammar, the cross entropies of all starts so far, and the best start so far.
 
-    ``histories[-1]`` belongs to the start at work, ``histories[r][k]`` is the cross entropy after ``k`` steps of start
-    ``r``. ``best`` is the number of the best finished start (-1: none) and ``best_grammar`` what it came to.
-    ``finished`` says that the start at work is done too.
+    ``histories[r][k]`` is the cross entropy after ``k`` steps of start ``r``; the last history is that of the current start.
+    ``best`` is the number of the best finished start (-1 if there is none), ``best_grammar`` its last grammar. ``finished`` tells
+    whether the current start is finished too.
     """
 
     grammar: Learnable
@@ -80,7 +80,7 @@ def save_state(path: str | Path, state: LearningState, settings: Mapping[str, An
 
 
 def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
-    """The state in a file; :class:`~treegauge.errors.UsageError` if it belongs to other settings."""
+    """The state in a file; a :class:`~treegauge.errors.UsageError` if it belongs to other settings."""
     if not os.path.exists(path):
         raise UsageError(f"{path}: no checkpoint there to resume from; start without the option resume")
     document, arrays = read_archive(path, SCHEMA, VERSION)
@@ -110,7 +110,7 @@ def load_state(path: str | Path, settings: Mapping[str, Any]) -> LearningState:
 
 
 def pack_grammar(grammar: Learnable | None, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """A grammar as JSON; its arrays are added to ``arrays`` under names that begin with ``name``."""
+    """A grammar as JSON data; its arrays are added to ``arrays`` under names that begin with ``name``."""
     if isinstance(grammar, DenseGrammar):
         arrays[f"{name}_binary"], arrays[f"{name}_lexical"] = grammar.binary, grammar.lexical
         return {"symbols": grammar.symbols, "terminals": grammar.terminals, "labels": dict(grammar.labels)}
@@ -118,7 +118,7 @@ def pack_grammar(grammar: Learnable | None, name: str, arrays: dict[str, NDArray
 
 
 def unpack_grammar(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Learnable | None:
-    """The grammar that :func:`pack_grammar` was given."""
+    """The grammar that :func:`pack_grammar` has packed."""
     if packed is None:
         return None
     if "rules" in packed:
@@ -135,13 +135,13 @@ def unpack_grammar(packed: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -
 class LearningSettings:
     """The options of learning.
 
-    * ``nonterminals``: how many symbols a random start has; all rules in Chomsky normal form over them.
+    * ``nonterminals``: the number of symbols of a random start, which has all rules in Chomsky normal form over them.
     * ``seed``: start ``r`` draws from ``numpy.random.default_rng([seed, r])``.
     * ``iterations``: the most steps from one start; ``tolerance``: stop when a step lowers the cross entropy by less
       than this many bits per word.
-    * ``starts``: random starts; the one with the lowest cross entropy in the end is kept.
-    * ``threads``: does not change the result.
-    * ``device``: count with torch on this device (``cuda``, or ``cpu``) and not with the kernels; the result differs by rounding.
+    * ``starts``: the number of random starts; the one with the lowest final cross entropy is kept.
+    * ``threads``: the number of threads, by default one per processor; it does not change the result.
+    * ``device``: count with torch on this device (``cuda`` or ``cpu``) and not with the kernels; the result differs by rounding.
     """
 
     nonterminals: int = 15
@@ -159,7 +159,7 @@ class LearningSettings:
 
 
 class Iteration(NamedTuple):
-    """The progress after one iteration: start and step (from 0), bits per word, sentences without a parse."""
+    """The progress after one iteration: start and step, counted from 0, bits per word, and number of sentences without a parse."""
 
     start: int
     step: int
@@ -169,8 +169,8 @@ class Iteration(NamedTuple):
 
 @dataclass(frozen=True)
 class LearningResult:
-    """The best grammar, and its history: ``histories[r][k]`` is the cross entropy after ``k`` steps of start
-    ``r``, ``best`` the start that the grammar comes from."""
+    """The best grammar, and how it was learned: ``histories[r][k]`` is the cross entropy after ``k`` steps of start ``r``, ``best``
+    is the start that the grammar comes from, ``skipped`` the number of sentences without a parse."""
 
     learned: Learnable
     histories: tuple[tuple[float, ...], ...]
@@ -183,7 +183,7 @@ class LearningResult:
         return self.histories[self.best][-1]
 
     def grammar(self, *, threshold: float = 0.0) -> PCFG:
-        """The grammar as a PCFG; rules less probable than ``threshold`` are left out and the others scaled."""
+        """The grammar as a PCFG; rules less probable than ``threshold`` are left out, and the others are scaled."""
         if isinstance(self.learned, DenseGrammar):
             return self.learned.to_pcfg(threshold=threshold)
         rules = [rule for rule in self.learned.rules if rule.probability >= threshold]
@@ -213,10 +213,10 @@ def learn(
 ) -> LearningResult:
     """Learn a grammar from bracketed sentences, from random starts or from a given one (Pereira & Schabes 1992).
 
-    The state is written to ``checkpoint`` before ``on_iteration`` is called; ``resume`` continues from there, to the
-    same result as without the interruption. On an ``engine`` other than this process, each of several starts is a
-    shard; a single start is divided step by step, in groups of sentences. ``learned`` are the values of
-    :func:`work_on_starts`, where they are known: then no start is learned from again.
+    The state is written to ``checkpoint`` before ``on_iteration`` is called; ``resume`` continues from there, to the same result as
+    without the interruption. On an ``engine`` with workers, each of several starts is a shard; of a single start, each step is
+    divided into groups of sentences. ``learned`` are the results of :func:`work_on_starts`, if they are known; then nothing is
+    learned again.
 
     >>> from treegauge.learning import read_brackets
     >>> sentences = read_brackets("((DT NN) (VBD (DT NN)))\\n(PRP (VBD (DT NN)))")
@@ -283,8 +283,8 @@ def work_on_starts(
 ) -> ShardedWork:
     """Learning from several random starts, from the ``first`` on, each of them a shard.
 
-    Their values add, one start beside the other, and :func:`learn` chooses the best of them. The steps of a single start do not:
-    each needs the grammar of the one before.
+    The results of starts are independent, and :func:`learn` chooses the best of them. The steps of a single start are not shards,
+    because each needs the grammar of the one before.
     """
     _check(sentences, settings, start)
     return ShardedWork(learn_start, _Task(sentences, settings), range(first, settings.starts), "learning")
@@ -297,7 +297,7 @@ def _best_start(
     checkpoint: str | Path | None,
     on_iteration: Callable[[Iteration], None],
 ) -> LearningResult:
-    """The best of several starts; one that an interrupted run had begun is started again."""
+    """The best of several starts; a start that an interrupted run had not finished is run again."""
     histories, best, best_grammar, skipped = state.histories, state.best, state.best_grammar, state.skipped
     for number, made in enumerate(learned, len(histories)):
         lowest = histories[best][-1] if best >= 0 else math.inf
@@ -331,9 +331,9 @@ PART_FORMAT = PartFormat(_save_start, _load_start)
 def _steps(
     state: LearningState, settings: LearningSettings, take: Callable[[Learnable], ReestimationStep]
 ) -> Iterator[LearningState]:
-    """The states after each further step of the start at work, up to the one in which it is finished."""
+    """The states after each further step of the current start, up to the one in which it is finished."""
     if state.finished and len(state.histories) == 1 and not _is_over(state.histories[0], settings):
-        # More iterations are wanted than when it was finished: the last grammar is the one to step from.
+        # More iterations are allowed now than when the start was finished: go on from the last grammar.
         state = replace(state, histories=(state.histories[0][:-1],), best=-1, best_grammar=None, finished=False)
     while not state.finished:
         made = take(state.grammar)
@@ -363,7 +363,7 @@ def _start(sentences: BracketedSentences, settings: LearningSettings, given: PCF
 
 
 def _fingerprint(sentences: BracketedSentences, settings: LearningSettings, start: PCFG | None) -> dict[str, Any]:
-    """Everything that decides the result. From one start only, learning may go on longer than was meant at first."""
+    """Everything that decides the result. A single start may be resumed with more iterations, so these are left out for it."""
     text = None if start is None else write_text(start)
     decides: dict[str, Any] = {
         "sentences": sentences.sha256(),

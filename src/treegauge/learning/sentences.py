@@ -1,4 +1,4 @@
-"""Bracketed sentences: terminals, and the spans that no constituent may cross. What a grammar is learned from.
+"""Bracketed sentences, from which grammars are learned: terminals, and the spans that no constituent may cross.
 
 A sentence may be bracketed fully, in part or not at all (Pereira & Schabes 1992); without brackets learning is plain
 inside-outside re-estimation.
@@ -29,10 +29,10 @@ TERMINALS: tuple[Terminals, ...] = ("tags", "words")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BracketedSentences:
-    """Sentences as columns: sentence ``i`` owns the tokens ``token_offset[i]:token_offset[i+1]`` and the brackets
-    ``bracket_offset[i]:bracket_offset[i+1]``; ``terminal`` is an index into ``terminals``.
+    """Sentences as columns: sentence ``i`` has the tokens ``token_offset[i]:token_offset[i+1]`` and the brackets
+    ``bracket_offset[i]:bracket_offset[i+1]``; ``terminal`` has indices into ``terminals``.
 
-    Brackets are half-open spans of two words or more, each once a sentence: others forbid nothing.
+    Brackets are half-open spans of two words or more, each stored once per sentence; shorter ones forbid nothing.
 
     >>> sentences = BracketedSentences.of([("a b c".split(), [(0, 2), (0, 3), (0, 2)]), (["b"], [])])
     >>> sentences.words(0), sentences.brackets(0)
@@ -57,7 +57,7 @@ class BracketedSentences:
         token_offset, bracket_offset = [0], [0]
         for number, (words, brackets) in enumerate(sentences, 1):
             terminal.extend(ids.setdefault(word, len(ids)) for word in words)
-            spans.extend(_that_matter(brackets, len(words), number))
+            spans.extend(_useful_brackets(brackets, len(words), number))
             token_offset.append(len(terminal))
             bracket_offset.append(len(spans))
         return cls(
@@ -78,9 +78,9 @@ class BracketedSentences:
         longest: int | None = None,
         drop: Collection[str] = TRACE_TAGS,
     ) -> BracketedSentences:
-        """The tags or the words of trees, and the spans of their constituents; labels are forgotten.
+        """The tags or the words of trees, and the spans of their constituents without labels.
 
-        BlockTokens tagged as in ``drop`` are left out, then sentences without words or with more than ``longest``.
+        Tokens with a tag in ``drop`` are left out, and then sentences without words or with more than ``longest``.
 
         >>> bank = Treebank.parse("(S (NP (DT the) (NN cat)) (VP (VBD sat) (NP (-NONE- *))))")
         >>> sentences = BracketedSentences.from_treebank(bank)
@@ -148,7 +148,7 @@ class BracketedSentences:
         )
 
     def without_brackets(self) -> BracketedSentences:
-        """The sentences alone."""
+        """The same sentences without brackets."""
         nothing = np.zeros(0, np.int32)
         return BracketedSentences(
             self.terminals, self.terminal, self.token_offset, nothing, nothing, np.zeros_like(self.token_offset)
@@ -165,7 +165,8 @@ class BracketedSentences:
         return f"<{len(self):,} bracketed sentences, {self.n_tokens:,} tokens, {len(self.start):,} brackets>"
 
 
-def _that_matter(brackets: Iterable[StartEnd], n: int, number: int) -> list[StartEnd]:
+def _useful_brackets(brackets: Iterable[StartEnd], n: int, number: int) -> list[StartEnd]:
+    """The brackets of two words or more, each once, of sentence ``number`` of n words; an error if one does not fit."""
     spans = sorted({(int(s), int(t)) for s, t in brackets})
     for s, t in spans:
         if not 0 <= s <= t <= n:
@@ -174,9 +175,10 @@ def _that_matter(brackets: Iterable[StartEnd], n: int, number: int) -> list[Star
 
 
 def read_brackets(text: str, *, path: str = "") -> BracketedSentences:
-    """Sentences of a text, one per line, as Pereira & Schabes wrote them: parentheses are brackets, all else terminals.
+    """The sentences of a text, one per line, in the notation of Pereira & Schabes: parentheses are brackets, all else are
+    terminals.
 
-    There are no labels, and a line need not have brackets; blank lines are left out.
+    There are no labels, and a line need not have brackets; blank lines are skipped.
 
     >>> sentences = read_brackets("((DT NN) (VBD (IN NN)))\\nUH")
     >>> [(sentences.words(i), sentences.brackets(i)) for i in range(2)]

@@ -1,6 +1,6 @@
-"""Derivations of a node, best first: each is found when it is asked for (Huang & Chiang 2005, algorithm 3).
+"""Derivations of a node, best first, each found only when it is asked for (Huang & Chiang 2005, algorithm 3).
 
-The search knows nothing of grammars: ``expand`` gives the edges of a node, and their best values, when the node is first looked at.
+The search does not depend on grammars: a function ``expand`` gives the edges of a node and their best values when they are needed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 
 
 class DerivationEdge(NamedTuple, Generic[KeyT]):
-    """One way to derive a node: its number in the grammar or the forest, its children, and its own weight (the value less those of
-    its best children)."""
+    """One way to derive a node: its number in the grammar or the forest, its children, and its own weight, which is its value less
+    those of its best children."""
 
     number: int
     children: tuple[KeyT, ...]
@@ -24,8 +24,9 @@ class DerivationEdge(NamedTuple, Generic[KeyT]):
 
 
 class _NodeDerivations(Generic[KeyT]):
-    """The derivations of a node found so far, best first, and the candidates for the next: value, edge and, for each child, the
-    rank of its derivation (0: the best)."""
+    """The derivations of a node found so far, best first, and a heap of candidates for the next one. Each is a value (negative in
+    the heap), an edge, and the rank of each child's derivation, 0 for the best. ``advanced`` tells whether the successors of the
+    last derivation found are among the candidates."""
 
     def __init__(self, edges: list[DerivationEdge[KeyT]], values: list[float]) -> None:
         self.edges = edges
@@ -37,7 +38,7 @@ class _NodeDerivations(Generic[KeyT]):
 
 
 class BestFirst(Generic[KeyT]):
-    """The search; logarithms of values add, and no derivation is better than the best of its node.
+    """The search for derivations by value. Values are logarithms: those of an edge and of its children add.
 
     >>> words = [DerivationEdge(1, (), -1.0), DerivationEdge(2, (), -2.0)]
     >>> edges = {"S": ([DerivationEdge(0, ("A", "A"), 0.0)], [-2.0]), "A": (words, [-1.0, -2.0])}
@@ -58,10 +59,10 @@ class BestFirst(Generic[KeyT]):
         return self._nodes[key]
 
     def has(self, key: KeyT, rank: int) -> bool:
-        """Find the derivations of a node up to ``rank``, counted from 0; whether there are that many.
+        """Find the derivations of a node up to ``rank``, counted from 0, and return whether there are that many.
 
-        A node asks its children for one more derivation before it can go on; the stack holds the nodes that wait. Going round a
-        cycle of unary rules lowers the value, so a node never waits for itself.
+        Before a node can advance, its children must have found their next derivations; the stack holds the nodes that wait.
+        Repeating a cycle of unary rules lowers the value, so a node never waits for itself.
         """
         stack = [(key, rank)]
         while stack:
@@ -82,7 +83,7 @@ class BestFirst(Generic[KeyT]):
         return len(self._nodes[key].found) > rank
 
     def _advance(self, node: _NodeDerivations[KeyT]) -> tuple[KeyT, int] | None:
-        """Put the successors of the last derivation among the candidates; or say which child must find another one first."""
+        """Add the successors of the last derivation to the candidates; or return the child, and the rank, to be found first."""
         _, number, ranks = node.found[-1]
         edge = node.edges[number]
         for child, rank in zip(edge.children, ranks, strict=True):
@@ -100,11 +101,11 @@ class BestFirst(Generic[KeyT]):
         return None
 
     def value(self, key: KeyT, rank: int) -> float:
-        """The value of the derivation of that rank, which :meth:`has` has found."""
+        """The value of the derivation of a rank that :meth:`has` has found."""
         return self._nodes[key].found[rank][0]
 
     def edges(self, key: KeyT, rank: int) -> Iterator[tuple[KeyT, DerivationEdge[KeyT]]]:
-        """The nodes and edges of a derivation, each before its children, leftmost first."""
+        """The nodes of a derivation with their edges, each node before its children, from left to right."""
         stack = [(key, rank)]
         while stack:
             key, rank = stack.pop()

@@ -1,8 +1,7 @@
-"""Charts of one sentence: words to leaves, scaling against underflow, inside and outside passes, the number of parses.
+"""Charts of one sentence: the symbols over its words, scaling against underflow, inside and outside passes, the number of parses.
 
-The number of parses is exact, a Python integer however large: a chart of counts modulo a prime is as cheap as any other
-chart, and enough primes determine the number (Chinese remainder theorem). How many are enough is known from the
-number's logarithm, which a chart in logarithms gives.
+The number of parses is exact, a Python integer of any size. A chart of counts modulo a prime costs as little as any other chart,
+and enough primes determine the number (Chinese remainder theorem); a chart of logarithms tells how many primes are enough.
 """
 
 from __future__ import annotations
@@ -27,16 +26,20 @@ __all__ = ["InsideChart", "Tags", "fill", "leaves_of", "limit_of", "number_of_pa
 
 Float64 = NDArray[np.float64]
 Tags = Sequence[Collection[str] | Mapping[str, float] | None]
-"""For each word the tags it may have (a mapping: with weights that replace the grammar's), or ``None`` for all."""
+"""For each word the tags it may have, or ``None`` for all. A mapping gives tags with weights, which replace the grammar's."""
 
 NO_LIMIT = Limit(np.zeros((0, 0, 0), np.bool_), *(np.zeros(0, kind) for kind in (np.int32, np.int64, np.int32)))
 _ATTEMPTS = 3
+"""The number of scale factors that are tried before a chart is computed in logarithms."""
 
 
 @dataclass(frozen=True, eq=False)
 class InsideChart:
-    """An inside chart in one semiring, with the grammar and words it was made from. In mode SUM values are scaled:
-    ``log_scale`` is to be added to their logarithm."""
+    """An inside chart in one semiring, with the grammar and the words it was computed from.
+
+    ``root`` is the entry of the start symbol over the whole sentence, or -1. In mode SUM the values are scaled: add ``log_scale``
+    to the logarithm of a value over the whole sentence.
+    """
 
     mode: int
     n: int
@@ -61,7 +64,7 @@ class InsideChart:
 def leaves_of(grammar: BinaryGrammar, words: Sequence[str], tags: Tags | None = None) -> Leaves:
     """The symbols that may stand over each word, with their probabilities; ``tags`` limits them.
 
-    A word that the grammar knows under none of its allowed tags gets each of them, with weight 1.
+    A word that the grammar has under none of the allowed tags gets all of them, each with weight 1.
     """
     if tags is not None and len(tags) != len(words):
         raise MismatchError(f"{len(words)} words but tags for {len(tags)}")
@@ -99,7 +102,7 @@ def _limit_tags(
 
 
 def limit_of(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]] | None, allowed: ArrayLike | None) -> Limit:
-    """The spans that constituents may have: one group of all visible symbols."""
+    """The limit that allows all visible symbols over the same spans: the ``allowed`` ones that cross no bracket."""
     if brackets is None and allowed is None:
         return NO_LIMIT
     mask = np.ones((n, n + 1), np.bool_) if allowed is None else np.array(allowed, np.bool_)
@@ -113,7 +116,7 @@ def limit_of(n: int, grammar: BinaryGrammar, brackets: Sequence[tuple[int, int]]
 
 
 def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple[RuleWeights, Float64]:
-    """The weights of binary rules, of chains, and of single unary rules in a mode's numbers; kept with the
+    """The weights of binary rules and of chains, and those of single unary rules, in the numbers of a mode; cached with the
     grammar."""
     key = "weights", mode, modulus
     if key not in grammar.derived:
@@ -132,8 +135,11 @@ def weights_of(grammar: BinaryGrammar, mode: int, modulus: float = 0.0) -> tuple
 
 
 def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, limit: Limit = NO_LIMIT, modulus: float = 0.0) -> InsideChart:
-    """The inside chart of a sentence. SUM is tried first with one factor per word, and again with another factor where
-    numbers leave the range of exact products; if that does not help, the chart is of mode LOG_SUM instead."""
+    """The inside chart of a sentence.
+
+    In mode SUM the words are scaled, and scaled again if numbers leave the range of exact products; if that does not help, the
+    chart is of mode LOG_SUM instead.
+    """
     n = len(leaves.first) - 1
     if mode == SUM:
         scaled = _fill_scaled(grammar, leaves, limit)
@@ -150,8 +156,8 @@ def fill(grammar: BinaryGrammar, leaves: Leaves, mode: int, limit: Limit = NO_LI
 
 
 def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> InsideChart | None:
-    """A chart in probabilities, each word's multiplied by a factor: every derivation of a span gets the same product
-    of factors."""
+    """A chart of probabilities in which each word's are multiplied by a factor, the same for every derivation; None if no factor
+    keeps all numbers in range."""
     n = len(leaves.first) - 1
     weights, unary = weights_of(grammar, SUM)
     length = np.diff(leaves.first)
@@ -166,7 +172,7 @@ def _fill_scaled(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> Inside
             return _inside_chart(grammar, SUM, n, chart, scaled, weights, unary, -float(log_factor.sum()))
         if low <= 0 or width == 1 or high == math.inf or math.log(high) - math.log(low) > math.log(LARGEST / SMALLEST):
             return None
-        # The middle of what came out at this width, spread over its words, brings that width back to about 1.
+        # Spread over the words, the middle of the values at this width brings them back to about 1.
         log_factor = log_factor - (math.log(low) + math.log(high)) / 2 / width
     return None
 
@@ -187,14 +193,14 @@ def _inside_chart(
 
 
 def outer_of(inside_chart: InsideChart) -> Outer:
-    """The outside of a chart that has a parse."""
+    """The outside values of a chart that has a parse."""
     return outside(
         inside_chart.mode, inside_chart.n, inside_chart.chart, inside_chart.grid.binary, inside_chart.weights, inside_chart.root
     )
 
 
 _LARGEST = 1 << 26
-"""Primes below this: a product of two remainders plus a third is still exact in a float64."""
+"""The bound of the primes: below it the product of two remainders plus a third is exact in a float64."""
 
 
 def number_of_parses(grammar: BinaryGrammar, leaves: Leaves, limit: Limit, cyclic: bool) -> int | float:
@@ -228,7 +234,7 @@ def _log_number(grammar: BinaryGrammar, leaves: Leaves, limit: Limit) -> float:
 
 
 def _primes() -> Iterator[int]:
-    """Primes from the largest usable one down."""
+    """The primes below the bound, largest first."""
     for number in range(_LARGEST - 1, 2, -2):
         if all(number % divisor for divisor in range(3, math.isqrt(number) + 1, 2)):
             yield number

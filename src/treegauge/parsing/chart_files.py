@@ -1,15 +1,15 @@
-"""Files of span charts: NumPy's ``.npz`` with a stated layout, so that any parser can write them.
+"""Files of span charts: NumPy's ``.npz`` with a fixed layout that any parser can write.
 
 ===============  ==================================================================================================
 ``scores``       (sentences, n, n, labels), padded to the longest sentence; or ``scores.0``, ``scores.1`` ..., one
-                 array (n, n, labels) a sentence
+                 array (n, n, labels) per sentence
 ``lengths``      (sentences,) numbers of words; needed with padded ``scores``
 ``labels``       (labels,) strings; ``S::VP`` is a chain of two nodes
-``words``        (sentences,) strings, blanks between the words; optional
-``tags``         the same with tags; optional
+``words``        (sentences,) strings, the words separated by blanks; optional
+``tags``         the tags in the same form; optional
 ``null``         the numbers of the labels that mean "no constituent"; optional
-``convention``   ``inclusive`` (``scores[i, j]`` is of the words i .. j, the default) or ``fencepost`` (of the words
-                 between the fenceposts i and j: arrays of n + 1)
+``convention``   ``inclusive``, the default: ``scores[i, j]`` belongs to the words i .. j; or ``fencepost``: it belongs
+                 to the words between the fenceposts i and j, and the arrays are (n + 1, n + 1, labels)
 ===============  ==================================================================================================
 
 Nothing in such a file is ever unpickled.
@@ -33,12 +33,15 @@ __all__ = ["read_charts", "write_charts"]
 
 CONVENTIONS = ("inclusive", "fencepost")
 LARGEST = 1 << 36
-"""Bytes that an array may have: a few of zeros, packed, would otherwise fill all memory."""
+"""The most bytes of one array: compressed zeros could otherwise fill all memory."""
 
 
 def read_charts(path: str | Path, *, null: Sequence[str | int] | None = None, **options: Any) -> Iterator[SpanChart]:
-    """The charts of a file, one after the other; ``null`` (labels or their numbers) replaces the file's, and further options are
-    those of :class:`~treegauge.parsing.SpanChart`."""
+    """The charts of a file, one after the other.
+
+    ``null`` (labels or their numbers) replaces the null labels of the file; further options are those of
+    :class:`~treegauge.parsing.SpanChart`.
+    """
     with _Arrays(path) as arrays:
         labels = arrays.strings("labels")
         convention = str(arrays.get("convention", np.array("inclusive")))
@@ -71,7 +74,7 @@ def write_charts(
     tags: Sequence[Sequence[str]] | None = None,
     null: Sequence[int] = (),
 ) -> None:
-    """Write the (n, n, labels) scores of sentences as a file of charts."""
+    """Write the scores of sentences, one array (n, n, labels) each, as a file of charts."""
     arrays: dict[str, NDArray[Any]] = {f"scores.{i}": np.asarray(one) for i, one in enumerate(scores)}
     arrays |= {"labels": np.array(list(labels), np.str_), "null": np.array(list(null), np.int64)}
     for name, lines in (("words", words), ("tags", tags)):
@@ -91,7 +94,7 @@ class _Arrays:
             found: Any = np.load(self.path, allow_pickle=False)
         except FileNotFoundError:
             raise InputError("there is no such file", path=self.path) from None
-        except ValueError:  # NumPy takes whatever it does not know for a pickle, and recommends to load it as one
+        except ValueError:  # NumPy takes any unknown file for a pickle, and its message recommends loading it as one
             raise FormatError("not an .npz file of arrays", path=self.path) from None
         except (OSError, zipfile.BadZipFile, EOFError) as error:
             raise FormatError(f"not an .npz file of arrays ({error})", path=self.path) from None
@@ -118,7 +121,7 @@ class _Arrays:
             raise FormatError(f"array {name!r} cannot be read ({error})", path=self.path) from None
 
     def strings(self, name: str) -> list[str]:
-        """An array of strings, one a line."""
+        """A one-dimensional array of strings, as a list."""
         found = self.get(name)
         if found.ndim != 1 or found.dtype.kind not in "US":
             kind = f"{found.dtype} of shape {found.shape}"
@@ -159,7 +162,7 @@ def _each(arrays: _Arrays, convention: str) -> Iterator[NDArray[Any]]:
 
 
 def _nulls(given: Sequence[Any], labels: Sequence[str], path: str | None = None) -> list[int]:
-    """Null labels by name or number; ``path``: the file that names them."""
+    """The numbers of null labels given by name or number; ``path`` is the file that names them, if a file does."""
     found: list[int] = []
     for label in given:
         if isinstance(label, str) and label in labels:

@@ -1,7 +1,7 @@
 """Derivations read off a chart: the best one, the k best, samples; and their trees.
 
-A derivation is the list of its *steps*, leftmost first: step X < symbols is the symbol X over a word; the next
-numbers are unary rules, then binary ones. A sentence and its steps determine the tree.
+A derivation is the list of its *steps*, leftmost first. A step is a number: the first ones stand for a symbol right above a word,
+the next for unary rules, the last for binary rules. The words and the steps determine the tree.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ __all__ = [
 ]
 
 TIE = 1e-11
-"""Logarithms nearer than this are equal: then the first split wins, then the first rule."""
+"""Logarithms closer than this count as equal; then the first split wins, then the first rule."""
 
 
 class Grid(NamedTuple):
-    """A chart with the grammar and the words it was made from, weights in the numbers of its mode."""
+    """A chart with the words and the grammar it was computed from; weights are in the numbers of its mode."""
 
     chart: Chart
     leaves: Leaves
@@ -48,7 +48,7 @@ class Grid(NamedTuple):
 
 
 class Alternatives(NamedTuple):
-    """The ways to derive a node: a step, the split of its two children (-1 if there is one or none), and the
+    """The ways to derive a node: for each a step, the split between two children (-1 if there is only one, or a word), and the
     value."""
 
     step: Ints
@@ -73,8 +73,8 @@ def count_alternatives(grid: Grid, s: int, t: int, X: int) -> int:
 
 @helper
 def find_alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternatives:
-    """All ways to derive X over [s, t) and their values: the word itself, binary rules in the grammar's order, unary
-    rules."""
+    """All ways to derive X over [s, t), and their values: first the word itself, then binary rules in the grammar's order, then
+    unary rules."""
     zero, n_symbols = zero_of(mode), len(grid.binary.left_id)
     size = count_alternatives(grid, s, t, X)
     found = Alternatives(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size))
@@ -116,13 +116,13 @@ def find_alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternat
 
 @kernel
 def alternatives(mode: int, grid: Grid, s: int, t: int, X: int) -> Alternatives:
-    """:func:`find_alternatives` for Python."""
+    """:func:`find_alternatives` for callers in Python."""
     return find_alternatives(mode, grid, s, t, X)
 
 
 @helper
 def push_children(grid: Grid, step: int, s: int, r: int, t: int, stack: Ints, depth: int) -> int:
-    """Put the children of a step on the stack, left one on top; the new depth."""
+    """Push the children of a step on the stack, the left one on top. Returns the new depth of the stack."""
     n_symbols, n_unary = len(grid.binary.left_id), len(grid.unary.parent)
     if step >= n_symbols + n_unary:
         k = step - n_symbols - n_unary
@@ -137,7 +137,7 @@ def push_children(grid: Grid, step: int, s: int, r: int, t: int, stack: Ints, de
 
 @helper
 def largest(values: Floats) -> float:
-    # A loop: Numba takes long to compile ``max`` of an array.
+    # A loop, because Numba takes long to compile ``max`` of an array.
     best = -np.inf
     for value in values:
         best = max(best, value)
@@ -146,7 +146,7 @@ def largest(values: Floats) -> float:
 
 @helper
 def first_of_best(found: Alternatives) -> int:
-    """The best alternative; among equals the one with the first split, then the first rule."""
+    """The index of the best alternative; of equal ones, that with the first split, then the first rule."""
     best, chosen = largest(found.value), -1
     for i in range(len(found.value)):
         if found.value[i] >= best - TIE and (chosen < 0 or found.split[i] < found.split[chosen]):
@@ -156,7 +156,7 @@ def first_of_best(found: Alternatives) -> int:
 
 @helper
 def draw_alternative(mode: int, found: Alternatives, u: float) -> int:
-    """The alternative at the point u in [0, 1) of their total."""
+    """The index of a random alternative: the one at the point u, from [0, 1), of the sum of all values."""
     total, high = 0.0, largest(found.value)
     for value in found.value:
         total += np.exp(value - high) if mode == LOG_SUM else value
@@ -170,7 +170,8 @@ def draw_alternative(mode: int, found: Alternatives, u: float) -> int:
 
 @kernel
 def derive(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random.Generator) -> Ints:
-    """The steps of the best derivation (a chart of mode MAX), or of one drawn at random (SUM or LOG_SUM)."""
+    """The steps of the best derivation, from a chart of mode MAX, or of a random one (``draw``), from one of mode SUM or
+    LOG_SUM."""
     stack = np.empty((2 * n + 2, 3), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, start
     depth = 1
@@ -192,7 +193,7 @@ def derive(mode: int, grid: Grid, n: int, start: int, draw: bool, rng: np.random
 
 
 _UNUSED_GENERATOR = np.random.default_rng(0)
-"""Passed where nothing is drawn: one for all calls, because Numba does not free generators it is passed."""
+"""The generator of calls that draw nothing. There is one for all, because Numba does not free the generators it is given."""
 
 
 def best_derivation(mode: int, grid: Grid, n: int, start: int) -> Ints:
@@ -201,7 +202,7 @@ def best_derivation(mode: int, grid: Grid, n: int, start: int) -> Ints:
 
 
 def sampled_derivation(mode: int, grid: Grid, n: int, start: int, rng: np.random.Generator) -> Ints:
-    """The steps of a derivation drawn with its probability, from a chart of mode SUM or LOG_SUM."""
+    """The steps of a derivation drawn by its probability, from a chart of mode SUM or LOG_SUM."""
     return derive(mode, grid, n, start, True, rng)
 
 
@@ -210,7 +211,7 @@ NodeKey = tuple[int, int, int]
 
 
 def best_derivations(grid: Grid, n: int, start: int) -> Iterator[tuple[float, list[int]]]:
-    """(log value, steps) of each derivation, best first, from a chart of mode MAX that has a parse; endless where unary
+    """The log value and the steps of each derivation, best first, from a chart of mode MAX that has a parse; without end if unary
     rules form cycles."""
     search, root = BestFirst(partial(_edges, grid)), (0, n, start)
     for rank in itertools.takewhile(lambda rank: search.has(root, rank), itertools.count()):
@@ -238,8 +239,7 @@ def _edge(grid: Grid, key: NodeKey, step: int, split: int, value: float) -> Deri
 
 
 def steps_to_tree(grammar: BinaryGrammar, labels: Sequence[str | None], steps: Sequence[int], words: Sequence[str]) -> Tree:
-    """The tree of a derivation; ``labels`` are the symbols' names in it, ``None`` for those whose children take
-    their place."""
+    """The tree of a derivation. ``labels`` are the symbols' names in the tree, ``None`` for those that their children replace."""
     n_symbols, n_unary = grammar.n_symbols, len(grammar.unary_probability)
     built: list[list[Child]] = []
     position = len(words)
@@ -261,7 +261,7 @@ def steps_to_tree(grammar: BinaryGrammar, labels: Sequence[str | None], steps: S
 
 
 DUMMY = "X"
-"""The label of a bracket whose label was not asked for."""
+"""The label of a bracket that has no label of its own."""
 
 
 class Best(NamedTuple):

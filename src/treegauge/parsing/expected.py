@@ -1,9 +1,9 @@
-"""Expected rates of a tree under a grammar: how well it does, on average, if the right parse is drawn from the grammar's own.
+"""Expected rates of a tree under a grammar: the rates on average, if the right parse is drawn from the grammar's own parses.
 
 ER_LR, ER_PC and ER_CF (Sima'an 2003, equations 4, 6 and 8) are the expected numbers of right constituents, parent-child links and
-frames, over the expected number that the right parse has (a constant for binary trees, as in the paper). What counts is what
-output trees show. Constituents are exact; links and frames are exact where every symbol of the grammar shows, and else estimated
-from samples, as is the expected value of any metric.
+frames, over the expected number that the right parse has (a constant for binary trees, as in the paper). Only shown labels count.
+Expected constituents are exact. Links and frames are exact if every symbol of the grammar shows; otherwise they are estimated from
+samples, as is the expected value of any metric.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from treegauge.trees.tree import Tree
 __all__ = ["AnyForest", "ExpectedCounts", "ExpectedRates", "expected_counts", "expected_rates"]
 
 SAMPLES = 200
+"""The number of sampled parses that estimates are based on."""
 PartsOfTree = Callable[[Tree], set[Hashable]]
 
 
 class AnyForest(Protocol):
-    """A forest of a counted grammar or of a latent-variable model."""
+    """The interface of forests, of grammars counted from trees and of latent-variable models."""
 
     @property
     def n(self) -> int: ...
@@ -43,7 +44,7 @@ class AnyForest(Protocol):
 
 
 class ExpectedCounts(NamedTuple):
-    """The expected number of right constituents of a tree, how many it has, and the expected number in the right parse."""
+    """The expected number of right constituents of a tree, the number that it has, and the expected number in the right parse."""
 
     matched: float
     test: int
@@ -51,7 +52,7 @@ class ExpectedCounts(NamedTuple):
 
     @property
     def recall(self) -> float:
-        """Right ones over those of the right parse; nan for 0/0."""
+        """Right constituents over those of the right parse; nan for 0/0."""
         return self.matched / self.gold if self.gold > 0 else math.nan
 
     @property
@@ -68,8 +69,8 @@ class ExpectedCounts(NamedTuple):
 class ExpectedRates:
     """ER_LR with the precision and F1 of the same constituents, ER_PC, ER_CF, and rates of metrics by name.
 
-    ``exact``: whether links and frames are; else they, like ``metrics``, are means over ``samples`` parses. ``error`` is the
-    standard error of each mean.
+    If not ``exact``, the rates of links and frames are means over ``samples`` parses; those in ``metrics`` always are. ``error``
+    has the standard error of each rate in ``metrics``.
     """
 
     labelled_recall: float
@@ -83,7 +84,7 @@ class ExpectedRates:
     error: dict[str, float] = field(default_factory=dict[str, float])
 
     def rows(self) -> list[tuple[str, float]]:
-        """The rates by name, in order."""
+        """The rates with their names, in the order in which they are shown."""
         return [
             ("ER_LR", self.labelled_recall),
             ("expected precision", self.labelled_precision),
@@ -95,7 +96,7 @@ class ExpectedRates:
 
 
 def expected_counts(forest: AnyForest, tree: Tree) -> ExpectedCounts:
-    """Constituents of a tree that are expected to be right; preterminals do not count, each (span, label) counts once.
+    """The expected counts of a tree's constituents. Preterminals do not count; each (span, label) counts once.
 
     >>> from treegauge.grammar import PCFG
     >>> forest = Forest(PCFG.parse('S -> A C [.6] | E A [.4]\\nA -> "x" [1]\\nC -> A A [1]\\nE -> A A [1]'), ["x"] * 3)
@@ -133,19 +134,20 @@ def expected_rates(
     exact = isinstance(forest, Forest) and all(forest.grammar.label(X) is not None for X in forest.grammar.nonterminals)
     drawn = forest.sample(samples, seed) if wanted or not exact else []
     if exact and isinstance(forest, Forest):
-        links, frames = (_expected(parts, own) for parts, own in zip(_posteriors(forest), (_links, _frames), strict=True))
+        links, frames = (_exact_rate(parts, own) for parts, own in zip(_posteriors(forest), (_links, _frames), strict=True))
     else:
-        links, frames = _sampled(drawn, _links), _sampled(drawn, _frames)
+        links, frames = _estimated_rate(drawn, _links), _estimated_rate(drawn, _frames)
     found: dict[str, float] = {}
     error: dict[str, float] = {}
     for name in wanted:
-        found[name], error[name] = _metric(tree, drawn, name, preset)
+        found[name], error[name] = _metric_mean(tree, drawn, name, preset)
     rates = counts.recall, counts.precision, counts.f1, links(tree), frames(tree)
     return ExpectedRates(*rates, exact, len(drawn), found, error)
 
 
 def _links(tree: Tree) -> set[Hashable]:
-    """Parent-child links of productions with two children or more: span and label of the parent, index and label of the child."""
+    """The parent-child links of productions with two children or more: span and label of the parent, index and label of the
+    child."""
     return {
         (s, t, node.label, i, child.label)
         for node, s, t in tree.nodes_with_spans()
@@ -156,7 +158,7 @@ def _links(tree: Tree) -> set[Hashable]:
 
 
 def _frames(tree: Tree) -> set[Hashable]:
-    """Productions with two children or more: the span, and the labels."""
+    """The productions with two children or more: span, label of the parent, and the children."""
     return {
         (s, t, node.label, tuple((c, True) if isinstance(c, str) else (c.label, False) for c in node.children))
         for node, s, t in tree.nodes_with_spans()
@@ -165,8 +167,8 @@ def _frames(tree: Tree) -> set[Hashable]:
 
 
 def _posteriors(forest: Forest) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
-    """Links and frames as trees show them; at most one production of two children or more has a span, so they exclude each
-    other."""
+    """The posteriors of links and of frames by shown labels. In a parse at most one production with two children or more has a
+    span, so posteriors of one span can be added."""
     links: dict[Hashable, float] = {}
     frames: dict[Hashable, float] = {}
 
@@ -186,19 +188,21 @@ def _posteriors(forest: Forest) -> tuple[dict[Hashable, float], dict[Hashable, f
     return links, frames
 
 
-def _expected(posterior: dict[Hashable, float], parts: PartsOfTree) -> Callable[[Tree], float]:
+def _exact_rate(posterior: dict[Hashable, float], parts: PartsOfTree) -> Callable[[Tree], float]:
+    """A function from a tree to its expected rate, by the posteriors of parts."""
     total = math.fsum(posterior.values())
     return lambda tree: math.fsum(posterior.get(part, 0.0) for part in parts(tree)) / total if total > 0 else math.nan
 
 
-def _sampled(drawn: Sequence[Tree], parts: PartsOfTree) -> Callable[[Tree], float]:
+def _estimated_rate(drawn: Sequence[Tree], parts: PartsOfTree) -> Callable[[Tree], float]:
+    """A function from a tree to its expected rate, by the parts of sampled trees."""
     seen = [parts(sample) for sample in drawn]
     total = sum(map(len, seen))
     return lambda tree: sum(len(parts(tree) & other) for other in seen) / total if total else math.nan
 
 
-def _metric(tree: Tree, drawn: Sequence[Tree], name: str, preset: str | None) -> tuple[float, float]:
-    """The mean of a rate of the tree against each sample, and its standard error; samples without the rate (0/0) left out."""
+def _metric_mean(tree: Tree, drawn: Sequence[Tree], name: str, preset: str | None) -> tuple[float, float]:
+    """The mean rate of the tree against each sample, and its standard error; samples for which the rate is 0/0 are left out."""
     from treegauge.scoring.evaluation import score
 
     rate = MetricRate(name, preset)

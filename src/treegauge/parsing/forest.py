@@ -42,16 +42,17 @@ if TYPE_CHECKING:
 __all__ = ["MOST_WORDS", "Forest", "Parse", "no_parse"]
 
 MOST_WORDS = 10_000
-"""A longer sentence is refused before its chart, which grows with the square of its length, fills all memory."""
+"""The longest sentence that is accepted: a chart grows with the square of the length, and would fill all memory."""
 
 Float64 = NDArray[np.float64]
 
 
 _MOST_NAMED = 5
+"""The largest number of unknown words that an error names."""
 
 
 def no_parse(words: Sequence[str], unknown_words: Sequence[str] = ()) -> NoParse:
-    """The error for a sentence without a parse, with the words that are not in the grammar, if that is why.
+    """The error for a sentence without a parse; it names the words that are not in the grammar, if that is the reason.
 
     >>> print(no_parse(["I", "saw", "dogs"], ["dogs"]))
     the grammar has no parse for: I saw dogs; word 'dogs' is not in the grammar
@@ -71,13 +72,13 @@ class Parse(NamedTuple):
 
 
 class Forest:
-    """All parses of a sentence under a grammar, in a chart. Nothing is pruned unless ``limit`` says so;
-    everything is computed on first use.
+    """All parses of a sentence under a grammar, in a chart. Everything is computed on first use; nothing is pruned unless ``limit``
+    is given.
 
-    ``tags`` limits what may stand over each word (see :data:`treegauge.parsing.chart.Tags`). ``brackets`` are spans
-    that no constituent may cross (Pereira & Schabes 1992); ``allowed`` is an (n, n+1) array of the spans that
-    constituents may have. Symbols of internal binarisation are limited by neither. ``limit`` says instead which symbols
-    may stand over which spans (see :mod:`treegauge.parsing.pruning`).
+    ``tags`` limits the symbols above each word (see :data:`treegauge.parsing.chart.Tags`). ``brackets`` are spans that no
+    constituent may cross (Pereira & Schabes 1992); ``allowed`` is an (n, n+1) array of the spans that constituents may have.
+    Neither applies to symbols of the internal binarisation. ``limit``, given instead of these two, has the symbols that are allowed
+    over each span (see :mod:`treegauge.parsing.pruning`).
 
     Goodman's example of a sentence with four parses (1996, section 3):
 
@@ -125,7 +126,7 @@ class Forest:
 
     @property
     def binary(self) -> BinaryGrammar:
-        """The grammar's columns."""
+        """The grammar in binarised form."""
         return self.grammar.binary
 
     @cached_property
@@ -151,18 +152,18 @@ class Forest:
 
     @cached_property
     def outer(self) -> Outer:
-        """The outside of the inside chart."""
+        """The outside values of the inside chart's entries."""
         self._require_parse()
         return outer_of(self.inside_chart)
 
     @cached_property
     def posterior(self) -> Float64:
-        """g of each entry of the inside chart, symbols of internal binarisation included."""
+        """The posterior g of each entry of the inside chart, including symbols of the internal binarisation."""
         return _product(self.inside_chart, self.outer.value)
 
     @cached_property
     def top_posterior(self) -> Float64:
-        """The probability of each entry as the top of a chain of unary rules."""
+        """The probability that each entry of the inside chart is the top of a chain of unary rules."""
         return _product(self.inside_chart, self.outer.top)
 
     @cached_property
@@ -178,12 +179,13 @@ class Forest:
 
     @cached_property
     def rule_posteriors(self) -> tuple[NDArray[np.int64], Float64]:
-        """Rows (s, t, binary rule) and their posteriors."""
+        """Rows (s, t, binary rule), and the posterior of each."""
         return rule_posteriors(self.inside_chart.mode, self.n, self.inside_chart.grid, self.outer)
 
     @property
     def has_parse(self) -> bool:
         """Whether the grammar has a parse of the sentence."""
+        # Either chart can tell: the Viterbi chart is enough if there is no inside chart yet.
         known = vars(self).get("viterbi") if "inside_chart" not in vars(self) else None
         return (known or self.inside_chart).root >= 0
 
@@ -214,22 +216,22 @@ class Forest:
 
     @cached_property
     def _over_words(self) -> tuple[NDArray[np.int64], Float64]:
-        """For each leaf its entry in the inside chart, -1 if it has none, and its posterior."""
+        """The entry of each leaf in the inside chart (-1 if it has none), and the posterior of each leaf."""
         leaves = self.inside_chart.grid.leaves
         entries = leaf_entries(self.inside_chart.chart, leaves)
         outer = self.outer.value[np.maximum(entries, 0)]
         return entries, np.exp(outer + leaves.weight) if self.inside_chart.mode == LOG_SUM else outer * leaves.weight
 
     def constituents(self) -> list[Constituent]:
-        """g(s, t, X) of all constituents, by start, end, and the grammar's order of symbols."""
+        """The posteriors g(s, t, X) of all constituents, sorted by start, end, and the grammar's order of symbols."""
         return constituents(self) if self.has_parse else []
 
     def shown_constituents(self) -> list[Constituent]:
-        """g(s, t, label) by the labels that output trees show."""
+        """The posteriors g(s, t, label) by the labels that output trees show."""
         return shown_constituents(self) if self.has_parse else []
 
     def phrase_constituents(self) -> list[Constituent]:
-        """g(s, t, label) by the labels that output trees show, without preterminals."""
+        """The posteriors g(s, t, label) by the labels that output trees show, without preterminals."""
         return shown_constituents(self, preterminals=False) if self.has_parse else []
 
     def links(self) -> list[Link]:
@@ -271,21 +273,21 @@ class Forest:
         return max(0.0, self.log_partition - expected)
 
     def argmax(self, objective: str = "viterbi", **options: Any) -> Best:
-        """The tree that is best for an objective, and its expected score; see :mod:`treegauge.parsing.objectives`."""
+        """The best tree for an objective, and its expected score; see :mod:`treegauge.parsing.objectives`."""
         from treegauge.parsing.objectives import decode_forest
 
         self._require_parse()
         return decode_forest(self, objective, **options)
 
     def best(self) -> Parse:
-        """The likeliest parse; this needs no chart of sums."""
+        """The likeliest parse. This needs only the Viterbi chart."""
         chart = self.viterbi
         self._require_parse()
         steps = best_derivation(MAX, chart.grid, self.n, self.binary.start)
         return Parse(self.tree(steps.tolist()), chart.log_value)
 
     def parses(self) -> Iterator[Parse]:
-        """All parses, best first; endless where a parse can go round a cycle of unary rules."""
+        """All parses, best first; without end if a parse can repeat a cycle of unary rules."""
         if self.viterbi.root >= 0:
             for value, steps in best_derivations(self.viterbi.grid, self.n, self.binary.start):
                 yield Parse(self.tree(steps), value)
@@ -300,7 +302,7 @@ class Forest:
         return list(itertools.islice(self.parses(), k))
 
     def sample(self, size: int, seed: int) -> list[Tree]:
-        """Trees drawn with their probabilities given the sentence."""
+        """``size`` trees, drawn at random by their probabilities given the sentence."""
         self._require_parse()
         rng = np.random.default_rng(seed)
         draw = (
@@ -309,7 +311,7 @@ class Forest:
         return [self.tree(steps.tolist()) for steps in draw]
 
     def tree(self, steps: Sequence[int]) -> Tree:
-        """The tree of a derivation, symbols shown as the grammar says."""
+        """The tree of a derivation, with the grammar's output labels."""
         return steps_to_tree(self.binary, self.output_labels, steps, self.words)
 
     @cached_property
@@ -321,16 +323,19 @@ class Forest:
         return self.binary.derived["labels"]
 
     def log_probability(self, tree: Tree) -> float:
-        """The logarithm of the probability that the grammar's rules give a tree of its own symbols; -inf if it does
-        not license it."""
+        """The logarithm of the probability of a tree labelled with the grammar's own symbols; -inf if the grammar does not generate
+        it."""
         known = {rule.production: math.log(rule.probability) for rule in self.grammar.rules}
         if tree.label != self.grammar.start or tree.words != self.words:
             return -math.inf
         return math.fsum(known.get(production, -math.inf) for production in tree.productions())
 
     def expected_score(self, tree: Tree, *, pre: bool = False) -> float:
-        """The expected number of right labelled constituents of a tree: the sum of g over its shown constituents, each
-        counted once; with ``pre`` preterminals count too."""
+        """The expected number of right labelled constituents of a tree: the sum of g over its shown constituents, each counted
+        once.
+
+        With ``pre``, preterminals count too.
+        """
         found = self.span_labels
         number = {name: label for label, name in enumerate(found.names)}
         total: list[float] = []
@@ -353,7 +358,7 @@ class Forest:
     def chart_table(self, longest: int | None = None) -> ChartTable:
         """The chart as a table, up to spans of ``longest`` words: each symbol with its inside probability and its posterior.
 
-        In a notebook its cells open at a click. With 1, 2, 3 ... it shows how CKY fills the chart.
+        In a notebook a click on a cell opens it. Tables for 1, 2, 3 ... words show how CKY fills the chart.
 
         >>> Forest(PCFG.parse('S -> S S [.5] | "a" [.5]'), ["a", "a"]).chart_table()
         0-1 a: S 0.5 (1.0000)
@@ -371,6 +376,7 @@ class Forest:
 
 
 def _product(inside_chart: InsideChart, outer: Float64) -> Float64:
+    """The inside values times outside values, as probabilities."""
     if inside_chart.mode == LOG_SUM:
         return np.exp(inside_chart.chart.value + outer)
     return inside_chart.chart.value * outer

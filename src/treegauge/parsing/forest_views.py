@@ -1,7 +1,7 @@
 """Views of a forest for people: its chart as a table, its posteriors as a picture, and the summary that a notebook shows.
 
-In a notebook the table is HTML whose cells open at a click, without a script: each cell shows its likeliest symbol and, opened, all
-symbols and the rules that made them. As text it has a line for each cell.
+In a notebook the table is HTML without scripts: a cell shows its likeliest symbol, and a click opens it to show all symbols and the
+rules that derive them. As text the table has a line for each cell.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _STYLE = (
 
 
 class ChartEntry(NamedTuple):
-    """A symbol over a span: its inside probability, and its posterior, 0 if it is in no parse of the sentence."""
+    """A symbol over a span, with its inside probability and its posterior, which is 0 if the symbol is in no parse there."""
 
     start: int
     end: int
@@ -71,7 +71,7 @@ class ChartTable:
         return sorted(entries, key=lambda e: (e.end - e.start, e.start, -e.posterior, -e.inside, e.symbol))
 
     def _log_factors(self) -> list[float]:
-        """The logarithm of the factor by which the chart scales each word; 0 where it scales none."""
+        """The logarithm of the factor by which the chart scales each word; 0 for a word that is not scaled."""
         own, scaled = self.forest.leaves, self.forest.inside_chart.grid.leaves
         if self.forest.inside_chart.mode == LOG_SUM:
             return [0.0] * self.forest.n
@@ -95,7 +95,7 @@ class ChartTable:
         return self.html()
 
     def html(self) -> str:
-        """The table: a row for each length, the longest spans on top, the words below; a cell opens at a click."""
+        """The table: a row for each length, the longest spans at the top, the words at the bottom; a click opens a cell."""
         by_span, rules, n = self._by_span(), self._rules(), self.forest.n
         rows = list[str]()
         for width in range(min(n, self.longest), 0, -1):
@@ -126,7 +126,7 @@ class ChartTable:
         return f'<td title="{words}"{shade}><details{dead}><summary>{summary}</summary><b>{words}</b>{inner}</details></td>'
 
     def _rules(self) -> dict[tuple[int, int], list[str]]:
-        """The rules used over each span in some parse, with the words where their children meet, and their posteriors."""
+        """The rules that some parse uses over each span, as text with the positions where their children meet, and posteriors."""
         found: dict[tuple[int, int], list[str]] = {}
         for rule in self.forest.anchored_rules():
             start, *middle, end = rule.boundaries
@@ -139,7 +139,7 @@ _CELL, _MARGIN, _WORDS = 64, 16, 40
 
 
 def draw_posteriors(words: Sequence[str], constituents: Sequence[Constituent]) -> str:
-    """An SVG picture: each cell shows its span's likeliest label and posterior; the tooltip lists all.
+    """An SVG picture: each cell shows its span's likeliest label and its posterior; the tooltip lists all labels.
 
     >>> svg = draw_posteriors(["a", "b"], [Constituent(0, 2, "S", 1.0), Constituent(0, 1, "A", 0.75)])
     >>> svg.count("<rect"), "S 1.00" in svg
@@ -177,7 +177,7 @@ def _cell(words: Sequence[str], s: int, t: int, found: Sequence[Constituent]) ->
         f'fill="rgb({shade},{shade},255)" stroke="#ccc"/>'
     )
     if found:
-        # Numbers beside the shade: nothing rests on colour alone.
+        # The number says what the shade says: nothing depends on colour alone.
         text = f"{found[0].label} {found[0].posterior:.2f}"
         box += f'<text x="{x + _CELL / 2 - 1:g}" y="{y + _CELL / 2 + 3:g}" text-anchor="middle">{_short(text)}</text>'
     return box + "</g>"
@@ -191,7 +191,7 @@ _MOST_WORDS = 12
 
 
 def forest_html(forest: Forest) -> str:
-    """The forest as HTML.
+    """A summary of a forest as HTML: its numbers of parses, probabilities, the best tree, and the chart of a short sentence.
 
     >>> from treegauge.grammar.pcfg import PCFG
     >>> from treegauge.parsing.forest import Forest

@@ -1,11 +1,12 @@
-"""Free objectives: the best tree of all, licensed by the grammar or not (Goodman 1996, Figure 1 and section 4).
+"""Free objectives: the best of all trees over the words, whether the grammar generates it or not (Goodman 1996, Figure 1, section
+4).
 
-One dynamic programme over spans: MAXC(s, t) = weight(s, t) + max over r of MAXC(s, r) + MAXC(r, t). The weight of a
-span makes the objective: the posterior of its best label, of its bracket, or any other number.
+There is one dynamic programme over spans: MAXC(s, t) = weight(s, t) + max over r of MAXC(s, r) + MAXC(r, t). Objectives differ in
+the weight of a span: the posterior of its best label, that of its bracket, or any other number.
 
-What counts is the shown constituent: (span, label), once whatever symbols carry it. Under a grammar with unary rules the nodes
-over one span do not exclude each other; each label whose posterior is worth its price is kept, in an order that the grammar's
-chains allow, first the label that is most often the top of its chain.
+A shown constituent (span, label) counts once, whichever symbols show as that label. Under a grammar with unary rules several labels
+may have one span. Each label whose posterior exceeds its price is kept, in an order that the grammar's chains allow; labels that
+are most often the top of their chain come first.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from treegauge.errors import UnknownName, UsageError
 from treegauge.parsing.derivations import DUMMY, Best
 from treegauge.parsing.jit import Floats, Ints, kernel
-from treegauge.parsing.labels import Orders, SpanLabels, shown_labels
+from treegauge.parsing.labels import LabelOrders, SpanLabels, shown_labels
 from treegauge.parsing.semirings import LOG_SUM
 from treegauge.trees.tree import Child, Tree
 
@@ -39,17 +40,17 @@ __all__ = [
 ]
 
 LabelChoice = Literal["one", "set"]
-"""The labels of one span: one, or a set of them where the grammar has unary rules."""
+"""The labels of one span: one, or a set of them if the grammar has unary rules."""
 
 TIE = 1e-12
+"""Values closer than this count as equal; the first one wins."""
 
 
 @kernel
 def best_spans(weight: Floats, optional: bool) -> tuple[float, Ints]:
     """The largest sum of the weights of a binary tree's spans, and for each span the first best split.
 
-    ``weight`` is (n, n+1). With ``optional`` a span below the root whose weight is not positive adds nothing: it is
-    no node then.
+    ``weight`` is (n, n+1). With ``optional``, a span below the root whose weight is not positive is no node, and adds nothing.
     """
     n = weight.shape[0]
     value, split = np.zeros((n, n + 1)), np.full((n, n + 1), -1, np.int32)
@@ -74,10 +75,10 @@ def _build(
     tag: Callable[[int], str | None],
     root: str,
 ) -> Tree:
-    """The tree over ``words`` with these splits; a span whose label is ``None`` gives its children to the span above.
+    """The tree over ``words`` with these splits. A span whose label is ``None`` is no node: its children go to the span above.
 
-    A word stands under its tag, if it has one, and that under the label of its span, if that is another. ``root`` is
-    the label of the root if it has no other.
+    A word is under its tag, if it has one, and under the label of its span, unless that is the same label. ``root`` is the label of
+    the root if no span gives it one.
     """
     tags = [tag(position) for position in range(len(words))]
 
@@ -96,9 +97,9 @@ def labelled_recall(forest: Forest, *, pre: bool = False, labels: LabelChoice | 
     """The tree with most right labelled constituents on average (Goodman 1996, Figure 1).
 
     With ``labels="one"``, the paper's reading, every span of the binary tree has one label, and single words add nothing unless
-    ``pre`` counts them. With ``labels="set"``, the default where the grammar has unary rules, a span of two words or more has its
-    best label free; each further label of a span, and each phrase over one word, is worth g - ``lam``; the labels of a span
-    stand in an order that the grammar's chains allow. A span that more probably has only symbols that do not show is not a node.
+    ``pre`` counts them. With ``labels="set"``, the default if the grammar has unary rules, the best label of a span of two words or
+    more costs nothing; each further label of a span, and each phrase over one word, is worth g - ``lam``. The labels of a span come
+    in an order that the grammar's chains allow. A span is not a node if it is more probable that only hidden symbols have it.
     """
     if _reading(forest, labels) == "one":
         return _one_label(forest, pre=pre, lam=None)
@@ -108,11 +109,12 @@ def labelled_recall(forest: Forest, *, pre: bool = False, labels: LabelChoice | 
 def labelled_precision_recall(
     forest: Forest, *, lam: float | None = None, pre: bool = False, labels: LabelChoice | None = None
 ) -> Best:
-    """The n-ary tree with the largest sum over its nodes of g - ``lam``; the root is always kept.
+    """The n-ary tree with the largest sum of g - ``lam`` over its nodes; the root is always kept.
 
-    ``lam`` = 0 keeps every node worth having; more trades recall for precision. Symbols that do not show are never kept. With
-    ``labels="set"``, the default where the grammar has unary rules, several nodes may have one span, phrases over one word
-    among them; ``lam`` is then 0.5 unless given (a node is kept if it is more probable than not), else 0.
+    With ``lam`` = 0 every node that can be right is kept; a larger ``lam`` trades recall for precision. Symbols that do not show
+    are never kept. With ``labels="set"``, the default if the grammar has unary rules, several nodes may have one span, including
+    phrases over one word; ``lam`` is then 0.5 unless given (a node is kept if it is more probable than not). Otherwise it is 0
+    unless given.
     """
     if _reading(forest, labels) == "one":
         return _one_label(forest, pre=pre, lam=0.0 if lam is None else lam)
@@ -122,8 +124,9 @@ def labelled_precision_recall(
 def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dummy", "argmax"] = "dummy") -> Best:
     """The tree with most right brackets on average (Goodman 1996, section 4).
 
-    A bracket is worth the probability that some shown node has its span. The root shows the start symbol (where that does not
-    show, its likeliest label), other brackets ``X``, or with ``labels="argmax"`` each its likeliest label.
+    A bracket is worth the probability that some shown node has its span. The root is labelled with the start symbol (or with its
+    likeliest label if the start symbol does not show), other brackets with ``X``; with ``labels="argmax"`` every bracket has its
+    likeliest label.
     """
     found = forest.span_labels
     _, label = found.best(found.any)
@@ -142,15 +145,15 @@ def bracketed_recall(forest: Forest, *, pre: bool = False, labels: Literal["dumm
 
 
 _IMPOSSIBLE = -1e299
-"""Below this, a weight says that a label cannot stand over a span."""
+"""A weight below this means that a label cannot have a span."""
 
 
 def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike]) -> Best:
     """The tree with the largest sum of any span weights (Goodman's General Recall).
 
     ``weights`` is an (n, n+1) array, an (n, n+1, labels) array for the labels of ``forest.span_labels.names``, or a function of the
-    forest that makes one (-1e300: the label cannot stand there). Labels are the likeliest ones, or those of the largest weight;
-    single words add nothing unless they have a weight.
+    forest that returns one of these (-1e300 for a label that cannot have a span). Labels are the likeliest ones, or those with the
+    largest weight; single words add nothing unless they have a weight.
     """
     found = forest.span_labels
     label, weight = weights_and_labels(forest.n, found, weights(forest) if callable(weights) else weights)
@@ -165,10 +168,10 @@ def general(forest: Forest, *, weights: ArrayLike | Callable[[Forest], ArrayLike
 
 
 def weights_and_labels(n: int, found: SpanLabels, weights: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The label of each span (-1: none) and its weight, by weights of spans or of labels over spans."""
+    """The label of each span (-1 for none) and its weight, given weights of spans or of labels over spans."""
     given = np.array(weights, np.float64)
     if given.shape == (n, n + 1, len(found.names)):
-        # A span over which no label can stand has neither a label nor a weight.
+        # A span that no label can have gets neither a label nor a weight.
         possible = given.max(axis=2) > _IMPOSSIBLE
         return np.where(possible, given.argmax(axis=2), -1), np.where(possible, given.max(axis=2), 0.0)
     if given.shape == (n, n + 1):
@@ -185,11 +188,12 @@ def _reading(forest: Forest, labels: LabelChoice | None) -> LabelChoice:
 
 
 def _one_label(forest: Forest, *, pre: bool, lam: float | None) -> Best:
-    """One label per span: every span of a binary tree, or with ``lam`` the spans of an n-ary tree that are worth more than it."""
+    """The best tree with one label per span: a binary tree, or with ``lam`` an n-ary one of the spans that are worth more than
+    it."""
     found, n = forest.span_labels, forest.n
     weight, label = found.best(found.any)
     if lam is None:
-        # A span that more probably has only symbols that do not show is not a node; the paper's grammars have no such symbols.
+        # A span is no node if it is more probable that only hidden symbols have it; the paper's grammars have no hidden symbols.
         hides = any(label is None for symbol, label in forest.grammar.labels.items() if symbol != forest.grammar.start)
         shown = ~(found.hidden > weight + TIE) | _root(n) if hides else np.ones((n, n + 1), np.bool_)
         weight = np.where(shown, weight, 0.0)
@@ -213,7 +217,7 @@ def _one_label(forest: Forest, *, pre: bool, lam: float | None) -> Best:
 
 
 class _Cell(NamedTuple):
-    """The labels of a span from the top down, its tag if it is one word and has one, and what they are worth together."""
+    """The labels of a span from the top down, its tag if it is a word that has one, and the sum of their worths."""
 
     labels: tuple[int, ...]
     tag: str | None
@@ -221,7 +225,8 @@ class _Cell(NamedTuple):
 
 
 def _label_sets(forest: Forest, *, pre: bool, lam: float, free: bool) -> Best:
-    """Several labels per span. ``free``: the best label of a span of two words or more costs nothing."""
+    """The best tree with any number of labels per span; with ``free`` the best label of a span of two words or more costs
+    nothing."""
     found, n = forest.span_labels, forest.n
     orders = shown_labels(forest).orders
     weight, label = found.best(found.any)
@@ -232,7 +237,7 @@ def _label_sets(forest: Forest, *, pre: bool, lam: float, free: bool) -> Best:
     number = np.add.reduceat(np.append(above, False).astype(np.int64), found.first[:-1]) * (np.diff(found.first) > 0)
     number = number.reshape(n, n + 1)
     for s in range(n):
-        # Of tags with equally good phrases above them, the likeliest.
+        # Of several tags with equally good phrases above them the likeliest is taken.
         tags = _word_tags(forest, s) or [None]
         every = [_word_cell(forest, orders, s, tag, pre=pre, lam=lam, free=free) for tag in tags]
         best = max(cell.worth for cell in every)
@@ -253,21 +258,22 @@ def _label_sets(forest: Forest, *, pre: bool, lam: float, free: bool) -> Best:
     return Best(_build_sets(forest, split, cells), float(value))
 
 
-def _phrase_labels(found: SpanLabels, orders: Orders, s: int, t: int, lam: float) -> tuple[int, ...]:
+def _phrase_labels(found: SpanLabels, orders: LabelOrders, s: int, t: int, lam: float) -> tuple[int, ...]:
     own = found.of_span(s, t)
     return orders.best(_candidates(found, own, found.any[own], lam))
 
 
 def _candidates(found: SpanLabels, own: slice, g: Floats, lam: float) -> dict[int, float]:
-    """The labels worth more than ``lam``, those that are most often the top of their chain first."""
+    """The labels worth more than ``lam``, each with its gain; those that are most often the top of their chain come first."""
     share = found.top[own] / np.maximum(found.any[own], 1e-300)
     order = np.lexsort((found.label[own], -np.round(share, 9)))
     labels, values = found.label[own].tolist(), g.tolist()
     return {labels[i]: values[i] - lam for i in order.tolist() if values[i] > lam + TIE}
 
 
-def _word_cell(forest: Forest, orders: Orders, s: int, tag: str | None, *, pre: bool, lam: float, free: bool) -> _Cell:
-    """The phrases over one word. With ``pre`` its tag counts too, and is there only if it is worth it or costs nothing."""
+def _word_cell(forest: Forest, orders: LabelOrders, s: int, tag: str | None, *, pre: bool, lam: float, free: bool) -> _Cell:
+    """The best phrases over one word that has this tag. With ``pre`` the tag counts too, and is kept only if it gains something or
+    costs nothing."""
     found, n = forest.span_labels, forest.n
     own = found.of_span(s, s + 1)
     last = found.names.index(tag) if tag is not None else -1
@@ -282,7 +288,7 @@ def _word_cell(forest: Forest, orders: Orders, s: int, tag: str | None, *, pre: 
     chosen = orders.best(worth, last) if worth else ()
     value += sum(worth[x] for x in chosen)
     if n == 1 and not free and not chosen and not (pre and tag is not None) and len(g):
-        # The root of a one-word sentence is kept in any case; its tag can be the root.
+        # The root of a one-word sentence is always kept; it may be the tag.
         best = int(np.argmax(g))
         label = int(found.label[own][best])
         if pre and label == last:
@@ -304,8 +310,8 @@ def _build_sets(forest: Forest, split: Ints, cells: Mapping[tuple[int, int], _Ce
 
 
 def split_tree(n: int, split: Ints, leaf: Callable[[int], Child], labels: Callable[[int, int], Sequence[str]]) -> list[Child]:
-    """The nodes over n words: a span of two or more falls apart at ``split[s, t]``, a word is ``leaf(i)``, and the ``labels`` of
-    each span stand over it, the highest first; a span without labels shows its parts."""
+    """The topmost nodes over n words. A span of two words or more is divided at ``split[s, t]``; word i becomes ``leaf(i)``; the
+    ``labels`` of a span, highest first, become nodes over it, and a span without labels leaves its parts to the span above."""
     done: list[list[Child]] = [[]]
     stack: list[tuple[int, int, bool]] = [(0, n, False)]
     while stack:
@@ -328,7 +334,7 @@ def _with_root(nodes: list[Child], label: str) -> Tree:
 
 
 def _without_words(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights with those of single words 0."""
+    """The weights, with 0 for single words."""
     weight = weight.copy()
     words = np.arange(len(weight))
     weight[words, words + 1] = 0.0
@@ -336,19 +342,20 @@ def _without_words(weight: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _root(n: int) -> NDArray[np.bool_]:
+    """The span of the whole sentence, as a mask."""
     mask = np.zeros((n, n + 1), np.bool_)
     mask[0, n] = True
     return mask
 
 
 def _tagger(forest: Forest) -> Callable[[int], str | None]:
-    """For each word the label that most probably stands right above it in the tree shown; ``None`` where only rules with
-    words in them do."""
+    """A function from the position of a word to the likeliest label right above it in the shown tree, or to ``None`` if only rules
+    that contain words apply there."""
     return lambda position: next(iter(_word_tags(forest, position)), None)
 
 
 def _word_tags(forest: Forest, position: int) -> list[str]:
-    """The labels that can stand right above a word in the tree shown, the most probable first."""
+    """The labels that can be right above a word in the shown tree, the most probable first."""
     total: dict[str, float] = {}
     for X, p in sorted(_right_above(forest, position)):
         name = forest.output_labels[X]
@@ -358,7 +365,7 @@ def _word_tags(forest: Forest, position: int) -> list[str]:
 
 
 def _right_above(forest: Forest, position: int) -> Iterator[tuple[int, float]]:
-    """(symbol, posterior) of each symbol right above a word, or above it with only symbols in between that do not show."""
+    """The symbols right above a word, or with only hidden symbols in between, each with its posterior."""
     down, leaves = shown_labels(forest).down_to_word, forest.inside_chart.grid.leaves
     weights = {int(leaves.symbol[i]): float(leaves.weight[i]) for i in range(leaves.first[position], leaves.first[position + 1])}
     for X, p in forest.leaf_posteriors(position):

@@ -1,6 +1,6 @@
 """Sentences to parse, from text: tokens, ``word/TAG``, raw text or trees; and a tokeniser for raw English text.
 
-One sentence per line (trees: one tree after the other). The tokeniser follows the Penn Treebank.
+There is one sentence per line; trees follow one another in any layout. The tokeniser follows the Penn Treebank.
 """
 
 from __future__ import annotations
@@ -58,9 +58,10 @@ _DEFAULT_OPTIONS = ReadOptions()
 
 
 def read_sentences(path: str | Source, kind: InputKind, options: ReadOptions = _DEFAULT_OPTIONS) -> Iterator[Sentence]:
-    """The sentences of a file, of ``-`` for standard input, or of a source.
+    """The sentences of a file, of standard input (``-``), or of a source.
 
-    A blank line is a sentence of no words, so that line i of the input is tree i of the output; in raw text it is none.
+    A blank line is a sentence without words, so that line i of the input is tree i of the output; in raw text blank lines are
+    skipped.
     """
     if kind == "trees":
         for bank in stream(path, options):
@@ -79,13 +80,13 @@ _TREE = re.compile(rb"\(\s*(?:[^\s()]+\s*)?\((?!\s*\))[^\s()]*(?:[ \t]+[^\s()]+\
 
 
 def _refuse_tree(line: bytes, path: str) -> None:
-    """Refuse a file whose first line begins as a tree does, ``(S (NP ...``: its brackets would be taken for words."""
+    """Refuse a file whose first line begins like a tree, ``(S (NP ...``: its brackets would be taken for words."""
     if _TREE.match(line.strip()):
         raise FormatError(NOT_A_SENTENCE, path=path, line=1, advice="To parse the words of trees, read them as such (kind trees).")
 
 
 def sentence_lines(source: Source, kind: InputKind, encoding: str) -> Iterator[tuple[ByteRange, bytes]]:
-    """The lines of a source that are sentences, each with its place."""
+    """The lines of a source that are sentences, each with its position in bytes and its line number."""
     offset, first = (source.part.start, source.part.line) if source.part else (0, 1)
     with source.open() as lines:
         for number, line in enumerate(lines, first):

@@ -1,4 +1,4 @@
-"""Inside: the bottom-up pass over a chart (letters and layout as in :mod:`treegauge.parsing.layout`)."""
+"""The inside pass: the values of a chart, bottom up. Letters and layout as in :mod:`treegauge.parsing.layout`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["grow", "inside"]
 
 @helper
 def grow(values: Floats, size: int) -> Floats:
-    """``values`` with room for ``size``, at least doubled."""
-    # A loop, here and in other kernels, where a slice would do: Numba takes seconds to compile one.
+    """A copy of ``values`` with room for ``size`` values, and for at least twice as many as before."""
+    # A loop, here and in other kernels, because Numba takes seconds to compile an assignment to a slice.
     bigger = np.empty(max(size, 2 * len(values)), values.dtype)
     for i in range(len(values)):
         bigger[i] = values[i]
@@ -26,7 +26,7 @@ def grow(values: Floats, size: int) -> Floats:
 
 @helper
 def grow_rows(rows: Floats) -> Floats:
-    """Twice as many rows, the old ones first."""
+    """A copy of ``rows`` with room for twice as many."""
     bigger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
     for i in range(rows.shape[0]):
         for r in range(rows.shape[1]):
@@ -35,8 +35,8 @@ def grow_rows(rows: Floats) -> Floats:
 
 
 class Scratch(NamedTuple):
-    """A cell under construction: the symbols found so far (``symbol[:count[0]]``) and for every symbol its value, if
-    ``found``."""
+    """A cell under construction: ``symbol[:count[0]]`` are the symbols found so far, in order; ``value[X]`` is the value of X if
+    ``found[X]``."""
 
     found: Bools
     symbol: Ints
@@ -46,12 +46,13 @@ class Scratch(NamedTuple):
 
 @helper
 def scratch(n_symbols: int) -> Scratch:
+    """An empty cell for a grammar of so many symbols."""
     return Scratch(np.zeros(n_symbols, np.bool_), np.empty(n_symbols, np.int32), np.empty(n_symbols), np.zeros(1, np.int64))
 
 
 @inline
 def add(mode: int, cell: Scratch, X: int, value: float, modulus: float) -> None:
-    """Add a value to a symbol's."""
+    """Add a value to that of symbol X."""
     if cell.found[X]:
         cell.value[X] = plus(mode, cell.value[X], value, modulus)
     else:
@@ -63,6 +64,7 @@ def add(mode: int, cell: Scratch, X: int, value: float, modulus: float) -> None:
 
 @inline
 def clear(cell: Scratch) -> None:
+    """Empty a cell."""
     for i in range(cell.count[0]):
         cell.found[cell.symbol[i]] = False
     cell.count[0] = 0
@@ -72,13 +74,13 @@ def clear(cell: Scratch) -> None:
 def sum_over_splits(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, cell: Scratch, modulus: float
 ) -> None:
-    """The values of all symbols that binary rules make over [s, t)."""
+    """Add the values of all symbols that binary rules derive over [s, t), pair by pair of children."""
     zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
     for i in range(chart.n_lefts[s]):
         B = np.uint64(lefts[i, 0])
         a = chart.left_row[np.uint64(lefts[i, 1])]
         first, last = lefts[i, 2], lefts[i, 3]
-        # Unsigned numbers: an index that cannot be negative is not tested for it.
+        # Unsigned, because compiled code tests a signed index for being negative.
         for q in range(np.uint64(rules.pair_first[B]), np.uint64(rules.pair_first[B + np.uint64(1)])):
             C = np.uint64(rules.pair_right[q])
             lo = max(first, rights[C, 1])
@@ -96,7 +98,7 @@ def sum_over_splits(
 def sum_over_parents(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, limit: Limit, cell: Scratch, modulus: float
 ) -> None:
-    """The same for the symbols that may stand there only: less work where they are few."""
+    """The same as :func:`sum_over_splits`, rule by rule of the allowed symbols: less work if few are allowed."""
     zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
     for group in range(limit.allowed.shape[2]):
         if not limit.allowed[s, t, group]:
@@ -119,7 +121,7 @@ def sum_over_parents(
 
 @inline
 def parents_are_few(s: int, t: int, chart: Chart, rules: BinaryRules, limit: Limit) -> bool:
-    """Whether the rules of the symbols allowed over [s, t) are fewer than the pairs that begin with a left child there."""
+    """Whether the symbols allowed over [s, t) have so few rules that :func:`sum_over_parents` is faster."""
     n_rules, n_pairs = 0, 0
     for i in range(chart.n_lefts[s]):
         B = chart.lefts[s, i, 0]
@@ -133,7 +135,7 @@ def parents_are_few(s: int, t: int, chart: Chart, rules: BinaryRules, limit: Lim
 
 @inline
 def is_allowed(limit: Limit, s: int, t: int, X: int) -> bool:
-    """Whether a symbol may stand over [s, t)."""
+    """Whether symbol X may span [s, t)."""
     return limit.allowed.size == 0 or limit.group[X] < 0 or limit.allowed[s, t, limit.group[X]]
 
 
@@ -148,7 +150,7 @@ def all_have_groups(limit: Limit) -> bool:
 
 @inline
 def any_allowed(limit: Limit, s: int, t: int) -> bool:
-    """Whether symbols of some group may stand over [s, t)."""
+    """Whether the symbols of any group may span [s, t)."""
     found = False
     for k in range(limit.allowed.shape[2]):
         found = found or limit.allowed[s, t, k]
@@ -159,12 +161,12 @@ def any_allowed(limit: Limit, s: int, t: int) -> bool:
 def close_chains(
     mode: int, s: int, t: int, cell: Scratch, held: Scratch, weights: RuleWeights, limit: Limit, modulus: float
 ) -> None:
-    """Add to a cell all that chains of unary rules make of its symbols: e = C b. ``held`` is scratch space for b."""
+    """Add to a cell all symbols that chains of unary rules derive from its own: e = C b. ``held`` is scratch space for b."""
     n_held, zero, one = 0, zero_of(mode), one_of(mode)
     for i in range(cell.count[0]):
         X = cell.symbol[i]
         c = weights.chain_first[X]
-        # A symbol whose one chain is to be itself, not in a cycle, is what it was.
+        # A symbol whose only chain is the empty one keeps its value.
         if weights.chain_first[X + 1] - c > 1 or weights.chain[c] != one:
             held.symbol[n_held], held.value[n_held] = X, cell.value[X]
             cell.value[X] = zero
@@ -189,10 +191,10 @@ def fill_chart(
     limit: Limit,
     modulus: float,
 ) -> tuple[Chart, int, float, float]:
-    """e(s, t, X) for all spans and symbols (Goodman 1996, section 3.1).
+    """The inside values e(s, t, X) of all spans and symbols (Goodman 1996, section 3.1).
 
-    In mode SUM the pass ends after the first width that has a value outside [SMALLEST, LARGEST]. Returns the chart, the last
-    width that was finished, and the smallest and largest value of that width.
+    Returns the chart, the width of the last spans that were filled, and the smallest and the largest value over spans of that
+    width. In mode SUM the pass ends early, after the first width with a value outside [SMALLEST, LARGEST].
     """
     zero = zero_of(mode)
     n_symbols, n_left, n_right = len(rules.left_id), len(rules.left_symbol), len(rules.right_symbol)
@@ -203,7 +205,7 @@ def fill_chart(
     left_row, right_row = np.empty((8 * n, n + 1)), np.empty((8 * n, n + 1))
     n_left_rows, n_right_rows = 0, 0
     cell, held = scratch(n_symbols), scratch(n_symbols)
-    # Where every symbol has a group, a span that is closed to all groups need not be looked at.
+    # If every symbol has a group, spans that no group may have are skipped.
     limited = limit.allowed.size > 0 and all_have_groups(limit)
     d, low, high = 0, np.inf, -np.inf
     for d in range(1, n + 1):
@@ -298,7 +300,7 @@ def inside_any(
 def inside(
     mode: int, n: int, leaves: Leaves, rules: BinaryRules, weights: RuleWeights, limit: Limit, modulus: float
 ) -> tuple[Chart, int, float, float]:
-    """:func:`fill_chart` in the kernel of a mode. The rare ones share one, which has less to compile."""
+    """:func:`fill_chart` in the kernel of its mode. Rare modes share a kernel, to save compiling."""
     if mode == SUM:
         return inside_sum(n, leaves, rules, weights, limit, modulus)
     if mode == MAX:

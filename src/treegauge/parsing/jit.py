@@ -23,13 +23,13 @@ import treegauge
 __all__ = ["Bools", "DamagedKernelCache", "Floats", "Ints", "helper", "inline", "kernel", "report_compiling", "when_compiling"]
 
 Floats = Any
-"""An array of float64 inside a kernel. There an index gives a number, which NumPy's types cannot promise."""
+"""An array of float64 inside a kernel. NumPy's types cannot express that an index gives a plain number there."""
 Ints = Any
 """An array of integers inside a kernel."""
 Bools = Any
 """An array of truth values inside a kernel."""
 
-# Numba has no types of its own.
+# Numba ships no type annotations.
 _numba: Any = importlib.import_module("numba")
 _event: Any = importlib.import_module("numba.core.event")
 _caching: Any = importlib.import_module("numba.core.caching")
@@ -39,17 +39,17 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
-    # Sums may be reordered so that they vectorise; infinities are kept, since -inf is log 0. No kernel makes a NaN.
+    # Sums may be reordered so that they vectorise. Infinities are respected, since -inf is log 0; no kernel computes a NaN.
     "fastmath": {"reassoc", "nsz", "contract", "nnan"},
 }
 _PACKAGE = Path(treegauge.__file__).parent
 _RULES = ("grammar/binarisation.py", "grammar/latent/grammar.py", "grammar/latent/lexicon.py", "grammar/latent/rows.py")
-"""The modules without kernels whose types kernels know."""
+"""The modules without kernels that define types of kernels' arguments."""
 
 
 def _import_without_scipy() -> None:
-    """Import Numba's functions of arrays, which all kernels need, without SciPy: only to see whether it is there, they import its
-    linear algebra, which takes nearly as long as all of Numba."""
+    """Import Numba's array functions, which all kernels need, without SciPy. Numba imports SciPy's linear algebra only to check
+    that it is there, and that takes nearly as long as importing Numba."""
     linalg: Any = importlib.import_module("numba.np.linalg")
     if importlib.util.find_spec("scipy") is None or not hasattr(linalg, "ensure_blas"):
         return
@@ -64,16 +64,16 @@ _import_without_scipy()
 
 
 class DamagedKernelCache(UserWarning):
-    """A stored kernel is not as it was written: it is thrown away, and compiled again."""
+    """A stored kernel differs from what was written: it is removed, and compiled again."""
 
 
 class _SealedFiles(_caching.IndexDataCacheFile):
-    """Numba's index and data files of one kernel, each after the sha256 of its bytes.
+    """Numba's index and data files of one kernel, each preceded by the sha256 of its bytes.
 
-    Numba takes what it finds for whole, and machine code that is not can end the process. A file that is not as it was written is
-    removed, and then is one that was never there. Storing is a convenience: a full disk does not stop the run.
+    Numba does not check the files it finds, and damaged machine code can crash the process. A file that does not match its hash is
+    removed, as if it had never been there. The cache is a convenience: a full disk does not stop the run.
 
-    Of several processes that need a kernel at the same time one compiles it and the others wait for it.
+    If several processes need a kernel at the same time, one compiles it and the others wait.
     """
 
     _lock: int | None = None
@@ -81,7 +81,7 @@ class _SealedFiles(_caching.IndexDataCacheFile):
     def load(self, key: Any) -> Any:
         found = _caching.IndexDataCacheFile.load(self, key)
         if found is None and self._lock is None:
-            self._lock = _locked(f"{self._index_path}.lock")
+            self._lock = _lock_file(f"{self._index_path}.lock")
             found = _caching.IndexDataCacheFile.load(self, key)
             if found is not None:
                 self._unlock()
@@ -101,7 +101,7 @@ class _SealedFiles(_caching.IndexDataCacheFile):
             self._lock = None
 
     def _load_index(self) -> dict[Any, Any]:
-        found = self._unsealed(self._index_path)
+        found = self._read_sealed(self._index_path)
         if found is None:
             return {}
         version, stamp, names = pickle.loads(found)
@@ -111,7 +111,7 @@ class _SealedFiles(_caching.IndexDataCacheFile):
         self._seal(self._index_path, self._dump((self._version, self._source_stamp, overloads)))
 
     def _load_data(self, name: str) -> Any:
-        found = self._unsealed(self._data_path(name))
+        found = self._read_sealed(self._data_path(name))
         return None if found is None else pickle.loads(found)
 
     def _save_data(self, name: str, data: Any) -> None:
@@ -121,8 +121,8 @@ class _SealedFiles(_caching.IndexDataCacheFile):
         with self._open_for_write(path) as file:
             file.write(hashlib.sha256(content).digest() + content)
 
-    def _unsealed(self, path: str) -> bytes | None:
-        """The state that a file was written with; None if there is none, or no longer the same."""
+    def _read_sealed(self, path: str) -> bytes | None:
+        """The content of a file; None if there is no such file, or if it is damaged and was removed."""
         try:
             stored = Path(path).read_bytes()
         except OSError:
@@ -138,12 +138,12 @@ class _SealedFiles(_caching.IndexDataCacheFile):
 
 _SEAL = hashlib.sha256().digest_size
 _LONGEST_WAIT = 120.0
-"""The seconds after which a process no longer waits for another's kernel, and compiles its own: the other may have been stopped."""
+"""The seconds that a process waits for another one to compile a kernel before it compiles its own: the other may be suspended."""
 
 
-def _locked(path: str) -> int | None:
-    """The descriptor of a file, locked as soon as no other process has it locked; None where files cannot be locked, or after a
-    long wait."""
+def _lock_file(path: str) -> int | None:
+    """Wait until no other process has a file locked, lock it, and return its descriptor; None if files cannot be locked here, or
+    after a long wait."""
     if sys.platform == "win32":
         return None
     import fcntl
@@ -184,15 +184,14 @@ class _KernelCache(_caching.FunctionCache):
         self._cache_file = sealed
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load machine code without all that compiling needs, which takes Numba longer to import than the code itself."""
+        """Load machine code without importing Numba's compiler, which takes longer than loading the code."""
         _runtime.rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
 
 def kernel(function: FunctionT) -> FunctionT:
-    """``function`` compiled on first use, without the interpreter lock, and cached on disk where a folder can be
-    written."""
+    """``function``, compiled on first use, released from the interpreter lock, and cached on disk if a folder can be written."""
     compiled = _numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
     folder = _folder()
     if folder is not None:
@@ -205,22 +204,22 @@ def kernel(function: FunctionT) -> FunctionT:
 
 
 def inline(function: FunctionT) -> FunctionT:
-    """``function`` inlined into the kernels that call it, so that constant arguments stay constants."""
+    """``function``, inlined into the kernels that call it, so that constant arguments stay constants."""
     return _numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 def helper(function: FunctionT) -> FunctionT:
-    """``function`` compiled with the kernels that call it. Python cannot call it, and what unpacks Python's arguments, which takes
-    long to compile where they are tuples of many arrays, is not made."""
+    """``function``, compiled with the kernels that call it. Python cannot call it: the wrapper that would unpack Python's arguments
+    takes long to compile for tuples of many arrays, and is left out."""
     return _numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
 @cache
 def _folder() -> str | None:
-    """The folder of the kernel cache: one for each version of the sources.
+    """The folder of the kernel cache, one for each version of the sources; None if no folder can be written.
 
-    Numba looks only at the file of a kernel to see whether it has changed, and fails on what an older version of treegauge has left
-    where a class has moved since. So all sources that kernels are made of decide the folder's name.
+    Numba checks only the file of a kernel for changes, and fails on kernels of an older treegauge in which a class was elsewhere.
+    The name of the folder therefore depends on all sources that kernels are compiled from.
     """
     texts = [path.read_bytes() for part in ("learning", "parsing") for path in sorted((_PACKAGE / part).rglob("*.py"))]
     kernels = [text for text in texts if b"parsing.jit import" in text or b"class _SealedFiles" in text]
@@ -241,7 +240,7 @@ def _folder() -> str | None:
 
 
 def report_compiling() -> None:
-    """Say on stderr that kernels have to be compiled: once, or in each run where they cannot be stored."""
+    """Report on stderr that kernels are being compiled, and whether this happens once or in every run."""
     how_often = (
         "they cannot be stored: set NUMBA_CACHE_DIR to a folder that can be written" if _folder() is None else "this happens once"
     )
@@ -249,7 +248,7 @@ def report_compiling() -> None:
 
 
 def _remove_others(folder: Path) -> None:
-    """Remove kernels of other sources that were not used for a month."""
+    """Remove the folders of kernels of other sources that have not been used for a month."""
     for other in folder.parent.glob("kernels-*"):
         if other != folder and other.stat().st_mtime < time.time() - 30 * 86_400:
             shutil.rmtree(other, ignore_errors=True)
@@ -270,8 +269,7 @@ class _Once(_event.Listener):
 
 @contextmanager
 def when_compiling(callback: Callable[[], None]) -> Generator[None]:
-    """Call ``callback`` once if a kernel has to be compiled inside the context (not when it comes from the
-    cache)."""
+    """Call ``callback`` once if a kernel is compiled inside the context, and not loaded from the cache."""
     listener = _Once(callback)
     _event.register("numba:compile", listener)
     try:

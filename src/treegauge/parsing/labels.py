@@ -1,8 +1,8 @@
-"""Shown constituents: the labels of output trees, each counted once a span, whatever symbols of the grammar carry it.
+"""Shown constituents: the labels of output trees, each counted once per span, whichever symbols of the grammar show as it.
 
-Several symbols may show as one label (``NP^S`` and ``NP^VP`` as ``NP``), some show as none. With unary rules a chain over one
-span can hold a label twice; as a constituent (s, t, label) it is there or not. Its probability is the sum over the symbols
-that may be the *topmost* of the label in its chain: the chains above them avoid the label.
+Several symbols may show as one label (``NP^S`` and ``NP^VP`` as ``NP``), and some do not show at all. With unary rules a chain over
+one span can contain a label twice, but the constituent (s, t, label) counts once. Its probability is the sum over the symbols that
+can be the *topmost* of the label in their chain, which means that the chain above them avoids the label.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from treegauge.parsing.semirings import LOG_SUM
 if TYPE_CHECKING:
     from treegauge.parsing.forest import Forest
 
-__all__ = ["Chain", "LabelPosteriors", "Orders", "ShownLabels", "SpanLabels", "TopChains", "label_posteriors", "shown_labels"]
+__all__ = ["Chain", "LabelOrders", "LabelPosteriors", "ShownLabels", "SpanLabels", "TopChains", "label_posteriors", "shown_labels"]
 
 Float64 = NDArray[np.float64]
 MOST_CHAINS = 2_000_000
-"""A grammar with more chains of unary rules is refused by the licensed objectives."""
+"""The most chains of unary rules of a grammar that the licensed objectives accept."""
 
 
 class TopChains(NamedTuple):
-    """RuleWeights of chains from a top symbol to a bottom X, in the columns of :class:`treegauge.grammar.binarisation.Closure`."""
+    """The weights of chains from a top symbol to a bottom X, in the columns of :class:`treegauge.grammar.binarisation.Closure`."""
 
     first: Ints
     top: Ints
@@ -40,7 +40,7 @@ class TopChains(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """A chain of unary rules: its top symbol, its rules from the top down, its symbols from the bottom up."""
+    """A chain of unary rules: its top symbol, its rules from the top down, and its symbols from the bottom up."""
 
     top: int
     rules: tuple[int, ...]
@@ -49,7 +49,7 @@ class Chain(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ShownLabels:
-    """The labels of a grammar: ``group[X]`` is the number of the label that X shows as, -1 for none."""
+    """The labels that a grammar's symbols show as: ``group[X]`` is the number of X's label, -1 if X does not show."""
 
     names: tuple[str, ...]
     group: NDArray[np.int32]
@@ -58,7 +58,7 @@ class ShownLabels:
 
     @cached_property
     def topmost(self) -> TopChains:
-        """Chains to X whose symbols above X do not show X's label."""
+        """The chains to each symbol in which no symbol above it shows its label."""
         closure, n = self.binary.closure, self.binary.n_symbols
         bottom = np.repeat(np.arange(n), np.diff(closure.first))
         own, above = self.group[bottom], self.group[closure.top]
@@ -74,31 +74,32 @@ class ShownLabels:
 
     @cached_property
     def topmost_of_all(self) -> TopChains:
-        """Chains to a symbol that shows whose symbols above do not show at all."""
+        """The chains to each symbol in which no symbol above it shows."""
         without = close(self.binary.n_symbols, [edge for edge in self._edges() if self.group[edge[0]] < 0])
         return TopChains(without.first, without.top, without.total)
 
     @cached_property
     def down_to_word(self) -> TopChains:
-        """Chains to X from the symbols above it in which X and all between do not show, so that the top stands on what X does."""
+        """The chains to each symbol in which only the top may show, so that the shown top is right above what the bottom
+        derives."""
         without = close(self.binary.n_symbols, [edge for edge in self._edges() if self.group[edge[1]] < 0])
         return TopChains(without.first, without.top, without.total)
 
     @cached_property
-    def orders(self) -> Orders:
-        """The orders in which labels may stand over one span."""
-        return Orders(self)
+    def orders(self) -> LabelOrders:
+        """The orders in which labels may occur over one span."""
+        return LabelOrders(self)
 
     @cached_property
     def has_chains(self) -> bool:
-        """Whether two nodes that show can have one span."""
+        """Whether two shown nodes can have one span."""
         closure = self.binary.closure
         bottom = np.repeat(np.arange(self.binary.n_symbols), np.diff(closure.first))
         both = (self.group[bottom] >= 0) & (self.group[closure.top] >= 0)
         return bool((both & ((closure.top != bottom) | (closure.total != 1.0))).any())
 
     def simple_chains(self, *, distinct: bool) -> list[list[Chain]]:
-        """For each bottom symbol the chains that repeat no symbol; with ``distinct`` no shown label either."""
+        """The chains above each symbol that repeat no symbol and, with ``distinct``, no shown label."""
         if distinct not in self.chains:
             self.chains[distinct] = _simple_chains(self, distinct)
         return self.chains[distinct]
@@ -109,7 +110,7 @@ class ShownLabels:
 
 
 def shown_labels(forest: Forest) -> ShownLabels:
-    """The labels of a forest's grammar; made once and cached with the grammar."""
+    """The labels of a forest's grammar, computed once and cached with the grammar."""
     derived = forest.binary.derived
     if "shown labels" not in derived:
         numbers: dict[str, int] = {}
@@ -122,6 +123,7 @@ def shown_labels(forest: Forest) -> ShownLabels:
 
 
 def _entries(first: Ints, top: Ints, weight: Floats, bottoms: NDArray[np.int64]) -> dict[tuple[int, int], float]:
+    """The weights of the chains to some bottoms, by (top, bottom)."""
     return {(int(top[c]), X): float(weight[c]) for X in bottoms.tolist() for c in range(int(first[X]), int(first[X + 1]))}
 
 
@@ -151,8 +153,8 @@ def _simple_chains(labels: ShownLabels, distinct: bool) -> list[list[Chain]]:
 
 
 class LabelPosteriors(NamedTuple):
-    """For each entry of a chart the probability that it is the topmost node of its label over its span (``any``), that it is
-    and stands right above the word in the tree shown (``over_word``), and that it is the topmost node that shows (``some``)."""
+    """For each entry of a chart, the probabilities that it is the topmost node of its label over its span (``any``), that moreover
+    it is right above a word in the shown tree (``over_word``), and that it is the topmost shown node over its span (``some``)."""
 
     any: Floats
     over_word: Floats
@@ -161,7 +163,8 @@ class LabelPosteriors(NamedTuple):
 
 @kernel
 def word_weights(mode: int, s: int, leaves: Leaves, down: TopChains, of_word: Floats) -> float:
-    """Fill in the weight of word s right below each symbol, those that do not show aside; the logarithm of their scale."""
+    """Fill in the weight of word s below each symbol with only hidden symbols in between. Returns the logarithm of the weights'
+    scale."""
     of_word[:] = 0.0
     heaviest = 0.0
     if mode == LOG_SUM:
@@ -179,8 +182,8 @@ def word_weights(mode: int, s: int, leaves: Leaves, down: TopChains, of_word: Fl
 def topmost_posteriors(
     mode: int, n: int, chart: Chart, leaves: Leaves, outer_top: Floats, chains: TopChains, down: TopChains
 ) -> tuple[Floats, Floats]:
-    """For each entry: outside as the bottom of such a chain, times inside; and times the weight of the word alone, with symbols
-    that do not show in between (``down``)."""
+    """For each entry, its outside value as the bottom of one of ``chains``, times its inside value; and times the weight of the
+    word alone, below the symbol with only hidden symbols in between (``down``)."""
     size = len(chart.symbol)
     of_word = np.zeros(len(chains.first) - 1)
     found, over_word = np.zeros(size), np.zeros(size)
@@ -213,7 +216,7 @@ def topmost_posteriors(
 
 
 def label_posteriors(forest: Forest) -> LabelPosteriors:
-    """The posteriors of shown constituents, entry by entry."""
+    """The posteriors of shown constituents, for each entry of the inside chart."""
     labels, chart = shown_labels(forest), forest.inside_chart
     grid, top = chart.grid, forest.outer.top
     down = labels.down_to_word
@@ -224,10 +227,11 @@ def label_posteriors(forest: Forest) -> LabelPosteriors:
 
 @dataclass(frozen=True, eq=False)
 class SpanLabels:
-    """g(s, t, label) of shown constituents, sparse: span [s, t) owns the entries ``first[s * (n + 1) + t]`` up to the next.
+    """The posteriors g(s, t, label) of shown constituents, sparse: span [s, t) has the entries from ``first[s * (n + 1) + t]`` up
+    to the ``first`` of the next span.
 
-    ``any`` counts preterminals, ``phrase`` leaves them out; ``top`` is how often the label is the top of its chain. By span,
-    ``some[s, t]`` is P(some shown node spans it), and ``hidden[s, t]`` P(only symbols that do not show do).
+    ``any`` includes preterminals, ``phrase`` leaves them out; ``top`` is the probability that the label is the top of its chain. By
+    span, ``some[s, t]`` is the probability that a shown node has the span, ``hidden[s, t]`` that only hidden symbols have it.
     """
 
     names: tuple[str, ...]
@@ -276,7 +280,7 @@ class SpanLabels:
         return slice(int(self.first[at]), int(self.first[at + 1]))
 
     def best(self, values: Float64) -> tuple[Float64, NDArray[np.int64]]:
-        """For each span the largest of its entries' values and the label that has it, the first among equals; 0 and -1 if none."""
+        """The largest positive value of each span's entries and its label, the first of equal ones; 0 and -1 if there is none."""
         weight, label = np.zeros((self.n, self.n + 1)), np.full((self.n, self.n + 1), -1, np.int64)
         span = np.repeat(np.arange(self.n * (self.n + 1)), np.diff(self.first))
         positive = values > 0
@@ -287,8 +291,8 @@ class SpanLabels:
         return weight, label
 
 
-class Orders:
-    """The orders in which a grammar's chains let labels stand over one span; found once for each set of labels."""
+class LabelOrders:
+    """The orders of labels over one span that a grammar's chains allow, cached for each set of labels."""
 
     def __init__(self, labels: ShownLabels) -> None:
         closure = labels.binary.closure
@@ -305,13 +309,14 @@ class Orders:
         self.known: dict[tuple[tuple[int, ...], int], tuple[int, ...] | None] = {}
 
     def order(self, labels: Sequence[int], last: int = -1) -> tuple[int, ...] | None:
-        """The first order of labels, in the order given, that some chain has from the top down; above ``last``, if given."""
+        """The first order of the labels that some chain has from the top down (above the label ``last``, if given); None if there
+        is none. Orders are tried starting with the given one."""
         key = tuple(labels), last
         if key not in self.known:
-            self.known[key] = next(self._orders(key[0], last, None), None)
+            self.known[key] = next(self._all_orders(key[0], last, None), None)
         return self.known[key]
 
-    def _orders(self, labels: tuple[int, ...], last: int, bottoms: frozenset[int] | None) -> Iterator[tuple[int, ...]]:
+    def _all_orders(self, labels: tuple[int, ...], last: int, bottoms: frozenset[int] | None) -> Iterator[tuple[int, ...]]:
         if not labels:
             if last < 0 or bottoms is None or self._step(bottoms, last):
                 yield ()
@@ -319,10 +324,11 @@ class Orders:
         for i, label in enumerate(labels):
             following = self._step(bottoms, label)
             if following:
-                for rest in self._orders(labels[:i] + labels[i + 1 :], last, following):
+                for rest in self._all_orders(labels[:i] + labels[i + 1 :], last, following):
                     yield (label, *rest)
 
     def _step(self, bottoms: frozenset[int] | None, label: int) -> frozenset[int]:
+        """The symbols with a label that chains reach below the symbols ``bottoms``; all symbols with the label if None."""
         members = self.members.get(label, frozenset[int]())
         if bottoms is None:
             return members
@@ -332,7 +338,7 @@ class Orders:
         return members & reached
 
     def best(self, worth: Mapping[int, float], last: int = -1) -> tuple[int, ...]:
-        """The labels with the largest sum of worths, all positive, that have an order, in that order."""
+        """The labels with the largest sum of worths, all positive, that have an order; in that order."""
         every = tuple(worth)
         whole = self.order(every, last)
         if whole is not None:

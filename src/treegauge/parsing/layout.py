@@ -1,12 +1,11 @@
 """The layout of a chart in memory.
 
-Letters, after Goodman 1996: n words; a span is [s, t), split at r; X, A, B, C are symbols, A -> B C a rule; e
-inside, f outside, g = e f.
+Letters, after Goodman 1996: there are n words; a span is [s, t), split at r; X, A, B, C are symbols, A -> B C is a rule; e is the
+inside and f the outside value, and g = e f the posterior.
 
-For every start s and left child B there is a *row* over the splits r that holds e(s, r, B); for every end t
-and right child C a row over r that holds e(r, t, C). A span then takes each pair (B, C) that heads some rule and
-whose rows overlap, makes one dot product of two contiguous rows, and applies the pair's rules to it once, not once
-per split.
+For every start s and left child B there is a *row* over the splits r that holds e(s, r, B); for every end t and right child C there
+is a row over r that holds e(r, t, C). For a span, each pair (B, C) that is the right-hand side of some rule and whose rows overlap
+needs one dot product of two contiguous rows; the pair's rules are then applied to it once, not once per split.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ class Leaves(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """Spans that symbols may have: X over [s, t) only if ``allowed[s, t, group[X]]``; a symbol of a group below 0 anywhere.
+    """The spans that symbols may have: X may span [s, t) only if ``allowed[s, t, group[X]]``, or anywhere if its group is below 0.
 
-    Group k has the symbols ``member[member_first[k]:member_first[k+1]]``. Where ``allowed`` is of size 0 there is no
-    limit. If two symbols are allowed, so must be those on a chain between.
+    Group k has the symbols ``member[member_first[k]:member_first[k+1]]``. If ``allowed`` has size 0 there is no limit. Where two
+    symbols are allowed, the symbols on a chain of unary rules between them must be allowed too.
     """
 
     allowed: Bools
@@ -42,10 +41,9 @@ class Limit(NamedTuple):
 
 
 class RuleWeights(NamedTuple):
-    """The weights of binary rules, and the closure of the unary ones if there are any (``chained``), in the numbers
-    of a mode.
+    """The weights of binary rules, and the closure of the unary rules if there are any (``chained``), in the numbers of a mode.
 
-    The closure's columns are those of :class:`treegauge.grammar.binarisation.Closure`.
+    The closure has the columns of :class:`treegauge.grammar.binarisation.Closure`.
     """
 
     binary: Floats
@@ -56,12 +54,11 @@ class RuleWeights(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """The inside values of a sentence. The cell of a span holds the entries ``first[s, t]:last[s, t]``: a symbol and its
+    """The inside values of a sentence. The cell of span [s, t) holds the entries ``first[s, t]:last[s, t]``, each a symbol and its
     value.
 
-    ``lefts[s, i]`` = (left id, row, first split, last split) of the i-th left child that starts at s, which is the
-    ``slot[s, left id]``-th; ``rights[t, right id]`` = (row, first split, last split); rows are those of ``left_row``
-    and ``right_row``.
+    ``lefts[s, i]`` = (left id, row, first split, last split) describes the i-th left child that starts at s; ``slot[s, left id]``
+    is that i, or -1. ``rights[t, right id]`` = (row, first split, last split). Rows are those of ``left_row`` and ``right_row``.
     """
 
     first: Ints
@@ -78,7 +75,7 @@ class Chart(NamedTuple):
 
 @kernel
 def find(chart: Chart, s: int, t: int, X: int) -> int:
-    """The entry of a symbol in the cell of a span, or -1."""
+    """The entry of symbol X in the cell of [s, t), or -1."""
     for k in range(chart.first[s, t], chart.last[s, t]):
         if chart.symbol[k] == X:
             return k
@@ -87,7 +84,7 @@ def find(chart: Chart, s: int, t: int, X: int) -> int:
 
 @kernel
 def leaf_entries(chart: Chart, leaves: Leaves) -> Ints:
-    """For each leaf the entry of its symbol over its word, or -1."""
+    """The entry of each leaf's symbol over its word, or -1."""
     entries = np.empty(len(leaves.symbol), np.int64)
     for s in range(len(leaves.first) - 1):
         for i in range(leaves.first[s], leaves.first[s + 1]):

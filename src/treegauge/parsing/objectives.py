@@ -1,8 +1,7 @@
-"""Objectives of decoding: one registry. Each objective finds the tree with the largest expected score and returns
-both.
+"""The registry of decoding objectives, and the decoding settings that models store.
 
-"Free" objectives may return a tree that the grammar does not generate; "licensed" ones only choose among its parses.
-Where the grammar says that several symbols show as one label, their posteriors are added.
+An objective returns the tree with the largest expected score, and that score. "Free" objectives may return a tree that the grammar
+does not generate; "licensed" ones choose among its parses. The posteriors of symbols that the grammar shows as one label are added.
 
 Sima'an's counterexample (2003, section 3): the likeliest of 500 parses is not the one with most right constituents.
 
@@ -57,7 +56,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Objective:
-    """A decoding objective: its name, what it maximises, over which trees, its reference, and its function."""
+    """A decoding objective: its name, the quantity that it maximises, whether only over the grammar's parses, its reference, and
+    its function."""
 
     name: str
     maximises: str
@@ -67,7 +67,8 @@ class Objective:
 
 
 def with_metric(metric: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of an objective, with the metric named after ``mbr:``, if any, as its score; ``preset`` is that of the metric."""
+    """The options of an objective; the metric named after ``mbr:``, if any, becomes the option ``score``, with ``preset`` applied
+    to it."""
     if not metric:
         return dict(options)
     others = {name: value for name, value in options.items() if name != "preset"}
@@ -75,8 +76,8 @@ def with_metric(metric: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_objective(objective: str, options: Mapping[str, Any]) -> tuple[Objective, dict[str, Any]]:
-    """The objective of a name such as ``frames`` or ``mbr:parseval``, and its options; an error if there is none, or
-    it takes others."""
+    """The objective of a name such as ``frames`` or ``mbr:parseval``, and its options; an error if the name or an option is
+    unknown."""
     name, _, metric = british(objective).partition(":")
     if name not in OBJECTIVES or (metric and name != "mbr"):
         raise UnknownName("objective", objective, [*OBJECTIVES, "mbr:METRIC"])
@@ -86,7 +87,7 @@ def check_objective(objective: str, options: Mapping[str, Any]) -> tuple[Objecti
 
 
 def check_options(name: str, decode: Callable[..., Best], given: Mapping[str, Any]) -> None:
-    """Refuse options that an objective does not take, or lacks."""
+    """Refuse options that the function ``decode`` of objective ``name`` does not take, and missing ones that it needs."""
     takes = inspect.signature(decode).parameters
     wrong = [option for option in given if option not in takes]
     needed = [p.name for p in takes.values() if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given]
@@ -105,7 +106,7 @@ def decode_forest(forest: Forest, objective: str, **options: Any) -> Best:
 
 
 def viterbi(forest: Forest) -> Best:
-    """The likeliest parse; its expected score is its probability given the sentence, the chance of an exact match."""
+    """The likeliest parse. Its expected score is its probability given the sentence: the chance of an exact match."""
     parse = forest.best()
     return Best(parse.tree, math.exp(parse.log_probability - forest.log_partition))
 
@@ -118,9 +119,9 @@ def minimum_risk(
     size: int = 100,
     seed: int = 0,
 ) -> Best:
-    """The candidate that scores best on average if the truth is another candidate: consensus by any metric.
+    """The candidate with the best mean score, by any metric, if each of the candidates may be the right tree.
 
-    Candidates are ``size`` samples, or the ``size`` best parses weighted by their probability.
+    Candidates are ``size`` samples, or the ``size`` best parses weighted by their probabilities.
     """
     if candidates == "samples":
         trees = forest.sample(size, seed)
@@ -152,7 +153,7 @@ OBJECTIVES: dict[str, Objective] = {
 
 
 CRITERIA = {"f1": "f1", "exact": "exact_match", "recall": "recall", "precision": "precision"}
-"""The purposes of a setting, and the rate that measures each."""
+"""The purposes that a setting can be chosen for, and the rate that measures each."""
 
 
 class DecodingSetting(NamedTuple):
@@ -174,7 +175,7 @@ VITERBI = DecodingSetting("viterbi")
 
 
 def settings_from_notes(notes: Mapping[str, Any]) -> dict[str, DecodingSetting]:
-    """The settings of a model file; none if it has none."""
+    """The settings in the notes of a model file, by purpose; empty if the model has none."""
     try:
         best: Mapping[str, Any] = notes.get("settings", {}).get("best", {})
         return {

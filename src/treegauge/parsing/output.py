@@ -1,4 +1,4 @@
-"""Output of parses: bracketed text, JSON lines or one JSON document, in a file that a later run can resume."""
+"""Output of parses: bracketed text, JSON lines or one JSON document, in a file that a later run can continue."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def footer(form: str) -> str:
 
 
 def record(form: str, number: int, parsed: ParsedSentence, kbest: int, posteriors: bool, *, first: bool) -> str:
-    """One sentence. With k-best, bracketed text has one tree per line, a comment with its probabilities above each, and a blank
-    line after each sentence."""
+    """The text of one sentence. Bracketed text of k-best parses has one tree per line, a comment with its probabilities above each
+    tree, and a blank line after each sentence."""
     if form == "bracketed":
         trees = [parse.tree for parse in parsed.kbest] if kbest and not parsed.fallback else [parsed.tree]
         shown = [with_posteriors(tree, parsed.constituents) if posteriors and not parsed.fallback else tree for tree in trees]
@@ -59,12 +59,12 @@ def record(form: str, number: int, parsed: ParsedSentence, kbest: int, posterior
 
 
 def kbest_line(number: int, rank: int, log_posterior: float, log_probability: float | None = None) -> str:
-    """The comment above a tree of a k-best list; numbers are counted from 0.
+    """The comment above a tree of a k-best list; ``number`` and ``rank`` count from 0.
 
     >>> kbest_line(0, 1, -0.847298, -6.096825)
     '# sentence 1, parse 2, posterior 0.4286, log probability -6.0968'
     """
-    # Rounding may take a sum of two logarithms a little beyond that of 1.
+    # By rounding, the difference of two logarithms may be a little above 0.
     line = f"# sentence {number + 1}, parse {rank + 1}, posterior {min(math.exp(log_posterior), 1.0):.4g}"
     return line if log_probability is None else f"{line}, log probability {log_probability:.4f}"
 
@@ -89,7 +89,7 @@ def _values(number: int, parsed: ParsedSentence, kbest: int, posteriors: bool) -
 
 
 def with_posteriors(tree: Tree, constituents: Sequence[Constituent]) -> Tree:
-    """The tree with the posterior of each node in its label, after an equals sign that most tools cut.
+    """The tree with the posterior of each node in its label, after an equals sign, where most tools cut a label.
 
     >>> print(with_posteriors(Tree.parse("(S (A a) (B b))"), [Constituent(0, 2, "S", 1.0), Constituent(0, 1, "A", 0.25)]))
     (S=1.000 (A=0.250 a) (B=0.000 b))
@@ -100,7 +100,7 @@ def with_posteriors(tree: Tree, constituents: Sequence[Constituent]) -> Tree:
 
 
 def _relabel(tree: Tree, labels: Sequence[str]) -> Tree:
-    """The tree with the labels of its nodes, in pre-order, replaced."""
+    """The tree with other labels, given in pre-order."""
     nodes = list(tree.nodes())
     made: list[Tree] = []
     for number in range(len(nodes) - 1, -1, -1):
@@ -114,9 +114,9 @@ _CHUNK_BYTES = 1 << 20
 
 
 class RecordFile:
-    """A file of records; ``path`` may be ``-`` for standard output. ``done`` is the number of complete records it already has.
+    """A file of records; ``path`` may be ``-`` for standard output. ``done`` is the number of complete records that it already has.
 
-    A record ends with its line; one of k-best bracketed trees with a blank line.
+    A record is a line, but k-best bracketed trees are a record of several lines that ends with a blank one.
     """
 
     def __init__(self, path: str, form: str, kbest: int, *, resume: bool) -> None:
@@ -126,7 +126,7 @@ class RecordFile:
 
     @contextmanager
     def open(self) -> Generator[Callable[[str], object]]:
-        """A context with a function that appends records to the complete ones; an incomplete record is removed."""
+        """A context with a function that appends records after the complete ones; an incomplete record is removed first."""
         if self._path == "-":
             yield lambda text: write_chunks([text.encode("utf-8")], "-")
             return
@@ -156,7 +156,7 @@ class RecordFile:
 
     @contextmanager
     def _recompress(self) -> Generator[BinaryIO]:
-        """Copy the records that can still be decompressed; then replace the old file."""
+        """Copy the complete records that can be decompressed to a new file, replace the old one by it, and go on writing there."""
         with ExitStack() as opened:
             with partial_path(self._path) as unfinished:
                 stream = opened.enter_context(self._compress_to(unfinished))
@@ -166,14 +166,14 @@ class RecordFile:
     def _records(self) -> Iterator[bytes]:
         """The complete records of the file."""
         if self._suffix in COMPRESSORS:
-            yield from _complete(_lines(_decompress(self._path, self._suffix)), self._by_blank_lines)
+            yield from _complete_records(_lines(_decompress(self._path, self._suffix)), self._by_blank_lines)
         else:
             with open(self._path, "rb") as raw:
-                yield from _complete(raw, self._by_blank_lines)
+                yield from _complete_records(raw, self._by_blank_lines)
 
 
-def _complete(lines: Iterable[bytes], by_blank_lines: bool) -> Iterator[bytes]:
-    """The records that end as they should."""
+def _complete_records(lines: Iterable[bytes], by_blank_lines: bool) -> Iterator[bytes]:
+    """The records that are complete, each with the end that marks it."""
     record: list[bytes] = []
     for line in lines:
         record.append(line)
@@ -194,7 +194,7 @@ _DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
 
 
 def _decompress(path: str, suffix: str) -> Iterator[bytes]:
-    """The readable part of a compressed file that may be cut short."""
+    """The readable part of a compressed file, which may be cut short."""
     decompressor = _DECOMPRESSORS[suffix]()
     with open(path, "rb") as raw:
         try:

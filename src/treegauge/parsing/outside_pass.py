@@ -1,4 +1,4 @@
-"""Outside: the top-down pass over a chart (letters and layout as in :mod:`treegauge.parsing.layout`)."""
+"""The outside pass: the values of a chart, top down. Letters and layout as in :mod:`treegauge.parsing.layout`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["Outer", "outside"]
 
 
 class Outer(NamedTuple):
-    """The outside of a chart's entries (``top``: as top of a chain; ``value``: anywhere in one), and of its rows."""
+    """The outside values of a chart's entries, as the top of a chain of unary rules (``top``) or anywhere in one (``value``), and
+    those of its rows."""
 
     top: Floats
     value: Floats
@@ -27,9 +28,9 @@ class Outer(NamedTuple):
 def outside_of_cell(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, outer: Outer, dense: Floats
 ) -> bool:
-    """Read off o and f of one cell, f also into ``dense`` by symbol; whether anything there has a parse above it.
+    """Fill in o and f of the entries of one cell, and f by symbol in ``dense``. Returns whether any of them is in some parse.
 
-    o is the outside of a symbol as the top of a chain of unary rules, f = C' o that of the symbol anywhere in one.
+    o is the outside value of a symbol as the top of a chain of unary rules, f = C' o that of the symbol anywhere in a chain.
     """
     any_found = False
     zero = zero_of(mode)
@@ -60,7 +61,7 @@ def outside_of_cell(
 
 @inline
 def pass_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats) -> None:
-    """Give the outside of the parents over [s, t) to the children of all their binary rules."""
+    """Pass the outside values of the parents over [s, t) down to the children of their binary rules, pair by pair of children."""
     zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
     for i in range(chart.n_lefts[s]):
         B, row = np.uint64(lefts[i, 0]), np.uint64(lefts[i, 1])
@@ -95,7 +96,7 @@ def pass_down(mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binar
 def pass_down_by_parents(
     mode: int, s: int, t: int, chart: Chart, rules: BinaryRules, binary: Floats, outer: Outer, dense: Floats
 ) -> None:
-    """The same, rule by rule of the parents: less work where they are few."""
+    """The same as :func:`pass_down`, rule by rule of the parents: less work if these are few."""
     zero, lefts, rights = zero_of(mode), chart.lefts[s], chart.rights[t]
     for e in range(chart.first[s, t], chart.last[s, t]):
         A = chart.symbol[e]
@@ -121,7 +122,7 @@ def pass_down_by_parents(
 
 @inline
 def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats, zero: float) -> bool:
-    """Whether the rules of the parents over [s, t) are fewer than the pairs that begin with a left child there."""
+    """Whether the parents over [s, t) have so few rules that :func:`pass_down_by_parents` is faster."""
     n_rules, n_pairs = 0, 0
     for e in range(chart.first[s, t], chart.last[s, t]):
         A = chart.symbol[e]
@@ -136,9 +137,9 @@ def few_parents(s: int, t: int, chart: Chart, rules: BinaryRules, dense: Floats,
 
 @inline
 def fill_outer(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, root: int) -> Outer:
-    """f(s, t, X), already divided by the probability of the sentence, so that g = e f (Goodman 1996, section 3.1).
+    """The outside values f(s, t, X), divided by the probability of the sentence, so that g = e f (Goodman 1996, section 3.1).
 
-    ``root`` is the entry of the start symbol over the whole sentence; mode SUM or LOG_SUM.
+    ``root`` is the entry of the start symbol over the whole sentence; the mode is SUM or LOG_SUM.
     """
     zero = zero_of(mode)
     outer = Outer(
@@ -173,5 +174,5 @@ def outside_log_sum(n: int, chart: Chart, rules: BinaryRules, weights: RuleWeigh
 
 
 def outside(mode: int, n: int, chart: Chart, rules: BinaryRules, weights: RuleWeights, root: int) -> Outer:
-    """:func:`fill_outer` in the kernel of a mode."""
+    """:func:`fill_outer` in the kernel of its mode."""
     return (outside_sum if mode == SUM else outside_log_sum)(n, chart, rules, weights, root)

@@ -1,4 +1,4 @@
-"""The parser of many sentences: in threads, in order, with a fallback where there is no parse."""
+"""The parser of many sentences: in threads, results in order, with a fallback for sentences without a parse."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ _SHARE = 0.5
 
 
 def check_memory(grammar: PCFG, words: Sequence[str], tags: Tags | None) -> None:
-    """Refuse a sentence whose chart would take more than half of the memory at hand.
+    """Refuse a sentence whose chart would take more than half of the available memory.
 
-    Charts grow with the square of the length. How large one is with this grammar is seen on the sentence's first words.
+    The size of a chart grows with the square of the length; how large charts are under this grammar is measured on the sentence's
+    first words.
     """
     if len(words) <= LONG:
         return
@@ -65,7 +66,7 @@ def check_memory(grammar: PCFG, words: Sequence[str], tags: Tags | None) -> None
 
 
 def memory_at_hand() -> int:
-    """The bytes that this process can still take: the system's, or what a container or ``ulimit -v`` leaves it."""
+    """The bytes that this process can still allocate: the system's free memory, or what a container or ``ulimit -v`` leaves."""
     bounds = [_system()]
     used, most = (_number(Path(f"/sys/fs/cgroup/memory.{name}")) for name in ("current", "max"))
     if used is not None and most is not None:
@@ -82,7 +83,7 @@ def _system() -> int:
     except (OSError, ValueError):
         pass
     try:
-        # Where nobody says what is free, half of what there is.
+        # On systems that do not report the free memory, half of all memory.
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
         return 4 << 30
@@ -109,8 +110,8 @@ def _address_space() -> list[int]:
 def fallback(words: Sequence[str], tags: Sequence[str] | None = None, *, root: str = "S", label: str = "X") -> Tree:
     """Right branching with the last element attached high: ``[[w1 [w2 ... w(n-1)]] wn]`` (Goodman 1996, section 5).
 
-    English sentences branch to the right and end in a full stop. The root has the grammar's start symbol, the nodes below it
-    a dummy label; a single word gets no bracket (without a tag, it stands under the root), and no word the empty parse ``()``.
+    English sentences branch to the right and end in a full stop. The root is labelled ``root``, the nodes below it ``label``. A
+    single word gets no bracket but its tag (without a tag, the root), and a sentence without words the empty parse ``()``.
 
     >>> print(fallback("it rained all night .".split(), ["PRP", "VBD", "DT", "NN", "."]))
     (S (X (PRP it) (X (VBD rained) (X (DT all) (NN night)))) (. .))
@@ -141,11 +142,11 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """The tree of a sentence, and how it came about.
+    """The tree of a sentence, and how it was found.
 
-    ``fallback``: it is a right-branching tree instead of a parse; ``too_long``: because the chart would not fit into memory.
-    ``expected``: how many constituents of the tree are expected to be right, where posteriors are asked for. ``unknown_words``:
-    those not in the grammar, where that is why there is no parse. ``pruned``: it was to be parsed without pruning, but has too
+    ``fallback``: the tree is right-branching because there is no parse; ``too_long``: because the chart would not fit into memory.
+    ``expected``: the expected number of right constituents, if posteriors were asked for. ``unknown_words``: the words that are not
+    in the grammar, if that is why there is no parse. ``pruned``: the sentence should have been parsed without pruning, but has too
     many parses for that.
     """
 
@@ -163,12 +164,12 @@ class ParsedSentence:
 
     @property
     def scored_tree(self) -> Tree:
-        """The tree without the mark of a fallback, which is for people and no part of a label."""
+        """The tree to be scored: without the mark of a fallback, which is for human readers."""
         return self.tree.replace(label=self.tree.label.removesuffix(f"-{FALLBACK}")) if self.fallback else self.tree
 
 
 class SentenceParser(Protocol):
-    """A parser of sentences: a counted grammar's :class:`Parser`, or that of a latent-variable model."""
+    """The interface of parsers: :class:`Parser` for grammars counted from trees, and the parser of latent-variable models."""
 
     @property
     def objective(self) -> str: ...
@@ -180,7 +181,7 @@ class SentenceParser(Protocol):
     def posteriors(self) -> bool: ...
 
     def check(self) -> None:
-        """Refuse settings that cannot be used, before the first sentence."""
+        """Refuse unusable settings before the first sentence."""
         ...
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
@@ -192,18 +193,20 @@ class SentenceParser(Protocol):
         ...
 
     def without_pruning(self) -> SentenceParser:
-        """The same parser, exact."""
+        """The same parser without pruning."""
         ...
 
 
 @dataclass(frozen=True)
 class Parser:
-    """A grammar with an objective: ``parser.parse(sentence)``.
+    """A grammar and a decoding objective: ``parser.parse(sentence)``.
 
-    ``tag_words`` says that the grammar's words are tags. ``gold_tags`` keeps a sentence's own tags. ``joined``
-    expands joined unary chains (``S+VP``). ``prune`` is the threshold of a coarse grammar's posteriors (see
-    :mod:`treegauge.parsing.pruning`); 0 is exact. ``probabilities=False`` skips sentence probabilities and halves the time of
-    Viterbi parsing.
+    * ``options``: those of the objective; ``kbest``: the number of best parses to add to the result.
+    * ``posteriors``: whether to add the posteriors of constituents to the result.
+    * ``gold_tags``: parse with the sentence's own tags; ``tag_words``: the words of the grammar are tags.
+    * ``joined``: expand joined chains of unary rules (``S+VP``) in the result.
+    * ``prune``: the threshold of a coarse grammar's posteriors (see :mod:`treegauge.parsing.pruning`); 0 parses exactly.
+    * ``probabilities=False``: skip sentence probabilities, which halves the time of Viterbi parsing.
 
     >>> grammar = PCFG.parse('S -> N V [1]\\nN -> "fish" [1]\\nV -> "swim" [1]')
     >>> parser = Parser(grammar)
@@ -225,27 +228,27 @@ class Parser:
     probabilities: bool = True
 
     def check(self) -> None:
-        """Refuse an objective that does not exist, or options it does not take, before the first sentence."""
+        """Refuse an unknown objective, or options that it does not take, before the first sentence."""
         check_objective(self.objective, self.options)
         if not 0 <= self.prune < 1:
             raise UsageError(f"a threshold of posteriors is from 0 (exact) to below 1, not {self.prune:g}")
 
     def parse(self, sentence: Sentence) -> ParsedSentence:
-        """The best tree of one sentence; the fallback where it has no parse, or too many words for a chart."""
+        """The best tree of one sentence, or the fallback if it has no parse or is too long for a chart."""
         return self.parse_with_each([self], sentence)[0]
 
     @staticmethod
     def parse_with_each(parsers: Sequence[Parser], sentence: Sentence) -> list[ParsedSentence]:
-        """The best tree of one sentence for each of several objectives, from one chart; nothing else of the parsers may differ."""
+        """The best tree of one sentence for each of several parsers, from one chart; only their objectives may differ."""
         try:
             forest = parsers[0]._forest(sentence)
         except TooLong:
             return [
                 ParsedSentence(sentence, parser._fallback(sentence), math.nan, -math.inf, True, too_long=True) for parser in parsers
             ]
-        return [parser._parsed(forest, sentence) for parser in parsers]
+        return [parser._result(forest, sentence) for parser in parsers]
 
-    def _parsed(self, forest: Forest, sentence: Sentence) -> ParsedSentence:
+    def _result(self, forest: Forest, sentence: Sentence) -> ParsedSentence:
         if not self._has_parse(forest):
             tree, unknown = self._fallback(sentence), forest.unknown_words
             return ParsedSentence(sentence, tree, math.nan, -math.inf, True, unknown_words=unknown)
@@ -285,15 +288,15 @@ class Parser:
         return Forest(self.grammar, words, tags=tags)
 
     def parse_all(self, sentences: Iterable[Sentence], jobs: int = 1) -> Iterator[ParsedSentence]:
-        """The best trees in the order of the sentences; the kernels of ``jobs`` threads run at the same time."""
+        """The best trees in the order of the sentences, parsed in ``jobs`` threads, whose kernels run at the same time."""
         return in_threads(self.parse, sentences, jobs, ahead=AHEAD)
 
     def without_pruning(self) -> Parser:
-        """The same parser, exact."""
+        """The same parser without pruning."""
         return replace(self, prune=0.0)
 
     def _symbols(self, tag: str) -> list[str]:
-        """The grammar's symbols that show as a tag."""
+        """The symbols of the grammar that show as this tag."""
         index = self.grammar.binary.derived
         if "shown" not in index:
             shown: dict[str, list[str]] = {}
@@ -318,8 +321,7 @@ class Parser:
         return tree.replace(label=f"{tree.label}-{FALLBACK}") if tree.width else tree
 
     def _likely_tags(self, words: Sequence[str]) -> list[str]:
-        """For each word its likeliest tag, by how often the grammar uses the tag and P(word | tag); X for a word
-        without any."""
+        """The likeliest tag of each word, by the grammar's expected use of the tag and P(word | tag); X for a word without tags."""
         binary = self.grammar.binary
         if "usage" not in binary.derived:
             binary.derived["usage"] = expected_usage(self.grammar)

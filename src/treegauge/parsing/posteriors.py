@@ -1,4 +1,4 @@
-"""Posteriors of the parts of a parse: constituents, links, frames, anchored rules; as tables, one row a part."""
+"""Posteriors of the parts of a parse: lists of constituents, parent-child links, frames and anchored rules."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ __all__ = ["AnchoredRule", "Constituent", "Frame", "Link", "anchored_rules", "co
 
 
 class Constituent(NamedTuple):
-    """g(s, t, X): how probable it is that the parse has this node; with cycles of unary rules, how many there are on
-    average."""
+    """A labelled span and its posterior g(s, t, X), the probability that the parse has such a node; with cycles of unary rules, the
+    expected number of them."""
 
     start: int
     end: int
@@ -32,8 +32,8 @@ class Constituent(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A parent over a span, and a child of it: which child (``side``: its index, or ``only``) and its label, not its
-    span."""
+    """A parent over a span, and one of its children: the child's index (``side``; an only child has ``only``) and label, but not
+    its span."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class Link(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A production over a span, wherever its children meet."""
+    """A production over a span, summed over the positions where its children meet."""
 
     start: int
     end: int
@@ -53,7 +53,8 @@ class Frame(NamedTuple):
 
 
 class AnchoredRule(NamedTuple):
-    """A production over a span with the places where its children meet: ``boundaries`` from start to end."""
+    """A production with the positions of its children: ``boundaries`` are the start, where one child meets the next, and the
+    end."""
 
     boundaries: tuple[int, ...]
     production: Production
@@ -62,7 +63,7 @@ class AnchoredRule(NamedTuple):
 
 @kernel
 def rule_posteriors(mode: int, n: int, grid: Grid, outer: Outer) -> tuple[Ints, Floats]:
-    """Rows (s, t, k) for each binary rule k over each span, and its posterior with the split summed out."""
+    """Rows (s, t, k) of all binary rules k over spans, and the posterior of each, summed over the splits."""
     chart, rules = grid.chart, grid.binary
     where, posterior, size = np.empty((64 * n, 3), np.int64), np.empty(64 * n), 0
     dense = np.full(len(rules.left_id), -np.inf if mode == LOG_SUM else 0.0)
@@ -99,7 +100,7 @@ def rule_posteriors(mode: int, n: int, grid: Grid, outer: Outer) -> tuple[Ints, 
 
 
 def constituents(forest: Forest) -> list[Constituent]:
-    """All constituents of positive posterior, by start, end and symbol; those of internal binarisation left out."""
+    """All constituents of positive posterior, sorted by start, end and symbol, without those of the internal binarisation."""
     grid, symbols = forest.inside_chart.grid, forest.binary.symbols
     starts, ends = cells(forest.n, grid.chart)
     shown = (grid.chart.symbol < forest.binary.visible) & (forest.posterior > 0)
@@ -112,7 +113,7 @@ def constituents(forest: Forest) -> list[Constituent]:
 
 
 def shown_constituents(forest: Forest, *, preterminals: bool = True) -> list[Constituent]:
-    """The constituents by the labels that output trees show, each counted once a span; symbols that do not show left out."""
+    """The constituents by the labels that output trees show, each counted once per span, without symbols that do not show."""
     found = forest.span_labels
     posterior = found.any if preterminals else found.phrase
     rows: list[Constituent] = []
@@ -128,22 +129,22 @@ def shown_constituents(forest: Forest, *, preterminals: bool = True) -> list[Con
 
 
 def frames(forest: Forest) -> list[Frame]:
-    """All productions of positive posterior, lexical and unary ones too, by start, end and the grammar's order."""
+    """All productions of positive posterior, including lexical and unary ones, sorted by start, end and the grammar's order."""
     rules = forest.grammar.rules
     rows = sorted((s, t, source, p) for s, t, source, p in _all_rules(forest) if source >= 0 and p > 0)
     return [Frame(s, t, rules[source].production, p) for s, t, source, p in rows]
 
 
 def _all_rules(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
-    """(s, t, index of the grammar's rule, posterior)."""
-    yield from _lexical(forest)
-    yield from _unary(forest)
+    """Tuples (s, t, index of the grammar's rule, posterior); the index is -1 for rules of the internal binarisation."""
+    yield from _lexical_rules(forest)
+    yield from _unary_rules(forest)
     where, posterior = forest.rule_posteriors
     sources = forest.binary.binary_source[where[:, 2]]
     yield from zip(where[:, 0].tolist(), where[:, 1].tolist(), sources.tolist(), posterior.tolist(), strict=True)
 
 
-def _lexical(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
+def _lexical_rules(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
     for s, word in enumerate(forest.words):
         symbols, _, rules = forest.binary.word(word, initial=s == 0)
         sources = dict(zip(symbols.tolist(), rules.tolist(), strict=True))
@@ -151,7 +152,7 @@ def _lexical(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
             yield s, s + 1, sources.get(X, -1), p
 
 
-def _unary(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
+def _unary_rules(forest: Forest) -> Iterator[tuple[int, int, int, float]]:
     grid, outer = forest.inside_chart.grid, forest.outer
     if not len(grid.unary.parent):
         return
@@ -178,8 +179,8 @@ def links(forest: Forest) -> list[Link]:
 
 
 def anchored_rules(forest: Forest) -> Iterator[AnchoredRule]:
-    """All productions of positive posterior with the places where their children meet."""
-    for s, t, source, p in [*_lexical(forest), *_unary(forest)]:
+    """All productions of positive posterior, with the positions where their children meet."""
+    for s, t, source, p in [*_lexical_rules(forest), *_unary_rules(forest)]:
         if source >= 0 and p > 0:
             yield AnchoredRule((s, t), forest.grammar.rules[source].production, p)
     where, _ = forest.rule_posteriors
@@ -195,7 +196,7 @@ def anchored_rules(forest: Forest) -> Iterator[AnchoredRule]:
 
 
 def _splits(forest: Forest, s: int, t: int, k: int) -> Iterator[tuple[tuple[int, ...], float]]:
-    """All boundaries of the children of a binarised rule, and the inside value of each, rule included."""
+    """All boundaries that the children of a binarised rule can have, and the inside value for each, including the rule's weight."""
     grid, log = forest.inside_chart.grid, forest.inside_chart.mode != SUM
     pending: list[tuple[tuple[int, ...], int, float]] = [((s,), k, 0.0 if log else 1.0)]
     while pending:
@@ -215,6 +216,6 @@ def _splits(forest: Forest, s: int, t: int, k: int) -> Iterator[tuple[tuple[int,
 
 
 def _rest_rule(forest: Forest, symbol: int) -> int:
-    """The one rule of a symbol that stands for the rest of a longer rule; -1 for any other symbol."""
+    """The only rule of a symbol that stands for the rest of a longer rule; -1 for any other symbol."""
     first, last = forest.binary.binary.by_parent_first[symbol : symbol + 2]
     return int(forest.binary.binary.by_parent[first]) if symbol >= forest.binary.visible and last > first else -1

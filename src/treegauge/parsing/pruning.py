@@ -1,9 +1,9 @@
-"""Coarse-to-fine: coarser grammars say first which labels a span may have, so that the fine one need not try all.
+"""Coarse-to-fine pruning: a coarse grammar finds the labels that a span may have, so that the fine grammar need not try all.
 
-The coarsest grammar's symbols are the labels that output trees show (all splits of a label are one); the next knows one
-mark more of each symbol, such as its parent. Their probabilities are those of random trees of the fine grammar. Where the
-posterior of a symbol over a span is below a threshold, no split of it is tried there by the next finer grammar. Nothing
-is lost as long as the threshold is below what the best tree needs; :func:`search_error` measures how often that fails.
+The symbols of the coarsest grammar are the labels that output trees show; those of the next one keep one mark, such as the parent.
+The rules' probabilities are those in random trees of the fine grammar. Where a coarse symbol's posterior over a span is below a
+threshold, the next finer grammar tries none of the symbols that it stands for. The best tree is lost if a part of it is below the
+threshold; :func:`search_error` measures how often that happens.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def expected_usage(grammar: PCFG) -> dict[str, float]:
 
 
 def coarse_label(grammar: PCFG, symbol: str, marks: int = 0) -> str:
-    """The output label of a symbol with its first ``marks`` marks; a symbol that does not show has its name and ``|``.
+    """The output label of a symbol with its first ``marks`` marks; a symbol that does not show is its name followed by ``|``.
 
     >>> labels = {"S^R^U": "S", "S^R^U|A": None}
     >>> grammar = PCFG.from_rules([("S^R^U", ["a", "S^R^U|A"], 1), ("S^R^U|A", ["a", "b"], 1)], labels=labels)
@@ -75,7 +75,7 @@ def coarse_label(grammar: PCFG, symbol: str, marks: int = 0) -> str:
 
 
 def project(grammar: PCFG, label: Callable[[str], str]) -> PCFG:
-    """The grammar whose symbols are ``label(symbol)``: a rule is as probable as it is among all that random trees use.
+    """The grammar whose symbols are ``label(symbol)``; the probabilities of its rules are those in random trees of ``grammar``.
 
     >>> grammar = PCFG.parse('S -> A1 A2 [1]\\nA1 -> "a" [1]\\nA2 -> "b" [1]')
     >>> print(project(grammar, lambda symbol: symbol[0]))
@@ -95,14 +95,17 @@ def project(grammar: PCFG, label: Callable[[str], str]) -> PCFG:
 
 
 _GROWTH = 1.5
-"""The least ratio of a grammar's symbols to a coarser grammar's for which pruning pays."""
+"""The least ratio of a grammar's number of symbols to a coarser grammar's for which pruning pays."""
 THRESHOLD = 1e-5
-"""Labels less probable than this under the coarse grammar are not tried."""
+"""The least posterior under the coarse grammar of labels that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class CoarseLevel:
-    """A coarse grammar; how it calls the symbols of the next finer one, and their groups, for :class:`Limit`."""
+    """A coarse grammar, its names for the symbols of the next finer grammar, and their groups, for :class:`Limit`.
+
+    ``reach[A, B]`` tells whether coarse symbol A derives B by unary rules.
+    """
 
     coarse: PCFG
     names: Mapping[str, str]
@@ -116,7 +119,7 @@ class CoarseLevel:
         index = {symbol: i for i, symbol in enumerate(coarse.nonterminals)}
         visible = fine.binary.visible
         group = np.full(fine.binary.n_symbols, -1, np.int32)
-        # A symbol that no tree can have is in no tree of the coarse grammar either: it has no group there.
+        # A symbol that no tree has is not a symbol of the coarse grammar: it gets no group.
         group[:visible] = [index.get(names[symbol], -1) for symbol in fine.binary.symbols[:visible]]
         closure = coarse.binary.closure
         reach = np.eye(len(index), dtype=np.bool_)
@@ -130,7 +133,7 @@ class CoarseLevel:
 
 @dataclass(frozen=True, eq=False)
 class Pruner:
-    """A fine grammar's coarse ones, the coarsest first: ``limit(words)`` is what the fine chart may hold.
+    """The coarse grammars of a fine one, the coarsest first; ``limit(words)`` has the symbols that the fine chart may hold.
 
     >>> fine = PCFG.parse('S -> A1 B [1]\\nA1 -> "a" [.5] | A2 A1 [.5]\\nA2 -> "a" [1]\\nB -> "b" [1]')
     >>> fine = fine.with_labels(lambda symbol: symbol[0])
@@ -144,7 +147,7 @@ class Pruner:
 
     @classmethod
     def of(cls, grammar: PCFG) -> Pruner:
-        """The pruner of a grammar; made once, and kept with it."""
+        """The pruner of a grammar, made once and cached with it."""
         derived = grammar.binary.derived
         if "pruner" not in derived:
             derived["pruner"] = cls._make(grammar)
@@ -164,7 +167,7 @@ class Pruner:
         return cls(tuple(levels), grammar)
 
     def limit(self, words: Sequence[str], threshold: float = THRESHOLD, tags: Tags | None = None) -> Limit:
-        """The symbols that may stand over each span; no limit where a coarse grammar has no parse."""
+        """The symbols that are allowed over each span of a sentence; no limit if a coarse grammar has no parse of it."""
         limit = NO_LIMIT
         for number, level in enumerate(self.levels):
             allowed_tags = None if tags is None else [self._coarse_tags(each, number) for each in tags]
@@ -176,7 +179,7 @@ class Pruner:
         return limit
 
     def _coarse_tags(self, given: Collection[str] | Mapping[str, float] | None, number: int) -> Any:
-        """Tags of the fine grammar as a coarse one calls them."""
+        """Tags of the fine grammar, by their names in coarse grammar ``number``."""
         if given is None:
             return None
         weights: dict[str, float] = {}
@@ -191,7 +194,7 @@ class Pruner:
 
 @kernel
 def likely_symbols(n: int, chart: Chart, posterior: Floats, threshold: float, reach: Bools) -> Bools:
-    """The symbols that have at least that posterior over each span, and those on chains between two such symbols."""
+    """The symbols with at least that posterior over each span, and those on a chain of unary rules between two of them."""
     size = len(reach)
     allowed = np.zeros((n, n + 1, size), np.bool_)
     for s in range(n):
@@ -229,19 +232,19 @@ class SearchError:
 
 
 def _log_probability(parsed: ParsedSentence) -> float:
-    """The log probability of the tree: its share of the sentence's."""
+    """The log probability of the tree, from the sentence's and the tree's share of it."""
     return -math.inf if parsed.fallback else parsed.log_probability + math.log(parsed.score)
 
 
 def is_lost(objective: str, exact: ParsedSentence, pruned: ParsedSentence) -> bool:
-    """Whether pruning lost the best tree: for ``viterbi`` if the pruned parse is less probable, else if the tree is another."""
+    """Whether pruning lost the best tree: for ``viterbi`` if the pruned parse is less probable, else if the trees differ."""
     if objective == "viterbi":
         return _log_probability(pruned) < _log_probability(exact) - 1e-9
     return exact.tree != pruned.tree
 
 
 def search_error(parser: SentenceParser, sentences: Sequence[Sentence]) -> SearchError:
-    """Parse with and without pruning: how often is the best tree lost?"""
+    """The number of sentences in which pruning loses the best tree, by parsing with and without it."""
     exact = parser.without_pruning()
     lost = sum(is_lost(parser.objective, exact.parse(sentence), parser.parse(sentence)) for sentence in sentences)
     return SearchError(lost, len(sentences))

@@ -1,8 +1,8 @@
-"""Calibration of a grammar: are constituents right as often as their posteriors say?
+"""Calibration of a grammar: whether constituents are right as often as their posteriors predict.
 
-On the sentences of a treebank every constituent that the grammar thinks possible has a posterior, and is in the gold tree or not.
-Among those of posterior about 0.7 a calibrated grammar has 70% right. The table and the curve say how far that holds, for each
-label.
+On the sentences of a treebank every constituent that the grammar considers possible has a posterior, and is in the gold tree or
+not. Under a calibrated grammar 70% of the constituents with a posterior of about 0.7 are right. A table and a curve show how far
+this holds for each label.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from treegauge.trees.tree import Tree
 __all__ = ["BINS", "Calibration", "LabelCalibration", "Reliability", "calibrate", "draw_calibration", "reliability_bins"]
 
 LEAST = 0.01
-"""Constituents less probable than this are left out."""
+"""The least posterior of constituents that count."""
 BINS = 10
 FEWEST_DRAWN = 10
-"""The curve leaves out bins of fewer constituents: their shares are chance."""
+"""The fewest constituents of a bin that is drawn: shares of fewer are due to chance."""
 
 
 class Reliability(NamedTuple):
-    """Constituents whose posteriors lie from ``low`` to ``high``: how many, their mean posterior, the share in the gold trees."""
+    """The constituents whose posteriors are from ``low`` to ``high``: their number, mean posterior, and share in the gold trees."""
 
     low: float
     high: float
@@ -40,7 +40,8 @@ class Reliability(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelCalibration:
-    """The reliability of one label, or of ``all`` of them; ``error`` is the mean distance of posterior and share right."""
+    """The reliability of one label, or of ``all`` labels; ``error`` is the mean distance between posterior and share of right
+    ones."""
 
     label: str
     size: int
@@ -52,10 +53,10 @@ class LabelCalibration:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The reliability of all labels together and of each; how many sentences were parsed, and how many had no parse.
+    """The reliability of all labels together and of each one, and the numbers of sentences with and without a parse.
 
-    ``expected`` is what the grammar expects of its likeliest parses (or of the trees of another objective), ``matched`` how many
-    of their constituents are right, and ``gold`` how many the gold trees have.
+    ``expected`` are the expected counts of the trees that an objective chose, ``matched`` is the number of their constituents that
+    are right, and ``gold`` the number of constituents of the gold trees.
     """
 
     labels: tuple[LabelCalibration, ...]
@@ -66,7 +67,7 @@ class Calibration:
     gold: int
 
     def table(self, *, bins: bool = False) -> Table:
-        """A row per label; with ``bins`` a row for each label and bin."""
+        """A table with a row for each label, or with ``bins`` for each label and bin."""
         rows: list[tuple[Cell, ...]] = []
         for each in self.labels:
             if not bins:
@@ -88,7 +89,7 @@ class Calibration:
         return Table("Calibration of posteriors by label", columns, tuple(rows), about, columns[2:])
 
     def note(self) -> str:
-        """Expected beside actual, in a line."""
+        """Expected and actual rates, in one line."""
         actual = ExpectedCounts(self.matched, self.expected.test, self.gold)
         pairs = [
             f"{name} {100 * a:.2f} expected, {100 * b:.2f} actual"
@@ -110,9 +111,10 @@ def calibrate(
     fewest: int = 50,
     advance: Callable[[], None] = lambda: None,
 ) -> Calibration:
-    """The calibration of the forests of gold trees' words; ``choose`` gives the tree of a forest, for expected beside actual.
+    """The calibration of forests over the words of gold trees; ``choose`` gives the tree of a forest whose rates are compared.
 
-    Labels with fewer than ``fewest`` constituents have no row of their own. Preterminals do not count.
+    Constituents with a posterior below ``least`` are left out, and so are preterminals. Labels with fewer than ``fewest``
+    constituents have no row of their own. ``advance`` is called for each sentence.
     """
     label: list[str] = []
     posterior: list[float] = []
@@ -146,7 +148,10 @@ def calibrate(
 
 
 def reliability_bins(p: np.ndarray, hit: np.ndarray, size: int = BINS) -> tuple[tuple[Reliability, ...], float]:
-    """The bins, of ``size``, that have constituents of these posteriors; and the mean distance of posterior and share right."""
+    """The non-empty ones of ``size`` bins of posteriors ``p``, and the mean distance between posterior and share of right ones.
+
+    ``hit`` is 1 for each constituent that is right, else 0.
+    """
     which = np.minimum((p * size).astype(np.int64), size - 1)
     bins: list[Reliability] = []
     for k in range(size):
@@ -170,9 +175,9 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 4", "1 4")
 
 
 def draw_calibration(found: Calibration, most: int = 5) -> str:
-    """An SVG picture: the share right by mean posterior, for all labels and the most frequent ones; the diagonal is calibrated.
+    """An SVG picture of the share of right constituents by mean posterior, for all labels together and the ``most`` frequent ones.
 
-    Bins of fewer than ten constituents are left out.
+    The diagonal is perfect calibration. Bins of fewer than ten constituents are left out.
     """
     shown = found.labels[: most + 1]
     width, height = _LEFT + _SIDE + _NAMES, _TOP + _SIDE + 52

@@ -1,13 +1,13 @@
-"""The kinds of numbers that charts are made of, chosen by a *mode*:
+"""Semirings: the kinds of numbers that charts hold, chosen by a *mode*.
 
-* SUM: probabilities, added. Fast; the caller scales the words so that numbers stay near 1, and repeats in LOG_SUM
-  where they do not.
-* LOG_SUM: their logarithms: slow, never underflows.
-* MAX: logarithms, of which the largest is taken: the best parse.
-* MODULAR: whole numbers modulo a prime: counts of parses.
+* SUM adds probabilities. It is fast; the caller scales the words so that numbers stay near 1, and falls back on LOG_SUM if they
+  do not.
+* LOG_SUM adds probabilities given as logarithms. It is slow and never underflows.
+* MAX takes the largest of logarithms: the best parse.
+* MODULAR counts parses modulo a prime.
 
-All passes over a chart are written once, for any mode. For SUM and MAX they are put whole into a kernel in which the mode is a
-constant, so that only its branches are left: that takes three fifths of the time.
+Every pass over a chart is written once, for any mode. For SUM and MAX it is compiled with the mode as a constant, so that only the
+branches of that mode remain; this takes three fifths of the time.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ __all__ = ["LARGEST", "LOG_SUM", "MAX", "MODULAR", "SMALLEST", "SUM", "dot", "on
 
 SUM, LOG_SUM, MAX, MODULAR = 0, 1, 2, 3
 SMALLEST, LARGEST = 1e-150, 1e150
-"""Between these the product of any two numbers is exact to rounding, so no sum has lost a part."""
+"""The range in which the product of any two numbers is exact but for rounding, so that no sum loses a summand."""
 
 
 @inline
 def zero_of(mode: int) -> float:
-    """The number that means "none" in a mode."""
+    """The zero of a mode's semiring: the value of what cannot be derived."""
     return -np.inf if mode in (LOG_SUM, MAX) else 0.0
 
 
 @inline
 def one_of(mode: int) -> float:
-    """The number that changes no other in :func:`times`."""
+    """The one of a mode's semiring: :func:`times` by it changes nothing."""
     return 0.0 if mode in (LOG_SUM, MAX) else 1.0
 
 
 @inline
 def dot(mode: int, a: Floats, b: Floats, lo: int, hi: int, modulus: float) -> float:
-    """The sum over splits lo .. hi of the products of two rows."""
+    """The sum over the splits lo .. hi of the products of two rows."""
     if mode == SUM:
         x = 0.0
         for r in range(np.uint64(lo), np.uint64(hi + 1)):

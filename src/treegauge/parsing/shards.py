@@ -1,7 +1,7 @@
-"""Parsing in shards: blocks of sentences, named by the bytes of the file they are in, each parsed anywhere.
+"""Parsing in shards: blocks of sentences, given as ranges of bytes in files, each of which any worker can parse.
 
 Input that cannot be cut by bytes (standard input, compressed files, other treebank formats) is read in the main process, and the
-sentences themselves are sent; they are small compared with the work of parsing them.
+sentences themselves are sent; that takes little time compared with parsing them.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from treegauge.parsing.parser import ParsedSentence, Sentence, SentenceParser
 __all__ = ["BLOCK", "PART_FORMAT", "ParseJob", "ParseRecord", "SentenceBlock", "parse_block", "parse_record", "sentence_blocks"]
 
 BLOCK = 200
-"""Sentences of a shard: some tenths of a second of work."""
+"""The number of sentences in a shard: some tenths of a second of work."""
 
 
 class ParseRecord(NamedTuple):
-    """The output text of a sentence, whether it is a fallback, the sentence itself if its pruning is to be checked, whether it was
-    too long to be parsed, the expected number of right constituents, where posteriors are asked for, and the words that
-    are not in the grammar, where that is why there is no parse, and whether it was pruned though it was not to be."""
+    """The output text of a sentence and, as in :class:`~treegauge.parsing.parser.ParsedSentence`, how its tree was found.
+
+    ``sentence`` is the sentence itself if its pruning is to be checked, else None.
+    """
 
     text: str
     fallback: bool
@@ -43,7 +44,7 @@ class ParseRecord(NamedTuple):
 
     @classmethod
     def of_json(cls, data: Sequence[Any]) -> ParseRecord:
-        """The record that was written as JSON."""
+        """The record that was stored as JSON."""
         text, fallback, given, too_long, expected, unknown_words, pruned = data
         words, tags = (None, None) if given is None else given
         sentence = None if words is None else Sentence(tuple(words), None if tags is None else tuple(tags))
@@ -65,8 +66,8 @@ PART_FORMAT = PartFormat(_save, _load)
 
 @dataclass(frozen=True)
 class ParseJob:
-    """Options of reading, parsing and writing. From sentence ``done`` on, every ``check_every``-th one, at most ``check_most``,
-    is returned for a check of the pruning."""
+    """The options of reading, parsing and writing. The first ``done`` sentences are skipped; of the others every
+    ``check_every``-th, ``check_most`` in all, is returned for a check of the pruning."""
 
     parser: SentenceParser
     kind: InputKind
@@ -80,9 +81,11 @@ class ParseJob:
 
 @dataclass(frozen=True)
 class SentenceBlock:
-    """Sentences from number ``first`` (counted from 0) on: ``sentences``, or those ``only`` of the sources.
+    """``count`` sentences, the first of which has the number ``first``, counted from 0: the given ``sentences``, or those in the
+    sources.
 
-    ``checksum`` is that of the bytes, so that sentence_blocks of changed files are not taken for the same.
+    ``only`` limits the block to some of these, from one index to another. ``checksum`` is of the bytes, so that blocks of changed
+    files are not taken for the same.
     """
 
     first: int
@@ -109,7 +112,7 @@ class SentenceBlock:
         return [replace(self, only=(low, middle)), replace(self, only=(middle, high))] if high - low > 1 else []
 
     def read(self, job: ParseJob) -> Iterator[tuple[int, Sentence]]:
-        """The sentences with their numbers."""
+        """The sentences, each with its number."""
         if self.sources:
             found = (sentence for source in self.sources for sentence in read_sentences(source, job.kind, job.reading))
         else:
@@ -119,7 +122,7 @@ class SentenceBlock:
 
 
 def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRecord:
-    """A parsed sentence as it is written."""
+    """The record of a parsed sentence."""
     parser = job.parser
     text = record(job.form, number, parsed, parser.kbest, parser.posteriors, first=number == 0)
     times, rest = divmod(number - job.done, job.check_every)
@@ -128,7 +131,7 @@ def parse_record(job: ParseJob, number: int, parsed: ParsedSentence) -> ParseRec
 
 
 def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
-    """The parses of a block of sentences; the worker that has the first block reports if kernels must be compiled."""
+    """The parses of a block of sentences. The worker with the first block reports if kernels have to be compiled."""
     numbered = list(block.read(job))
     with when_compiling(report_compiling if block.first == job.done else lambda: None):
         parses = job.parser.parse_all((sentence for _, sentence in numbered), job.jobs)
@@ -136,7 +139,7 @@ def parse_block(job: ParseJob, block: SentenceBlock) -> list[ParseRecord]:
 
 
 def sentence_blocks(path: str, job: ParseJob, size: int = BLOCK) -> Iterator[SentenceBlock]:
-    """The sentences of a file, from the one after those done on, in blocks."""
+    """The sentences of a file in blocks of ``size``, without those that are done."""
     sources = find_sources(path)
     by_bytes = all(source.name != "-" and not source.is_compressed for source in sources)
     if by_bytes and job.kind == "trees":

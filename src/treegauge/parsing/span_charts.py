@@ -1,8 +1,8 @@
-"""Span charts from elsewhere: the scores that any parser gives to labelled spans, and what they know together.
+"""Span charts: decoding from the scores that any parser gives to labelled spans.
 
-``scores[i, j, X]`` belongs to label X over the words i .. j, both included, so an array of n words is (n, n,
-labels); entries with j < i are ignored. They are log-potentials of a tree-CRF, P(tree) proportional to the
-exponential of the sum over its spans (single words too), or posteriors already. In a notebook:
+``scores[i, j, X]`` belongs to label X over the words i .. j, both included, so the array of a sentence of n words is (n, n,
+labels); entries with j < i are ignored. Scores are the log-potentials of a tree-CRF, where P(tree) is proportional to the
+exponential of the sum over the tree's spans, including single words; or they are posteriors. In a notebook:
 
 >>> import numpy as np
 >>> from treegauge.parsing import decode
@@ -11,7 +11,7 @@ exponential of the sum over its spans (single words too), or posteriors already.
 >>> print(best.tree)
 (S (VP time) (VP (NP flies) (NP (NP like) (NP arrows))))
 
-A parser with a label for "no constituent" names it with ``null``: then the trees are n-ary.
+If a parser has a label for "no constituent", ``null`` names it, and the trees are n-ary:
 
 >>> chart = SpanChart(scores, null=0, labels=["", "VP", "S"], words="time flies like arrows".split())
 >>> print(chart.argmax().tree)
@@ -72,11 +72,11 @@ Float64 = NDArray[np.float64]
 ChartKind = Literal["potentials", "posteriors"]
 KINDS = ("potentials", "posteriors")
 ROUNDING = 0.001
-"""By how much posteriors in float16 or float32 may leave the range from 0 to 1."""
+"""The distance by which posteriors may leave the range from 0 to 1, as they do in float16 or float32."""
 
 
 class Marginals(NamedTuple):
-    """The logarithm of the sum over all trees, and the posterior of each labelled span, shaped like the scores."""
+    """The logarithm of the sum over all trees, and the posterior of each labelled span, in the shape of the scores."""
 
     log_partition: float
     posterior: Float64
@@ -94,13 +94,13 @@ class SpanChart:
     """All trees over the span scores of one sentence, with their probabilities and posteriors, computed on first use.
 
     * ``null``: the label, or the set of labels, that means "no constituent". The distribution is then over n-ary trees, each
-      once: a constituent is worth its score less the span's null score, a span that is not a constituent 0.
+      counted once: a constituent is worth its score less the span's null score, a span that is not a constituent 0.
     * ``root=False``: with null labels, the whole sentence need not be a constituent.
     * ``temperature``: scores are divided by it.
-    * ``allowed``: an array (n, n), or (n, n, labels), of what may be a constituent; ``required``: spans (start, end) or
-      (start, end, label), half-open, that must be.
-    * ``tags``: stand over the words in trees; without them a node over one word is a constituent.
-    * ``kind="posteriors"``: the scores are posteriors already; methods that need whole trees are then errors.
+    * ``allowed``: an array (n, n) or (n, n, labels) of the spans that may be constituents; ``required``: half-open spans
+      (start, end) or (start, end, label) that must be.
+    * ``tags``: the tags of the words in trees; without tags a node over one word is a constituent.
+    * ``kind="posteriors"``: the scores are posteriors; methods that need the probabilities of whole trees then raise an error.
     """
 
     def __init__(
@@ -153,10 +153,11 @@ class SpanChart:
         return other
 
     def merge_labels(self, name: Callable[[str], str]) -> SpanChart:
-        """The chart with the labels that ``name`` calls the same as one; a tree then has the probability of all that it stands for.
+        """The chart in which labels of the same ``name`` are one; a tree has the sum of the probabilities of the trees it stands
+        for.
 
-        A metric that cuts functions from labels counts ``NP`` and ``NP-SBJ`` as one: so must a chart that is decoded for it, or
-        none of the two may be probable enough to be kept. Null labels stay apart.
+        A metric that cuts function tags off labels counts ``NP`` and ``NP-SBJ`` as one. A chart that is decoded for it should do
+        the same, or perhaps neither label is probable enough to be kept. Null labels are not merged.
 
         >>> chart = SpanChart(np.zeros((2, 2, 4)), null=0, labels=["", "NP", "NP-SBJ", "S"])
         >>> merged = chart.merge_labels(lambda label: label.split("-")[0])
@@ -186,7 +187,7 @@ class SpanChart:
 
     @cached_property
     def potentials(self) -> Potentials:
-        """The score of each part of a tree."""
+        """The scores as weights of the parts of trees."""
         if self.kind == "posteriors":
             raise UsageError("this needs potentials: posteriors do not say how likely a whole tree is")
         made = potentials(
@@ -208,7 +209,7 @@ class SpanChart:
 
     @cached_property
     def posterior(self) -> Float64:
-        """g(s, t, X) by first and last word: how probable each labelled constituent is; 0 for null labels."""
+        """The posterior g(s, t, X) of each labelled constituent, by first and last word; 0 for null labels."""
         if self.kind == "posteriors":
             posterior = self.scores.copy()
             posterior[:, :, self.null] = 0.0
@@ -216,7 +217,7 @@ class SpanChart:
         return self.potentials.span[:, :, None] * self.potentials.label_share
 
     def constituents(self, least: float = 0.0) -> list[Constituent]:
-        """All constituents whose posterior is above ``least``, by start, end and label."""
+        """All constituents whose posterior is above ``least``, sorted by start, end and label."""
         where = np.argwhere(self.posterior > least).tolist()
         return [Constituent(i, j + 1, self.labels[X], float(self.posterior[i, j, X])) for i, j, X in where if j >= i]
 
@@ -250,7 +251,7 @@ class SpanChart:
         return [Parse(self.tree(spans), value - self.log_partition) for value, spans in found]
 
     def sample(self, size: int, seed: int = 0) -> list[Tree]:
-        """Trees drawn with their probabilities."""
+        """``size`` trees, drawn at random by their probabilities."""
         return [self.tree(spans) for spans in self.sample_spans(size, seed)]
 
     def sample_spans(self, size: int, seed: int = 0) -> list[dict[tuple[int, int], int]]:
@@ -273,14 +274,15 @@ class SpanChart:
         return make_tree({span: self.labels[X] for span, X in spans.items()}, self.words, self.tags, DUMMY)
 
     def spans(self, tree: Tree) -> dict[tuple[int, int], str]:
-        """The constituents of a tree, several nodes over one span joined; a root that only holds the others together is none."""
+        """The constituents of a tree, the labels of several nodes over one span joined, without a root that is only a
+        placeholder."""
         spans = labelled_spans(tree, tags=self.tags is not None)
         if self.null and not self.root and DUMMY not in self.labels and spans.get((0, self.n)) == DUMMY:
             del spans[0, self.n]
         return spans
 
-    def numbered(self, tree: Tree) -> dict[tuple[int, int], int] | None:
-        """The constituents of a tree by the numbers of their labels; None if the chart has no such label."""
+    def label_numbers(self, tree: Tree) -> dict[tuple[int, int], int] | None:
+        """The constituents of a tree with the numbers of their labels; None if the chart lacks one of the labels."""
         if len(tree.words) != self.n:
             raise UsageError(f"a tree over {len(tree.words)} words does not fit a chart of {self.n}")
         number = {name: X for X, name in reversed(list(enumerate(self.labels))) if X not in self.null}
@@ -289,7 +291,7 @@ class SpanChart:
 
     def log_probability(self, tree: Tree) -> float:
         """The logarithm of a tree's probability; -inf if it has none."""
-        spans = self.numbered(tree)
+        spans = self.label_numbers(tree)
         if spans is None or not self._is_possible(spans):
             return -math.inf
         return math.fsum(self.potentials.label[s, t - 1, X] for (s, t), X in spans.items()) - self.log_partition
@@ -306,11 +308,12 @@ class SpanChart:
         return math.fsum(g.get((*span, label), 0.0) for span, label in self.spans(tree).items())
 
     def expected_f1(self, tree: Tree) -> float:
-        """The mean labelled F1 of a tree against a random tree of this chart, exactly: 2 matches / (both sizes); in time O(n^4)."""
-        return expected_f1(self.potentials, [self.matching(tree)])[0]
+        """The exact mean of the labelled F1, 2 matches / (both sizes), of a tree against random trees of this chart, in time
+        O(n^4)."""
+        return expected_f1(self.potentials, [self.matching_labels(tree)])[0]
 
-    def matching(self, tree: Tree) -> dict[tuple[int, int], list[int]]:
-        """The constituents of a tree with the numbers of all labels of their name."""
+    def matching_labels(self, tree: Tree) -> dict[tuple[int, int], list[int]]:
+        """The constituents of a tree, each with the numbers of all labels that have its name."""
         number: dict[str, list[int]] = {}
         for X, name in enumerate(self.labels):
             if X not in self.null:
@@ -340,7 +343,7 @@ def _labelled_recall(chart: SpanChart) -> Best:
 
 
 def _bracketed_recall(chart: SpanChart) -> Best:
-    """The tree with most right brackets on average; labels do not show."""
+    """The tree with most right brackets on average, without labels."""
     return _best_sum(chart, chart.posterior.sum(axis=2), optional=False, name=DUMMY)
 
 
@@ -355,9 +358,9 @@ def _general(chart: SpanChart, *, weights: ArrayLike) -> Best:
 def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
     """The n-ary tree with the largest sum over its constituents of g - lam.
 
-    Without ``lam``, of the trees for all lam that matter the one with the largest expected F1 (exactly), and its score is that.
-    Charts of posteriors do not know how large trees are together, so there the tree has the largest ratio of expectations
-    2 E(matches) / (E(size of the truth) + own size), and that is the score.
+    Without ``lam``, it is the tree with the largest exact expected F1 among the best trees for all values of lam, and that is its
+    score. Posteriors alone do not give the distribution of tree sizes; with a chart of posteriors it is therefore the tree with the
+    largest ratio of expectations, 2 E(matches) / (E(size of the right tree) + its own size).
     """
     if lam is not None:
         if not math.isfinite(lam):
@@ -374,13 +377,13 @@ def _precision_recall(chart: SpanChart, *, lam: float | None = None) -> Best:
 
     lowest = 0.0 if math.isnan(by_ratio.score) else by_ratio.score / 8
     trees = [by_ratio.tree, *trees_by_price(best, lowest, 1.0)]
-    values = expected_f1(chart.potentials, [chart.matching(tree) for tree in trees])
+    values = expected_f1(chart.potentials, [chart.matching_labels(tree) for tree in trees])
     chosen = max(range(len(trees)), key=lambda i: (-math.inf if math.isnan(values[i]) else values[i], -i))
     return Best(trees[chosen], values[chosen])
 
 
 def _best_ratio(chart: SpanChart) -> Best:
-    """The tree with the largest ratio of expectations F: the tree for lam = F / 2 (Dinkelbach 1967)."""
+    """The tree with the largest ratio of expectations F, which is the best tree for lam = F / 2 (Dinkelbach 1967)."""
     size, ratio = float(np.triu(chart.posterior.sum(axis=2)).sum()), 0.0
     while True:
         best = _best_sum(chart, chart.posterior.max(axis=2) - ratio / 2, optional=True)
@@ -399,7 +402,7 @@ def _minimum_risk(
     size: int = 100,
     seed: int = 0,
 ) -> Best:
-    """The candidate that scores best on average if the truth is another candidate, by any metric."""
+    """The candidate with the best mean score, by any metric, if each of the candidates may be the right tree."""
     if candidates == "samples":
         trees = chart.sample(size, seed)
         return consensus(trees, [1.0] * len(trees), score)
@@ -419,7 +422,10 @@ SPAN_OBJECTIVES: dict[str, Callable[..., Best]] = {
 
 
 def _best_sum(chart: SpanChart, worth: Float64, *, optional: bool, name: str | None = None) -> Best:
-    """The tree with the largest sum of what its spans are worth; with ``optional`` those not worth it are not constituents."""
+    """The tree with the largest sum of the worths of its spans; with ``optional``, spans of negative worth are no constituents.
+
+    ``name`` is the label of all constituents; without it each has its likeliest label.
+    """
     n = chart.n
     must = chart.required.copy()
     must[0, n - 1] |= chart.root or not chart.null
@@ -459,11 +465,10 @@ def decode(
     required: Required = (),
     **options: Any,
 ) -> Best:
-    """The best tree for an objective, and its expected score, from an array of span scores (NumPy, or anything with
-    DLPack).
+    """The best tree for an objective, and its expected score, from an array of span scores (NumPy, or any array with DLPack).
 
     The arguments are those of :class:`SpanChart`; further options are the objective's, such as ``lam`` of
-    ``labelled-precision-recall``: the minimum posterior of a node, by default what maximises the expected F1 of the chart at hand.
+    ``labelled-precision-recall``, the minimum posterior of a node, whose default maximises the expected F1 under the chart.
     """
     chart = SpanChart(
         scores, labels=labels, words=words, tags=tags, null=null, root=root, temperature=temperature, allowed=allowed,
@@ -481,7 +486,7 @@ def marginals(
     allowed: ArrayLike | None = None,
     required: Required = (),
 ) -> Marginals:
-    """The posteriors of a tree-CRF over labelled trees: binary ones, or with ``null`` n-ary ones.
+    """The posteriors of a tree-CRF over labelled trees: binary trees, or with ``null`` n-ary ones.
 
     >>> uniform = marginals(np.zeros((3, 3, 1)))
     >>> round(math.exp(uniform.log_partition)), uniform.posterior[0, 1, 0].round(9)

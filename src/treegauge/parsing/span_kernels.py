@@ -1,14 +1,14 @@
-"""Kernels of span charts: sums, posteriors, samples and the best tree over all binary trees whose spans have two weights.
+"""Kernels of span charts: sums, posteriors, samples and the best of all binary trees whose spans have two weights.
 
-Letters: a span is [s, t), split at r into a left part [s, r) and a right part [r, t). ``left[s, t-1]`` and ``right[s, t-1]``
-are the logarithms of what a span is worth as a left and as a right part; the whole sentence is a left part of nothing. With
-two weights one recursion serves binary trees (both the same) and n-ary trees, each once: a right part must be a
+Letters: a span is [s, t), split at r into a left part [s, r) and a right part [r, t). ``left[s, t-1]`` and ``right[s, t-1]`` are
+the logarithms of the span's weights as a left and as a right part; the whole sentence counts as a left part. Two weights let one
+recursion serve both binary trees, for which they are the same, and n-ary trees, each counted once: a right part must be a
 constituent or a word, a left part may also be a group of children of the node above.
 
     I(s, t) = sum over r of A(s, r) R(r, t)      A = I e^left      R = I e^right      I of a word = 1      Z = A(0, n)
 
-Numbers are multiples of BASE ** scale, so that nothing overflows and sums are plain dot products. The outside F of a part is
-kept such that its product with the part's own number is a posterior, whatever the scale.
+Numbers are stored as multiples of BASE ** scale, so that nothing overflows and sums are plain dot products. The outside value of a
+part is scaled such that its product with the part's own number is a posterior.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NONE = -(2**40)
 
 
 class SpanInside(NamedTuple):
-    """A[s, r], R[t, r] (by end, so that splits lie side by side) and I[s, t], each with its scale."""
+    """A[s, r], R[t, r] (indexed by the end first, so that splits are contiguous) and I[s, t] (``inner``), each with its scale."""
 
     A: Floats
     A_scale: Ints
@@ -42,7 +42,7 @@ class SpanInside(NamedTuple):
 
 @kernel
 def power(difference: int) -> float:
-    """BASE ** difference; 0 where it adds nothing to a sum in which something has difference 0."""
+    """BASE ** difference, or 0 if that is too small to change a sum with a term of difference 0."""
     return _POWER[max(difference, -4) + 4]
 
 
@@ -57,7 +57,7 @@ def scaled_exp(x: float) -> tuple[float, int]:
 
 @kernel
 def normal(x: float, scale: int) -> tuple[float, int]:
-    """The same number within the range that products of two may leave."""
+    """The same number, with another scale if the product of two has left the range."""
     if x == 0:
         return 0.0, _NONE
     if x > _HIGH:
@@ -69,7 +69,7 @@ def normal(x: float, scale: int) -> tuple[float, int]:
 
 @kernel
 def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
-    """The inside chart of the first n words."""
+    """The inside chart of a sentence of n words; the arrays may be larger."""
     A, R, inner = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     a, b, c = (np.full((n + 1, n + 1), _NONE), np.full((n + 1, n + 1), _NONE), np.full((n + 1, n + 1), _NONE))
     for d in range(1, n + 1):
@@ -102,14 +102,14 @@ def inside_of_spans(left: Floats, right: Floats, n: int) -> SpanInside:
 
 @kernel
 def log_partition(chart: SpanInside, n: int) -> float:
-    """log Z."""
+    """log Z, the logarithm of the sum over all trees."""
     x = chart.A[0, n]
     return np.log(x) + chart.A_scale[0, n] * _LOG_BASE if x > 0 else -np.inf
 
 
 @kernel
 def parts_of_spans(n: int, chart: SpanInside, as_left: Floats, as_right: Floats) -> None:
-    """Fill in how probable it is that a span is a left part and a right part."""
+    """Fill in the probabilities that each span is a left part, and that it is a right part."""
     A, a, R, b, inner, c = chart
     of_left, of_right = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     if A[0, n] > 0:
@@ -143,7 +143,7 @@ def parts_of_spans(n: int, chart: SpanInside, as_left: Floats, as_right: Floats)
 def marginals_of_batch(
     left: Floats, right: Floats, lengths: Ints, log_z: Floats, as_left: Floats, as_right: Floats, first: int, last: int
 ) -> None:
-    """log Z of the sentences ``first:last`` and, if there is room for them, the posteriors of their parts."""
+    """Fill in log Z of the sentences ``first:last`` and, unless ``as_left`` is empty, the posteriors of their parts."""
     for i in range(first, last):
         n = lengths[i]
         chart = inside_of_spans(left[i], right[i], n)
@@ -172,7 +172,7 @@ def best_tree(left: Floats, right: Floats, n: int) -> tuple[float, Ints]:
 
 @kernel
 def sample_parts(chart: SpanInside, n: int, uniform: Floats) -> Ints:
-    """Rows (s, t, whether a right part) of one sampled tree, the whole sentence first; ``uniform`` are n - 1 numbers below 1."""
+    """Rows (s, t, 1 for a right part) of one sampled tree, the whole sentence first; ``uniform`` are n - 1 random numbers."""
     parts = np.empty((2 * n - 1, 3), np.int64)
     parts[0, 0], parts[0, 1], parts[0, 2] = 0, n, 0
     size, used = 1, 0
@@ -201,10 +201,11 @@ def sample_parts(chart: SpanInside, n: int, uniform: Floats) -> Ints:
 def size_posteriors(
     chart: SpanInside, n: int, real_left: Floats, real_right: Floats, points: Floats, start: Ints, end: Ints
 ) -> tuple[Floats, Floats]:
-    """E x^size of a random tree at complex points x, and E x^size of those trees that have each of some spans, points by spans.
+    """The generating function E x^size of the size of a random tree, at complex points x; and, points by spans, its part from the
+    trees that have each of the spans ``start``, ``end``.
 
-    ``real_left[s, t-1]`` is how probable it is that a left part is a constituent. The second comes by the derivative of the
-    first, backwards from the whole sentence.
+    ``real_left[s, t-1]`` and ``real_right[s, t-1]`` are the probabilities that a left, or a right, part is a constituent. The
+    second result comes from the derivative of the first, backwards from the whole sentence.
     """
     k = len(points)
     g, g_left = np.zeros((n, n + 1, k), np.complex128), np.zeros((n, n + 1, k), np.complex128)

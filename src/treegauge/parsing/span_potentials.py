@@ -1,7 +1,7 @@
-"""The scores of a span chart: checked, and as weights of the two roles that a span can have in a binary tree.
+"""The scores of a span chart, checked and turned into weights of the two roles that a span can have in a binary tree.
 
-Without null labels all trees are binary, and a tree's potential is the sum of its spans' scores (single words too). With null
-labels the distribution is over n-ary trees, each once: a constituent is worth its score less its span's null score (the
+Without null labels all trees are binary, and a tree's potential is the sum of its spans' scores, including single words. With null
+labels the distribution is over n-ary trees, each counted once: a constituent is worth its score less its span's null score (the
 log-sum over the null labels), a span that is not a constituent 0. See :mod:`treegauge.parsing.span_kernels` for the two roles.
 """
 
@@ -41,11 +41,11 @@ Required = Sequence[tuple[int, int] | tuple[int, int, str]]
 
 @dataclass(frozen=True, eq=False)
 class Potentials:
-    """Log-weights of one chart, all by first and last word.
+    """The log-weights of one chart, all indexed by first and last word.
 
-    ``label`` (n, n, labels) is what each labelled constituent is worth (-inf for null labels), ``real`` (n, n) their log-sum
-    over the labels, ``left`` and ``right`` what a span is worth in each role; ``group_left`` and ``group_right`` say where
-    it need not be a constituent.
+    ``label`` (n, n, labels) has the weights of labelled constituents (-inf for null labels), ``real`` (n, n) their log-sums over
+    the labels, ``left`` and ``right`` the weights of a span in each role; ``group_left`` and ``group_right`` tell where a span in
+    that role need not be a constituent.
     """
 
     label: Float64
@@ -72,7 +72,7 @@ class Potentials:
 
     @cached_property
     def share(self) -> tuple[Float64, Float64]:
-        """The probability that a left part, and a right part, is a constituent."""
+        """The probabilities that a left part, and that a right part, is a constituent."""
         with np.errstate(invalid="ignore"):
             left, right = (np.exp(np.where(role > -np.inf, self.real - role, -np.inf)) for role in (self.left, self.right))
         return left, right
@@ -91,7 +91,7 @@ class Potentials:
 
 
 def null_labels(null: Null, size: int) -> list[int]:
-    """The numbers of the null labels, counted from the end where negative.
+    """The numbers of the null labels; negative ones count from the end.
 
     >>> null_labels(-1, 4), null_labels({0, 2}, 4), null_labels(None, 4)
     ([3], [0, 2], [])
@@ -110,7 +110,7 @@ def null_labels(null: Null, size: int) -> list[int]:
 
 
 def checked_temperature(temperature: float) -> float:
-    """A temperature that scores can be divided by."""
+    """The temperature, if scores can be divided by it; else an error."""
     try:
         if temperature > 0 and math.isfinite(temperature):
             return float(temperature)
@@ -120,7 +120,7 @@ def checked_temperature(temperature: float) -> float:
 
 
 def checked_root(root: bool) -> bool:
-    """Whether the whole sentence must be a constituent."""
+    """``root``, if it is a truth value; else an error."""
     if not isinstance(root, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"root says whether the whole sentence must be a constituent: True or False, not {root!r}")
     return root
@@ -135,7 +135,7 @@ def potentials(
     allowed: Bool | None = None,
     required: Bool | None = None,
 ) -> Potentials:
-    """The weights of a checked chart; ``allowed`` and ``required`` as arrays by first and last word.
+    """The weights of a checked chart; ``allowed`` and ``required`` are arrays indexed by first and last word.
 
     A group of children may have any span that crosses no required one.
     """
@@ -161,7 +161,7 @@ def potentials(
 
 
 def spans_crossing(required: Bool) -> Bool:
-    """The spans that cross a required one, by first and last word."""
+    """A mask of the spans that cross a required one, indexed by first and last word."""
     n = len(required)
     crossing = np.zeros((n, n), np.bool_)
     for i, last in np.argwhere(required).tolist():
@@ -171,13 +171,13 @@ def spans_crossing(required: Bool) -> Bool:
 
 
 def as_array(scores: Any) -> Float64:
-    """Scores of one sentence as our own (n, n, labels) of float64; those below the diagonal are 0."""
+    """The scores of one sentence as a new array (n, n, labels) of float64, with 0 below the diagonal."""
     if hasattr(scores, "detach"):
         scores = scores.detach().cpu()
     if hasattr(scores, "__dlpack__"):
         try:
             scores = cast(Any, np).from_dlpack(scores)
-        except (BufferError, RuntimeError, TypeError):  # a type that NumPy does not have, such as bfloat16
+        except (BufferError, RuntimeError, TypeError):  # a type that NumPy lacks, such as bfloat16
             scores = scores.tolist()
     try:
         array = np.asarray(scores)
@@ -195,7 +195,7 @@ def as_array(scores: Any) -> Float64:
 
 
 def as_half_open(mask: Any, n: int, size: int) -> Bool:
-    """Allowed spans as (n, n) or (n, n, labels) by first and last word; (n, n+1) by start and end is understood too."""
+    """Allowed spans as an array (n, n) or (n, n, labels) by first and last word; one (n, n+1) by start and end is converted."""
     array = np.asarray(mask, np.bool_)
     if array.shape == (n, n + 1):
         return array[:, 1:].copy()
@@ -205,7 +205,8 @@ def as_half_open(mask: Any, n: int, size: int) -> Bool:
 
 
 def required_spans(required: Required, n: int, names: Sequence[str]) -> tuple[Bool, Bool | None]:
-    """Required spans (start, end) or (start, end, label), half-open, as an array; and the labels that this leaves allowed."""
+    """A mask of the required half-open spans (start, end) or (start, end, label), and the labels that remain allowed, if
+    limited."""
     found, allowed = np.zeros((n, n), np.bool_), None
     for span in required:
         start, end = span[0], span[1]
@@ -223,7 +224,7 @@ def required_spans(required: Required, n: int, names: Sequence[str]) -> tuple[Bo
 
 
 def log_sums(values: Float64, axis: int = -1) -> Float64:
-    """log sum exp over an axis; -inf where all are."""
+    """log sum exp over an axis; -inf if all values are."""
     high = values.max(axis=axis, keepdims=True)
     finite = np.where(np.isfinite(high), high, 0.0)
     with np.errstate(divide="ignore"):

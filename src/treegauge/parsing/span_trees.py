@@ -17,13 +17,11 @@ from treegauge.trees.tree import Child, Tree
 __all__ = ["JOIN", "TreeWorth", "best_trees", "expected_f1", "labelled_spans", "make_tree", "spans_below", "trees_by_price"]
 
 JOIN = "::"
-"""Between the labels of nodes that have one span, the highest first: ``S::VP``."""
-
-SpanLabels = dict[tuple[int, int], str]
+"""The separator between the labels of nodes that have one span, the highest first: ``S::VP``."""
 
 
 def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: Sequence[str] | None, top: str) -> Tree:
-    """The tree with these constituents; ``S::VP`` is two nodes. ``top`` is the label of the root if no span has it.
+    """The tree with these constituents; ``S::VP`` makes two nodes. ``top`` labels the root if no constituent spans all words.
 
     >>> print(make_tree({(0, 3): "S", (1, 3): "VP::VP", (2, 3): "NP"}, "I saw her".split(), ["P", "V", "P"], "X"))
     (S (P I) (VP (VP (V saw) (NP (P her)))))
@@ -50,13 +48,13 @@ def make_tree(spans: Mapping[tuple[int, int], str], words: Sequence[str], tags: 
     raise UsageError("a tree needs at least one word")
 
 
-def labelled_spans(tree: Tree, *, tags: bool) -> SpanLabels:
-    """The constituents of a tree, several nodes over one span joined; with ``tags`` the node right above a word is its tag.
+def labelled_spans(tree: Tree, *, tags: bool) -> dict[tuple[int, int], str]:
+    """The constituents of a tree, the labels of nodes over one span joined; with ``tags``, nodes right above words are left out.
 
     >>> labelled_spans(Tree.parse("(S (P I) (VP (VP (V saw) (NP (P her)))))"), tags=True)
     {(0, 3): 'S', (1, 3): 'VP::VP', (2, 3): 'NP'}
     """
-    found: SpanLabels = {}
+    found: dict[tuple[int, int], str] = {}
     for node, start, end in tree.nodes_with_spans():
         if end > start and not (tags and node.is_preterminal):
             found[start, end] = f"{found[start, end]}{JOIN}{node.label}" if (start, end) in found else node.label
@@ -64,7 +62,7 @@ def labelled_spans(tree: Tree, *, tags: bool) -> SpanLabels:
 
 
 def spans_below(split: NDArray[np.int32], n: int) -> list[tuple[int, int]]:
-    """The spans that splits lead to from the top."""
+    """The spans of a binary tree over n words, given the split of each span; a span comes before those inside it."""
     spans: list[tuple[int, int]] = []
     stack = [(0, n)]
     while stack:
@@ -77,7 +75,7 @@ def spans_below(split: NDArray[np.int32], n: int) -> list[tuple[int, int]]:
 
 
 class _RankedWays(NamedTuple):
-    """The best ways to make a part, best first: value, label (-1: none), and which way to make what is inside."""
+    """The best ways to derive a part, best first: value, label (-1 for none), and the rank of the split inside."""
 
     value: NDArray[np.float64]
     label: NDArray[np.int64]
@@ -85,7 +83,7 @@ class _RankedWays(NamedTuple):
 
 
 class _BestSplits(NamedTuple):
-    """The best ways to split a span: value, where, and which way to make the left and the right part."""
+    """The best ways to split a span: value, position, and the ranks of the left and of the right part."""
 
     value: NDArray[np.float64]
     at: NDArray[np.int64]
@@ -94,9 +92,9 @@ class _BestSplits(NamedTuple):
 
 
 def best_trees(given: Potentials, k: int) -> list[tuple[float, dict[tuple[int, int], int]]]:
-    """The k trees of the largest potential, or all if there are fewer: each its potential and the label of each constituent.
+    """The k trees of largest potential, or all if there are fewer: for each its potential and its constituents with their labels.
 
-    Of two lists sorted best first, the k best sums have pairs of ranks with a product of at most k.
+    The k best sums of two sorted lists are among the pairs whose ranks, counted from 1, have a product of at most k.
     """
     n = given.n
     i, j = np.meshgrid(np.arange(k), np.arange(k), indexing="ij")
@@ -138,7 +136,7 @@ def _best_splits(
 
 
 def _rank(inner: NDArray[np.float64], own: NDArray[np.float64], group: bool, possible: bool, k: int) -> _RankedWays:
-    """The best parts over a span: each label, and no label if that may be, over each way to make what is inside."""
+    """The best parts over a span: each label, or no label if the part may be a group, over each way to derive the inside."""
     none = np.zeros(0, np.int64)
     if not possible or not len(inner):
         return _RankedWays(np.zeros(0), none, none)
@@ -178,15 +176,15 @@ def _read_tree(
 
 
 POINTS = 32
-"""Points of the generating function that are worked on at once."""
+"""The number of points of the generating function that are computed at once."""
 T = TypeVar("T")
 
 
 def expected_f1(given: Potentials, trees: Sequence[Mapping[tuple[int, int], Sequence[int]]]) -> list[float]:
-    """The mean labelled F1, 2 matches / (both sizes), of each tree against a random tree of the chart.
+    """The mean labelled F1, 2 matches / (both sizes), of each tree against random trees of the chart; nan if both may be empty.
 
-    A tree is its spans with the numbers of the labels that are right there. The sizes of random trees that have a span come from
-    their generating function at n + 1 points, in time O(n^4) for all trees together. nan where both trees may be empty.
+    A tree is given as its spans, each with the numbers of the labels that are right there. The distribution of the sizes of random
+    trees that have a span comes from its generating function at n + 1 points, in time O(n^4) for all trees together.
     """
     n = given.n
     spans = sorted({span for tree in trees for span in tree})
@@ -207,20 +205,21 @@ def expected_f1(given: Potentials, trees: Sequence[Mapping[tuple[int, int], Sequ
 
 
 class TreeWorth(NamedTuple):
-    """A tree's number of constituents and the sum of their posteriors: what it is worth at any price of a constituent."""
+    """A tree's number of constituents and the sum of their posteriors, which give its worth at any price of a constituent."""
 
     size: int
     posterior: float
 
     def worth(self, price: float) -> float:
-        """The posteriors less the price of each constituent."""
+        """The sum of the posteriors less the price of all constituents."""
         return self.posterior - price * self.size
 
 
 def trees_by_price(best: Callable[[float], tuple[TreeWorth, T]], lowest: float, highest: float) -> list[T]:
-    """The best trees at all prices of a constituent between two, found at those prices where the best tree changes.
+    """The best trees at all prices of a constituent between ``lowest`` and ``highest``; ``best`` gives the best tree at a price.
 
-    ``best`` gives the best tree at a price. Where the lines of two trees meet, either a third is better or there is none between.
+    The worth of a tree is a line over prices. Where the lines of two trees meet, either a third tree is better, or no tree is best
+    between the two.
     """
     first, last = best(lowest), best(highest)
     found, stack = [first[1], last[1]], [(first[0], last[0])]

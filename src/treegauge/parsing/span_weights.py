@@ -1,13 +1,13 @@
-"""Weights of spans for General Recall (Goodman 1996, section 6), from the command line: an expression, or a file.
+"""Weights of spans for General Recall (Goodman 1996, section 6), given as an expression or in a file.
 
 An expression is arithmetic over these names, with ``+ - * / ** < <= > >= == != and or not``, and the functions ``min max abs log
 exp sqrt``:
 
 * ``g``: the posterior of each label over each span; ``bracket``: the probability that some node has the span
-* ``start``, ``end``, ``length``: of the span; ``n``: the number of words
-* ``label``: the label, to compare with a quoted one
+* ``start``, ``end``, ``length``: those of the span; ``n``: the number of words
+* ``label``: the label, to be compared with a quoted one
 
-A file has either lines of a label and a number, by which its posterior is multiplied (a label that is not named counts 0), or JSON
+A file has either lines of a label and a number, by which the label's posterior is multiplied (labels not listed count 0), or JSON
 lines, each with the ``words`` of a sentence and its ``spans``: [start, end, weight] or [start, end, label, weight].
 
 >>> from treegauge.grammar import PCFG
@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 __all__ = ["ExpressionWeights", "LabelWeights", "ListedWeights", "SpanWeights", "read_weights"]
 
 SpanWeights = Callable[["Forest"], NDArray[np.float64]]
-"""A function of a forest that gives the weights of its spans: (n, n+1), or (n, n+1, labels)."""
+"""A function from a forest to the weights of its spans: an array (n, n+1) or (n, n+1, labels)."""
 NAMES = ("g", "bracket", "start", "end", "length", "n", "label")
+"""The names that an expression may use."""
 
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -74,7 +75,7 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
 
 
 def read_weights(given: str) -> SpanWeights:
-    """The weights of a file of that name, or else of an expression."""
+    """The weights in the file ``given``, if there is one, else those of the expression ``given``."""
     if os.path.isfile(given):
         return _read_file(given)
     if given.endswith((".jsonl", ".tsv", ".txt", ".json")):
@@ -84,7 +85,7 @@ def read_weights(given: str) -> SpanWeights:
 
 @dataclass(frozen=True)
 class ExpressionWeights:
-    """Weights by an expression over posteriors, spans and labels."""
+    """Weights computed by an expression over posteriors, spans and labels."""
 
     expression: str
 
@@ -120,11 +121,11 @@ class ExpressionWeights:
         weights[(end - start)[:, :, 0] < 1] = 0.0
         if not np.isfinite(weights).all():
             raise UsageError(f"{self.expression!r}: not a number over some span, or infinite; log and / need values above 0")
-        # A label that cannot stand over a span has no weight there, unless labels play no part.
+        # A label that cannot have a span gets no weight there, unless the expression does not depend on labels.
         return weights[:, :, 0] if weights.shape[2] == 1 else np.where(g > 0, weights, -np.inf).clip(-1e300)
 
     def _check(self, node: ast.AST) -> None:
-        """Refuse what is not arithmetic, before the first sentence."""
+        """Refuse an expression that is not arithmetic, before the first sentence."""
         match node:
             case ast.Constant(value=bool()) | ast.Constant(value=complex()):
                 raise UsageError(f"{self.expression!r}: a weight is made of numbers")
@@ -155,6 +156,7 @@ class ExpressionWeights:
 
 
 def _value(node: ast.AST, names: Mapping[str, Any]) -> Any:
+    """The value of a checked expression, given the values of its names."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -184,7 +186,7 @@ def _value(node: ast.AST, names: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class LabelWeights:
-    """Each label's posterior times a number; labels without one count 0."""
+    """Weights that multiply each label's posterior by a number; labels without a number count 0."""
 
     weights: Mapping[str, float]
 
@@ -196,7 +198,8 @@ class LabelWeights:
 
 @dataclass(frozen=True)
 class ListedWeights:
-    """Weights listed for each sentence, known by its words: (start, end, label or None, weight); spans not listed have weight 0."""
+    """Weights listed for each sentence, which is identified by its words: (start, end, label or None, weight). Other spans have
+    weight 0."""
 
     path: str
     sentences: Mapping[tuple[str, ...], Sequence[tuple[int, int, str | None, float]]]
@@ -229,7 +232,7 @@ def _read_file(path: str) -> SpanWeights:
     if not lines:
         raise FormatError("no span weights: the file is empty", path=path)
     if lines[0][1].startswith("{"):
-        return ListedWeights(path, dict(_listed(path, number, line) for number, line in lines))
+        return ListedWeights(path, dict(_sentence_weights(path, number, line) for number, line in lines))
     return LabelWeights(dict(_label_weight(path, number, line) for number, line in lines))
 
 
@@ -245,7 +248,7 @@ def _label_weight(path: str, number: int, line: str) -> tuple[str, float]:
     return label, weight
 
 
-def _listed(path: str, number: int, line: str) -> tuple[tuple[str, ...], list[tuple[int, int, str | None, float]]]:
+def _sentence_weights(path: str, number: int, line: str) -> tuple[tuple[str, ...], list[tuple[int, int, str | None, float]]]:
     try:
         record: Any = json.loads(line)
         words = tuple(str(word) for word in record["words"])

@@ -1,6 +1,7 @@
-"""Consensus: of several trees of a sentence, the one with the best mean score by a metric against all of them.
+"""Consensus: the one of several trees of a sentence with the best mean score, by a metric, against all of them.
 
-The trees are samples or k-best parses of one grammar (objective ``mbr``), or what several parsers gave (``treegauge consensus``).
+The trees are samples or k-best parses of one grammar (objective ``mbr``), or the outputs of several parsers (``treegauge
+consensus``).
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 __all__ = ["MetricRate", "Score", "consensus", "consensus_of_treebanks"]
 
 Score = Callable[[Tree, Tree], float]
-"""``score(gold, test)``: how well a tree does if another is the right one."""
+"""The score of a test tree if another tree is the gold tree: ``score(gold, test)``."""
 
 
 class MetricRate:
-    """A rate of a registered metric, sentence by sentence: ``parseval`` (its headline) or ``parseval.recall``. The preset is the
-    metric's own unless given, as in :func:`treegauge.score`.
+    """A rate of a registered metric, sentence by sentence: ``parseval`` for its headline, ``parseval.recall`` for another rate. The
+    preset is the metric's own unless given, as in :func:`treegauge.score`.
 
     >>> trees = [Tree.parse("(S (A (D a) (D b)) (D c))"), Tree.parse("(S (D a) (B (D b) (D c)))")]
     >>> MetricRate("parseval").table(trees).tolist(), MetricRate("parseval.exact_match").table(trees).tolist()
@@ -40,7 +41,7 @@ class MetricRate:
     """
 
     def __init__(self, name: str, preset: str | Preset | None = None) -> None:
-        # Imported here because other objectives do not need the metrics.
+        # Imported here, because other objectives do not need the metrics.
         from treegauge.metrics.registry import find_metric
         from treegauge.presets import load_preset
 
@@ -55,14 +56,14 @@ class MetricRate:
         self.preset = self.metric.preset_for(load_preset(self.metric.preset if preset is None else preset))
 
     def table(self, trees: Sequence[Tree]) -> NDArray[np.float64]:
-        """The score of each tree (column) if each (row) is the right one; nan for 0/0."""
+        """The score of each tree (column) if each tree (row) is the gold tree; nan for 0/0."""
         rates = _rates_of_all_pairs(self.metric, self.preset, tuple(trees))
         return rates[:, :, list(self.metric.rate_names).index(self.rate)]
 
 
 @lru_cache(maxsize=4)
 def _rates_of_all_pairs(metric: Metric, preset: Preset, trees: tuple[Tree, ...]) -> NDArray[np.float64]:
-    """The rates of each tree (second axis) if each (first axis) is the right one; remembered, for other rates of the metric."""
+    """The rates of each tree (second axis) if each tree (first axis) is the gold tree; cached, for other rates of the metric."""
     k = len(trees)
     rows = metric.rows(_all_pairs(Treebank.from_trees(trees), preset))
     columns, _ = metric.float_columns([rows])
@@ -70,9 +71,9 @@ def _rates_of_all_pairs(metric: Metric, preset: Preset, trees: tuple[Tree, ...])
 
 
 def _all_pairs(bank: Treebank, preset: Preset) -> Pair:
-    """Each tree as gold with each as test, in that order; every tree is prepared once for each choice of words that count.
+    """All pairs of a gold and a test tree, with the test trees of the first gold tree first.
 
-    The gold tree's tags decide which words count: trees that agree on that share their test side.
+    The gold tree's tags decide which words count. Gold trees that agree on these words share their prepared test trees.
     """
     from treegauge import alignment
     from treegauge.alignment.words import has_tag
@@ -93,9 +94,10 @@ def _all_pairs(bank: Treebank, preset: Preset) -> Pair:
 
 
 def consensus(trees: Sequence[Tree], weights: Sequence[float], score: Score | MetricRate) -> Best:
-    """The tree with the best mean score against all given trees (the lowest, by a rate of errors); the first among equals.
+    """The tree with the best mean score against all given trees, weighted; the first of equal ones. Of error rates the lowest is
+    best.
 
-    Where a score is 0/0 the other scores decide, and the mean is nan.
+    If a score is 0/0, the other scores decide, and the mean is nan.
     """
     pooled: dict[Tree, float] = {}
     for tree, weight in zip(trees, weights, strict=True):
@@ -121,9 +123,9 @@ def consensus_of_treebanks(
     weights: Sequence[float] | None = None,
     names: Sequence[str] | None = None,
 ) -> Iterator[tuple[Best, int]]:
-    """The best tree of each sentence, its mean score, and the number of the first treebank that has it.
+    """The best tree of each sentence with its mean score, and the index of the first treebank that has this tree.
 
-    A tree without words is a failed parse and does not take part, unless all are.
+    A tree without words is a failed parse, and is ignored unless all trees of the sentence are.
 
     >>> a, b, c = (Treebank.parse(text) for text in ("(S (NP (D a) (N b)) (V c))", "(S (D a) (VP (N b) (V c)))",
     ...                                              "(S (NP (D a) (N b)) (V c))"))

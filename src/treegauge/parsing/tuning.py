@@ -1,8 +1,8 @@
-"""Settings of decoding chosen on held-out sentences: the objective and its lam for a grammar, the way to decode a parser's charts,
-and how far its posteriors can be believed.
+"""Tuning on held-out sentences: the objective and its lam for a grammar; the temperature, objective and lam for a parser's span
+charts, with the calibration of their posteriors.
 
-For a grammar, the setting that is best for F1 and for exact match is chosen; for recall and for precision the best among those
-whose F1 is at least that of Viterbi, so that neither is bought with towers of labels or with empty trees.
+For a grammar, the settings with the best F1 and with the most exact matches are chosen. For recall and for precision it is the best
+setting whose F1 is at least that of Viterbi, so that recall is not bought with towers of labels, nor precision with empty trees.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 MOST_SENTENCES, MOST_WORDS, LEAST_TREES = 500, 40, 50
-
+"""The limits of tuning: at most so many sentences, of at most so many words, of a treebank of at least so many trees."""
 
 SETTINGS = (
     VITERBI,
@@ -59,7 +59,7 @@ SETTINGS = (
     *(DecodingSetting("labelled-precision-recall", lam) for lam in (0.15, 0.25, 0.35, 0.45, 0.5, 0.6, 0.7, 0.8)),
     *(DecodingSetting("labelled-recall-licensed", lam) for lam in (0.35, 0.5)),
 )
-
+"""The settings that are tried for a grammar."""
 
 UNLABELLED = (
     VITERBI,
@@ -68,12 +68,12 @@ UNLABELLED = (
     *(DecodingSetting("labelled-precision-recall", lam) for lam in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
     DecodingSetting("labelled-recall-licensed"),
 )
-"""Settings for grammars whose labels mean nothing, such as those of `treegauge learn`."""
+"""The settings that are tried for grammars whose labels mean nothing, such as those of `treegauge learn`."""
 
 
 @dataclass(frozen=True)
 class TunedDecoding:
-    """The settings by what they are for, and the rates of all that were tried."""
+    """The best setting for each purpose, the rates of all settings that were tried, and the number of sentences."""
 
     best: dict[str, DecodingSetting]
     rates: dict[DecodingSetting, dict[str, float]] = field(default_factory=dict[DecodingSetting, dict[str, float]], repr=False)
@@ -81,7 +81,7 @@ class TunedDecoding:
 
 
 def tuning_sentences(trees: Iterable[Tree]) -> list[Tree]:
-    """The trees of at most 40 words, at most 500 of them, spread over all."""
+    """The trees of at most 40 words; of more than 500, at most 500 evenly spread ones."""
     short = [tree for tree in trees if 0 < tree.width <= MOST_WORDS]
     step = max(1, -(-len(short) // MOST_SENTENCES))
     return short[::step]
@@ -97,12 +97,12 @@ def choose_settings(
     joined: bool = False,
     advance: Callable[[], None] = lambda: None,
 ) -> TunedDecoding:
-    """Parse sentences with every setting, and choose by the rates of their trees under a preset.
+    """The best settings for a grammar, by the rates under a preset of the parses of the gold trees' sentences.
 
-    For exact match the most probable tree is the best guess (Goodman 1996, section 2.2), and few sentences are exact: another
-    setting must be significantly better to be chosen.
+    For exact match the most probable tree is the best guess (Goodman 1996, section 2.2), and few parses match exactly, so another
+    setting is chosen only if it is significantly better.
 
-    ``settings`` must have Viterbi among them. ``advance`` is called after each sentence.
+    ``settings`` must include Viterbi. ``advance`` is called after each sentence.
     """
     if not gold:
         raise MismatchError("no tree to tune on")
@@ -129,7 +129,7 @@ def choose_settings(
 
 
 def is_surely_better(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> bool:
-    """Whether more sentences are right than under another setting, and by a sign test (p < .05) not by chance.
+    """Whether significantly more sentences are right than under another setting (two-sided sign test, p < .05).
 
     >>> is_surely_better(np.repeat([True, False], [6, 94]), np.zeros(100, bool))
     True
@@ -142,7 +142,7 @@ def is_surely_better(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> bool
 
 
 def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable[[], None] = lambda: None) -> TunedDecoding | None:
-    """Settings chosen on the stored trees under a grammar of the others; ``None`` if the trees are too few."""
+    """Settings chosen on the stored trees, under a grammar counted from the other trees; ``None`` if there are too few trees."""
     if counted.trees + counted.left_out.total() < LEAST_TREES or not counted.stored:
         return None
     apart = counted.stored_trees
@@ -153,7 +153,8 @@ def settings_of_counts(counted: TreeCounts, recipe: Recipe, *, advance: Callable
 def settings_on_trees(
     grammar: PCFG, trees: Iterable[Tree], recipe: Recipe, *, advance: Callable[[], None] = lambda: None
 ) -> TunedDecoding | None:
-    """Settings chosen on the short ones of some trees, after traces, function tags and an empty root are removed."""
+    """Settings chosen on the short ones of some trees, without traces, function tags and an empty root; ``None`` if there are
+    none."""
     clean = pipeline("traces,functions,root")
     sentences = tuning_sentences(tree for tree in map(clean, trees) if tree is not None)
     if not sentences:
@@ -164,7 +165,7 @@ def settings_on_trees(
 def ship(path: Path = SHIPPED) -> None:
     """Train the grammar that comes with treegauge, choose its settings, and write its file.
 
-    After a change to the treebank or to training: ``python -c "from treegauge.parsing.tuning import ship; ship()"``.
+    To be run after a change to the treebank or to training: ``python -c "from treegauge.parsing.tuning import ship; ship()"``.
     """
     bank = own_treebank()
     recipe = Recipe(STEPS, keep_every=KEEP_EVERY)
@@ -177,7 +178,7 @@ def ship(path: Path = SHIPPED) -> None:
 
 
 def settings_to_notes(chosen: TunedDecoding) -> dict[str, Any]:
-    """The settings as a model file stores them."""
+    """The settings in the form in which a model file stores them."""
     return {
         "sentences": chosen.sentences,
         "best": {name: list(setting) for name, setting in chosen.best.items()},
@@ -190,7 +191,8 @@ OBJECTIVES = ("viterbi", "labelled-recall", "labelled-precision-recall")
 
 
 class ChartSetting(NamedTuple):
-    """One way to decode, and its labelled F1 on the held-out sentences; ``lam`` None is each chart's own."""
+    """One way to decode span charts, and its labelled F1 on the held-out sentences; with ``lam`` None each chart has its own
+    lam."""
 
     temperature: float
     objective: str
@@ -200,10 +202,10 @@ class ChartSetting(NamedTuple):
 
 @dataclass(frozen=True)
 class TuningResult:
-    """The best setting, all that were tried (best first), and the calibration of the posteriors at the best temperature.
+    """The best setting, all settings that were tried, best first, and the calibration of the posteriors at the best temperature.
 
-    ``calibration_error`` is the mean distance between posterior and share of right ones over all constituents; ``log_loss`` the
-    mean of -log P(gold tree) in nats (inf if some chart excludes its gold tree).
+    ``calibration_error`` is the mean distance between posterior and share of right ones over all constituents; ``log_loss`` is the
+    mean of -log P(gold tree), in nats (inf if some chart excludes its gold tree).
     """
 
     best: ChartSetting
@@ -237,10 +239,10 @@ def tune(
     objectives: Sequence[str] = OBJECTIVES,
     lams: Sequence[float | None] = LAMS,
 ) -> TuningResult:
-    """The temperature, objective and lam with the best labelled F1 of all held-out sentences together; first among equals.
+    """The temperature, objective and lam with the best labelled F1 of all held-out sentences together; the first of equal ones.
 
-    F1 is over the charts' own constituents (chains of nodes over one span count as one, tags do not count), so that it needs no
-    preset. ``charts`` are of potentials, and have tags if the gold trees' words stand under tags.
+    F1 is over the charts' own constituents (a chain of nodes over one span counts as one, tags do not count) and needs no preset.
+    ``charts`` must be of potentials, and have tags if the gold trees have them.
     """
     given, gold = list(charts), list(gold)
     if len(given) != len(gold) or not given:
@@ -282,7 +284,8 @@ def _ways(objectives: Sequence[str], lams: Sequence[float | None]) -> Iterable[t
 
 
 def calibration(charts: Sequence[SpanChart], gold: Sequence[Tree], size: int = BINS) -> tuple[tuple[Reliability, ...], float]:
-    """The share of constituents of like posterior, those above 0.01, that are in the gold trees, and the mean distance."""
+    """The reliability of the charts' posteriors above 0.01, in ``size`` bins, and the mean distance between posterior and share of
+    right ones."""
     posterior: list[float] = []
     right: list[bool] = []
     for chart, tree in zip(charts, gold, strict=True):
