@@ -256,14 +256,14 @@ def test_a_sentence_whose_chart_does_not_fit_gets_the_fallback(monkeypatch: pyte
     words = ("a",) * (parser_module.LONG + 1)
     parser = Parser(GRAMMAR, probabilities=False)
     assert not parser.parse(Sentence(words)).fallback
-    monkeypatch.setattr(parser_module, "memory_at_hand", lambda: 1 << 20)
+    monkeypatch.setattr(parser_module, "available_memory", lambda: 1 << 20)
     parsed = parser.parse(Sentence(words))
     assert (parsed.fallback, parsed.too_long) == (True, True)
     assert not parser.parse(Sentence(words[:50])).fallback
 
 
-def test_the_memory_at_hand_is_that_of_the_process() -> None:
-    code = "from treegauge.parsing.parser import memory_at_hand; print(memory_at_hand())"
+def test_the_available_memory_is_that_of_the_process() -> None:
+    code = "from treegauge.parsing.parser import available_memory; print(available_memory())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, preexec_fn=memory_of(3_000))
     assert 0 < int(done.stdout) < 3_000 << 20
 

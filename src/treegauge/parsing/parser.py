@@ -31,9 +31,9 @@ __all__ = [
     "Parser",
     "Sentence",
     "SentenceParser",
+    "available_memory",
     "check_memory",
     "fallback",
-    "memory_at_hand",
 ]
 
 AHEAD = 8
@@ -58,24 +58,25 @@ def check_memory(grammar: PCFG, words: Sequence[str], tags: Tags | None) -> None
         return
     probe = Forest(grammar, words[:_PROBE], tags=None if tags is None else tags[:_PROBE])
     needed = _CHARTS * sum(column.nbytes for column in probe.viterbi.chart) * (len(words) / _PROBE) ** 2
-    if needed > (at_hand := memory_at_hand()) * _SHARE:
+    if needed > (available := available_memory()) * _SHARE:
         raise TooLong(
             f"a sentence of {len(words):,} words needs about {needed / 1e9:.1f} GB for its chart; "
-            f"{at_hand / 1e9:.1f} GB are available, of which it may take half"
+            f"{available / 1e9:.1f} GB are available, of which it may take half"
         )
 
 
-def memory_at_hand() -> int:
+def available_memory() -> int:
     """The bytes that this process can still allocate: the system's free memory, or what a container or ``ulimit -v`` leaves."""
-    bounds = [_system()]
-    used, most = (_number(Path(f"/sys/fs/cgroup/memory.{name}")) for name in ("current", "max"))
+    bounds = [_free_memory()]
+    used, most = (_read_number(Path(f"/sys/fs/cgroup/memory.{name}")) for name in ("current", "max"))
     if used is not None and most is not None:
         bounds.append(max(most - used, 0))
-    bounds += _address_space()
+    bounds += _free_address_space()
     return min(bounds)
 
 
-def _system() -> int:
+def _free_memory() -> int:
+    """The bytes of free memory of the system, or an estimate."""
     try:
         for line in Path("/proc/meminfo").read_text("ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -89,14 +90,15 @@ def _system() -> int:
         return 4 << 30
 
 
-def _number(path: Path) -> int | None:
+def _read_number(path: Path) -> int | None:
     try:
         return int(path.read_text("ascii"))
     except (OSError, ValueError):
         return None
 
 
-def _address_space() -> list[int]:
+def _free_address_space() -> list[int]:
+    """The bytes that ``ulimit -v`` still allows, if it is set."""
     try:
         import resource
 

@@ -245,19 +245,7 @@ def tune(
     ``charts`` must be of potentials, and have tags if the gold trees have them.
     """
     given, gold = list(charts), list(gold)
-    if len(given) != len(gold) or not given:
-        raise MismatchError(
-            f"{len(given)} charts and {len(gold)} gold trees: there must be as many charts as trees, and at least one"
-        )
-    for number, (chart, tree) in enumerate(zip(given, gold, strict=True), 1):
-        kinds: list[tuple[Any, type]] = [(chart, SpanChart), (tree, Tree)]
-        for value, kind in kinds:
-            if not isinstance(value, kind):
-                raise UsageError(f"sentence {number}: {type(value).__name__} where a {kind.__name__} is needed")
-        if len(tree.words) != chart.n:
-            raise MismatchError(f"sentence {number}: a chart of {chart.n} words and a gold tree over {len(tree.words)}")
-        if chart.kind != "potentials":
-            raise UsageError("tuning needs potentials: posteriors have no temperature")
+    _check_charts(given, gold)
     if not (temperatures and objectives and lams):
         raise UsageError("there is nothing to choose from: temperatures, objectives and lams need at least one each")
     right = [set(labelled_spans(tree, tags=chart.tags is not None).items()) for chart, tree in zip(given, gold, strict=True)]
@@ -278,7 +266,25 @@ def tune(
     return TuningResult(best, ordered, bins, error, loss)
 
 
+def _check_charts(charts: Sequence[SpanChart], gold: Sequence[Tree]) -> None:
+    """Refuse charts and gold trees that do not fit each other, and charts of posteriors."""
+    if len(charts) != len(gold) or not charts:
+        raise MismatchError(
+            f"{len(charts)} charts and {len(gold)} gold trees: there must be as many charts as trees, and at least one"
+        )
+    for number, (chart, tree) in enumerate(zip(charts, gold, strict=True), 1):
+        kinds: list[tuple[Any, type]] = [(chart, SpanChart), (tree, Tree)]
+        for value, kind in kinds:
+            if not isinstance(value, kind):
+                raise UsageError(f"sentence {number}: {type(value).__name__} where a {kind.__name__} is needed")
+        if len(tree.words) != chart.n:
+            raise MismatchError(f"sentence {number}: a chart of {chart.n} words and a gold tree over {len(tree.words)}")
+        if chart.kind != "potentials":
+            raise UsageError("tuning needs potentials: posteriors have no temperature")
+
+
 def _ways(objectives: Sequence[str], lams: Sequence[float | None]) -> Iterable[tuple[str, float | None]]:
+    """The objectives with the values of lam to try for each."""
     for objective in objectives:
         yield from itertools.product([objective], lams if objective == "labelled-precision-recall" else [None])
 
