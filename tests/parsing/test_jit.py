@@ -101,11 +101,11 @@ def test_processes_that_need_one_kernel_compile_it_once(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
 def test_a_lock_is_waited_for_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "kernel.lock")
-    first = jit._locked(path)
+    first = jit._lock_file(path)
     assert first is not None
     said: list[str] = []
     with ThreadPoolExecutor(1) as pool, jit.when_compiling(lambda: said.append("waits")):
-        second = pool.submit(jit._locked, path)
+        second = pool.submit(jit._lock_file, path)
         with pytest.raises(TimeoutError):
             second.result(0.1)
         assert said == ["waits"]
@@ -113,6 +113,6 @@ def test_a_lock_is_waited_for_but_not_for_ever(tmp_path: Path, monkeypatch: pyte
         held = second.result()
     assert held is not None
     monkeypatch.setattr(jit, "_LONGEST_WAIT", 0.1)
-    assert jit._locked(path) is None
+    assert jit._lock_file(path) is None
     os.close(held)
-    assert jit._locked(str(tmp_path / "no-such-folder" / "kernel.lock")) is None
+    assert jit._lock_file(str(tmp_path / "no-such-folder" / "kernel.lock")) is None
