@@ -26,8 +26,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(jit, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(jit, "_TYPE_MODULES", ("grammar/binarisation.py",))
     monkeypatch.setattr(config, "CACHE_DIR", "")
     return tmp_path
+
+
+def test_the_modules_of_types_exist() -> None:
+    assert all((jit._PACKAGE / name).is_file() for name in jit._TYPE_MODULES)
 
 
 def test_each_source_has_its_folder(package: Path) -> None:

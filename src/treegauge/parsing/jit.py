@@ -43,7 +43,7 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "nsz", "contract", "nnan"},
 }
 _PACKAGE = Path(treegauge.__file__).parent
-_RULES = ("grammar/binarisation.py", "grammar/latent/grammar.py", "grammar/latent/lexicon.py", "grammar/latent/rows.py")
+_TYPE_MODULES = ("grammar/binarisation.py", "grammar/latent/grammar.py", "grammar/latent/lexicon.py", "grammar/latent/rule_rows.py")
 """The modules without kernels that define types of kernels' arguments."""
 
 
@@ -223,7 +223,7 @@ def _folder() -> str | None:
     """
     texts = [path.read_bytes() for part in ("learning", "parsing") for path in sorted((_PACKAGE / part).rglob("*.py"))]
     kernels = [text for text in texts if b"parsing.jit import" in text or b"class _SealedFiles" in text]
-    types = [path.read_bytes() for path in map(_PACKAGE.joinpath, _RULES) if path.exists()]
+    types = [path.read_bytes() for path in map(_PACKAGE.joinpath, _TYPE_MODULES)]
     digest = hashlib.sha256(b"\0".join([*kernels, *types])).hexdigest()[:16]
     given = _numba.config.CACHE_DIR
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
